@@ -1,0 +1,3 @@
+//! anchord's daemon: one memory per project, any number of sessions.
+
+pub mod store;

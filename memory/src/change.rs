@@ -1,0 +1,106 @@
+//! Changes: what a journal entry says happened. Applying them in order gives the memory.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{NoticeId, RecordId, SessionId, Timestamp};
+use crate::record::Record;
+use crate::staged::Staged;
+
+/// One change of a project's memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// A record's new version, whole. The version before it stays readable by (id, version).
+    Put(Box<Record>),
+    /// A session staged something more.
+    Stage {
+        /// The session that staged.
+        session: SessionId,
+        /// What came with this checkpoint.
+        part: Box<Staged>,
+    },
+    /// A session's staged work was folded into memory, or was empty: it is no longer staged.
+    Unstage {
+        /// The session whose staged work is gone from the stage.
+        session: SessionId,
+    },
+    /// A session took over the staged work of its dead predecessor.
+    Adopt {
+        /// The predecessor.
+        from: SessionId,
+        /// The session that goes on.
+        to: SessionId,
+    },
+    /// Something the next load should say once.
+    Notify(Box<Notice>),
+    /// A source was imported; the same source again changes nothing.
+    Imported {
+        /// What it was, `zipmem`.
+        source: String,
+        /// A digest of what was read.
+        digest: String,
+        /// How many records came of it.
+        records: u32,
+    },
+}
+
+impl Change {
+    /// Whether this changes shared memory, which makes its entry a commit.
+    pub fn is_shared(&self) -> bool {
+        match self {
+            Self::Put(_) | Self::Notify(_) | Self::Imported { .. } => true,
+            Self::Stage { .. } | Self::Unstage { .. } | Self::Adopt { .. } => false,
+        }
+    }
+
+    /// The record this writes, if it writes one.
+    pub fn record(&self) -> Option<&Record> {
+        match self {
+            Self::Put(record) => Some(record),
+            _ => None,
+        }
+    }
+}
+
+/// Something the next load says once, last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// Counts the project's notices.
+    pub id: NoticeId,
+    /// When it was written.
+    pub time: Timestamp,
+    /// The session it is about.
+    pub session: SessionId,
+    /// That session's row, to get the rest.
+    pub row: RecordId,
+    /// Why its work was kept.
+    pub cause: NoticeCause,
+    /// What was kept.
+    pub kept: Kept,
+}
+
+/// Why a session's staged work was folded without its own save.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeCause {
+    /// The session ended without saving, which is normal.
+    Ended,
+    /// The daemon or the machine died, or files changed after the last checkpoint.
+    Crashed {
+        /// Changed since the last checkpoint, relative to the project's root; at most 50.
+        files: Vec<String>,
+        /// How many more changed than are named.
+        more: u32,
+    },
+}
+
+/// How much was kept of a session's staged work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Blueprints staged.
+    pub blueprints: u32,
+    /// Anchors staged.
+    pub anchors: u32,
+    /// Lessons staged.
+    pub lessons: u32,
+}

@@ -1,0 +1,163 @@
+//! The names of things: ids, counters and kinds, each a type of its own.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since the Unix epoch, UTC. The domain never asks for it; it is told.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// The calendar day in UTC, `YYYY-MM-DD`.
+    pub fn date(self) -> String {
+        jiff::Timestamp::from_millisecond(self.0)
+            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+            .strftime("%Y-%m-%d")
+            .to_string()
+    }
+}
+
+/// The number of a journal entry: every acknowledged change has one, without gaps, from 1.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Seq(pub u64);
+
+/// The number of commits so far: entries that changed shared memory. Private entries do not count.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Revision(pub u64);
+
+/// The version of one record, from 1.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Version(pub u32);
+
+impl Version {
+    /// The version a record is born with.
+    pub const FIRST: Self = Self(1);
+
+    /// The version after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// One agent conversation, as far as it can be told. Opaque; cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(pub Arc<str>);
+
+impl SessionId {
+    /// Wraps an id made elsewhere.
+    pub fn new(id: impl Into<Arc<str>>) -> Self {
+        Self(id.into())
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The number of a notice within its project.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct NoticeId(pub u64);
+
+/// What a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Settled and lasting; kept verbatim.
+    Blueprint,
+    /// Where some code is and why it matters.
+    Anchor,
+    /// Learned from a failure.
+    Lesson,
+    /// What a session did; written by the daemon alone.
+    SessionRow,
+}
+
+impl Kind {
+    /// All kinds, in the order in which they are shown.
+    pub const ALL: [Self; 4] = [Self::Blueprint, Self::Anchor, Self::Lesson, Self::SessionRow];
+
+    fn letter(self) -> char {
+        match self {
+            Self::Blueprint => 'b',
+            Self::Anchor => 'a',
+            Self::Lesson => 'l',
+            Self::SessionRow => 's',
+        }
+    }
+}
+
+/// A record's id: the letter of its kind and a number that is never used twice in its project, `b12`.
+/// Short, since agents pay for every token of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordId {
+    /// The kind, for life.
+    pub kind: Kind,
+    /// Counts over all kinds of a project, from 1.
+    pub number: u64,
+}
+
+impl fmt::Display for RecordId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.kind.letter(), self.number)
+    }
+}
+
+/// The text is not a record id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), s4 (session)"
+)]
+pub struct ParseIdError(String);
+
+impl FromStr for RecordId {
+    type Err = ParseIdError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fail = || ParseIdError(text.chars().take(40).collect());
+        let trimmed = text.trim();
+        let mut chars = trimmed.chars();
+        let letter = chars.next().ok_or_else(fail)?.to_ascii_lowercase();
+        let kind = Kind::ALL.into_iter().find(|kind| kind.letter() == letter).ok_or_else(fail)?;
+        let digits = chars.as_str();
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(fail());
+        }
+        let number = digits.parse().map_err(|_| fail())?;
+        Ok(Self { kind, number })
+    }
+}
+
+impl Serialize for RecordId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RecordId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,75 @@
+//! Line ranges as agents write them: `42-67`, `42`, ` 42 - 67 `, reversed, or any other text.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The lines an anchor points at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum LineRange {
+    /// From the first to the last line, both counted, from 1; `first <= last`.
+    Span {
+        /// The first line.
+        first: u32,
+        /// The last line.
+        last: u32,
+    },
+    /// Text that is no range; it matches by equality alone.
+    Text(String),
+}
+
+impl LineRange {
+    /// Whether two ranges overlap or touch, so that one anchor over their union says the same.
+    pub fn meets(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Span { first: a, last: b }, Self::Span { first: c, last: d }) => {
+                *a <= d.saturating_add(1) && *c <= b.saturating_add(1)
+            }
+            (Self::Text(a), Self::Text(b)) => a == b,
+            _ => false,
+        }
+    }
+
+    /// The smallest range over both; the receiver when either is text.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Span { first: a, last: b }, Self::Span { first: c, last: d }) => {
+                Self::Span { first: *a.min(c), last: *b.max(d) }
+            }
+            _ => self.clone(),
+        }
+    }
+}
+
+impl From<String> for LineRange {
+    fn from(text: String) -> Self {
+        let trimmed = text.trim();
+        let number = |part: &str| part.trim().parse::<u32>().ok().filter(|line| *line > 0);
+        let span = match trimmed.split_once('-') {
+            Some((first, last)) => number(first).zip(number(last)),
+            None => number(trimmed).map(|line| (line, line)),
+        };
+        match span {
+            Some((a, b)) => Self::Span { first: a.min(b), last: a.max(b) },
+            None => Self::Text(trimmed.to_owned()),
+        }
+    }
+}
+
+impl From<LineRange> for String {
+    fn from(lines: LineRange) -> Self {
+        lines.to_string()
+    }
+}
+
+impl fmt::Display for LineRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Span { first, last } if first == last => write!(f, "{first}"),
+            Self::Span { first, last } => write!(f, "{first}-{last}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! A project's memory as a value: cloning it is cheap, so a reader's snapshot costs nothing.
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use crate::change::{Change, Notice};
+use crate::ids::{NoticeId, RecordId, Revision, Seq, SessionId};
+use crate::record::{Body, Record};
+use crate::staged::Staged;
+
+/// Everything a project remembers, at one journal entry. Maps share structure between clones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Memory {
+    seq: Seq,
+    revision: Revision,
+    last_number: u64,
+    last_notice: NoticeId,
+    session_rows: u64,
+    records: OrdMap<RecordId, Arc<Record>>,
+    staged: OrdMap<SessionId, Arc<Staged>>,
+    notices: OrdMap<NoticeId, Arc<Notice>>,
+    imports: OrdMap<(String, String), u32>,
+}
+
+impl Memory {
+    /// The last entry applied.
+    pub fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    /// The commits applied.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// The number of the last record made.
+    pub fn last_number(&self) -> u64 {
+        self.last_number
+    }
+
+    /// Every record, also archived and forgotten ones, by kind and number.
+    pub fn records(&self) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
+        self.records.values()
+    }
+
+    /// A record at its newest version, whatever its standing.
+    pub fn record(&self, id: RecordId) -> Option<&Arc<Record>> {
+        self.records.get(&id)
+    }
+
+    /// Staged work by session.
+    pub fn staged(&self) -> impl Iterator<Item = (&SessionId, &Arc<Staged>)> {
+        self.staged.iter()
+    }
+
+    /// One session's staged work.
+    pub fn staged_by(&self, session: &SessionId) -> Option<&Arc<Staged>> {
+        self.staged.get(session)
+    }
+
+    /// Notices, oldest first.
+    pub fn notices(&self) -> impl DoubleEndedIterator<Item = &Arc<Notice>> {
+        self.notices.values()
+    }
+
+    /// The highest number given to a session row.
+    pub fn session_rows(&self) -> u64 {
+        self.session_rows
+    }
+
+    /// How many records an import of this source and digest made, if there was one.
+    pub fn imported(&self, source: &str, digest: &str) -> Option<u32> {
+        self.imports.get(&(source.to_owned(), digest.to_owned())).copied()
+    }
+
+    /// All imports, for a snapshot.
+    pub fn imports(&self) -> impl Iterator<Item = (&(String, String), &u32)> {
+        self.imports.iter()
+    }
+
+    /// The id the next notice gets.
+    pub fn next_notice(&self) -> NoticeId {
+        NoticeId(self.last_notice.0 + 1)
+    }
+
+    /// Applies one entry: its changes, in order. The entry is a commit when one of them is shared.
+    pub fn apply(&mut self, seq: Seq, changes: &[Change]) {
+        self.seq = seq;
+        if changes.iter().any(Change::is_shared) {
+            self.revision = Revision(self.revision.0 + 1);
+        }
+        for change in changes {
+            self.apply_one(change);
+        }
+    }
+
+    fn apply_one(&mut self, change: &Change) {
+        match change {
+            Change::Put(record) => {
+                self.last_number = self.last_number.max(record.id.number);
+                if let Body::SessionRow(row) = &record.body {
+                    self.session_rows = self.session_rows.max(row.number);
+                }
+                self.records.insert(record.id, Arc::new(Record::clone(record)));
+            }
+            Change::Stage { session, part } => {
+                let mut staged =
+                    self.staged.get(session).map(|s| Staged::clone(s)).unwrap_or_default();
+                staged.absorb(part);
+                self.staged.insert(session.clone(), Arc::new(staged));
+            }
+            Change::Unstage { session } => {
+                self.staged.remove(session);
+            }
+            Change::Adopt { from, to } => {
+                if let Some(left) = self.staged.remove(from) {
+                    let mut staged = Staged::clone(&left);
+                    if let Some(own) = self.staged.get(to) {
+                        staged.absorb(own);
+                    }
+                    self.staged.insert(to.clone(), Arc::new(staged));
+                }
+            }
+            Change::Notify(notice) => {
+                self.last_notice = self.last_notice.max(notice.id);
+                self.notices.insert(notice.id, Arc::new(Notice::clone(notice)));
+            }
+            Change::Imported { source, digest, records } => {
+                self.imports.insert((source.clone(), digest.clone()), *records);
+            }
+        }
+    }
+}
+
+/// Rebuilds a memory from what a snapshot or an index holds, without the entries that led to it.
+#[derive(Debug, Default)]
+pub struct Restore(Memory);
+
+impl Restore {
+    /// Starts at the entry and revision that the parts are from; counters as they stood then.
+    pub fn at(seq: Seq, revision: Revision, counters: Counters) -> Self {
+        Self(Memory {
+            seq,
+            revision,
+            last_number: counters.last_number,
+            last_notice: counters.last_notice,
+            session_rows: counters.session_rows,
+            ..Memory::default()
+        })
+    }
+
+    /// Adds a record at its newest version.
+    pub fn record(&mut self, record: Record) {
+        self.0.records.insert(record.id, Arc::new(record));
+    }
+
+    /// Adds a session's staged work.
+    pub fn staged(&mut self, session: SessionId, staged: Staged) {
+        self.0.staged.insert(session, Arc::new(staged));
+    }
+
+    /// Adds a notice.
+    pub fn notice(&mut self, notice: Notice) {
+        self.0.notices.insert(notice.id, Arc::new(notice));
+    }
+
+    /// Adds an import.
+    pub fn import(&mut self, source: String, digest: String, records: u32) {
+        self.0.imports.insert((source, digest), records);
+    }
+
+    /// The memory.
+    pub fn finish(self) -> Memory {
+        self.0
+    }
+}
+
+/// The counters of a memory, which outlive the things they counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Counters {
+    /// Of records.
+    pub last_number: u64,
+    /// Of notices.
+    pub last_notice: NoticeId,
+    /// Of session rows.
+    pub session_rows: u64,
+}
+
+impl Memory {
+    /// The counters, for a snapshot.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            last_number: self.last_number,
+            last_notice: self.last_notice,
+            session_rows: self.session_rows,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Records: one unit of memory each, with an id, a version and where it came from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
+use crate::lines::LineRange;
+
+/// One unit of memory at one version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Never changes.
+    pub id: RecordId,
+    /// Rises by one with each change of the body or standing.
+    pub version: Version,
+    /// The commit that wrote this version.
+    pub revision: Revision,
+    /// When and by whom the record was first written.
+    pub created: Provenance,
+    /// When and by whom this version was written.
+    pub updated: Provenance,
+    /// Loaded, set aside, or forgotten.
+    #[serde(default, skip_serializing_if = "Standing::is_active")]
+    pub standing: Standing,
+    /// The kind's own fields.
+    pub body: Body,
+}
+
+impl Record {
+    /// What the record is.
+    pub fn kind(&self) -> Kind {
+        self.id.kind
+    }
+}
+
+/// Who wrote something, with which client, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The session that wrote.
+    pub session: SessionId,
+    /// The client's own name, `claude-code`; empty when it gave none.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub client: std::sync::Arc<str>,
+    /// When the write was accepted.
+    pub time: Timestamp,
+}
+
+/// The three ways a record can stand; purged ones are gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Loaded and counted.
+    #[default]
+    Active,
+    /// Out of load and budget, still found; active again when used.
+    Archived,
+    /// Out of search, in history.
+    Forgotten,
+}
+
+impl Standing {
+    /// Whether the record is loaded and counted.
+    pub fn is_active(&self) -> bool {
+        matches!(self, Self::Active)
+    }
+}
+
+/// The fields of each kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// Kept verbatim.
+    Blueprint(Blueprint),
+    /// Coordinates, not code.
+    Anchor(Anchor),
+    /// What a failure taught.
+    Lesson(Lesson),
+    /// What a session did.
+    SessionRow(SessionRow),
+}
+
+impl Body {
+    /// The kind these fields belong to.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Blueprint(_) => Kind::Blueprint,
+            Self::Anchor(_) => Kind::Anchor,
+            Self::Lesson(_) => Kind::Lesson,
+            Self::SessionRow(_) => Kind::SessionRow,
+        }
+    }
+}
+
+/// What a blueprint is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// How the parts hang together.
+    Architecture,
+    /// The shape of data.
+    Schema,
+    /// What was decided, and why.
+    Decision,
+    /// How things are done here.
+    Convention,
+    /// What is depended on.
+    Dependency,
+}
+
+impl Category {
+    /// All categories, in the order in which they are shown.
+    pub const ALL: [Self; 5] =
+        [Self::Architecture, Self::Schema, Self::Decision, Self::Convention, Self::Dependency];
+}
+
+/// Something settled and lasting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blueprint {
+    /// What it is about.
+    pub category: Category,
+    /// One line; with the category it is the blueprint's identity.
+    pub title: String,
+    /// Verbatim, never rewritten by anchord.
+    pub content: String,
+    /// Kept as it is until a write says `immutable: false`.
+    pub immutable: bool,
+}
+
+/// Where some code is and why it matters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// Relative to the project's root, with forward slashes.
+    pub file: String,
+    /// The lines, or the text that was given instead of lines.
+    pub lines: LineRange,
+    /// Why they matter, one line.
+    pub concept: String,
+}
+
+/// What a failure taught.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lesson {
+    /// One line; its folded form is the lesson's identity.
+    pub summary: String,
+    /// More, if there is more.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// Files it concerns, relative to the project's root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+}
+
+/// What a session did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRow {
+    /// Counts the project's sessions, from 1: shown as `S3`.
+    pub number: u64,
+    /// The session itself; one row each.
+    pub session: SessionId,
+    /// Its first write.
+    pub started: Timestamp,
+    /// Its last save, or when its work was kept.
+    pub ended: Timestamp,
+    /// In the agent's words, or anchord's when it was written on its behalf.
+    pub summary: String,
+    /// Written on the session's behalf, since it was gone without a save; its own save replaces it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_behalf: bool,
+    /// New blueprints in this session.
+    #[serde(default)]
+    pub blueprints_added: u32,
+    /// New anchors in this session.
+    #[serde(default)]
+    pub anchors_added: u32,
+    /// New lessons in this session.
+    #[serde(default)]
+    pub lessons_added: u32,
+    /// How many rows this one stands for, when old rows were folded into it; 0 for a session's own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub folded: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
