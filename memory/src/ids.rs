@@ -98,6 +98,32 @@ impl Kind {
     /// All kinds, in the order in which they are shown.
     pub const ALL: [Self; 4] = [Self::Blueprint, Self::Anchor, Self::Lesson, Self::SessionRow];
 
+    /// One of them, in words.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Blueprint => "blueprint",
+            Self::Anchor => "anchor",
+            Self::Lesson => "lesson",
+            Self::SessionRow => "session",
+        }
+    }
+
+    /// Many of them, which is also the name of their section of a load.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Blueprint => "blueprints",
+            Self::Anchor => "anchors",
+            Self::Lesson => "lessons",
+            Self::SessionRow => "sessions",
+        }
+    }
+
+    /// A count with its noun: `1 anchor`, `2 anchors`.
+    pub fn count(self, count: u64) -> String {
+        let noun = if count == 1 { self.noun() } else { self.plural() };
+        format!("{count} {noun}")
+    }
+
     fn letter(self) -> char {
         match self {
             Self::Blueprint => 'b',
