@@ -1,3 +1,4 @@
 //! anchord's daemon: one memory per project, any number of sessions.
 
+pub mod http;
 pub mod store;
