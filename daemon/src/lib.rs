@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod config;
+pub mod http;
 pub mod instance;
 pub mod limits;
 pub mod logs;
