@@ -69,7 +69,7 @@ pub fn plan(memory: &Memory, now: Timestamp, gone: &BTreeSet<String>) -> Archive
 
     let mut rows: Vec<(&Record, &SessionRow)> =
         memory.active_of(Kind::SessionRow).filter_map(|record| row_of(record)).collect();
-    rows.sort_by_key(|(record, row)| (row.number, record.id));
+    rows.sort_by_key(|(record, row)| (row.ended, record.id));
     rows.truncate(rows.len().saturating_sub(ROWS_KEPT_MIN));
     if rows.len() > 1 {
         for (record, _) in rows {
@@ -146,7 +146,7 @@ fn fold_rows(draft: &mut Draft<'_>, ids: &[RecordId], origin: &Provenance) -> u3
         .filter_map(|id| row_of(draft.head().record(*id)?).map(|(_, row)| (*id, row.clone())))
         .collect();
     let rows = || stored.iter().map(|(_, row)| row);
-    let (Some(newest), true) = (rows().max_by_key(|row| row.number), stored.len() > 1) else {
+    let (Some(newest), true) = (rows().max_by_key(|row| row.ended), stored.len() > 1) else {
         return 0;
     };
     let started = rows().map(|row| row.started).min().unwrap_or_default();

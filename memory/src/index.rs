@@ -108,6 +108,10 @@ impl Index {
         self.written.range(first..).map(|(_, id)| *id)
     }
 
+    pub(crate) fn last_written(&self) -> Option<RecordId> {
+        self.written.get_max().map(|(_, id)| *id)
+    }
+
     pub(crate) fn keyed(&self, key: &MergeKey) -> impl Iterator<Item = RecordId> {
         self.keys
             .range((key.clone(), LOWEST)..)

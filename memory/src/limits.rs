@@ -26,8 +26,8 @@ pub const LESSONS_KEPT_MIN: usize = 20;
 
 /// What an answer over MCP may be: longer ones are cut in the middle by some client.
 pub const ANSWER_CHARS_MAX: usize = 9_000;
-/// The smallest budget a rendered text is asked to keep.
-pub const ANSWER_CHARS_MIN: usize = 1_000;
+/// The smallest budget a rendered text keeps to.
+pub const ANSWER_CHARS_MIN: usize = 2_000;
 /// A record's line when its whole text does not fit.
 pub const TITLE_CHARS_MAX: usize = 160;
 /// Sessions a load shows when it was not asked for sessions alone.
@@ -36,6 +36,10 @@ pub const ROWS_SHOWN_MAX: usize = 5;
 pub const NOTICES_SHOWN_MAX: usize = 5;
 /// Changed files one notice names.
 pub const NOTICE_FILES_MAX: usize = 50;
+/// Changed files the zipmem form names.
+pub const ZIPMEM_FILES_MAX: usize = 20;
+/// Characters of one change by others.
+pub const CHANGE_CHARS_MAX: usize = 200;
 /// Changes by others one load names.
 pub const CHANGES_SHOWN_MAX: usize = 20;
 /// Near ids offered for one that is not there.

@@ -66,6 +66,11 @@ impl Memory {
         self.index.written_since(since).filter_map(|id| self.records.get(&id))
     }
 
+    /// The record that was written last, whatever its standing.
+    pub fn last_written(&self) -> Option<&Arc<Record>> {
+        self.index.last_written().and_then(|id| self.records.get(&id))
+    }
+
     /// Counts and the rendered size, kept up to date with each change.
     pub fn totals(&self) -> Totals {
         self.index.totals()

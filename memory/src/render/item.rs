@@ -31,7 +31,7 @@ pub(super) fn full(record: &Record) -> String {
         }
         Body::SessionRow(row) => {
             let day = row.ended.date();
-            let client = &record.updated.client;
+            let client = if row.folded > 0 { "" } else { &*record.created.client };
             let on_behalf = if row.on_behalf { " (ended without saving)" } else { "" };
             let space = if client.is_empty() { "" } else { " " };
             let mut lines = row.summary.trim().lines();
