@@ -66,11 +66,14 @@ impl<'a> Draft<'a> {
         match judge(&stored, new) {
             Verdict::Replaced => self.merge(id, body, origin),
             Verdict::Same => self.merge(id, Body::Blueprint(stored), origin),
-            Verdict::Kept => {
-                self.change(id, Body::Blueprint(stored), Standing::Active, origin);
-                self.kept.push(id);
-            }
+            Verdict::Kept => self.keep(id, origin),
         }
+    }
+
+    /// Leaves a blueprint as it is, which its caller will want to know.
+    pub(crate) fn keep(&mut self, id: RecordId, origin: &Provenance) {
+        self.stand(id, Standing::Active, origin);
+        self.kept.push(id);
     }
 
     /// One anchor over everything it meets, and over what that meets in turn. The lowest id survives.
@@ -141,12 +144,14 @@ impl<'a> Draft<'a> {
         if stored.body == body && stored.standing == standing {
             return;
         }
+        // What is imported may be older than what it merges into.
+        let time = origin.time.max(stored.updated.time);
         let record = Record {
             id,
             version: self.base.record(id).map_or(Version::FIRST, |before| before.version.next()),
             revision: self.revision(),
             created: stored.created.clone(),
-            updated: origin.clone(),
+            updated: Provenance { time, ..origin.clone() },
             standing,
             body,
         };

@@ -21,6 +21,19 @@ impl Timestamp {
             .strftime("%Y-%m-%d")
             .to_string()
     }
+
+    /// Date and time in UTC, `2026-11-02T09:30:00.000Z`.
+    pub fn iso(self) -> String {
+        jiff::Timestamp::from_millisecond(self.0)
+            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+            .strftime("%Y-%m-%dT%H:%M:%S.%3fZ")
+            .to_string()
+    }
+
+    /// From a date and time with its offset, as RFC 3339 has it.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.trim().parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
+    }
 }
 
 /// The number of a journal entry: every acknowledged change has one, without gaps, from 1.

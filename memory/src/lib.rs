@@ -7,9 +7,12 @@
 pub mod archive;
 mod change;
 mod draft;
+pub mod export;
 pub mod files;
 mod fold;
+pub mod guide;
 mod ids;
+pub mod import;
 mod index;
 mod intake;
 pub mod limits;

@@ -1,7 +1,6 @@
 //! What becomes of staged work whose session is gone: kept on its behalf, or handed to its successor.
 
-use super::row::stored_row;
-use super::{Plan, Row, put_row};
+use super::{Plan, Row, put_row, stored_row};
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::ids::SessionId;

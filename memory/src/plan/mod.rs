@@ -12,7 +12,7 @@ pub use forget::{ForgetOutcome, find, plan_forget};
 pub use keep::{plan_adopt, plan_keep};
 pub use save::{Save, SaveOutcome, plan_save};
 
-pub(crate) use row::{Row, put_row};
+pub(crate) use row::{Row, put_row, stored_row};
 
 use crate::change::Change;
 use crate::ids::RecordId;

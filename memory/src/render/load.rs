@@ -159,10 +159,7 @@ fn sections(
             Kind::SessionRow => {}
         }
         let total = memory.totals().of(kind);
-        append(
-            &mut text,
-            format_args!("\n## {}\n", heading(kind, shown.len() as u64, total, wanted)),
-        );
+        append(text, format_args!("\n## {}\n", heading(kind, shown.len() as u64, total, wanted)));
         for (entry, shown) in shown {
             text.push_str(entry.text(shown));
             text.push('\n');
