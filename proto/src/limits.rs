@@ -31,6 +31,10 @@ pub const UNANSWERED_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// stuck or stopped; one that drains or starts says so at once.
 pub const WELCOME_DEADLINE_MS: u64 = 2_000;
 
+/// For how long a shim leaves the starting of a daemon to another one that is at it. Starting takes
+/// about 0.1 s; a shim that was stopped meanwhile must not stop the rest.
+pub const STARTER_DEADLINE_MS: u64 = 3_000;
+
 /// From starting a daemon until it says `ready`. It opens no project's store before that, only its
 /// own, so a second would do; a machine that has just woken up is slower.
 pub const START_DEADLINE_MS: u64 = 8_000;
@@ -50,7 +54,7 @@ pub const RETRY_PAUSE_MS: u64 = 1_000;
 pub const BACKOFF_FIRST_MS: u64 = 2;
 
 /// The longest pause between two attempts: what an agent may wait for nothing.
-pub const BACKOFF_MAX_MS: u64 = 100;
+pub const BACKOFF_MAX_MS: u64 = 50;
 
 /// After stdin's end a shim still prints what was asked before. The limit for ending is 100 ms
 /// (the harshest client kills 100 ms after the first signal); the rest is for leaving.

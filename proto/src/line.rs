@@ -115,9 +115,14 @@ impl LineSplitter {
         Some(if self.is_too_long() { LineRead::TooLong(self.length) } else { LineRead::Line })
     }
 
-    /// The line that [`Self::take`] found last, or what has come of the one that is not finished.
+    /// The line that [`Self::take`] found last, or the beginning of the one it is at.
     pub fn line(&self) -> &[u8] {
         &self.kept
+    }
+
+    /// What has come of the line that is not finished; empty between lines.
+    pub fn unfinished(&self) -> &[u8] {
+        if self.finished { &[] } else { &self.kept }
     }
 
     /// Whether the line in hand is longer than allowed.
