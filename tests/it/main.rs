@@ -3,3 +3,4 @@
 
 mod layers;
 mod tidy;
+mod units;
