@@ -4,6 +4,25 @@
 //! Everything waits for an event or polls to a deadline, ends what it started and nothing else, and
 //! panics with what it saw when anchord does not do its part: a test needs no error handling.
 
+#![expect(clippy::panic, reason = "a harness says by panicking what did not happen")]
+
+mod agent;
+mod binaries;
+mod instance;
+mod peer;
+pub mod poll;
+pub mod process;
+mod project;
+pub mod write;
+
+pub use agent::{Agent, Reply, RpcError};
+pub use binaries::{Binaries, binaries, workspace};
+pub use instance::{Instance, walk};
+pub use peer::{Peer, hello};
+pub use poll::{PATIENCE, poll};
+pub use project::Project;
+pub use rustix::process::Signal;
+
 use std::io::Write;
 
 /// Says that a test checked nothing, and why; past libtest, which would hold it back.
