@@ -2,13 +2,19 @@
 #![expect(clippy::unwrap_used, reason = "a test says that it fails by panicking")]
 
 mod cold_start;
+mod disk;
 mod endings;
 mod exactly_once;
 mod failing_tools;
+mod hook;
 mod layers;
+mod mcp_revisions;
+mod one_daemon;
 mod one_session_twice;
 mod restart;
+mod sdks;
 mod staged_work;
 mod tidy;
+mod traps;
 mod units;
 mod versions;
