@@ -1,6 +1,6 @@
 //! Clients that others wrote, through the shim: the Python and TypeScript SDKs, and the inspector.
 //!
-//! They are fetched from PyPI and npm, so they run only with `ANCHORD_TEST_SDKS=1`.
+//! They are fetched from two registries, so they run only with `ANCHORD_TEST_SDKS=1`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -21,15 +21,43 @@ pub struct Binaries {
 pub fn binaries() -> &'static Binaries {
     static BUILT: OnceLock<Binaries> = OnceLock::new();
     BUILT.get_or_init(|| {
-        build(&["-p", "anchord", "-p", "anchord-shim", "--features", "anchord/test-hooks"])
+        let (_, profile) = own_build();
+        // The same choice of packages and targets as `cargo test --workspace`: cargo unites features over
+        // what is chosen, and would compile half of the dependencies again for another choice.
+        let built = build(
+            &profile,
+            &["--workspace", "--bins", "--tests", "--features", "anchord/test-hooks"],
+        );
+        Binaries {
+            anchord: find(&built, "anchord"),
+            anchord_mcp: find(&built, "anchord-mcp"),
+            anchord_hook: find(&built, "anchord-hook"),
+        }
     })
 }
 
-fn build(arguments: &[&str]) -> Binaries {
-    let (target, profile) = own_build();
+/// The programs as they are shipped: without what only tests may reach, the shims built alone, so
+/// that they link nothing that only the daemon wants, and with their own profile in a release.
+pub fn shipped() -> &'static Binaries {
+    static BUILT: OnceLock<Binaries> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let (_, profile) = own_build();
+        let for_shims = if profile == "release" { "shim" } else { profile.as_str() };
+        let shims = build(for_shims, &["-p", "anchord-shim", "--bins"]);
+        let anchord = build(&profile, &["-p", "anchord", "--bins"]);
+        Binaries {
+            anchord: find(&anchord, "anchord"),
+            anchord_mcp: find(&shims, "anchord-mcp"),
+            anchord_hook: find(&shims, "anchord-hook"),
+        }
+    })
+}
+
+fn build(profile: &str, arguments: &[&str]) -> Vec<PathBuf> {
+    let (target, _) = own_build();
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let output = cargo
-        .args(["build", "--bins", "--message-format=json-render-diagnostics"])
+        .args(["build", "--message-format=json-render-diagnostics"])
         .args(arguments)
         .arg("--profile")
         .arg(profile)
@@ -43,24 +71,20 @@ fn build(arguments: &[&str]) -> Binaries {
         .output()
         .expect("cargo can be run");
     assert!(output.status.success(), "cargo could not build the programs under test");
-    let built: Vec<PathBuf> = Message::parse_stream(output.stdout.as_slice())
+    Message::parse_stream(output.stdout.as_slice())
         .filter_map(|message| match message.expect("cargo speaks JSON") {
             Message::CompilerArtifact(artifact) => artifact.executable.map(PathBuf::from),
             _ => None,
         })
-        .collect();
-    let find = |name: &str| {
-        built
-            .iter()
-            .find(|path| path.file_name().is_some_and(|file| file == name))
-            .unwrap_or_else(|| panic!("cargo built no {name}, but {built:?}"))
-            .clone()
-    };
-    Binaries {
-        anchord: find("anchord"),
-        anchord_mcp: find("anchord-mcp"),
-        anchord_hook: find("anchord-hook"),
-    }
+        .collect()
+}
+
+fn find(built: &[PathBuf], name: &str) -> PathBuf {
+    built
+        .iter()
+        .find(|path| path.file_name().is_some_and(|file| file == name))
+        .unwrap_or_else(|| panic!("cargo built no {name}, but {built:?}"))
+        .clone()
 }
 
 /// The workspace's root.

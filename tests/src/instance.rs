@@ -10,12 +10,13 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::poll::{PATIENCE, poll};
-use crate::{binaries, process};
+use crate::{Binaries, binaries, process, shipped};
 
 /// A scratch instance. Dropped, it ends its daemon and everything that runs with its `ANCHORD_HOME`.
 #[derive(Debug)]
 pub struct Instance {
     root: TempDir,
+    programs: &'static Binaries,
     /// Started by [`Self::start_daemon`], so that they can be reaped; shims start others.
     children: Mutex<Vec<Child>>,
 }
@@ -23,14 +24,22 @@ pub struct Instance {
 impl Instance {
     /// Makes the directories; nothing runs yet.
     pub fn new() -> Self {
-        let root = tempfile::Builder::new().prefix("anchord-").tempdir();
-        Self::at(root.expect("the temporary directory can be written"))
+        Self::at(scratch())
+    }
+
+    /// An instance of the programs as they are shipped, to measure.
+    pub fn shipped() -> Self {
+        Self::of(scratch(), shipped())
     }
 
     /// An instance in a directory that the test has prepared.
     pub fn at(root: TempDir) -> Self {
+        Self::of(root, binaries())
+    }
+
+    fn of(root: TempDir, programs: &'static Binaries) -> Self {
         std::fs::create_dir_all(root.path().join("user")).expect("a scratch directory is ours");
-        Self { root, children: Mutex::default() }
+        Self { root, programs, children: Mutex::default() }
     }
 
     /// `ANCHORD_HOME`. Made by the daemon.
@@ -51,7 +60,7 @@ impl Instance {
     /// A command with the environment of an agent that strips it, and this instance's.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        let own = binaries().anchord.parent().expect("a program is in a folder").to_owned();
+        let own = self.programs.anchord.parent().expect("a program is in a folder").to_owned();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path)));
         command
@@ -67,12 +76,12 @@ impl Instance {
 
     /// The command line, to be given its arguments.
     pub fn anchord(&self) -> Command {
-        self.command(&binaries().anchord)
+        self.command(&self.programs.anchord)
     }
 
     /// The shim that agents run, in a directory.
     pub fn shim(&self, directory: &Path) -> Command {
-        let mut command = self.command(&binaries().anchord_mcp);
+        let mut command = self.command(&self.programs.anchord_mcp);
         command.current_dir(directory);
         command
     }
@@ -186,6 +195,11 @@ impl Drop for Instance {
             child.wait().ok();
         }
     }
+}
+
+fn scratch() -> TempDir {
+    let root = tempfile::Builder::new().prefix("anchord-").tempdir();
+    root.expect("the temporary directory can be written")
 }
 
 /// Calls `each` with every file below a folder; links are not followed.

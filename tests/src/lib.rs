@@ -16,7 +16,7 @@ mod project;
 pub mod write;
 
 pub use agent::{Agent, Reply, RpcError};
-pub use binaries::{Binaries, binaries, workspace};
+pub use binaries::{Binaries, binaries, shipped, workspace};
 pub use instance::{Instance, walk};
 pub use peer::{Peer, hello};
 pub use poll::{PATIENCE, poll};
