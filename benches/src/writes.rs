@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use anchord_tests::{Agent, Instance, Project, write};
 
+use serde_json::json;
+
 use crate::floor;
 use crate::table::Row;
 use crate::times::Times;
@@ -13,7 +15,7 @@ use crate::times::Times;
 const SAVES: usize = 1_000;
 const TIME: Duration = Duration::from_secs(5);
 
-/// About what the journal's line of one such save takes.
+/// About what one such line of the journal takes.
 const LINE_BYTES: usize = 1024;
 
 /// One session saves, one save after the other.
@@ -59,8 +61,9 @@ fn checkpoints_per_second(sessions: usize) -> f64 {
             let (start, end, written) = (&start, &end, &written);
             scope.spawn(move || {
                 let mut agent = Agent::open(instance, project.path());
-                // One title for each session: what is staged does not grow, what is written does.
-                let arguments = write::checkpoint(&format!("session {session}"));
+                // A summary replaces the one before: what is staged does not grow, the journal does.
+                let arguments =
+                    json!({"summary": format!("session {session}: {}", ".".repeat(200))});
                 agent.tool("memory_checkpoint", &arguments);
                 start.wait();
                 while !end.load(Ordering::Relaxed) {

@@ -20,7 +20,7 @@ fn thirty_two_shims_at_once_start_one_daemon() {
                 scope.spawn(move || {
                     start.wait();
                     let mut agent = Agent::open(instance, project.path());
-                    agent.tool("memory_checkpoint", &write::checkpoint(&format!("cold-{number}-")));
+                    agent.tool("memory_checkpoint", &write::checkpoint(&format!("cold {number}")));
                     agent
                 })
             })
@@ -35,9 +35,8 @@ fn thirty_two_shims_at_once_start_one_daemon() {
             (instance.daemons() == [daemon]).then_some(())
         });
     }
-    for number in 0..AGENTS {
-        assert_eq!(instance.entries("checkpoint", &format!("cold-{number}-")), 1);
-    }
+    let expected = (0..AGENTS).map(|number| (format!("cold {number}"), 1)).collect();
+    assert_eq!(instance.written("checkpoint"), expected);
     drop(agents);
 }
 

@@ -1,8 +1,6 @@
 //! A tool that panics and one that takes the process with it: their caller hears of it, nobody else does.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use anchord_tests::{Agent, Instance, Project, write};
+use anchord_tests::{Agent, Instance, Project, under_load, write};
 use serde_json::json;
 
 #[test]
@@ -24,36 +22,14 @@ fn an_abort_costs_its_caller_one_error_and_others_none() {
     let instance = Instance::new();
     let project = Project::git();
     let mut caller = Agent::open(&instance, project.path());
-    let ended = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (0..3)
-            .map(|number| {
-                let (instance, project, ended) = (&instance, &project, &ended);
-                scope.spawn(move || {
-                    let mut agent = Agent::open(instance, project.path());
-                    let mut written = 0;
-                    while !ended.load(Ordering::Relaxed) || written < 10 {
-                        let title = format!("other-{number}-{written}-");
-                        agent.tool("memory_checkpoint", &write::checkpoint(&title));
-                        written += 1;
-                    }
-                    written
-                })
-            })
-            .collect();
+    let saved = under_load(&instance, project.path(), 3, |load| {
+        load.wait_for_calls(3);
         caller.tool("memory_checkpoint", &write::checkpoint("before the abort"));
         let error = caller.call("test_abort", &json!({})).expect_err("the call kills each daemon");
         assert!(error.message.contains("failed twice"), "{}", error.message);
-        ended.store(true, Ordering::Relaxed);
-        for (number, other) in others.into_iter().enumerate() {
-            for written in 0..other.join().unwrap() {
-                assert_eq!(
-                    instance.entries("checkpoint", &format!("other-{number}-{written}-")),
-                    1
-                );
-            }
-        }
+        load.wait_for_calls(3);
     });
+    assert_eq!(instance.written("save"), saved);
     caller.tool("memory_save", &write::save("after the abort"));
     let text = caller.tool("memory_load", &json!({}));
     assert!(text.contains("before the abort") && text.contains("after the abort"), "{text}");

@@ -17,10 +17,10 @@ fn both_shims_of_one_session_keep_their_writes() {
     };
     let (mut left, mut right) = (open(), open());
     for round in 0..10 {
-        let from_left =
-            left.call_later("memory_checkpoint", &write::checkpoint(&format!("left-{round}-")));
-        let from_right =
-            right.call_later("memory_checkpoint", &write::checkpoint(&format!("right-{round}-")));
+        let from_left = left
+            .call_later("memory_checkpoint", &write::checkpoint(&format!("left {round} of ten")));
+        let from_right = right
+            .call_later("memory_checkpoint", &write::checkpoint(&format!("right {round} of ten")));
         assert_eq!(from_left, from_right, "the test is about equal ids");
         if round == 5 {
             instance.kill9();
@@ -31,10 +31,11 @@ fn both_shims_of_one_session_keep_their_writes() {
     left.tool("memory_save", &json!({"session_summary": "left is done"}));
     right.tool("memory_save", &json!({"session_summary": "right is done"}));
     let text = right.tool("memory_load", &json!({"max_tokens": 8000}));
+    let written = instance.written("checkpoint");
     for round in 0..10 {
         for side in ["left", "right"] {
-            let title = format!("{side}-{round}-");
-            assert_eq!(instance.entries("checkpoint", &title), 1);
+            let title = format!("{side} {round} of ten");
+            assert_eq!(written.get(&title), Some(&1), "{title}");
             assert!(text.contains(&title), "{title} is missing in {text}");
         }
     }

@@ -43,7 +43,7 @@ fn a_live_sessions_staged_work_is_untouched_by_others() {
     let text = reader.tool("memory_load", &json!({}));
     assert!(text.contains("saved by another"), "{text}");
     assert!(!text.contains("staged by the live"), "not folded, not shown: {text}");
-    assert_eq!(instance.entries("checkpoint", "staged by the live"), 1);
+    assert_eq!(instance.entries_with("checkpoint", "staged by the live"), 1);
 
     live.tool("memory_save", &json!({"session_summary": "done"}));
     let text = reader.tool("memory_load", &json!({}));

@@ -109,8 +109,8 @@ fn links_out_of_the_project_and_fifos_are_not_read() {
     agent.tool("memory_save", &json!({"session_summary": "traps"}));
     let text = agent.tool("memory_load", &json!({}));
     assert!(!text.contains("TOP-SECRET-CONTENT"), "{text}");
-    assert_eq!(instance.entries("checkpoint", "TOP-SECRET-CONTENT"), 0);
-    assert_eq!(instance.entries("save", "TOP-SECRET-CONTENT"), 0);
+    assert_eq!(instance.entries_with("checkpoint", "TOP-SECRET-CONTENT"), 0);
+    assert_eq!(instance.entries_with("save", "TOP-SECRET-CONTENT"), 0);
 }
 
 #[test]

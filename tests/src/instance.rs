@@ -1,5 +1,6 @@
 //! An instance of anchord of a test's own: its directories, its environment, its daemon.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -144,23 +145,40 @@ impl Instance {
         });
     }
 
-    /// How many acknowledged entries of this operation hold this text, in all projects' journals.
-    pub fn entries(&self, operation: &str, text: &str) -> usize {
+    /// What entries of this operation wrote, from all projects' journals: each title, and in how many
+    /// entries it stands. What is acknowledged is there.
+    pub fn written(&self, operation: &str) -> BTreeMap<String, usize> {
+        let mut entries = BTreeMap::new();
+        self.each_entry(operation, |entry| {
+            let mut titles = BTreeSet::new();
+            collect_titles(entry.get("changes").unwrap_or(&Value::Null), &mut titles);
+            for title in titles {
+                *entries.entry(title).or_default() += 1;
+            }
+        });
+        entries
+    }
+
+    /// How many acknowledged entries of this operation hold this text anywhere.
+    pub fn entries_with(&self, operation: &str, text: &str) -> usize {
         let mut count = 0;
+        self.each_entry(operation, |entry| count += usize::from(entry.to_string().contains(text)));
+        count
+    }
+
+    fn each_entry(&self, operation: &str, mut each: impl FnMut(&Value)) {
         walk(&self.home(), &mut |path| {
             let in_journal = path.parent().is_some_and(|folder| folder.ends_with("journal"));
             if !in_journal || path.extension().is_none_or(|extension| extension != "jsonl") {
                 return;
             }
             let bytes = std::fs::read(path).expect("a journal can be read");
-            count += String::from_utf8_lossy(&bytes)
+            String::from_utf8_lossy(&bytes)
                 .lines()
                 .filter_map(|line| serde_json::from_str::<Value>(line).ok())
                 .filter(|entry| entry.get("op").and_then(Value::as_str) == Some(operation))
-                .filter(|entry| entry.to_string().contains(text))
-                .count();
+                .for_each(|entry| each(&entry));
         });
-        count
     }
 
     /// Every living daemon of this instance, also one that has lost the socket. Linux alone.
@@ -194,6 +212,17 @@ impl Drop for Instance {
             child.kill().ok();
             child.wait().ok();
         }
+    }
+}
+
+fn collect_titles(value: &Value, titles: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            titles.extend(fields.get("title").and_then(Value::as_str).map(str::to_owned));
+            fields.values().for_each(|field| collect_titles(field, titles));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_titles(item, titles)),
+        _ => {}
     }
 }
 

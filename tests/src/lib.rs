@@ -9,6 +9,7 @@
 mod agent;
 mod binaries;
 mod instance;
+mod load;
 mod peer;
 pub mod poll;
 pub mod process;
@@ -18,6 +19,7 @@ pub mod write;
 pub use agent::{Agent, Reply, RpcError};
 pub use binaries::{Binaries, binaries, shipped, workspace};
 pub use instance::{Instance, walk};
+pub use load::{Load, under_load};
 pub use peer::{Peer, hello};
 pub use poll::{PATIENCE, poll};
 pub use project::Project;
