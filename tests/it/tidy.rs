@@ -103,7 +103,7 @@ fn confined(file: &File) -> Vec<String> {
         ("sled::", "daemon/src/store/sled_index.rs"),
         ("rmcp::", "daemon/src/mcp/"),
         ("axum::", "daemon/src/http/"),
-        ("sd_notify::", "daemon/src/socket/"),
+        ("sd_notify::", "daemon/src/activation.rs"),
         ("directories::", "daemon/src/instance"),
     ];
     places

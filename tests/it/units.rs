@@ -46,7 +46,9 @@ fn launchd_gets_a_plist_with_a_private_socket() {
         .filter_map(plist::Value::as_string)
         .collect();
     assert_eq!(arguments, ["/h/.cargo/bin/anchord", "daemon"]);
-    let listeners = top["Sockets"].as_dictionary().unwrap()["Listeners"].as_dictionary().unwrap();
+    let environment = top["EnvironmentVariables"].as_dictionary().unwrap();
+    let name = environment["ANCHORD_LAUNCHD_SOCKET"].as_string().unwrap();
+    let listeners = top["Sockets"].as_dictionary().unwrap()[name].as_dictionary().unwrap();
     assert_eq!(listeners["SockPathName"].as_string(), Some("/h/.local/state/anchord/sock"));
     assert_eq!(listeners["SockPathMode"].as_signed_integer(), Some(0o600));
     assert_eq!(top["Umask"].as_signed_integer(), Some(0o077));
