@@ -26,7 +26,7 @@ fn writes_survive_a_killed_daemon_and_are_applied_once() {
     let all = (0..8).flat_map(|round| (0..6).map(move |number| format!("once {round} {number}")));
     assert_eq!(instance.written("checkpoint"), all.map(|title| (title, 1)).collect());
     agent.tool("memory_save", &json!({"session_summary": "all rounds"}));
-    let text = agent.tool("memory_load", &json!({"max_tokens": 8000}));
+    let text = agent.tool("memory_load", &json!({}));
     assert!(text.contains("once 0 0") && text.contains("once 7 5"), "{text}");
 }
 
@@ -54,13 +54,13 @@ fn replies_to_writes_come_in_the_order_of_the_writes() {
     let titles: Vec<String> = (0..20).map(|number| format!("order-{number:02}-")).collect();
     let calls: Vec<u64> =
         titles.iter().map(|title| agent.call_later("memory_save", &write::save(title))).collect();
-    let status = agent.call_later("memory_load", &json!({"max_tokens": 8000}));
+    let status = agent.call_later("memory_load", &json!({}));
     for id in calls {
         assert!(!agent.reply(id).unwrap().is_error);
     }
     agent.reply(status).unwrap();
     // A read sees every write that was answered before it was asked.
-    let text = agent.tool("memory_load", &json!({"max_tokens": 8000}));
+    let text = agent.tool("memory_load", &json!({}));
     for title in &titles {
         assert!(text.contains(title.as_str()), "{title} is missing in {text}");
     }

@@ -1,6 +1,6 @@
 //! What a session has staged is its own while it lives: through restarts, stops, and others' lives.
 
-use anchord_tests::{Agent, Instance, Project, Signal, write};
+use anchord_tests::{Agent, Instance, PATIENCE, Project, Signal, poll, write};
 use serde_json::json;
 
 #[test]
@@ -51,24 +51,59 @@ fn a_live_sessions_staged_work_is_untouched_by_others() {
 }
 
 #[test]
-fn a_dead_sessions_staged_work_is_kept_and_named() {
+fn a_new_shim_of_the_same_agent_session_goes_on_with_what_was_staged() {
     let instance = Instance::new();
     let project = Project::git();
-    let mut dead = {
+    let open = || {
         let mut command = instance.shim(project.path());
         command.env("CLAUDE_CODE_SESSION_ID", "resumed-later");
-        Agent::start_by(command)
+        let mut agent = Agent::start_by(command);
+        agent.initialize();
+        agent
     };
-    dead.initialize();
+    let mut dead = open();
     dead.tool("memory_checkpoint", &write::checkpoint("staged before the end"));
     dead.kill9();
-
-    // The same agent session in a new shim takes over what its dead predecessor staged.
-    let mut command = instance.shim(project.path());
-    command.env("CLAUDE_CODE_SESSION_ID", "resumed-later");
-    let mut resumed = Agent::start_by(command);
-    resumed.initialize();
-    resumed.tool("memory_save", &json!({"session_summary": "went on"}));
+    open().tool("memory_save", &json!({"session_summary": "went on"}));
     let text = Agent::open(&instance, project.path()).tool("memory_load", &json!({}));
     assert!(text.contains("staged before the end"), "{text}");
+    assert_eq!(instance.written("save").get("staged before the end"), Some(&1));
+}
+
+#[test]
+fn work_of_a_session_that_is_gone_is_kept_and_said_once() {
+    let instance = Instance::new();
+    instance.configure("[sessions]\ngrace_seconds = 1\n");
+    let project = Project::git();
+    let mut gone = Agent::open(&instance, project.path());
+    gone.tool("memory_checkpoint", &write::checkpoint("staged by the gone"));
+    gone.close_stdin();
+    gone.wait_exit(PATIENCE);
+
+    let mut next = Agent::open(&instance, project.path());
+    let text = poll(PATIENCE, "the work is folded", || {
+        Some(next.tool("memory_load", &json!({})))
+            .filter(|text| text.contains("staged by the gone"))
+    });
+    let (memory, notices) = text.split_at(text.find("staged by the gone").unwrap());
+    assert!(!memory.contains("crash") && !notices.contains("crash"), "an end is no crash: {text}");
+}
+
+#[test]
+fn after_a_crash_the_next_load_names_what_changed_since() {
+    let instance = Instance::new();
+    instance.configure("[sessions]\ngrace_seconds = 1\n");
+    let project = Project::git();
+    let mut crashed = Agent::open(&instance, project.path());
+    crashed.tool("memory_checkpoint", &write::checkpoint("staged before the crash"));
+    project.write("src/lib.rs", "// changed after the checkpoint\n");
+    crashed.kill9();
+    instance.kill9();
+
+    let mut next = Agent::open(&instance, project.path());
+    let text = poll(PATIENCE, "the work is recovered", || {
+        Some(next.tool("memory_load", &json!({})))
+            .filter(|text| text.contains("staged before the crash"))
+    });
+    assert!(text.contains("src/lib.rs"), "the changed file is named: {text}");
 }

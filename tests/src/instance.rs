@@ -1,6 +1,8 @@
 //! An instance of anchord of a test's own: its directories, its environment, its daemon.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -51,6 +53,14 @@ impl Instance {
     /// `HOME`, empty at first.
     pub fn user_home(&self) -> PathBuf {
         self.root.path().join("user")
+    }
+
+    /// Writes `config.toml`, before a daemon is started.
+    pub fn configure(&self, text: &str) {
+        let folder = self.home().join("config");
+        let private = |folder: &Path| DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        private(&self.home()).and_then(|()| private(&folder)).expect("a scratch directory is ours");
+        std::fs::write(folder.join("config.toml"), text).expect("a scratch directory is ours");
     }
 
     /// The socket.
