@@ -19,21 +19,24 @@ pub struct Binaries {
 
 /// Builds what is not built yet, with the profile and into the target directory of the running test.
 pub fn binaries() -> &'static Binaries {
-    static BUILT: OnceLock<Binaries> = OnceLock::new();
-    BUILT.get_or_init(|| {
+    static BUILT: OnceLock<Option<Binaries>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
         let (_, profile) = own_build();
-        // The same choice of packages and targets as `cargo test --workspace`: cargo unites features over
-        // what is chosen, and would compile half of the dependencies again for another choice.
+        // Cargo unites features over the packages that are chosen, with development dependencies if a
+        // test is. With another choice than `cargo test --workspace` makes, it would compile half of
+        // the dependencies again.
         let built = build(
             &profile,
-            &["--workspace", "--bins", "--tests", "--features", "anchord/test-hooks"],
-        );
-        Binaries {
+            &["--workspace", "--bins", "--test", "it", "--features", "anchord/test-hooks"],
+        )?;
+        Some(Binaries {
             anchord: find(&built, "anchord"),
             anchord_mcp: find(&built, "anchord-mcp"),
             anchord_hook: find(&built, "anchord-hook"),
-        }
-    })
+        })
+    });
+    // Remembered: each test would try again and fail as late.
+    built.as_ref().expect("cargo can build the programs under test; it has said above why not")
 }
 
 /// The programs as they are shipped: without what only tests may reach, the shims built alone, so
@@ -43,8 +46,9 @@ pub fn shipped() -> &'static Binaries {
     BUILT.get_or_init(|| {
         let (_, profile) = own_build();
         let for_shims = if profile == "release" { "shim" } else { profile.as_str() };
-        let shims = build(for_shims, &["-p", "anchord-shim", "--bins"]);
-        let anchord = build(&profile, &["-p", "anchord", "--bins"]);
+        let can = "cargo can build the programs; it has said above why not";
+        let shims = build(for_shims, &["-p", "anchord-shim", "--bins"]).expect(can);
+        let anchord = build(&profile, &["-p", "anchord", "--bins"]).expect(can);
         Binaries {
             anchord: find(&anchord, "anchord"),
             anchord_mcp: find(&shims, "anchord-mcp"),
@@ -53,7 +57,8 @@ pub fn shipped() -> &'static Binaries {
     })
 }
 
-fn build(profile: &str, arguments: &[&str]) -> Vec<PathBuf> {
+/// The executables that cargo built; none if it could not.
+fn build(profile: &str, arguments: &[&str]) -> Option<Vec<PathBuf>> {
     let (target, _) = own_build();
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let output = cargo
@@ -70,13 +75,16 @@ fn build(profile: &str, arguments: &[&str]) -> Vec<PathBuf> {
         .stderr(Stdio::inherit())
         .output()
         .expect("cargo can be run");
-    assert!(output.status.success(), "cargo could not build the programs under test");
-    Message::parse_stream(output.stdout.as_slice())
+    if !output.status.success() {
+        return None;
+    }
+    let executables = Message::parse_stream(output.stdout.as_slice())
         .filter_map(|message| match message.expect("cargo speaks JSON") {
             Message::CompilerArtifact(artifact) => artifact.executable.map(PathBuf::from),
             _ => None,
         })
-        .collect()
+        .collect();
+    Some(executables)
 }
 
 fn find(built: &[PathBuf], name: &str) -> PathBuf {
