@@ -7,6 +7,8 @@
 
 mod files;
 mod identity;
+#[cfg(test)]
+mod layouts;
 mod locate;
 mod registry;
 
