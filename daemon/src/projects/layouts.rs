@@ -50,7 +50,7 @@ impl Scratch {
     }
 
     /// A submodule of `main`, as git absorbs it.
-    pub(super) fn submodule(&self, main: &Path, name: &str) -> PathBuf {
+    pub(super) fn submodule(main: &Path, name: &str) -> PathBuf {
         let root = main.join(name);
         fs::create_dir_all(&root).unwrap();
         git_directory(&main.join(".git/modules").join(name));

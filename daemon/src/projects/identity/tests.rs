@@ -1,6 +1,6 @@
 //! One project keeps one id, whatever happens to its directory.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::sync::Barrier;
 
@@ -235,20 +235,31 @@ fn a_copy_that_cannot_be_written_is_told_from_its_original_for_good() {
     let dir = scratch.repository("app");
     let mut daemon = Daemon::default();
     let id = daemon.write(&scratch.locate(&dir)).id;
-    let copy = scratch.repository("copy");
-    symlink(dir.join(".git/anchord"), copy.join(".git/anchord")).unwrap();
+    let copy = scratch.path.join("copy");
+    copy_tree(&dir, &copy);
     let located = scratch.locate(&copy);
+    // Somebody who never lets go keeps the copy from getting its id written.
+    let held = File::open(copy.join(".git/anchord")).unwrap();
+    held.lock().unwrap();
     let own = daemon.write(&located);
     assert_ne!(own.id, id);
     assert!(matches!(own.stored, Stored::InRegistry { .. }));
     assert_eq!(daemon.read(&located), Resolution { id: Some(own.id), status: Status::Known });
+    assert_eq!(daemon.read(&scratch.locate(&dir)).id, Some(id));
+
+    held.unlock().unwrap();
+    let written = daemon.write(&located);
+    assert_eq!((written.id, written.stored), (own.id, Stored::InProject));
 }
+
+/// Prepares a git directory; the second path is where it would like to lead.
+type Trap = fn(&Path, &Path);
 
 #[test]
 fn a_prepared_repository_cannot_lead_the_write_elsewhere() {
     let scratch = Scratch::new();
     let victim = scratch.dir("victim");
-    let traps: [(&str, fn(&Path, &Path)); 4] = [
+    let traps: [(&str, Trap); 4] = [
         ("linked-dir", |git, victim| symlink(victim, git.join("anchord")).unwrap()),
         ("linked-file", |git, victim| {
             fs::create_dir(git.join("anchord")).unwrap();

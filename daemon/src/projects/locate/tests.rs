@@ -58,7 +58,7 @@ fn a_submodule_is_a_project_of_its_own() {
     let scratch = Scratch::new();
     let main = scratch.repository("app");
     scratch.dir("app/.anchord");
-    let sub = scratch.submodule(&main, "lib");
+    let sub = Scratch::submodule(&main, "lib");
     let located = scratch.locate(&sub);
     assert_eq!((located.root.as_path(), located.name.as_str()), (sub.as_path(), "lib"));
     assert_eq!(located.git.unwrap().common_dir, main.join(".git/modules/lib"));
