@@ -150,6 +150,18 @@ impl InstanceDir {
         self.path.join("instance.json")
     }
 
+    /// Held by a shim while it starts a daemon, so that of many that find none, one starts it. Only
+    /// to save work: which daemon stays is decided by [`Self::lock`].
+    pub fn starting(&self) -> PathBuf {
+        self.path.join("starting")
+    }
+
+    /// Held by a shim while a request that may have killed a daemon is in flight again, so that at a
+    /// second death no other shim's request is beside it.
+    pub fn resending(&self) -> PathBuf {
+        self.path.join("resending")
+    }
+
     /// The secret with which the daemon signs resume tokens.
     pub fn key(&self) -> PathBuf {
         self.path.join("key")

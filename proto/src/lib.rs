@@ -67,6 +67,7 @@
 pub mod hello;
 pub mod host;
 pub mod instance;
+pub mod launch;
 pub mod limits;
 pub mod line;
 pub mod socket;

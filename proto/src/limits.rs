@@ -14,6 +14,9 @@ pub const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The two numbers and the spaces before the JSON of an `mcp` line: twenty digits each.
 pub const LINE_PREFIX_BYTES_MAX: usize = 2 * 21;
 
+/// What a daemon reports of its start ([`crate::launch`]).
+pub const REPORT_BYTES_MAX: usize = 4 * 1024;
+
 /// One event that a hook reads from stdin; a compaction summary is the longest that agents send.
 pub const HOOK_EVENT_BYTES_MAX: usize = 1024 * 1024;
 
@@ -27,6 +30,10 @@ pub const UNANSWERED_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// From the hello's last byte to the answer. A daemon that accepts but is silent for longer is
 /// stuck or stopped; one that drains or starts says so at once.
 pub const WELCOME_DEADLINE_MS: u64 = 2_000;
+
+/// For how long a shim leaves the starting of a daemon to another one that is at it. Starting takes
+/// about 0.1 s; a shim that was stopped meanwhile must not stop the rest.
+pub const STARTER_DEADLINE_MS: u64 = 3_000;
 
 /// From starting a daemon until it says `ready`. It opens no project's store before that, only its
 /// own, so a second would do; a machine that has just woken up is slower.
@@ -47,7 +54,7 @@ pub const RETRY_PAUSE_MS: u64 = 1_000;
 pub const BACKOFF_FIRST_MS: u64 = 2;
 
 /// The longest pause between two attempts: what an agent may wait for nothing.
-pub const BACKOFF_MAX_MS: u64 = 100;
+pub const BACKOFF_MAX_MS: u64 = 50;
 
 /// After stdin's end a shim still prints what was asked before. The limit for ending is 100 ms
 /// (the harshest client kills 100 ms after the first signal); the rest is for leaving.
@@ -56,11 +63,20 @@ pub const STDIN_END_GRACE_MS: u64 = 80;
 /// How often a shim looks for its parent where the kernel cannot tell it (not on Linux).
 pub const PARENT_POLL_MS: u64 = 1_000;
 
-/// The whole life of a hook, so that the agent never waits for its memory.
-pub const HOOK_DEADLINE_MS: u64 = 1_000;
+/// For how long a request that was in flight at a daemon's death is in flight alone when it is sent
+/// again. A request that kills does so at once; one that never ends must not hold up the rest.
+pub const ALONE_MS: u64 = 250;
 
-/// The same at a session's end, for which one client gives all hooks together 1.0 to 1.5 s.
-pub const HOOK_END_DEADLINE_MS: u64 = 800;
+/// For how long a shim waits until no other shim has such a request in flight. A few times
+/// [`ALONE_MS`]; a shim that was stopped while it had its turn must not stop the rest.
+pub const TURN_DEADLINE_MS: u64 = 2_000;
+
+/// How often it asks for its turn: a saved reply takes about a millisecond.
+pub const TURN_POLL_MS: u64 = 2;
+
+/// The whole life of a hook, so that the agent never waits for its memory. One client gives all
+/// hooks at a session's end together 1.0 s, which leaves 0.2 s for starting the process.
+pub const HOOK_DEADLINE_MS: u64 = 800;
 
 /// A limit in milliseconds as a [`Duration`].
 pub const fn millis(limit_ms: u64) -> Duration {

@@ -68,54 +68,99 @@ fn number_from(text: &str) -> Option<u64> {
     if text.starts_with('+') { None } else { text.parse().ok() }
 }
 
-/// What [`read_line_capped`] found.
+/// What a reader of lines found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineRead {
-    /// A line; it is in the buffer without its newline.
+    /// A line, whole, without its newline.
     Line,
-    /// A line longer than allowed, skipped through its newline: this many bytes of it. The buffer
-    /// holds its beginning.
+    /// A line longer than allowed, skipped through its newline; it had this many bytes. What is
+    /// kept is its beginning.
     TooLong(u64),
-    /// The input ended. An unfinished line is in the buffer: part of what a dead peer wrote, or the
-    /// last line of a client that writes no last newline; the caller knows which.
+    /// The input ended. What is kept is an unfinished line: what a dead peer wrote of its last, or
+    /// the last line of a client that writes no last newline; the caller knows which.
     End,
 }
 
-/// Reads one line into `line`, at most `bytes_max` without its newline. A longer one is skipped in
-/// bounded memory. Errors are the reader's, `Interrupted` is retried.
+/// Cuts what arrives in pieces into lines, in bounded memory whatever arrives.
+#[derive(Debug)]
+pub struct LineSplitter {
+    kept: Vec<u8>,
+    length: u64,
+    bytes_max: usize,
+    finished: bool,
+}
+
+impl LineSplitter {
+    /// A splitter for lines of at most `bytes_max` bytes, newline not counted.
+    pub fn new(bytes_max: usize) -> Self {
+        Self { kept: Vec::new(), length: 0, bytes_max, finished: false }
+    }
+
+    /// Takes bytes from the front of `input` through the first newline, or all of them. Returns
+    /// [`LineRead::Line`] or [`LineRead::TooLong`] at a newline, else `None`: more is needed.
+    pub fn take(&mut self, input: &mut &[u8]) -> Option<LineRead> {
+        if self.finished {
+            self.kept.clear();
+            self.length = 0;
+            self.finished = false;
+        }
+        let newline = input.iter().position(|byte| *byte == b'\n');
+        let (part, rest) = input.split_at(newline.unwrap_or(input.len()));
+        let room = self.bytes_max.saturating_sub(self.kept.len());
+        self.kept.extend_from_slice(part.get(..room).unwrap_or(part));
+        self.length += part.len() as u64;
+        *input = rest.get(1..).unwrap_or_default();
+        newline?;
+        self.finished = true;
+        Some(if self.is_too_long() { LineRead::TooLong(self.length) } else { LineRead::Line })
+    }
+
+    /// The line that [`Self::take`] found last, or the beginning of the one it is at.
+    pub fn line(&self) -> &[u8] {
+        &self.kept
+    }
+
+    /// What has come of the line that is not finished; empty between lines.
+    pub fn unfinished(&self) -> &[u8] {
+        if self.finished { &[] } else { &self.kept }
+    }
+
+    /// Whether the line in hand is longer than allowed.
+    pub fn is_too_long(&self) -> bool {
+        self.length > self.kept.len() as u64
+    }
+}
+
+/// Reads one line of at most `bytes_max` bytes into `line`, without its newline. A longer one is
+/// skipped in bounded memory. Errors are the reader's; `Interrupted` is retried.
 pub fn read_line_capped(
     input: &mut impl BufRead,
     line: &mut Vec<u8>,
     bytes_max: usize,
 ) -> io::Result<LineRead> {
     line.clear();
-    let mut length: u64 = 0;
-    loop {
+    let mut splitter =
+        LineSplitter { kept: std::mem::take(line), length: 0, bytes_max, finished: false };
+    let found = loop {
         let chunk = match input.fill_buf() {
             Ok(chunk) => chunk,
             Err(reason) if reason.kind() == io::ErrorKind::Interrupted => continue,
             Err(reason) => return Err(reason),
         };
         if chunk.is_empty() {
-            let whole = length == line.len() as u64;
-            return Ok(if whole { LineRead::End } else { LineRead::TooLong(length) });
+            let too_long = splitter.is_too_long();
+            break if too_long { LineRead::TooLong(splitter.length) } else { LineRead::End };
         }
-        let end = memchr(chunk);
-        let part = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or(chunk);
-        let room = bytes_max.saturating_sub(line.len());
-        line.extend_from_slice(part.get(..room).unwrap_or(part));
-        length += part.len() as u64;
-        let used = part.len() + usize::from(end.is_some());
+        let mut rest = chunk;
+        let found = splitter.take(&mut rest);
+        let used = chunk.len() - rest.len();
         input.consume(used);
-        if end.is_some() {
-            let whole = length == line.len() as u64;
-            return Ok(if whole { LineRead::Line } else { LineRead::TooLong(length) });
+        if let Some(found) = found {
+            break found;
         }
-    }
-}
-
-fn memchr(chunk: &[u8]) -> Option<usize> {
-    chunk.iter().position(|byte| *byte == b'\n')
+    };
+    *line = splitter.kept;
+    Ok(found)
 }
 
 #[cfg(test)]

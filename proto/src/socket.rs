@@ -93,6 +93,8 @@ pub fn connect(dir: &InstanceDir, deadline: Duration) -> Result<UnixStream, Conn
         }
         connected => connected?,
     };
+    // On Linux a full queue is reported as a connection in progress that then "succeeds".
+    stream.inner().peer_addr()?;
     check_peer(stream.peer_creds())?;
     Ok(UnixStream::from(OwnedFd::from(stream)))
 }

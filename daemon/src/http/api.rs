@@ -508,6 +508,9 @@ pub struct ImportReply {
     pub lessons: ImportCounts,
     /// Session rows.
     pub sessions: ImportCounts,
+    /// Items that go into records that are there.
+    #[serde(default)]
+    pub merged: u32,
     /// What was left out or changed on the way, and why; one sentence each.
     #[serde(default)]
     pub remarks: Vec<String>,
@@ -521,10 +524,6 @@ pub struct ImportCounts {
     pub found: u32,
     /// Of those, how many become records.
     pub new: u32,
-    /// How many change a record that is there.
-    pub merged: u32,
-    /// How many say nothing new.
-    pub known: u32,
 }
 
 /// The daemon heard and will drain.

@@ -1,0 +1,214 @@
+//! What the user has set, in `config.toml` in the configuration directory; without it, the defaults.
+//!
+//! A key or a value that is not known is an error that names it and what is allowed: a typing error
+//! must not look like a setting.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use toml::{Table, Value};
+
+use crate::limits::{CONFIG_FILE_BYTES_MAX, SESSION_GRACE, SESSION_GRACE_SECONDS_MAX};
+
+/// The file's name in the configuration directory.
+pub const CONFIG_FILE: &str = "config.toml";
+
+/// The environment variable that overrides `[http]`: `off` or a port.
+pub const HTTP_VARIABLE: &str = "ANCHORD_HTTP";
+
+/// Everything that can be set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// The status port.
+    pub http: HttpConfig,
+    /// Sessions.
+    pub sessions: SessionsConfig,
+}
+
+/// How sessions end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionsConfig {
+    /// How long a session whose connection and process are gone may come back before its staged work is
+    /// folded into memory.
+    pub grace: Duration,
+}
+
+impl Default for SessionsConfig {
+    fn default() -> Self {
+        Self { grace: SESSION_GRACE }
+    }
+}
+
+/// The status port on 127.0.0.1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpConfig {
+    /// Whether there is one.
+    pub enabled: bool,
+    /// Which; 0 for any that is free.
+    pub port: u16,
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self { enabled: true, port: 7717 }
+    }
+}
+
+/// The configuration is not usable.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("read {}: {source}", file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is no TOML.
+    #[error("read {}: line {line}: {message}", file.display())]
+    Syntax {
+        /// The file.
+        file: PathBuf,
+        /// Where, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// There is no such key.
+    #[error("use {}: unknown key `{key}`; allowed: {allowed}", file.display())]
+    UnknownKey {
+        /// The file.
+        file: PathBuf,
+        /// The key, with its table.
+        key: String,
+        /// The keys that there are.
+        allowed: &'static str,
+    },
+    /// The key cannot have this value.
+    #[error("use {origin}: `{key}` is {value}; allowed: {allowed}")]
+    BadValue {
+        /// The file or the environment variable.
+        origin: String,
+        /// The key, with its table.
+        key: &'static str,
+        /// The value found.
+        value: String,
+        /// What it may be.
+        allowed: &'static str,
+    },
+}
+
+impl Config {
+    /// Reads the configuration in `directory`; `http` is the value of [`HTTP_VARIABLE`].
+    pub fn load(directory: &Path, http: Option<&str>) -> Result<Self, ConfigError> {
+        let file = directory.join(CONFIG_FILE);
+        let mut config = match read(&file) {
+            Ok(text) => Self::parse(&file, &text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::default(),
+            Err(source) => return Err(ConfigError::Io { file, source }),
+        };
+        if let Some(value) = http {
+            config.http.override_with(value)?;
+        }
+        Ok(config)
+    }
+
+    fn parse(file: &Path, text: &str) -> Result<Self, ConfigError> {
+        let table: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
+            file: file.to_owned(),
+            line: error
+                .span()
+                .map_or(1, |at| text.bytes().take(at.start).filter(|b| *b == b'\n').count() + 1),
+            message: error.message().to_owned(),
+        })?;
+        let unknown =
+            |key: String, allowed| ConfigError::UnknownKey { file: file.to_owned(), key, allowed };
+        let bad = |key, value: &Value, allowed| ConfigError::BadValue {
+            origin: file.display().to_string(),
+            key,
+            value: shown(value),
+            allowed,
+        };
+        let mut config = Self::default();
+        for (name, value) in &table {
+            let settings = match (name.as_str(), value) {
+                ("http" | "sessions", Value::Table(settings)) => settings,
+                ("http", value) => return Err(bad("http", value, "a table, [http]")),
+                ("sessions", value) => return Err(bad("sessions", value, "a table, [sessions]")),
+                _ => return Err(unknown(name.clone(), "[http], [sessions]")),
+            };
+            for (key, value) in settings {
+                match (name.as_str(), key.as_str(), value) {
+                    ("http", "enabled", Value::Boolean(enabled)) => config.http.enabled = *enabled,
+                    ("http", "enabled", value) => {
+                        return Err(bad("http.enabled", value, "true, false"));
+                    }
+                    ("http", "port", value) => {
+                        let port = value.as_integer().and_then(|port| u16::try_from(port).ok());
+                        config.http.port = port.ok_or_else(|| bad("http.port", value, PORTS))?;
+                    }
+                    ("sessions", "grace_seconds", value) => {
+                        let seconds = value.as_integer().and_then(|s| u64::try_from(s).ok());
+                        let seconds = seconds.filter(|s| (1..=SESSION_GRACE_SECONDS_MAX).contains(s));
+                        let seconds =
+                            seconds.ok_or_else(|| bad("sessions.grace_seconds", value, GRACES))?;
+                        config.sessions.grace = Duration::from_secs(seconds);
+                    }
+                    ("http", ..) => {
+                        return Err(unknown(format!("http.{key}"), "http.enabled, http.port"));
+                    }
+                    _ => return Err(unknown(format!("{name}.{key}"), "sessions.grace_seconds")),
+                }
+            }
+        }
+        Ok(config)
+    }
+}
+
+impl HttpConfig {
+    fn override_with(&mut self, value: &str) -> Result<(), ConfigError> {
+        if value == "off" {
+            self.enabled = false;
+            return Ok(());
+        }
+        self.port = value.parse().map_err(|_| ConfigError::BadValue {
+            origin: "the environment".to_owned(),
+            key: HTTP_VARIABLE,
+            value: format!("`{value}`"),
+            allowed: "off, or a port from 0 to 65535, 0 for any that is free",
+        })?;
+        self.enabled = true;
+        Ok(())
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{text:?}"),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Boolean(truth) => truth.to_string(),
+        Value::Datetime(time) => time.to_string(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Table(_) => "a table".to_owned(),
+    }
+}
+
+const GRACES: &str = "a whole number of seconds from 1 to 3600";
+
+const PORTS: &str = "a whole number from 0 to 65535, 0 for any that is free";
+
+fn read(file: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(file)?.take(CONFIG_FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > CONFIG_FILE_BYTES_MAX {
+        return Err(io::Error::other(format!("longer than {CONFIG_FILE_BYTES_MAX} bytes")));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests;

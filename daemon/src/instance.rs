@@ -1,0 +1,410 @@
+//! The instance: the directory under HOME from which everything else is found, held by a file lock for
+//! the daemon's whole life.
+//!
+//! Liveness is the lock, never a PID or a file's presence. The lock file's text says who holds it, for
+//! messages alone. Before an instance is handed out it is proven that its directories take files.
+
+use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anchord_memory::Timestamp;
+use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::clock;
+use crate::limits::{INSTANCE_FILE_BYTES_MAX, LOCK_POLL};
+
+mod key;
+
+pub use key::Key;
+
+/// The newest `instance.json` that this build reads.
+pub const INSTANCE_FORMAT: u32 = 1;
+
+/// Where an instance keeps what it has, decided when it is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// The stores.
+    pub data: PathBuf,
+    /// `config.toml`.
+    pub config: PathBuf,
+    /// The logs.
+    pub logs: PathBuf,
+}
+
+impl Places {
+    /// All beneath one directory: for an instance named by `ANCHORD_HOME`.
+    pub fn beneath(dir: &Path) -> Self {
+        Self { data: dir.join("data"), config: dir.join("config"), logs: dir.join("logs") }
+    }
+
+    /// Where this system wants a user's files. `None` without a home directory.
+    pub fn of_user() -> Option<Self> {
+        let dirs = directories::ProjectDirs::from("", "", "anchord")?;
+        Some(Self {
+            data: dirs.data_dir().to_owned(),
+            config: dirs.config_dir().to_owned(),
+            logs: dirs.state_dir().unwrap_or_else(|| dirs.data_local_dir()).join("logs"),
+        })
+    }
+}
+
+/// This machine, as the lock file names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// The id of this boot, where the system has one.
+    pub boot: Option<String>,
+    /// The host's name.
+    pub name: String,
+}
+
+/// `instance.json`. Unknown fields are left alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct InstanceFileV1 {
+    format: u32,
+    id: Uuid,
+    data: PathBuf,
+    config: PathBuf,
+    logs: PathBuf,
+    created: Timestamp,
+}
+
+/// Who holds the lock, for people.
+#[derive(Debug, Serialize, Deserialize)]
+struct Holder {
+    pid: u32,
+    #[serde(flatten)]
+    host: Host,
+}
+
+/// Why there is no instance.
+#[derive(Debug, thiserror::Error)]
+pub enum InstanceError {
+    /// Another daemon has it.
+    #[error("lock {}: another daemon holds it{}", dir.display(), by(*pid))]
+    Held {
+        /// The instance directory.
+        dir: PathBuf,
+        /// Its process, if it could be read.
+        pid: Option<u32>,
+    },
+    /// A daemon on another machine has it.
+    #[error(
+        "lock {}: HOME is shared between machines: set ANCHORD_HOME to a local path (held by a daemon \
+         on {host})",
+        dir.display()
+    )]
+    HomeShared {
+        /// The instance directory.
+        dir: PathBuf,
+        /// That machine.
+        host: String,
+    },
+    /// The directory may be another user's doing.
+    #[error("trust {}: {why}", path.display())]
+    Untrusted {
+        /// The directory or file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A newer anchord made it.
+    #[error("use {}: its format {found} is newer than {INSTANCE_FORMAT}; update anchord", path.display())]
+    TooNew {
+        /// `instance.json`.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+    },
+    /// A file is not what anchord wrote.
+    #[error("read {}: {why}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The memory is not where it was put: a disk that is not mounted, perhaps.
+    #[error(
+        "find {}, where this instance keeps its memory; bring it back, or delete {} to begin without",
+        data.display(), instance_file.display()
+    )]
+    DataMissing {
+        /// The data directory.
+        data: PathBuf,
+        /// `instance.json`.
+        instance_file: PathBuf,
+    },
+    /// The system refused.
+    #[error("{doing} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// An instance that is ours until this is dropped.
+#[derive(Debug)]
+pub struct Instance {
+    dir: PathBuf,
+    lock: File,
+    file: InstanceFileV1,
+    key: Key,
+}
+
+impl Instance {
+    /// Locks the instance in `dir`, makes it if it is new (then `places` decides where things go), and
+    /// proves that it can be written.
+    pub fn acquire(dir: &Path, places: &Places, host: &Host) -> Result<Self, InstanceError> {
+        prepare(dir)?;
+        let lock = take_lock(dir, host)?;
+        let file = describe(dir, places)?;
+        let key = Key::load(&dir.join("key"))?;
+        for directory in [dir, &file.data, &file.logs] {
+            prove_writable(directory)?;
+        }
+        Ok(Self { dir: dir.to_owned(), lock, file, key })
+    }
+
+    /// The same, waiting up to `patience` for a daemon that is about to end.
+    pub fn acquire_within(
+        dir: &Path,
+        places: &Places,
+        host: &Host,
+        patience: Duration,
+    ) -> Result<Self, InstanceError> {
+        let started = clock::start();
+        loop {
+            match Self::acquire(dir, places, host) {
+                Err(InstanceError::Held { .. }) if started.elapsed() < patience => {
+                    std::thread::sleep(LOCK_POLL);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Whether the lock's path still names the file that is locked. If not, someone else may serve this
+    /// directory: drain and exit.
+    pub fn still_ours(&self) -> bool {
+        names(&self.dir.join("lock"), &self.lock)
+    }
+
+    /// The instance directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The instance's id.
+    pub fn id(&self) -> Uuid {
+        self.file.id
+    }
+
+    /// The stores.
+    pub fn data(&self) -> &Path {
+        &self.file.data
+    }
+
+    /// `config.toml`.
+    pub fn config(&self) -> &Path {
+        &self.file.config
+    }
+
+    /// The logs.
+    pub fn logs(&self) -> &Path {
+        &self.file.logs
+    }
+
+    /// Authenticates resume tokens.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+}
+
+/// Makes the instance directory, or checks that the one there is ours alone.
+fn prepare(dir: &Path) -> Result<(), InstanceError> {
+    make_private(dir)?;
+    let untrusted = |why| InstanceError::Untrusted { path: dir.to_owned(), why };
+    let meta = fs::symlink_metadata(dir).map_err(io_error("look at", dir))?;
+    if !meta.is_dir() {
+        return Err(untrusted("it is no directory, or a link to one"));
+    }
+    if meta.uid() != rustix::process::geteuid().as_raw() {
+        return Err(untrusted("it belongs to another user"));
+    }
+    if meta.mode() & 0o022 != 0 {
+        return Err(untrusted("others may write to it; `chmod 700` it if they have not"));
+    }
+    if meta.mode() & 0o077 != 0 {
+        fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(io_error("close", dir))?;
+    }
+    Ok(())
+}
+
+/// Takes the lock of a directory that is ours. The lock file is never deleted, but if somebody does, two
+/// processes can hold a lock each: hence the look at the path afterwards.
+fn take_lock(dir: &Path, host: &Host) -> Result<File, InstanceError> {
+    let path = dir.join("lock");
+    let mut lock = open_private(&path).map_err(io_error("open", &path))?;
+    match lock.try_lock() {
+        Ok(()) if names(&path, &lock) => {}
+        Err(TryLockError::Error(source)) => return Err(io_error("lock", &path)(source)),
+        Ok(()) | Err(TryLockError::WouldBlock) => return Err(held(dir, &mut lock, host)),
+    }
+    let holder = Holder { pid: std::process::id(), host: host.clone() };
+    let text = serde_json::to_string(&holder).expect("a struct of numbers and text");
+    lock.set_len(0)
+        .and_then(|()| lock.rewind())
+        .and_then(|()| lock.write_all(text.as_bytes()))
+        .map_err(io_error("write", &path))?;
+    Ok(lock)
+}
+
+fn held(dir: &Path, lock: &mut File, host: &Host) -> InstanceError {
+    let mut text = String::new();
+    let read = lock.take(INSTANCE_FILE_BYTES_MAX).read_to_string(&mut text);
+    let holder = read.ok().and_then(|_| serde_json::from_str::<Holder>(&text).ok());
+    let dir = dir.to_owned();
+    match holder {
+        Some(Holder { host: other, .. })
+            if other.boot.is_some() && host.boot.is_some() && other.boot != host.boot =>
+        {
+            InstanceError::HomeShared { dir, host: other.name }
+        }
+        holder => InstanceError::Held { dir, pid: holder.map(|holder| holder.pid) },
+    }
+}
+
+/// Reads `instance.json`, or makes the directories and then writes it.
+fn describe(dir: &Path, places: &Places) -> Result<InstanceFileV1, InstanceError> {
+    let path = dir.join("instance.json");
+    if let Some(text) = read_private(&path)? {
+        let damaged = |why: serde_json::Error| InstanceError::Damaged {
+            path: path.clone(),
+            why: why.to_string(),
+        };
+        let Format { format } = serde_json::from_slice(&text).map_err(damaged)?;
+        if format > INSTANCE_FORMAT {
+            return Err(InstanceError::TooNew { path, found: format });
+        }
+        let file: InstanceFileV1 = serde_json::from_slice(&text).map_err(damaged)?;
+        if !file.data.is_dir() {
+            return Err(InstanceError::DataMissing { data: file.data, instance_file: path });
+        }
+        make_private(&file.logs)?;
+        return Ok(file);
+    }
+    make_private(&places.data)?;
+    make_private(&places.logs)?;
+    let file = InstanceFileV1 {
+        format: INSTANCE_FORMAT,
+        id: Uuid::new_v4(),
+        data: places.data.clone(),
+        config: places.config.clone(),
+        logs: places.logs.clone(),
+        created: clock::now(),
+    };
+    let text = serde_json::to_string_pretty(&file).map_err(|error| InstanceError::Damaged {
+        path: path.clone(),
+        why: format!("it cannot be written: {error}"),
+    })?;
+    replace_private(&path, text.as_bytes())?;
+    Ok(file)
+}
+
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
+fn prove_writable(dir: &Path) -> Result<(), InstanceError> {
+    let probe = dir.join(format!(".probe-{}", Uuid::new_v4().simple()));
+    let proof = (|| {
+        let mut file = File::options().write(true).create_new(true).mode(0o600).open(&probe)?;
+        file.write_all(b"anchord can write here\n")?;
+        file.sync_all()?;
+        fs::remove_file(&probe)
+    })();
+    if proof.is_err() {
+        // What was left of the attempt, if anything; the error that matters is the first.
+        let _ = fs::remove_file(&probe);
+    }
+    proof.map_err(io_error("write in", dir))
+}
+
+/// Makes a directory for our eyes alone, and those above it, where they do not exist.
+fn make_private(dir: &Path) -> Result<(), InstanceError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io_error("make", dir))
+}
+
+/// Opens or makes a file for our eyes alone; a link is not followed.
+fn open_private(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
+}
+
+/// A small file of ours, if it exists.
+fn read_private(path: &Path) -> Result<Option<Vec<u8>>, InstanceError> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+    let file = match file {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(io_error("open", path)(source)),
+    };
+    let mut bytes = Vec::new();
+    file.take(INSTANCE_FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(io_error("read", path))?;
+    Ok(Some(bytes))
+}
+
+/// Writes a file whole or not at all. Only the holder of the lock does.
+fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), InstanceError> {
+    let temporary = path.with_extension("new");
+    let written = (|| {
+        let mut file = open_private(&temporary)?;
+        file.set_len(0)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)?;
+        match path.parent() {
+            Some(parent) => File::open(parent)?.sync_all(),
+            None => Ok(()),
+        }
+    })();
+    written.map_err(io_error("write", path))
+}
+
+/// Whether a path names this open file.
+fn names(path: &Path, file: &File) -> bool {
+    match (fs::symlink_metadata(path), file.metadata()) {
+        (Ok(named), Ok(open)) => (named.dev(), named.ino()) == (open.dev(), open.ino()),
+        _ => false,
+    }
+}
+
+fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> InstanceError {
+    let path = path.to_owned();
+    move |source| InstanceError::Io { doing, path, source }
+}
+
+fn by(pid: Option<u32>) -> String {
+    pid.map_or_else(String::new, |pid| format!(" (process {pid})"))
+}
+
+#[cfg(test)]
+mod tests;

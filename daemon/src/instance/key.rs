@@ -1,0 +1,81 @@
+//! The instance's key, and the resume tokens that it authenticates.
+
+use std::fmt;
+use std::fmt::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use anchord_memory::SessionId;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use super::{InstanceError, read_private, replace_private};
+
+/// 32 random bytes that never leave the instance directory.
+pub struct Key([u8; 32]);
+
+impl Key {
+    /// Reads the key, or makes it.
+    pub(super) fn load(path: &Path) -> Result<Self, InstanceError> {
+        if let Some(bytes) = read_private(path)? {
+            let damaged =
+                |why: &str| InstanceError::Damaged { path: path.to_owned(), why: why.into() };
+            let key = bytes.try_into().map_err(|_| damaged("a key has 32 bytes; delete it"))?;
+            let meta = std::fs::symlink_metadata(path).map_err(super::io_error("look at", path))?;
+            if meta.mode() & 0o077 != 0 {
+                let why = "others may read it; delete it";
+                return Err(InstanceError::Untrusted { path: path.to_owned(), why });
+            }
+            return Ok(Self(key));
+        }
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(|error| InstanceError::Damaged {
+            path: path.to_owned(),
+            why: format!("there is no randomness to make one: {error}"),
+        })?;
+        replace_private(path, &key)?;
+        Ok(Self(key))
+    }
+
+    /// A token with which the shim `instance` gets this session back: the session, a dot, the MAC.
+    pub fn sign(&self, session: &SessionId, instance: &str) -> String {
+        let mut token = format!("{session}.");
+        for byte in self.mac(&session.0, instance).finalize().into_bytes() {
+            write!(token, "{byte:02x}").expect("writing to a String does not fail");
+        }
+        token
+    }
+
+    /// The session of a token that this key made for this shim. Takes the same time for every wrong MAC.
+    pub fn verify(&self, token: &str, instance: &str) -> Option<SessionId> {
+        let (session, hex) = token.rsplit_once('.')?;
+        self.mac(session, instance).verify_slice(&unhex(hex)?).ok()?;
+        Some(SessionId::new(session))
+    }
+
+    fn mac(&self, session: &str, instance: &str) -> Hmac<Sha256> {
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of every length");
+        mac.update(b"anchord resume 1");
+        // With its length in front, no end of one can pass for the beginning of the other.
+        mac.update(&(instance.len() as u64).to_be_bytes());
+        mac.update(instance.as_bytes());
+        mac.update(session.as_bytes());
+        mac
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(byte).collect()
+}

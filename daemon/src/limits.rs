@@ -1,0 +1,109 @@
+//! Every limit of the daemon, with its unit last in the name. The wire's limits are in the crate `proto`.
+
+use std::time::Duration;
+
+/// Sessions that ended which the registry still knows; the oldest goes when another ends.
+pub const ENDED_SESSIONS_MAX: u64 = 1_000;
+
+/// A project file larger than this is not read.
+pub const PROJECT_FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// Links followed while one path is opened beneath a project's root.
+pub const PROJECT_PATH_LINKS_MAX: u32 = 40;
+
+/// Files named as changed since some time; the others are counted.
+pub const CHANGED_FILES_MAX: usize = 50;
+
+/// Directory entries looked at for one list of changed files.
+pub const CHANGED_ENTRIES_MAX: u32 = 100_000;
+
+/// Directories within each other that a list of changed files goes down.
+pub const CHANGED_DEPTH_MAX: usize = 128;
+
+/// Time given to one list of changed files.
+pub const CHANGED_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// An ignore file larger than this is not read.
+pub const IGNORE_FILE_BYTES_MAX: u64 = 256 << 10;
+
+/// A project's id file is shorter than this, or is no id.
+pub const PROJECT_ID_FILE_BYTES_MAX: u64 = 128;
+
+/// A file of git's that says where something is (`.git`, `commondir`, `gitdir`) is shorter than this.
+pub const GIT_POINTER_BYTES_MAX: u64 = 8 << 10;
+
+/// How long one daemon waits for another to finish writing a project's id.
+pub const PROJECT_ID_WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// The configuration file is shorter than this.
+pub const CONFIG_FILE_BYTES_MAX: u64 = 64 << 10;
+
+/// The instance's own small files (`instance.json`, `lock`) are shorter than this.
+pub const INSTANCE_FILE_BYTES_MAX: u64 = 64 << 10;
+
+/// How often a starting daemon looks whether a draining one let go of the lock.
+pub const LOCK_POLL: Duration = Duration::from_millis(20);
+
+/// Log files kept, one a day.
+pub const LOG_FILES_MAX: usize = 7;
+
+/// Bytes written to one day's log file; the rest of the day is not logged.
+pub const LOG_FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// Jobs of one session that wait for a project's owner; a session with more waits itself.
+pub const QUEUE_LANE_JOBS_MAX: usize = 32;
+
+/// How long a session waits for room in its lane before it is told "busy".
+pub const QUEUE_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// Jobs decided and synced together.
+pub const BATCH_JOBS_MAX: usize = 256;
+
+/// How long the index may lag in its own buffers. The journal is the promise; this bounds a rebuild.
+pub const INDEX_FLUSH_AFTER: Duration = Duration::from_secs(3);
+
+/// Replies queued for one shim that does not read; then its calls wait.
+pub const CONNECTION_REPLIES_MAX: usize = 64;
+
+/// A numbered line of a shim, numbers included.
+pub const MCP_LINE_BYTES_MAX: usize =
+    anchord_proto::limits::LINE_BYTES_MAX + anchord_proto::limits::LINE_PREFIX_BYTES_MAX;
+
+/// After a failed accept, which mostly means that descriptors are short.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Characters of an agent's thread id that name its session.
+pub const THREAD_ID_CHARS_MAX: usize = 64;
+
+/// A project that no session uses is closed after this.
+pub const PROJECT_IDLE_AFTER: Duration = Duration::from_secs(60);
+
+/// A session whose process cannot be judged is gone after this time without a connection.
+pub const FOREIGN_GRACE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How often ended sessions and idle projects are looked for.
+pub const JOBS_EVERY: Duration = Duration::from_secs(2);
+
+/// Threads of the runtime. The work is waiting; owners have threads of their own.
+pub const WORKER_THREADS: usize = 2;
+
+/// How long the end waits for files that are still being read.
+pub const RUNTIME_SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// Connections to the status port at once.
+pub const STATUS_CONNECTIONS_MAX: usize = 16;
+
+/// Time for the head of a status request.
+pub const STATUS_HEADER_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// Time for a whole status request.
+pub const STATUS_REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// The body of an admin request: an import brings another system's whole memory.
+pub const ADMIN_BODY_BYTES_MAX: usize = 64 << 20;
+
+/// How long a session whose connection and process are gone may come back, unless configured.
+pub const SESSION_GRACE: Duration = Duration::from_secs(30);
+
+/// The longest grace that can be configured.
+pub const SESSION_GRACE_SECONDS_MAX: u64 = 3_600;

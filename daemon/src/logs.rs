@@ -1,0 +1,152 @@
+//! Logs: one file a day in the logs directory, the last [`LOG_FILES_MAX`] kept, plain text. A day's file
+//! is not written beyond [`LOG_FILE_BYTES_MAX`], so that an error in a loop cannot fill the disk.
+//!
+//! Never any memory content. Our own events are written without it; other crates print what passes
+//! through them (rmcp prints whole requests from `debug` up, and an `error` of its may quote one), so
+//! of theirs only errors are kept, of rmcp none, whatever `ANCHORD_LOG` asks for.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anchord_memory::Timestamp;
+use tracing::level_filters::LevelFilter;
+use tracing::{Level, Metadata, Subscriber};
+use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
+use tracing_appender::rolling::{RollingFileAppender, Rotation};
+use tracing_subscriber::filter::{FilterFn, Targets};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::clock;
+use crate::limits::{LOG_FILE_BYTES_MAX, LOG_FILES_MAX};
+
+/// The environment variable that sets what of ours is logged: a level, or `target=level` separated
+/// by commas.
+pub const LOG_VARIABLE: &str = "ANCHORD_LOG";
+
+/// Writes what is still to be written when it is dropped: keep it for the daemon's life.
+#[derive(Debug)]
+pub struct Logs(#[expect(dead_code, reason = "its drop flushes")] WorkerGuard);
+
+/// Logs cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum LogsError {
+    /// The directory does not take a file.
+    #[error("write logs in {}: {source}", directory.display())]
+    Directory {
+        /// The logs directory.
+        directory: PathBuf,
+        /// Why.
+        source: tracing_appender::rolling::InitError,
+    },
+    /// The environment variable is no filter.
+    #[error(
+        "use ANCHORD_LOG: `{value}` is no filter; allowed: off, error, warn, info, debug, trace, or \
+         target=level separated by commas"
+    )]
+    Filter {
+        /// Its value.
+        value: String,
+    },
+    /// Something else in this process logs already.
+    #[error("write logs: {0}")]
+    Taken(#[from] tracing_subscriber::util::TryInitError),
+}
+
+/// Sends this process's events to the logs directory; `filter` is the value of [`LOG_VARIABLE`].
+pub fn start(directory: &Path, filter: Option<&str>) -> Result<Logs, LogsError> {
+    let filter = Filter::parse(filter)?;
+    let files = RollingFileAppender::builder()
+        .rotation(Rotation::DAILY)
+        .filename_prefix("anchord")
+        .filename_suffix("log")
+        .max_log_files(LOG_FILES_MAX)
+        .build(directory)
+        .map_err(|source| LogsError::Directory { directory: directory.to_owned(), source })?;
+    let (writer, guard) = NonBlocking::new(Capped::new(files, LOG_FILE_BYTES_MAX, clock::now));
+    subscriber(filter, writer).try_init()?;
+    Ok(Logs(guard))
+}
+
+/// What is logged.
+#[derive(Clone, Debug)]
+struct Filter {
+    ours: Targets,
+}
+
+impl Filter {
+    fn parse(text: Option<&str>) -> Result<Self, LogsError> {
+        let ours = match text.map(str::trim).filter(|text| !text.is_empty()) {
+            None => Targets::new().with_default(LevelFilter::INFO),
+            Some(text) => text.parse().map_err(|_| LogsError::Filter { value: text.to_owned() })?,
+        };
+        Ok(Self { ours })
+    }
+
+    fn takes(&self, event: &Metadata<'_>) -> bool {
+        let krate = event.target().split("::").next().unwrap_or_default();
+        if OURS.contains(&krate) {
+            self.ours.would_enable(event.target(), event.level())
+        } else {
+            krate != "rmcp" && *event.level() == Level::ERROR
+        }
+    }
+}
+
+/// Our crates, as targets name them.
+const OURS: [&str; 5] =
+    ["anchord", "anchord_daemon", "anchord_memory", "anchord_proto", "anchord_shim"];
+
+fn subscriber<W>(filter: Filter, writer: W) -> impl Subscriber + Send + Sync
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(writer);
+    let filter = FilterFn::new(move |event| filter.takes(event));
+    tracing_subscriber::registry().with(lines.with_filter(filter))
+}
+
+/// Writes up to a number of bytes a day, the day in UTC as the file's name, and says where it stopped.
+struct Capped<W> {
+    inner: W,
+    bytes_max: u64,
+    clock: fn() -> Timestamp,
+    day: i64,
+    bytes: u64,
+}
+
+impl<W: Write> Capped<W> {
+    fn new(inner: W, bytes_max: u64, clock: fn() -> Timestamp) -> Self {
+        Self { inner, bytes_max, clock, day: i64::MIN, bytes: 0 }
+    }
+}
+
+impl<W: Write> Write for Capped<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let day = (self.clock)().0.div_euclid(MILLIS_PER_DAY);
+        if day != self.day {
+            (self.day, self.bytes) = (day, 0);
+        }
+        let full = self.bytes > self.bytes_max;
+        self.bytes = self.bytes.saturating_add(line.len() as u64);
+        if full {
+            return Ok(line.len());
+        }
+        if self.bytes > self.bytes_max {
+            self.inner.write_all(b"this day's log is full; the rest of the day is not logged\n")?;
+            return Ok(line.len());
+        }
+        self.inner.write_all(line)?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1_000;
+
+#[cfg(test)]
+mod tests;

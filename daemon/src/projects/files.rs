@@ -1,0 +1,193 @@
+//! Reads a project's files, beneath its root and nowhere else.
+//!
+//! Every name on a path is opened from the directory before it without following links; a link is read
+//! and walked by the same rules, so that nothing swapped in the meantime leads out. Only regular files
+//! are opened, none is waited for, none is read beyond [`PROJECT_FILE_BYTES_MAX`], and nothing under a
+//! `.git` is seen, whatever leads there. The same code runs on every system; there is no weaker path.
+//!
+//! Open one for each use: the root may be replaced, as worktrees are.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use anchord_memory::Timestamp;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+
+use crate::clock;
+use crate::limits::PROJECT_FILE_BYTES_MAX;
+
+mod beneath;
+mod changed;
+
+pub use changed::Changed;
+
+/// Why a file was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum FileRefusal {
+    /// The path or a link on it leaves the project.
+    #[error("read `{0}`: it is outside the project")]
+    Outside(String),
+    /// The path leads into git's own files.
+    #[error("read `{0}`: it is under `.git`")]
+    UnderGit(String),
+    /// Nothing is there.
+    #[error("read `{0}`: no such file")]
+    Missing(String),
+    /// It is no regular file.
+    #[error("read `{path}`: it is {what}, not a file")]
+    NotAFile {
+        /// What was asked for.
+        path: String,
+        /// What it is.
+        what: &'static str,
+    },
+    /// It is too long.
+    #[error("read `{path}`: its {bytes} bytes are more than the {max} that are read")]
+    TooLarge {
+        /// What was asked for.
+        path: String,
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// The system refused.
+    #[error("read `{path}`: {source}")]
+    Io {
+        /// What was asked for.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Some lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The lines, without their ends; bytes that are no UTF-8 are replaced.
+    pub lines: Vec<String>,
+    /// The number of the first of them, from 1.
+    pub first: u32,
+    /// How many lines the file has.
+    pub total: u32,
+    /// When the file was last changed.
+    pub modified: Timestamp,
+}
+
+/// Whether a file exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It does, or a directory of that name does.
+    Present,
+    /// It does not.
+    Absent,
+    /// It cannot be told: permission is missing, or the path leads out of the project.
+    Unknown,
+}
+
+/// A project's files.
+#[derive(Debug)]
+pub struct ProjectFiles {
+    root: OwnedFd,
+    path: PathBuf,
+}
+
+impl ProjectFiles {
+    /// Opens a project's canonical root.
+    pub fn open(root: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(CWD, root, flags, Mode::empty())?;
+        Ok(Self { root: fd, path: root.to_owned() })
+    }
+
+    /// Reads the lines from `first` to `last`, both counted, from 1; as many of them as there are.
+    pub fn read_lines(
+        &self,
+        relative: &Path,
+        first: u32,
+        last: u32,
+    ) -> Result<Excerpt, FileRefusal> {
+        let (text, modified) = self.read(relative)?;
+        let text = String::from_utf8_lossy(&text);
+        let first = first.max(1);
+        let wanted = last.saturating_add(1).saturating_sub(first);
+        let lines = text.lines().skip(to_usize(first - 1)).take(to_usize(wanted));
+        let lines = lines.map(str::to_owned).collect();
+        let total = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+        Ok(Excerpt { lines, first, total, modified })
+    }
+
+    /// Whether there is a file or directory of this name.
+    pub fn exists(&self, relative: &Path) -> Presence {
+        match beneath::find(self, relative) {
+            Ok(_) | Err(FileRefusal::NotAFile { .. }) => Presence::Present,
+            Err(FileRefusal::Missing(_)) => Presence::Absent,
+            Err(_) => Presence::Unknown,
+        }
+    }
+
+    fn read(&self, relative: &Path) -> Result<(Vec<u8>, Timestamp), FileRefusal> {
+        let path = relative.display().to_string();
+        let found = beneath::find(self, relative)?;
+        let (file, bytes) = open_regular(&found.dir, &found.name)
+            .map_err(|source| FileRefusal::Io { path: path.clone(), source })?
+            .map_err(|what| FileRefusal::NotAFile { path: path.clone(), what })?;
+        let max = PROJECT_FILE_BYTES_MAX;
+        let fail = |source| FileRefusal::Io { path: path.clone(), source };
+        if bytes > max {
+            return Err(FileRefusal::TooLarge { path, bytes, max });
+        }
+        let modified = file.metadata().and_then(|meta| meta.modified()).map_err(fail)?;
+        let mut text = Vec::new();
+        file.take(max + 1).read_to_end(&mut text).map_err(fail)?;
+        let bytes = text.len() as u64;
+        if bytes > max {
+            return Err(FileRefusal::TooLarge { path, bytes, max });
+        }
+        Ok((text, clock::timestamp(modified)))
+    }
+}
+
+/// Opens a regular file and tells its size, or says what it is instead. Looks before it opens, since
+/// opening a device may do something; looks again after, since names change.
+fn open_regular(
+    dir: impl AsFd,
+    name: &std::ffi::OsStr,
+) -> io::Result<Result<(File, u64), &'static str>> {
+    let meta = rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    if let Some(what) = not_a_file(FileType::from_raw_mode(meta.st_mode)) {
+        return Ok(Err(what));
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = rustix::fs::openat(&dir, name, flags | OFlags::CLOEXEC, Mode::empty())?;
+    let meta = rustix::fs::fstat(&file)?;
+    Ok(match not_a_file(FileType::from_raw_mode(meta.st_mode)) {
+        Some(what) => Err(what),
+        None => Ok((File::from(file), u64::try_from(meta.st_size).unwrap_or(u64::MAX))),
+    })
+}
+
+fn not_a_file(kind: FileType) -> Option<&'static str> {
+    match kind {
+        FileType::RegularFile => None,
+        FileType::Directory => Some("a directory"),
+        FileType::Symlink => Some("a link"),
+        FileType::Fifo => Some("a pipe"),
+        FileType::Socket => Some("a socket"),
+        _ => Some("a device"),
+    }
+}
+
+/// Whether a name is git's own, on file systems that ignore case too.
+fn is_git(name: &std::ffi::OsStr) -> bool {
+    name.eq_ignore_ascii_case(".git")
+}
+
+fn to_usize(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! Walks a path name by name beneath a root, links included.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{FileRefusal, ProjectFiles, is_git, not_a_file};
+use crate::limits::PROJECT_PATH_LINKS_MAX;
+
+/// A name and the open directory that holds it. The name was a regular file a moment ago.
+pub(super) struct Found {
+    pub(super) dir: OwnedFd,
+    pub(super) name: OsString,
+}
+
+/// Finds a regular file.
+pub(super) fn find(files: &ProjectFiles, relative: &Path) -> Result<Found, FileRefusal> {
+    let asked = || relative.display().to_string();
+    let fail = |error: Errno| match error {
+        Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => FileRefusal::Missing(asked()),
+        error => FileRefusal::Io { path: asked(), source: error.into() },
+    };
+    // The names still to be walked, the next one last.
+    let mut ahead = Vec::new();
+    push(&mut ahead, relative).map_err(|Absolute| FileRefusal::Outside(asked()))?;
+    let mut behind: Vec<OwnedFd> = Vec::new();
+    let mut links = 0;
+    while let Some(name) = ahead.pop() {
+        if name == ".." {
+            behind.pop().ok_or_else(|| FileRefusal::Outside(asked()))?;
+            continue;
+        }
+        if is_git(&name) {
+            return Err(FileRefusal::UnderGit(asked()));
+        }
+        let dir = behind.last().unwrap_or(&files.root);
+        let meta = rustix::fs::statat(dir, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
+        match FileType::from_raw_mode(meta.st_mode) {
+            FileType::Symlink => {
+                links += 1;
+                if links > PROJECT_PATH_LINKS_MAX {
+                    return Err(fail(Errno::LOOP));
+                }
+                let target = rustix::fs::readlinkat(dir, &name, Vec::new()).map_err(fail)?;
+                let target = Path::new(OsStr::from_bytes(target.as_bytes()));
+                let inside = target.strip_prefix(&files.path).ok();
+                if inside.is_some() {
+                    behind.clear();
+                }
+                push(&mut ahead, inside.unwrap_or(target))
+                    .map_err(|Absolute| FileRefusal::Outside(asked()))?;
+            }
+            FileType::Directory if !ahead.is_empty() => {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let next = rustix::fs::openat(dir, &name, flags, Mode::empty()).map_err(fail)?;
+                behind.push(next);
+            }
+            FileType::RegularFile if ahead.is_empty() => {
+                let dir = behind.pop().map_or_else(|| files.root.try_clone(), Ok);
+                let dir = dir.map_err(|source| FileRefusal::Io { path: asked(), source })?;
+                return Ok(Found { dir, name });
+            }
+            _ if !ahead.is_empty() => return Err(fail(Errno::NOTDIR)),
+            kind => {
+                let what = not_a_file(kind).unwrap_or("something else");
+                return Err(FileRefusal::NotAFile { path: asked(), what });
+            }
+        }
+    }
+    Err(FileRefusal::NotAFile { path: asked(), what: "a directory" })
+}
+
+/// The path begins at the root of the file system.
+struct Absolute;
+
+fn push(ahead: &mut Vec<OsString>, path: &Path) -> Result<(), Absolute> {
+    for component in path.components().rev() {
+        match component {
+            Component::Normal(name) => ahead.push(name.to_owned()),
+            Component::ParentDir => ahead.push(OsString::from("..")),
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return Err(Absolute),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,225 @@
+//! A project's id: read without touching the project, given to it at its first write.
+//!
+//! The id is a UUID in a file: in git's common directory (`anchord/project-id`, for an initialised part
+//! `anchord/sub/<path>/project-id`), else in `.anchord/project-id`. A folder that becomes a repository
+//! later takes the id it had along. The registry knows where each id was: found elsewhere while the
+//! old place still holds it, it is a copy and gets its own; otherwise it has moved. Where no id can be
+//! written, the registry alone remembers the place.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anchord_memory::Timestamp;
+use uuid::Uuid;
+
+use super::locate::Located;
+use super::registry::{Place, ProjectId, ProjectRecord, Registry, RegistryChange};
+
+mod id_file;
+
+/// What a place is to the registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Written to before, and where it was.
+    Known,
+    /// Never written to by this instance. It may carry an id that another one gave it.
+    New,
+    /// Written to before, at a place that no longer holds it.
+    Moved {
+        /// Where it was.
+        from: PathBuf,
+    },
+    /// A copy of a project that is still where it was; it gets an id and a memory of its own.
+    Copy {
+        /// The project it was copied from.
+        of: ProjectId,
+        /// Where that is.
+        original: PathBuf,
+    },
+}
+
+impl Status {
+    /// What the user should be told, if anything.
+    pub fn notice(&self, root: &Path) -> Option<String> {
+        match self {
+            Self::Known | Self::New => None,
+            Self::Moved { from } => Some(format!(
+                "the project moved here from {}; its memory came along",
+                from.display()
+            )),
+            Self::Copy { of, original } => Some(format!(
+                "{root} is a copy of {original} and has a memory of its own; to share that one's: \
+                 anchord project link {root} {of}",
+                root = root.display(),
+                original = original.display(),
+            )),
+        }
+    }
+}
+
+/// Which project a place is, as far as can be told without writing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolution {
+    /// Its id; none before the first write, and none for a copy that has not been written to.
+    pub id: Option<ProjectId>,
+    /// What the place is to the registry.
+    pub status: Status,
+}
+
+/// Whether a project carries its id itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// It does, and the id survives moves.
+    InProject,
+    /// It could not be written; the registry alone remembers the place.
+    InRegistry {
+        /// Why it could not.
+        why: String,
+    },
+    /// The place was linked to another project and carries no id of its own.
+    Linked,
+}
+
+/// A project that can be written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Established {
+    /// Its id.
+    pub id: ProjectId,
+    /// What the place was before.
+    pub status: Status,
+    /// Whether it carries the id.
+    pub stored: Stored,
+    /// What the registry has to learn before the first write is answered.
+    pub change: Option<RegistryChange>,
+}
+
+/// The project's directory cannot be looked at, so nothing can be said about it.
+#[derive(Debug, thiserror::Error)]
+#[error("look at the project's directory {}: {source}", path.display())]
+pub struct EstablishError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Tells which project this is and writes nothing.
+pub fn identify(located: &Located, registry: &Registry) -> Result<Resolution, EstablishError> {
+    let here = Here::look(located)?;
+    Ok(here.resolve(registry))
+}
+
+/// Gives the project its id where it has none. Whoever else does so at the same moment, all get the one
+/// that was first. Call it where the registry is written, so that two answers never contradict.
+pub fn establish(
+    located: &Located,
+    registry: &Registry,
+    now: Timestamp,
+) -> Result<Established, EstablishError> {
+    let here = Here::look(located)?;
+    if let Some(id) = registry.link(&here.place.id_dir()) {
+        let status = Status::Known;
+        return Ok(Established { id, status, stored: Stored::Linked, change: None });
+    }
+    let Resolution { id, status } = here.resolve(registry);
+    let wanted = id.unwrap_or_else(|| ProjectId(Uuid::new_v4()));
+    let replaced = match &status {
+        Status::Copy { of, .. } => Some(*of),
+        _ => None,
+    };
+    let (id, stored) = match id_file::write(&here.place, wanted, replaced) {
+        Ok(id) => (id, Stored::InProject),
+        Err(error) => (wanted, Stored::InRegistry { why: error.to_string() }),
+    };
+    let record = ProjectRecord {
+        id,
+        name: located.name.clone(),
+        root: located.main_root(),
+        place: here.place,
+        carries_id: stored == Stored::InProject,
+        time: now,
+    };
+    let known = registry
+        .project(id)
+        .is_some_and(|known| known.place == record.place && known.carries_id == record.carries_id);
+    let change = (!known).then_some(RegistryChange::ProjectSeen(record));
+    Ok(Established { id, status, stored, change })
+}
+
+/// The change that makes the project at `located` use another one's memory from now on.
+pub fn link(located: &Located, id: ProjectId) -> Result<RegistryChange, EstablishError> {
+    Ok(RegistryChange::Linked { path: Here::look(located)?.place.id_dir(), id })
+}
+
+/// A project's place and the id found there.
+struct Here {
+    place: Place,
+    /// The directory where the project would be without git: an id made before `git init` is there.
+    plain: Place,
+    found: Option<ProjectId>,
+}
+
+impl Here {
+    fn look(located: &Located) -> Result<Self, EstablishError> {
+        let fail = |source| EstablishError { path: located.root.clone(), source };
+        let place = located.place().map_err(fail)?;
+        let plain = Place::of(located.root.clone(), false, None).map_err(fail)?;
+        let found = id_file::read(&place).or_else(|| id_file::read(&plain));
+        Ok(Self { place, plain, found })
+    }
+
+    fn resolve(&self, registry: &Registry) -> Resolution {
+        if let Some(id) = registry.link(&self.place.id_dir()) {
+            return Resolution { id: Some(id), status: Status::Known };
+        }
+        let remembered = registry.project_without_id(&self.place).map(|known| known.id);
+        let Some(id) = self.found else {
+            let status = if remembered.is_some() { Status::Known } else { Status::New };
+            return Resolution { id: remembered, status };
+        };
+        let Some(known) = registry.project(id) else {
+            return Resolution { id: Some(id), status: Status::New };
+        };
+        if self.is_at(&known.place) {
+            return Resolution { id: Some(id), status: Status::Known };
+        }
+        if id_file::read(&known.place) != Some(id) {
+            return Resolution { id: Some(id), status: Status::Moved { from: known.root.clone() } };
+        }
+        // A copy has its own id already if that could not be written over the one it came with.
+        let status = match remembered {
+            Some(_) => Status::Known,
+            None => Status::Copy { of: id, original: known.root.clone() },
+        };
+        Resolution { id: remembered, status }
+    }
+
+    /// Whether a recorded place is this one: by name, or the same directory under another name, which
+    /// is still there (a bind mount).
+    fn is_at(&self, recorded: &Place) -> bool {
+        [&self.place, &self.plain].into_iter().any(|place| {
+            place.is(recorded)
+                || (place.part == recorded.part
+                    && Place::of(recorded.path.clone(), recorded.git, None)
+                        .is_ok_and(|now| (now.dev, now.ino) == (place.dev, place.ino)))
+        })
+    }
+}
+
+impl Place {
+    /// Looks at a directory.
+    pub(super) fn of(path: PathBuf, git: bool, part: Option<PathBuf>) -> io::Result<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let meta = std::fs::symlink_metadata(&path)?;
+        if !meta.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(Self { dev: meta.dev(), ino: meta.ino(), path, git, part })
+    }
+
+    /// The directory in which the id file is kept. Unique to a project, hence also a link's name.
+    pub(super) fn id_dir(&self) -> PathBuf {
+        id_file::components(self).fold(self.path.clone(), |path, part| path.join(part))
+    }
+}
+
+#[cfg(test)]
+mod tests;

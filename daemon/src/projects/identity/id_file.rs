@@ -1,0 +1,177 @@
+//! The file that holds a project's id, and the only thing anchord writes into a project.
+//!
+//! Every directory on the way is opened from the one before without following links, so that a prepared
+//! repository cannot lead the write elsewhere. It is written only into a directory of ours, and into git
+//! only where git's common directory really is one.
+
+use std::ffi::OsStr;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use uuid::Uuid;
+
+use crate::clock;
+use crate::limits::{LOCK_POLL, PROJECT_ID_FILE_BYTES_MAX, PROJECT_ID_WAIT_MAX};
+use crate::projects::locate::{MARKER, is_git_directory};
+use crate::projects::registry::{Place, ProjectId};
+
+const FILE: &str = "project-id";
+
+/// Why an id was not written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WriteError {
+    #[error("the directory belongs to another user")]
+    NotOurs,
+    #[error("git's directory has no HEAD, objects and refs")]
+    NotGit,
+    #[error("another process holds the id's directory")]
+    Busy,
+    #[error("the id's file holds no id")]
+    Damaged,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl From<Errno> for WriteError {
+    fn from(error: Errno) -> Self {
+        Self::Io(error.into())
+    }
+}
+
+/// The directories from a place to its id file.
+pub(super) fn components(place: &Place) -> impl Iterator<Item = &OsStr> {
+    let base = if place.git { "anchord" } else { MARKER };
+    let sub = place.part.as_ref().map(|_| OsStr::new("sub"));
+    let part = place.part.as_deref().unwrap_or(Path::new("")).components();
+    let part = part.filter_map(|component| match component {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    });
+    [OsStr::new(base)].into_iter().chain(sub).chain(part)
+}
+
+/// The id kept at a place; none where there is no file, no regular file or no id in it.
+pub(super) fn read(place: &Place) -> Option<ProjectId> {
+    let mut dir = open_place(&place.path).ok()?;
+    for name in components(place) {
+        dir = open_dir(&dir, name).ok()?;
+    }
+    read_in(&dir).ok().flatten()
+}
+
+/// Keeps `wanted` at a place, unless an id other than `replaced` is there already: that one is returned.
+pub(super) fn write(
+    place: &Place,
+    wanted: ProjectId,
+    replaced: Option<ProjectId>,
+) -> Result<ProjectId, WriteError> {
+    if let Some(id) = read(place).filter(|id| Some(*id) != replaced) {
+        return Ok(id);
+    }
+    if place.git && !is_git_directory(&place.path) {
+        return Err(WriteError::NotGit);
+    }
+    let mut dir = open_place(&place.path)?;
+    if rustix::fs::fstat(&dir)?.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(WriteError::NotOurs);
+    }
+    for name in components(place) {
+        match rustix::fs::mkdirat(&dir, name, Mode::from_raw_mode(0o755)) {
+            Ok(()) | Err(Errno::EXIST) => dir = open_dir(&dir, name)?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let dir = File::from(dir);
+    lock(&dir)?;
+    // Under the lock, look again: another daemon (another instance of the user's) may have been first.
+    match read_in(&dir)? {
+        Some(id) if Some(id) != replaced => return Ok(id),
+        None if exists(&dir)? => return Err(WriteError::Damaged),
+        _ => {}
+    }
+    put(&dir, wanted, replaced.is_some())?;
+    read_in(&dir)?.ok_or(WriteError::Damaged)
+}
+
+/// Writes the file beside its place, so that nobody reads half an id, and gives it its name: by a link,
+/// which never replaces the id of one who was faster where the file system has no locks; by renaming
+/// where a copy's old id has to go or there are no hard links.
+fn put(dir: &File, id: ProjectId, replace: bool) -> Result<(), WriteError> {
+    let temporary = format!("{FILE}.{}", Uuid::new_v4().simple());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let file = rustix::fs::openat(dir, &temporary, flags, Mode::from_raw_mode(0o644))?;
+    let written = (|| {
+        let mut file = File::from(file);
+        writeln!(file, "{id}")?;
+        file.sync_all()?;
+        let linked = if replace {
+            Err(Errno::NOTSUP)
+        } else {
+            rustix::fs::linkat(dir, &temporary, dir, FILE, AtFlags::empty())
+        };
+        match linked {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(_) => rustix::fs::renameat(dir, &temporary, dir, FILE)?,
+        }
+        dir.sync_all()
+    })();
+    // Already gone if it was renamed; else a leftover is small and named after its purpose.
+    let _ = rustix::fs::unlinkat(dir, &temporary, AtFlags::empty());
+    Ok(written?)
+}
+
+fn read_in(dir: &impl std::os::fd::AsFd) -> Result<Option<ProjectId>, WriteError> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match rustix::fs::openat(dir, FILE, flags, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT | Errno::LOOP) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Ok(None);
+    }
+    let mut text = Vec::new();
+    File::from(file).take(PROJECT_ID_FILE_BYTES_MAX).read_to_end(&mut text)?;
+    let id = str::from_utf8(&text).ok().and_then(|text| Uuid::try_parse(text.trim()).ok());
+    Ok(id.filter(|id| !id.is_nil()).map(ProjectId))
+}
+
+fn exists(dir: &File) -> Result<bool, WriteError> {
+    match rustix::fs::statat(dir, FILE, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(_) => Ok(true),
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits a moment for another daemon that writes here; never for long, whoever holds the lock.
+fn lock(dir: &File) -> Result<(), WriteError> {
+    let started = clock::start();
+    loop {
+        match dir.try_lock() {
+            Err(TryLockError::WouldBlock) if started.elapsed() < PROJECT_ID_WAIT_MAX => {
+                std::thread::sleep(LOCK_POLL);
+            }
+            Err(TryLockError::WouldBlock) => return Err(WriteError::Busy),
+            // An error: a file system without locks, such as some network ones.
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
+        }
+    }
+}
+
+/// Opens a canonical directory.
+fn open_place(path: &Path) -> Result<OwnedFd, Errno> {
+    rustix::fs::openat(CWD, path, directory_flags(), Mode::empty())
+}
+
+fn open_dir(dir: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+    rustix::fs::openat(dir, name, directory_flags(), Mode::empty())
+}
+
+fn directory_flags() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
