@@ -61,6 +61,15 @@ fn a_state_and_staged_work_are_taken_over() {
     blueprints[1]: category `INFRA` is not known; kept as a decision
     ");
 
+    insta::assert_snapshot!(crate::render::import(&outcome), @r"
+    New: 2 blueprints, 2 anchors, 1 lesson, 1 session.
+    1 merged into what is there.
+    Staged there and not saved, kept: 1 anchor.
+    Note: anchors[2]: file_path is empty; left out.
+    Note: anchors[3]: is not an object; left out.
+    Note: blueprints[1]: category `INFRA` is not known; kept as a decision.
+    ");
+
     let a = memory.record("a3".parse().unwrap()).unwrap();
     assert_eq!(a.body, Body::Anchor(anchor("src/a.rs", "1-9", "newer")));
     assert_eq!((a.created.time, a.updated.time), (day(2), day(3)));
@@ -84,6 +93,7 @@ fn the_same_source_again_changes_nothing() {
     let records = crate::staged::count(memory.records().count());
     let again = plan_import(&memory, &source, "d1", &origin("importer", 21));
     assert_eq!((again.outcome.before, again.changes.len()), (Some(records), 0));
+    insta::assert_snapshot!(crate::render::import(&again.outcome), @"Imported before: 7 records came of it; nothing changes.");
 
     // A source that differs by its bytes alone adds nothing.
     let before: Vec<_> = memory.records().cloned().collect();
