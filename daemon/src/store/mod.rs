@@ -26,6 +26,11 @@ mod segment;
 mod sled_index;
 mod snapshot;
 
+#[cfg(any(test, feature = "test-hooks"))]
+mod sim_disk;
+#[cfg(any(test, feature = "test-hooks"))]
+pub mod twins;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -41,6 +46,8 @@ pub use journal_store::{JournalStore, discard_index};
 pub use open::Options;
 pub use place::refuse_network_fs;
 pub use replies::{Answer, Replies};
+#[cfg(any(test, feature = "test-hooks"))]
+pub use sim_disk::{Fault, Random, SimDisk};
 pub use sled_index::SledPlace;
 
 /// One acknowledged change: a line of the journal.
