@@ -2,13 +2,19 @@
 
 use super::append;
 use super::size::{NUDGE, kilobytes};
+use crate::change::Counts;
 use crate::ids::Kind;
 use crate::limits::RENDERED_SOFT_BYTES_MAX;
 use crate::plan::{CheckpointOutcome, ForgetOutcome, KeptBlueprint, SaveOutcome};
 
 /// The reply to `memory_checkpoint`.
 pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
-    let mut text = format!("Staged, {} pending until memory_save.\n", outcome.pending);
+    let pending = if outcome.pending == Counts::default() {
+        "a summary".to_owned()
+    } else {
+        outcome.pending.to_string()
+    };
+    let mut text = format!("Staged. Pending until memory_save: {pending}.\n");
     text.push_str(&kept(&outcome.kept));
     text
 }
