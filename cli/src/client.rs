@@ -2,15 +2,18 @@
 //!
 //! Blocking on the outside: a command asks one thing after the other.
 
-use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anchord_daemon::http::api::{ErrorCode, ErrorReply};
-use anchord_proto::hello::{Answer, Hello, RefusalCode, Refused, Role};
+use anchord_proto::hello::{Answer, RefusalCode, Refused, Role};
 use anchord_proto::instance::{InstanceDir, InstanceError};
-use anchord_proto::limits::{HELLO_BYTES_MAX, WELCOME_DEADLINE_MS, millis};
+use anchord_proto::limits::{RECONNECT_DEADLINE_MS, WELCOME_DEADLINE_MS, millis};
 use anchord_proto::socket::{self, ConnectError};
+use anchord_shim::link::{self, Search};
+use anchord_shim::{Launcher, hello};
 use anyhow::Context;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
@@ -20,11 +23,9 @@ use hyper_util::rt::TokioIo;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Runtime;
-use uuid::Uuid;
 
 use crate::exit::{Error, Kind};
 use crate::limits::{REPLY_BYTES_MAX, REQUEST_SECONDS_MAX};
-use crate::wiring;
 
 /// An open connection.
 pub(crate) struct Client {
@@ -38,14 +39,23 @@ impl Client {
         Self::over(dial(dir)?)
     }
 
-    /// Connects to the daemon, and starts it first if none runs.
+    /// Connects to the daemon; starts one if none runs, and has one that is too old make room first.
     pub(crate) fn started(dir: &InstanceDir) -> Result<Self, Error> {
-        match dial(dir) {
-            Err(error) if error.kind == Kind::NoDaemon => {
-                wiring::start_daemon(dir)?;
-                Self::over(dial(dir)?)
-            }
-            dialed => Self::over(dialed?),
+        let program = std::env::current_exe().context("cannot find out where this program is")?;
+        let search = Search {
+            dir: Ok(dir.clone()),
+            hello: hello(Role::Http, None),
+            launcher: Some(Launcher::new(program)),
+            patience: millis(RECONNECT_DEADLINE_MS),
+            may_start: Arc::new(AtomicBool::new(true)),
+        };
+        match search.run() {
+            Ok(connection) => Self::over(connection.stream),
+            // The search ends in words alone; asking once more tells the kind.
+            Err(reason) => Err(match dial(dir) {
+                Err(error) if error.kind != Kind::NoDaemon => error,
+                _ => Error::new(Kind::NoDaemon, reason),
+            }),
         }
     }
 
@@ -125,30 +135,18 @@ impl Client {
     }
 }
 
-/// Connects and says hello.
+/// Connects and says hello, once.
 fn dial(dir: &InstanceDir) -> Result<UnixStream, Error> {
     let deadline = millis(WELCOME_DEADLINE_MS);
     let stream = socket::connect(dir, deadline)?;
-    let answer = greet(&stream, deadline).map_err(|reason| {
-        Error::new(Kind::NoDaemon, format!("the daemon does not answer: {reason:#}"))
+    // Nothing follows the answer until we ask, so that the rest is empty.
+    let (answer, _) = link::say_hello(&stream, &hello(Role::Http, None), deadline).map_err(|why| {
+        Error::new(Kind::NoDaemon, format!("the daemon does not answer: {why}"))
     })?;
     match answer {
         Answer::Welcome(_) => Ok(stream),
         Answer::Refused(refused) => Err(refused.into()),
     }
-}
-
-fn greet(mut stream: &UnixStream, deadline: Duration) -> anyhow::Result<Answer> {
-    let hello = Hello::new(Role::Http, Uuid::new_v4(), std::process::id());
-    let mut line = serde_json::to_vec(&hello)?;
-    line.push(b'\n');
-    stream.set_write_timeout(Some(deadline))?;
-    stream.set_read_timeout(Some(deadline))?;
-    stream.write_all(&line)?;
-    let mut answer = Vec::new();
-    // Nothing follows the answer until we ask, so that no byte is lost in the reader's buffer.
-    BufReader::new(stream.take(HELLO_BYTES_MAX as u64)).read_until(b'\n', &mut answer)?;
-    Ok(serde_json::from_slice(&answer)?)
 }
 
 fn address(path: &str, query: &impl Serialize) -> Result<String, Error> {

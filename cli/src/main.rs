@@ -1,14 +1,16 @@
 //! `anchord`: parses, calls, maps errors to exit codes.
 
+mod agent;
 mod client;
 mod commands;
 mod confirm;
 mod directive;
 mod exit;
 mod limits;
+mod scratch;
 mod show;
 mod table;
-mod wiring;
+mod tally;
 
 use std::io::Write;
 use std::process::ExitCode;

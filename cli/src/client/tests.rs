@@ -1,5 +1,6 @@
 //! Over a real socket, against a peer that is played here.
 
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixListener;
 use std::thread::JoinHandle;
 

@@ -119,13 +119,8 @@ fn show_plan(out: &mut dyn Write, plan: &ImportReply, params: &ImportParams) -> 
         return Ok(writeln!(out, "{from} was imported into {into} before; nothing to do")?);
     }
     writeln!(out, "{from} into {into}")?;
-    let mut table = Table::new(&[
-        ("", Align::Left),
-        ("found", Align::Right),
-        ("new", Align::Right),
-        ("merged", Align::Right),
-        ("known", Align::Right),
-    ]);
+    let mut table =
+        Table::new(&[("", Align::Left), ("found", Align::Right), ("new", Align::Right)]);
     let kinds: [(&str, ImportCounts); 4] = [
         ("blueprints", plan.blueprints),
         ("anchors", plan.anchors),
@@ -133,15 +128,13 @@ fn show_plan(out: &mut dyn Write, plan: &ImportReply, params: &ImportParams) -> 
         ("sessions", plan.sessions),
     ];
     for (name, counts) in kinds {
-        table.row([
-            name.to_owned(),
-            counts.found.to_string(),
-            counts.new.to_string(),
-            counts.merged.to_string(),
-            counts.known.to_string(),
-        ]);
+        table.row([name.to_owned(), counts.found.to_string(), counts.new.to_string()]);
     }
     table.print(out)?;
+    if plan.merged > 0 {
+        let items = show::count(plan.merged.into(), "item");
+        writeln!(out, "  {items} of these merged into records that are there")?;
+    }
     for remark in &plan.remarks {
         writeln!(out, "  {}", show::plain(remark))?;
     }

@@ -6,13 +6,15 @@
 use std::io::Write;
 use std::path::Path;
 
-use clap::ValueEnum;
+use anchord_daemon::projects::{Located, Surroundings, locate};
+use anchord_memory::guide::{self, CheckpointMode};
+use anchord_proto::instance::InstanceDir;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{ProjectArg, home};
-use crate::directive::{self, Without};
+use crate::directive::{self, Markers, Without};
 use crate::exit::Error;
 use crate::show;
-use crate::wiring;
 
 mod files;
 mod register;
@@ -21,6 +23,13 @@ use files::{Edit, Original};
 
 /// The instruction files that agents read, the first made when there is none.
 const INSTRUCTIONS: [&str; 3] = ["CLAUDE.md", "AGENTS.md", "memory.md"];
+
+/// anchord's block in instruction files.
+const MARKERS: Markers = Markers {
+    start: guide::MARKER_START,
+    end: guide::MARKER_END,
+    version: guide::DIRECTIVE_VERSION,
+};
 
 /// The line for `.gitignore`, with the comment by which it is known as ours.
 const IGNORE: &str = "# anchord: the project's id on this machine\n.anchord/";
@@ -40,8 +49,8 @@ const IGNORED: [&str; 6] =
   anchord init --remove --dry-run")]
 pub(crate) struct Args {
     /// How often agents are told to checkpoint [default: what the block says now, else balanced]
-    #[arg(long, value_enum, conflicts_with = "remove")]
-    checkpoint: Option<Mode>,
+    #[arg(long, value_name = "MODE", value_parser = modes(), conflicts_with = "remove")]
+    checkpoint: Option<CheckpointMode>,
     /// Take out what init put in
     #[arg(long)]
     remove: bool,
@@ -52,32 +61,15 @@ pub(crate) struct Args {
     project: ProjectArg,
 }
 
-/// How often agents are told to checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Mode {
-    /// At milestones
-    Conservative,
-    /// After each step worth keeping
-    Balanced,
-    /// After every finding
-    Aggressive,
-}
-
-impl Mode {
-    /// The name on the command line and in the block.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Conservative => "conservative",
-            Self::Balanced => "balanced",
-            Self::Aggressive => "aggressive",
-        }
-    }
-}
-
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let root = wiring::project_root(&self.project.directory()?)?;
-        let edits = if self.remove { removal(&root)? } else { placement(&root, self.checkpoint)? };
+        let located = self.located()?;
+        let root = &located.root;
+        let edits = if self.remove {
+            removal(root)?
+        } else {
+            placement(root, located.git.is_some(), self.checkpoint)?
+        };
         let home = home();
         if edits.is_empty() {
             writeln!(
@@ -114,8 +106,26 @@ impl Args {
     }
 }
 
+impl Args {
+    fn located(&self) -> Result<Located, Error> {
+        let surroundings = Surroundings {
+            home: home(),
+            tmp: Some(std::env::temp_dir()),
+            instance_dir: InstanceDir::locate().ok().map(|dir| dir.path().to_owned()),
+        };
+        let named = self.project.named().is_some();
+        locate(&self.project.directory()?, named, &surroundings)
+            .map_err(|error| Error::usage(format!("failed to {error}")))
+    }
+}
+
+fn modes() -> impl TypedValueParser<Value = CheckpointMode> {
+    PossibleValuesParser::new(CheckpointMode::ALL.map(CheckpointMode::name))
+        .try_map(|name| name.parse::<CheckpointMode>())
+}
+
 /// What `init` changes.
-fn placement(root: &Path, mode: Option<Mode>) -> Result<Vec<Edit>, Error> {
+fn placement(root: &Path, in_git: bool, mode: Option<CheckpointMode>) -> Result<Vec<Edit>, Error> {
     let mut targets = instructions(root)?;
     if targets.is_empty() {
         targets.push(Original { path: root.join(INSTRUCTIONS[0]), text: None });
@@ -126,10 +136,10 @@ fn placement(root: &Path, mode: Option<Mode>) -> Result<Vec<Edit>, Error> {
         let kept = found.as_ref().and_then(|found| found.mode.as_deref());
         let mode = mode.map_or_else(|| known(kept, &original.path), Ok)?;
         let text =
-            directive::placed(original.text.as_deref(), found.as_ref(), &wiring::block(mode));
+            directive::placed(original.text.as_deref(), found.as_ref(), &guide::directive(mode));
         edits.extend(original.becomes(Some(text)));
     }
-    if root.join(".anchord").is_dir() && wiring::in_git(root) {
+    if in_git && root.join(".anchord").is_dir() {
         let ignore = files::read(root, &root.join(".gitignore"))?
             .unwrap_or(Original { path: root.join(".gitignore"), text: None });
         if let Some(text) = directive::with_line(ignore.text.as_deref(), IGNORE, &IGNORED) {
@@ -172,17 +182,17 @@ fn instructions(root: &Path) -> Result<Vec<Original>, Error> {
 
 fn find(original: &Original) -> Result<Option<directive::Found>, Error> {
     let Some(text) = &original.text else { return Ok(None) };
-    directive::find(text, wiring::MARKERS).map_err(|broken| {
+    directive::find(text, MARKERS).map_err(|broken| {
         Error::failed(format!("{}: {broken}", original.path.display()))
             .with_action("Nothing was changed. Repair the markers by hand, or update anchord.")
     })
 }
 
-fn known(mode: Option<&str>, path: &Path) -> Result<Mode, Error> {
-    let Some(name) = mode else { return Ok(Mode::Balanced) };
-    Mode::from_str(name, false).map_err(|_| {
-        Error::failed(format!("{}: anchord's block has the mode {name:?}", path.display()))
-            .with_action("Say --checkpoint conservative, balanced or aggressive.")
+fn known(mode: Option<&str>, path: &Path) -> Result<CheckpointMode, Error> {
+    let Some(name) = mode else { return Ok(CheckpointMode::default()) };
+    name.parse().map_err(|unknown| {
+        Error::failed(format!("{}: anchord's block: {unknown}", path.display()))
+            .with_action("Name the mode with --checkpoint.")
     })
 }
 

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use anchord_daemon::http::api::{
-    self, IndexState, JournalLine, JournalQuery, ProjectParams, RebuildReply, VerifyReply,
+    self, IndexState, JournalLine, JournalQuery, ProjectParams, ProjectQuery, ProjectStatus,
+    RebuildReply, VerifyReply,
 };
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
@@ -11,6 +12,7 @@ use anyhow::Context;
 use super::{ProjectArg, print_json};
 use crate::client::Client;
 use crate::exit::{Error, Kind};
+use crate::limits::JOURNAL_PAGE_ENTRIES_MAX;
 use crate::show;
 use crate::table::{Align, Table};
 
@@ -36,7 +38,7 @@ pub(crate) struct ShowArgs {
     limit: u32,
     #[command(flatten)]
     project: ProjectArg,
-    /// Print the entries as they stand on disk, one JSON line each
+    /// Print the entries as JSON, one line each
     #[arg(long)]
     json: bool,
 }
@@ -81,15 +83,18 @@ impl Command {
 impl ShowArgs {
     fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
         let project = self.project.resolve()?;
-        let lines = entries(client, &project, self.from, self.limit)?;
-        if self.json {
-            for (text, _) in &lines {
-                writeln!(out, "{text}")?;
+        let from = match self.from {
+            Some(from) => from,
+            None => {
+                let query = ProjectQuery { project: project.clone() };
+                let status: ProjectStatus = client.get(api::PROJECT, &query)?;
+                status.entries.saturating_sub(self.limit.into()) + 1
             }
-            return Ok(());
-        }
-        if lines.is_empty() {
-            return Ok(writeln!(out, "no entries")?);
+        };
+        if self.json {
+            return entries(client, &project, from, self.limit, &mut |text, _| {
+                Ok(writeln!(out, "{text}")?)
+            });
         }
         let mut table = Table::new(&[
             ("seq", Align::Right),
@@ -99,7 +104,7 @@ impl ShowArgs {
             ("operation", Align::Left),
             ("changes", Align::Left),
         ]);
-        for (_, line) in &lines {
+        entries(client, &project, from, self.limit, &mut |_, line| {
             table.row([
                 line.seq.to_string(),
                 line.revision.map_or_else(|| "-".to_owned(), |revision| revision.to_string()),
@@ -108,33 +113,42 @@ impl ShowArgs {
                 line.op.clone(),
                 changes(&line.changes),
             ]);
-        }
+            Ok(())
+        })?;
         Ok(table.print(out)?)
     }
 }
 
-/// Entries as text and as read, asked for in as many pages as the daemon gives.
+/// Gives `each` the entries, as text and as read, page by page.
 pub(super) fn entries(
     client: &mut Client,
     project: &str,
-    from: Option<u64>,
+    from: u64,
     limit: u32,
-) -> Result<Vec<(String, JournalLine)>, Error> {
-    let mut lines: Vec<(String, JournalLine)> = Vec::new();
-    let mut query = JournalQuery { project: project.to_owned(), from, limit };
-    while query.limit > 0 {
-        let page = client.text(api::JOURNAL, &query)?;
-        let before = lines.len();
-        for text in page.lines().filter(|line| !line.is_empty()) {
-            let line = serde_json::from_str(text).context("cannot read a journal entry")?;
-            lines.push((text.to_owned(), line));
+    each: &mut dyn FnMut(&str, JournalLine) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut from = from;
+    let mut left = limit;
+    while left > 0 {
+        let page = JournalQuery {
+            project: project.to_owned(),
+            from: Some(from),
+            limit: left.min(JOURNAL_PAGE_ENTRIES_MAX),
+        };
+        let text = client.text(api::JOURNAL, &page)?;
+        let before = left;
+        for text in text.lines().filter(|line| !line.is_empty()) {
+            let line: JournalLine =
+                serde_json::from_str(text).context("cannot read a journal entry")?;
+            from = line.seq + 1;
+            left = left.saturating_sub(1);
+            each(text, line)?;
         }
-        let got = u32::try_from(lines.len() - before).unwrap_or(u32::MAX);
-        let Some((_, last)) = lines.last().filter(|_| got > 0) else { break };
-        query.from = Some(last.seq + 1);
-        query.limit = query.limit.saturating_sub(got);
+        if left == before {
+            break;
+        }
     }
-    Ok(lines)
+    Ok(())
 }
 
 impl VerifyArgs {

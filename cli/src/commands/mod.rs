@@ -1,15 +1,21 @@
 //! One file for each command; here is what they share.
 
 mod completions;
+mod daemon;
+mod demo;
 mod export;
+mod hook;
 mod import;
 mod init;
 mod journal;
 mod load;
+mod mcp;
 mod project;
 mod restart;
 mod status;
 mod stop;
+mod torture;
+mod uninstall;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,11 +26,12 @@ use serde::Serialize;
 
 use crate::exit::Error;
 
-pub(crate) use init::Mode;
-
 /// What `anchord` can be asked for.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
+    Mcp(mcp::Args),
+    Hook(hook::Args),
+    Daemon(daemon::Args),
     Status(status::Args),
     Load(load::Args),
     Init(init::Args),
@@ -36,14 +43,20 @@ pub(crate) enum Command {
     Export(export::Args),
     Stop(stop::Args),
     Restart(restart::Args),
+    Uninstall(uninstall::Args),
     Completions(completions::Args),
+    Demo(demo::Args),
+    Torture(torture::Args),
 }
 
 impl Command {
-    /// Does it. The exit code is for commands that end well and still have bad news.
+    /// Does it. The shims have exit codes of their own, made for agents.
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let done = ExitCode::SUCCESS;
         match self {
+            Self::Mcp(args) => Ok(args.run()),
+            Self::Hook(args) => Ok(args.run()),
+            Self::Daemon(args) => args.run().map(|()| done),
             Self::Status(args) => args.run(out).map(|()| done),
             Self::Load(args) => args.run(out).map(|()| done),
             Self::Init(args) => args.run(out).map(|()| done),
@@ -53,7 +66,10 @@ impl Command {
             Self::Export(args) => args.run(out).map(|()| done),
             Self::Stop(args) => args.run(out).map(|()| done),
             Self::Restart(args) => args.run(out).map(|()| done),
+            Self::Uninstall(args) => args.run(out).map(|()| done),
             Self::Completions(args) => args.run(out).map(|()| done),
+            Self::Demo(args) => args.run(out).map(|()| done),
+            Self::Torture(args) => args.run(out).map(|()| done),
         }
     }
 }

@@ -50,10 +50,11 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
         applied: false,
         already: false,
         revision: None,
-        blueprints: ImportCounts { found: 12, new: 10, merged: 1, known: 1 },
-        anchors: ImportCounts { found: 3, new: 3, merged: 0, known: 0 },
+        blueprints: ImportCounts { found: 12, new: 10 },
+        anchors: ImportCounts { found: 3, new: 3 },
         lessons: ImportCounts::default(),
-        sessions: ImportCounts { found: 2, new: 2, merged: 0, known: 0 },
+        sessions: ImportCounts { found: 2, new: 2 },
+        merged: 1,
         remarks: vec!["1 anchor points outside the project and is left out.".into()],
     };
     let printed = |plan: &ImportReply| {
@@ -63,11 +64,12 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
     };
     insta::assert_snapshot!(printed(&plan), @r"
     /src/parser/.zipmem into /src/parser
-                  found  new  merged  known
-      blueprints     12   10       1      1
-      anchors         3    3       0      0
-      lessons         0    0       0      0
-      sessions        2    2       0      0
+                  found  new
+      blueprints     12   10
+      anchors         3    3
+      lessons         0    0
+      sessions        2    2
+      1 item of these merged into records that are there
       1 anchor points outside the project and is left out.
     ");
     plan.already = true;

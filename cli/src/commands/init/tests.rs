@@ -12,8 +12,8 @@ fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
     (scratch, root)
 }
 
-fn init(root: &Path, mode: Option<Mode>) -> Result<Vec<String>, Error> {
-    apply(root, &placement(root, mode)?)
+fn init(root: &Path, mode: Option<CheckpointMode>) -> Result<Vec<String>, Error> {
+    apply(root, &placement(root, root.join(".git").is_dir(), mode)?)
 }
 
 fn remove(root: &Path) -> Result<Vec<String>, Error> {
@@ -50,12 +50,12 @@ fn the_files_that_exist_are_changed_and_no_other_is_made() {
     let (_scratch, root) = scratch();
     fs::write(root.join("AGENTS.md"), "# Agents\r\n").unwrap();
     fs::write(root.join("memory.md"), "kept").unwrap();
-    let changed = init(&root, Some(Mode::Aggressive)).unwrap();
+    let changed = init(&root, Some(CheckpointMode::Aggressive)).unwrap();
     assert_eq!(changed, ["AGENTS.md changed", "memory.md changed"]);
     assert!(text(&root, "AGENTS.md").contains("mode=aggressive -->\r\n"));
 
     assert_eq!(init(&root, None).unwrap(), [""; 0], "the mode is kept when none is given");
-    init(&root, Some(Mode::Conservative)).unwrap();
+    init(&root, Some(CheckpointMode::Conservative)).unwrap();
     assert!(text(&root, "memory.md").contains("mode=conservative"));
     remove(&root).unwrap();
     assert_eq!(text(&root, "AGENTS.md"), "# Agents\r\n");
@@ -115,7 +115,7 @@ fn an_unknown_mode_in_a_block_asks_for_one() {
     fs::write(root.join("CLAUDE.md"), block).unwrap();
     let error = init(&root, None).unwrap_err();
     assert!(error.to_string().contains("frantic"), "{error}");
-    init(&root, Some(Mode::Balanced)).unwrap();
+    init(&root, Some(CheckpointMode::Balanced)).unwrap();
     assert!(text(&root, "CLAUDE.md").contains("mode=balanced"));
 }
 
