@@ -62,8 +62,7 @@ pub fn run(
     started: Started,
 ) -> Result<(), RunError> {
     let patience = wire::millis(wire::DRAIN_DEADLINE_MS + wire::START_DEADLINE_MS);
-    let instance =
-        Instance::acquire_within(dir.path(), &places(dir), &host(), patience)?;
+    let instance = Instance::acquire_within(dir.path(), &places(dir), &host(), patience)?;
     let environment = |name| std::env::var(name).ok();
     let config = Config::load(instance.config(), environment("ANCHORD_HTTP").as_deref())?;
     let _logs = logs::start(instance.logs(), environment("ANCHORD_LOG").as_deref())?;

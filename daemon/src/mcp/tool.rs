@@ -28,10 +28,9 @@ impl From<WriteError> for ToolError {
         match error {
             WriteError::Internal => Self::Internal(error.to_string()),
             WriteError::Refused(text) => Self::Caller(text),
-            WriteError::Busy
-            | WriteError::NotSaved(_)
-            | WriteError::Closed
-            | WriteError::Stale => Self::Caller(error.to_string()),
+            WriteError::Busy | WriteError::NotSaved(_) | WriteError::Closed | WriteError::Stale => {
+                Self::Caller(error.to_string())
+            }
         }
     }
 }
@@ -56,7 +55,8 @@ pub(crate) struct ToolSpec {
     run: Run,
 }
 
-type Run = Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync>;
+type Run =
+    Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync>;
 
 /// What a client may assume of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -76,12 +76,7 @@ impl From<BlueprintParams> for Blueprint {
             CategoryParams::Convention => Category::Convention,
             CategoryParams::Dependency => Category::Dependency,
         };
-        Self {
-            category,
-            title: params.title,
-            content: params.content,
-            immutable: params.immutable,
-        }
+        Self { category, title: params.title, content: params.content, immutable: params.immutable }
     }
 }
 
