@@ -6,10 +6,11 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toml::{Table, Value};
 
-use crate::limits::CONFIG_FILE_BYTES_MAX;
+use crate::limits::{CONFIG_FILE_BYTES_MAX, SESSION_GRACE, SESSION_GRACE_SECONDS_MAX};
 
 /// The file's name in the configuration directory.
 pub const CONFIG_FILE: &str = "config.toml";
@@ -22,6 +23,22 @@ pub const HTTP_VARIABLE: &str = "ANCHORD_HTTP";
 pub struct Config {
     /// The status port.
     pub http: HttpConfig,
+    /// Sessions.
+    pub sessions: SessionsConfig,
+}
+
+/// How sessions end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionsConfig {
+    /// How long a session whose connection and process are gone may come back before its staged work is
+    /// folded into memory.
+    pub grace: Duration,
+}
+
+impl Default for SessionsConfig {
+    fn default() -> Self {
+        Self { grace: SESSION_GRACE }
+    }
 }
 
 /// The status port on 127.0.0.1.
@@ -116,25 +133,35 @@ impl Config {
             allowed,
         };
         let mut config = Self::default();
-        for (key, value) in &table {
-            let Value::Table(http) = value else {
-                return Err(match key.as_str() {
-                    "http" => bad("http", value, "a table, [http]"),
-                    _ => unknown(key.clone(), "[http]"),
-                });
+        for (name, value) in &table {
+            let settings = match (name.as_str(), value) {
+                ("http" | "sessions", Value::Table(settings)) => settings,
+                ("http", value) => return Err(bad("http", value, "a table, [http]")),
+                ("sessions", value) => return Err(bad("sessions", value, "a table, [sessions]")),
+                _ => return Err(unknown(name.clone(), "[http], [sessions]")),
             };
-            if key != "http" {
-                return Err(unknown(key.clone(), "[http]"));
-            }
-            for (key, value) in http {
-                match (key.as_str(), value) {
-                    ("enabled", Value::Boolean(enabled)) => config.http.enabled = *enabled,
-                    ("enabled", value) => return Err(bad("http.enabled", value, "true, false")),
-                    ("port", value) => {
+            for (key, value) in settings {
+                match (name.as_str(), key.as_str(), value) {
+                    ("http", "enabled", Value::Boolean(enabled)) => config.http.enabled = *enabled,
+                    ("http", "enabled", value) => {
+                        return Err(bad("http.enabled", value, "true, false"));
+                    }
+                    ("http", "port", value) => {
                         let port = value.as_integer().and_then(|port| u16::try_from(port).ok());
                         config.http.port = port.ok_or_else(|| bad("http.port", value, PORTS))?;
                     }
-                    _ => return Err(unknown(format!("http.{key}"), "http.enabled, http.port")),
+                    ("sessions", "grace_seconds", value) => {
+                        let seconds = value.as_integer().and_then(|s| u64::try_from(s).ok());
+                        let seconds =
+                            seconds.filter(|s| (1..=SESSION_GRACE_SECONDS_MAX).contains(s));
+                        let seconds =
+                            seconds.ok_or_else(|| bad("sessions.grace_seconds", value, GRACES))?;
+                        config.sessions.grace = Duration::from_secs(seconds);
+                    }
+                    ("http", ..) => {
+                        return Err(unknown(format!("http.{key}"), "http.enabled, http.port"));
+                    }
+                    _ => return Err(unknown(format!("{name}.{key}"), "sessions.grace_seconds")),
                 }
             }
         }
@@ -170,6 +197,8 @@ fn shown(value: &Value) -> String {
         Value::Table(_) => "a table".to_owned(),
     }
 }
+
+const GRACES: &str = "a whole number of seconds from 1 to 3600";
 
 const PORTS: &str = "a whole number from 0 to 65535, 0 for any that is free";
 

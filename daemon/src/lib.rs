@@ -1,9 +1,26 @@
 //! anchord's daemon: one memory per project, any number of sessions.
+//!
+//! Calls inside go one way: `mcp`, `http`, `socket` → `sessions` → `project` → `store`. See
+//! ARCHITECTURE.md for the map, the invariants and the lock table.
 
+pub mod activation;
+mod admin;
 pub mod clock;
 pub mod config;
+mod daemon;
+pub mod detach;
+pub mod http;
 pub mod instance;
+mod jobs;
 pub mod limits;
 pub mod logs;
+mod mcp;
+mod metrics;
+pub mod project;
 pub mod projects;
+mod run;
+mod sessions;
+mod socket;
 pub mod store;
+
+pub use run::{RunError, Started, run};

@@ -49,3 +49,61 @@ pub const LOG_FILES_MAX: usize = 7;
 
 /// Bytes written to one day's log file; the rest of the day is not logged.
 pub const LOG_FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// Jobs of one session that wait for a project's owner; a session with more waits itself.
+pub const QUEUE_LANE_JOBS_MAX: usize = 32;
+
+/// How long a session waits for room in its lane before it is told "busy".
+pub const QUEUE_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// Jobs decided and synced together.
+pub const BATCH_JOBS_MAX: usize = 256;
+
+/// How long the index may lag in its own buffers. The journal is the promise; this bounds a rebuild.
+pub const INDEX_FLUSH_AFTER: Duration = Duration::from_secs(3);
+
+/// Replies queued for one shim that does not read; then its calls wait.
+pub const CONNECTION_REPLIES_MAX: usize = 64;
+
+/// A numbered line of a shim, numbers included.
+pub const MCP_LINE_BYTES_MAX: usize =
+    anchord_proto::limits::LINE_BYTES_MAX + anchord_proto::limits::LINE_PREFIX_BYTES_MAX;
+
+/// After a failed accept, which mostly means that descriptors are short.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Characters of an agent's thread id that name its session.
+pub const THREAD_ID_CHARS_MAX: usize = 64;
+
+/// A project that no session uses is closed after this.
+pub const PROJECT_IDLE_AFTER: Duration = Duration::from_mins(1);
+
+/// A session whose process cannot be judged is gone after this time without a connection.
+pub const FOREIGN_GRACE: Duration = Duration::from_hours(24);
+
+/// How often ended sessions and idle projects are looked for.
+pub const JOBS_EVERY: Duration = Duration::from_secs(2);
+
+/// Threads of the runtime. The work is waiting; owners have threads of their own.
+pub const WORKER_THREADS: usize = 2;
+
+/// How long the end waits for files that are still being read.
+pub const RUNTIME_SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// Connections to the status port at once.
+pub const STATUS_CONNECTIONS_MAX: usize = 16;
+
+/// Time for the head of a status request.
+pub const STATUS_HEADER_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// Time for a whole status request.
+pub const STATUS_REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// The body of an admin request: an import brings another system's whole memory.
+pub const ADMIN_BODY_BYTES_MAX: usize = 64 << 20;
+
+/// How long a session whose connection and process are gone may come back, unless configured.
+pub const SESSION_GRACE: Duration = Duration::from_secs(30);
+
+/// The longest grace that can be configured.
+pub const SESSION_GRACE_SECONDS_MAX: u64 = 3_600;

@@ -1,8 +1,10 @@
 //! Changes: what a journal entry says happened. Applying them in order gives the memory.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{NoticeId, RecordId, SessionId, Timestamp};
+use crate::ids::{Kind, NoticeId, RecordId, SessionId, Timestamp};
 use crate::record::Record;
 use crate::staged::Staged;
 
@@ -76,7 +78,7 @@ pub struct Notice {
     /// Why its work was kept.
     pub cause: NoticeCause,
     /// What was kept.
-    pub kept: Kept,
+    pub kept: Counts,
 }
 
 /// Why a session's staged work was folded without its own save.
@@ -94,13 +96,30 @@ pub enum NoticeCause {
     },
 }
 
-/// How much was kept of a session's staged work.
+/// How many there are of each kind that agents write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
-    /// Blueprints staged.
+pub struct Counts {
+    /// Of blueprints.
     pub blueprints: u32,
-    /// Anchors staged.
+    /// Of anchors.
     pub anchors: u32,
-    /// Lessons staged.
+    /// Of lessons.
     pub lessons: u32,
+}
+
+impl fmt::Display for Counts {
+    /// `2 blueprints, 1 lesson`; kinds without any are left out, `nothing` when there are none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = [
+            (Kind::Blueprint, self.blueprints),
+            (Kind::Anchor, self.anchors),
+            (Kind::Lesson, self.lessons),
+        ]
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(kind, count)| kind.count(count.into()))
+        .collect();
+        f.write_str(if parts.is_empty() { "nothing" } else { "" })?;
+        f.write_str(&parts.join(", "))
+    }
 }

@@ -21,6 +21,19 @@ impl Timestamp {
             .strftime("%Y-%m-%d")
             .to_string()
     }
+
+    /// Date and time in UTC, `2026-11-02T09:30:00.000Z`.
+    pub fn iso(self) -> String {
+        jiff::Timestamp::from_millisecond(self.0)
+            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+            .strftime("%Y-%m-%dT%H:%M:%S.%3fZ")
+            .to_string()
+    }
+
+    /// From a date and time with its offset, as RFC 3339 has it.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.trim().parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
+    }
 }
 
 /// The number of a journal entry: every acknowledged change has one, without gaps, from 1.
@@ -97,6 +110,32 @@ pub enum Kind {
 impl Kind {
     /// All kinds, in the order in which they are shown.
     pub const ALL: [Self; 4] = [Self::Blueprint, Self::Anchor, Self::Lesson, Self::SessionRow];
+
+    /// One of them, in words.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Blueprint => "blueprint",
+            Self::Anchor => "anchor",
+            Self::Lesson => "lesson",
+            Self::SessionRow => "session",
+        }
+    }
+
+    /// Many of them, which is also the name of their section of a load.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Blueprint => "blueprints",
+            Self::Anchor => "anchors",
+            Self::Lesson => "lessons",
+            Self::SessionRow => "sessions",
+        }
+    }
+
+    /// A count with its noun: `1 anchor`, `2 anchors`.
+    pub fn count(self, count: u64) -> String {
+        let noun = if count == 1 { self.noun() } else { self.plural() };
+        format!("{count} {noun}")
+    }
 
     fn letter(self) -> char {
         match self {

@@ -4,20 +4,43 @@
 //! the same memory on every machine. A policy looks at a [`Memory`] and gives a plan (a value); applying
 //! it is another function. The daemon journals the [`Change`]s of a plan before it applies them.
 
+pub mod archive;
 mod change;
+mod draft;
+pub mod export;
+pub mod files;
+mod fold;
+pub mod guide;
 mod ids;
+pub mod import;
+mod index;
+mod intake;
+pub mod limits;
 pub mod lines;
 mod memory;
-pub mod merge;
+mod merge;
+mod plan;
 mod record;
+mod refusal;
+pub mod render;
 mod staged;
+#[cfg(test)]
+mod testing;
 
-pub use change::{Change, Kept, Notice, NoticeCause};
+pub use archive::{ArchivePlan, Archived};
+pub use change::{Change, Counts, Notice, NoticeCause};
 pub use ids::{
     Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version,
 };
+pub use index::Totals;
 pub use memory::{Counters, Memory, Restore};
-pub use record::{
-    Anchor, Blueprint, Body, Category, Lesson, Provenance, Record, SessionRow, Standing,
+pub use plan::{
+    CheckpointOutcome, ForgetOutcome, KeptBlueprint, Plan, Save, SaveOutcome, find, plan_adopt,
+    plan_checkpoint, plan_forget, plan_keep, plan_save,
 };
+pub use record::{
+    Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, SessionRow,
+    Standing,
+};
+pub use refusal::Refusal;
 pub use staged::Staged;

@@ -41,6 +41,14 @@ impl LineRange {
             _ => self.clone(),
         }
     }
+
+    /// The first line, to sort by; 0 for text.
+    pub fn first(&self) -> u32 {
+        match self {
+            Self::Span { first, .. } => *first,
+            Self::Text(_) => 0,
+        }
+    }
 }
 
 impl From<String> for LineRange {
@@ -73,3 +81,6 @@ impl fmt::Display for LineRange {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

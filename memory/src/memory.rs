@@ -5,7 +5,8 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use crate::change::{Change, Notice};
-use crate::ids::{NoticeId, RecordId, Revision, Seq, SessionId};
+use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId};
+use crate::index::{Index, MergeKey, Totals};
 use crate::record::{Body, Record};
 use crate::staged::Staged;
 
@@ -21,6 +22,7 @@ pub struct Memory {
     staged: OrdMap<SessionId, Arc<Staged>>,
     notices: OrdMap<NoticeId, Arc<Notice>>,
     imports: OrdMap<(String, String), u32>,
+    index: Index,
 }
 
 impl Memory {
@@ -47,6 +49,36 @@ impl Memory {
     /// A record at its newest version, whatever its standing.
     pub fn record(&self, id: RecordId) -> Option<&Arc<Record>> {
         self.records.get(&id)
+    }
+
+    /// The records that are loaded and counted, by kind and number.
+    pub fn active(&self) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
+        self.index.active().filter_map(|id| self.records.get(&id))
+    }
+
+    /// The active records of one kind, oldest first.
+    pub fn active_of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
+        self.index.active_of(kind).filter_map(|id| self.records.get(&id))
+    }
+
+    /// Records whose newest version was written after this revision, in the order of writing.
+    pub fn written_since(&self, since: Revision) -> impl Iterator<Item = &Arc<Record>> {
+        self.index.written_since(since).filter_map(|id| self.records.get(&id))
+    }
+
+    /// The record that was written last, whatever its standing.
+    pub fn last_written(&self) -> Option<&Arc<Record>> {
+        self.index.last_written().and_then(|id| self.records.get(&id))
+    }
+
+    /// Counts and the rendered size, kept up to date with each change.
+    pub fn totals(&self) -> Totals {
+        self.index.totals()
+    }
+
+    /// Records that a write with this key merges with: not forgotten, lowest id first.
+    pub(crate) fn keyed(&self, key: &MergeKey) -> impl Iterator<Item = &Arc<Record>> {
+        self.index.keyed(key).filter_map(|id| self.records.get(&id))
     }
 
     /// Staged work by session.
@@ -95,15 +127,22 @@ impl Memory {
         }
     }
 
+    /// Puts a record's new version in the place of the one before it.
+    pub(crate) fn put(&mut self, record: Record) {
+        self.last_number = self.last_number.max(record.id.number);
+        if let Body::SessionRow(row) = &record.body {
+            self.session_rows = self.session_rows.max(row.number);
+        }
+        if let Some(before) = self.records.get(&record.id) {
+            self.index.remove(before);
+        }
+        self.index.insert(&record);
+        self.records.insert(record.id, Arc::new(record));
+    }
+
     fn apply_one(&mut self, change: &Change) {
         match change {
-            Change::Put(record) => {
-                self.last_number = self.last_number.max(record.id.number);
-                if let Body::SessionRow(row) = &record.body {
-                    self.session_rows = self.session_rows.max(row.number);
-                }
-                self.records.insert(record.id, Arc::new(Record::clone(record)));
-            }
+            Change::Put(record) => self.put(Record::clone(record)),
             Change::Stage { session, part } => {
                 let mut staged =
                     self.staged.get(session).map(|s| Staged::clone(s)).unwrap_or_default();
@@ -152,7 +191,7 @@ impl Restore {
 
     /// Adds a record at its newest version.
     pub fn record(&mut self, record: Record) {
-        self.0.records.insert(record.id, Arc::new(record));
+        self.0.put(record);
     }
 
     /// Adds a session's staged work.

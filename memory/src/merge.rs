@@ -1,8 +1,178 @@
 //! How writes merge: the same on every machine, whatever the batching.
+//!
+//! The rules are stated once, here, for two records of a kind; staged work merges by them ([`Staged::absorb`])
+//! and so does memory (`draft.rs`). Staged work is kept in a form that loses nothing a later fold needs:
+//! `a.absorb(b)` and then folding gives the same memory as folding `a` and then `b`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::fold::{fold, substance};
+use crate::record::{Anchor, Blueprint, Category, Lesson};
 use crate::staged::Staged;
 
-impl Staged {
-    /// Takes in what a later checkpoint staged, by the rules that also merge records.
-    pub fn absorb(&mut self, _later: &Staged) {}
+/// What becomes of a stored blueprint when its category and title are written again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing new was said.
+    Same,
+    /// The stored one is immutable and so is the new one: the stored one stays, verbatim.
+    Kept,
+    /// The new one takes its place.
+    Replaced,
 }
+
+pub(crate) fn judge(stored: &Blueprint, new: &Blueprint) -> Verdict {
+    if stored.content == new.content && stored.immutable == new.immutable {
+        Verdict::Same
+    } else if stored.immutable && new.immutable {
+        Verdict::Kept
+    } else {
+        Verdict::Replaced
+    }
+}
+
+impl Blueprint {
+    /// Two with the same key are one blueprint.
+    pub(crate) fn key(&self) -> (Category, String) {
+        (self.category, fold(&self.title))
+    }
+}
+
+impl Anchor {
+    /// Whether one anchor over both says the same.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        self.file == other.file && self.lines.meets(&other.lines)
+    }
+}
+
+impl Lesson {
+    /// Two with the same key are one lesson.
+    pub(crate) fn key(&self) -> String {
+        substance(&self.summary)
+    }
+
+    /// Takes in another telling of the same lesson: the more specific summary, all details, all files.
+    pub(crate) fn unite(&mut self, later: &Self) {
+        let length = |summary: &str| fold(summary).chars().count();
+        if length(&later.summary) > length(&self.summary) {
+            self.summary.clone_from(&later.summary);
+        }
+        self.detail = unite_details(&self.detail, &later.detail);
+        for file in &later.files {
+            if !self.files.contains(file) {
+                self.files.push(file.clone());
+            }
+        }
+    }
+}
+
+/// The first text as it is, then those paragraphs of the second that it has not got.
+fn unite_details(stored: &str, later: &str) -> String {
+    let paragraphs = |text: &str| -> Vec<String> {
+        text.split("\n\n")
+            .map(|paragraph| paragraph.trim_start_matches('\n').trim_end().to_owned())
+            .filter(|paragraph| !paragraph.is_empty())
+            .collect()
+    };
+    let mut seen: BTreeSet<String> = paragraphs(stored).iter().map(|text| fold(text)).collect();
+    let mut united: Vec<String> = Vec::new();
+    for paragraph in paragraphs(later) {
+        if seen.insert(fold(&paragraph)) {
+            united.push(paragraph);
+        }
+    }
+    if united.is_empty() {
+        return stored.to_owned();
+    }
+    if !stored.trim().is_empty() {
+        united.insert(0, stored.trim_end().to_owned());
+    }
+    united.join("\n\n")
+}
+
+impl Staged {
+    /// Takes in what was staged later, by the rules that also merge records. Gives back the blueprints it
+    /// left out, since an earlier one with their category and title is immutable.
+    pub fn absorb(&mut self, later: &Self) -> Vec<Blueprint> {
+        if later.is_empty() {
+            return Vec::new();
+        }
+        if self.is_empty() {
+            self.first = later.first;
+            self.last = later.last;
+        } else {
+            self.first = self.first.min(later.first);
+            self.last = self.last.max(later.last);
+        }
+        if later.summary.is_some() {
+            self.summary.clone_from(&later.summary);
+        }
+        if !later.client.is_empty() {
+            self.client = later.client.clone();
+        }
+        for anchor in &later.anchors {
+            self.absorb_anchor(anchor.clone());
+        }
+        self.absorb_lessons(&later.lessons);
+        self.absorb_blueprints(&later.blueprints)
+    }
+
+    fn absorb_lessons(&mut self, later: &[Lesson]) {
+        if later.is_empty() {
+            return;
+        }
+        let mut at: BTreeMap<String, usize> =
+            self.lessons.iter().enumerate().map(|(at, lesson)| (lesson.key(), at)).collect();
+        for lesson in later {
+            let slot = *at.entry(lesson.key()).or_insert(self.lessons.len());
+            match self.lessons.get_mut(slot) {
+                Some(stored) => stored.unite(lesson),
+                None => self.lessons.push(lesson.clone()),
+            }
+        }
+    }
+
+    /// One title has at most two entries: a mutable one, which replaces whatever is stored, and after it the
+    /// immutable one that came last. Alone, an immutable one would give way to what is stored.
+    fn absorb_blueprints(&mut self, later: &[Blueprint]) -> Vec<Blueprint> {
+        let mut left_out = Vec::new();
+        let mut titles: Vec<Vec<Blueprint>> = Vec::new();
+        let mut at: BTreeMap<(Category, String), usize> = BTreeMap::new();
+        for stored in self.blueprints.drain(..) {
+            let slot = *at.entry(stored.key()).or_insert(titles.len());
+            match titles.get_mut(slot) {
+                Some(entries) => entries.push(stored),
+                None => titles.push(vec![stored]),
+            }
+        }
+        for new in later {
+            let slot = *at.entry(new.key()).or_insert(titles.len());
+            match titles.get_mut(slot) {
+                None => titles.push(vec![new.clone()]),
+                Some(entries) => {
+                    match entries.last().map_or(Verdict::Replaced, |stored| judge(stored, new)) {
+                        Verdict::Replaced if new.immutable => entries.push(new.clone()),
+                        Verdict::Replaced => *entries = vec![new.clone()],
+                        Verdict::Kept => left_out.push(new.clone()),
+                        Verdict::Same => {}
+                    }
+                }
+            }
+        }
+        self.blueprints = titles.into_iter().flatten().collect();
+        left_out
+    }
+
+    /// Anchors stand in the order of their last write, so that the newest concept still wins when stored
+    /// anchors join two of them.
+    fn absorb_anchor(&mut self, mut new: Anchor) {
+        while let Some(at) = self.anchors.iter().position(|stored| stored.meets(&new)) {
+            let met = self.anchors.remove(at);
+            new.lines = met.lines.union(&new.lines);
+        }
+        self.anchors.push(new);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! Records: one unit of memory each, with an id, a version and where it came from.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
@@ -110,6 +112,37 @@ impl Category {
     /// All categories, in the order in which they are shown.
     pub const ALL: [Self; 5] =
         [Self::Architecture, Self::Schema, Self::Decision, Self::Convention, Self::Dependency];
+}
+
+impl Category {
+    /// The name that agents write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Architecture => "architecture",
+            Self::Schema => "schema",
+            Self::Decision => "decision",
+            Self::Convention => "convention",
+            Self::Dependency => "dependency",
+        }
+    }
+}
+
+/// The text names no category.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is none of the categories architecture, schema, decision, convention, dependency: `{0}`")]
+pub struct ParseCategoryError(String);
+
+impl FromStr for Category {
+    type Err = ParseCategoryError;
+
+    /// In any case, also by the first four letters or more, `ARCH`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wanted = text.trim().to_lowercase();
+        Self::ALL
+            .into_iter()
+            .find(|category| wanted.len() >= 4 && category.name().starts_with(&wanted))
+            .ok_or_else(|| ParseCategoryError(text.chars().take(40).collect()))
+    }
 }
 
 /// Something settled and lasting.

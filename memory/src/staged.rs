@@ -1,7 +1,11 @@
 //! Staged work: what a session has checkpointed but not saved. Durable, and private to it.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
+use crate::change::Counts;
+use crate::files::relative;
 use crate::ids::Timestamp;
 use crate::record::{Anchor, Blueprint, Lesson};
 
@@ -27,4 +31,50 @@ pub struct Staged {
     /// The client that staged it, for the row written on the session's behalf.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub client: std::sync::Arc<str>,
+}
+
+impl Staged {
+    /// Whether nothing was staged, not even a summary.
+    pub fn is_empty(&self) -> bool {
+        self.summary.is_none()
+            && self.blueprints.is_empty()
+            && self.anchors.is_empty()
+            && self.lessons.is_empty()
+    }
+
+    /// How many there are of each kind.
+    pub fn counts(&self) -> Counts {
+        let titles: BTreeSet<_> = self.blueprints.iter().map(Blueprint::key).collect();
+        Counts {
+            blueprints: count(titles.len()),
+            anchors: count(self.anchors.len()),
+            lessons: count(self.lessons.len()),
+        }
+    }
+
+    /// Bytes of all texts together, what the limit on staged work counts.
+    pub fn text_bytes(&self) -> usize {
+        let blueprints = self.blueprints.iter().map(|b| b.title.len() + b.content.len());
+        let anchors = self.anchors.iter().map(|a| a.file.len() + a.concept.len());
+        let lessons = self.lessons.iter().map(|l| {
+            l.summary.len() + l.detail.len() + l.files.iter().map(String::len).sum::<usize>()
+        });
+        self.summary.as_ref().map_or(0, String::len)
+            + blueprints.chain(anchors).chain(lessons).sum::<usize>()
+    }
+
+    /// The same with absolute paths beneath `root` made relative to it.
+    #[must_use]
+    pub fn relative_to(mut self, root: &str) -> Self {
+        let files = self.anchors.iter_mut().map(|anchor| &mut anchor.file);
+        for file in files.chain(self.lessons.iter_mut().flat_map(|lesson| &mut lesson.files)) {
+            *file = relative(file, root);
+        }
+        self
+    }
+}
+
+/// A count no list in memory can exceed, as the disk has it.
+pub(crate) fn count(items: usize) -> u32 {
+    u32::try_from(items).unwrap_or(u32::MAX)
 }

@@ -1,0 +1,123 @@
+//! What the daemon owns, and what its parts may ask of it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anchord_memory::{SessionId, Timestamp};
+use anchord_proto::hello::{Hello, ToolSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::clock;
+use crate::config::Config;
+use crate::http::HttpState;
+use crate::instance::Instance;
+use crate::mcp::ToolList;
+use crate::metrics::Metrics;
+use crate::project::{OpenProjects, Owner};
+use crate::projects::{Registry, Surroundings};
+use crate::sessions::{Connection, SessionTable};
+
+/// One running daemon.
+#[derive(Debug)]
+pub(crate) struct Daemon {
+    pub(crate) instance: Instance,
+    pub(crate) config: Config,
+    pub(crate) surroundings: Surroundings,
+    pub(crate) started: Timestamp,
+    pub(crate) up_since: Instant,
+    pub(crate) registry: Owner<Registry>,
+    pub(crate) projects: OpenProjects,
+    /// Whether the daemon before this one ended without saying so, or the machine did.
+    pub(crate) after_crash: bool,
+    pub(crate) http_state: std::sync::OnceLock<HttpState>,
+    sessions: Arc<SessionTable>,
+    metrics: Metrics,
+    stopping: CancellationToken,
+    tools: [Arc<ToolList>; ToolSet::ALL.len()],
+}
+
+/// What a daemon is made of, opened by [`crate::run`].
+pub(crate) struct Parts {
+    pub(crate) instance: Instance,
+    pub(crate) config: Config,
+    pub(crate) surroundings: Surroundings,
+    pub(crate) registry: Owner<Registry>,
+    pub(crate) projects: OpenProjects,
+    pub(crate) after_crash: bool,
+}
+
+impl Daemon {
+    pub(crate) fn new(parts: Parts) -> Arc<Self> {
+        let Parts { instance, config, surroundings, registry, projects, after_crash } = parts;
+        Arc::new(Self {
+            instance,
+            config,
+            surroundings,
+            started: clock::now(),
+            up_since: clock::start(),
+            registry,
+            projects,
+            after_crash,
+            http_state: std::sync::OnceLock::new(),
+            sessions: Arc::default(),
+            metrics: Metrics::default(),
+            stopping: CancellationToken::new(),
+            tools: ToolSet::ALL.map(|set| Arc::new(ToolList::new(set))),
+        })
+    }
+
+    /// Opens a connection of a shim: it goes on with the session its token names, or begins one.
+    /// Returns what the shim shows when it comes back.
+    pub(crate) fn connect(&self, hello: Hello, tool_set: ToolSet) -> (Arc<Connection>, String) {
+        let instance = hello.instance.to_string();
+        let resumed = hello
+            .resume
+            .as_ref()
+            .and_then(|resume| self.instance.key().verify(&resume.token, &instance));
+        // A token holds the session and the digest of the tools that its client was shown.
+        let (id, tools_seen) = match resumed.as_ref().and_then(|held| held.0.rsplit_once('~')) {
+            Some((id, digest)) => (id.to_owned(), Some(digest.to_owned())),
+            None => (uuid::Uuid::now_v7().to_string(), None),
+        };
+        let held = SessionId::new(format!("{id}~{}", self.tools(tool_set).digest()));
+        let token = self.instance.key().sign(&held, &instance);
+        let stop = self.stopping.child_token();
+        let id = SessionId::new(id);
+        (self.sessions.connect(id, hello, tool_set, tools_seen, stop), token)
+    }
+
+    /// The tools of a set.
+    pub(crate) fn tools(&self, set: ToolSet) -> Arc<ToolList> {
+        let at = ToolSet::ALL.iter().position(|each| *each == set).unwrap_or_default();
+        let [default, ..] = &self.tools;
+        Arc::clone(self.tools.get(at).unwrap_or(default))
+    }
+
+    /// The sessions that are open or not gone yet.
+    pub(crate) fn sessions(&self) -> &Arc<SessionTable> {
+        &self.sessions
+    }
+
+    /// What is counted and measured.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Begins to drain: no new connections, what was asked is answered, then the process ends.
+    pub(crate) fn stop(&self, why: &str) {
+        if !self.stopping.is_cancelled() {
+            tracing::info!(why, "stopping");
+            self.stopping.cancel();
+        }
+    }
+
+    /// Whether the daemon drains.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.is_cancelled()
+    }
+
+    /// Cancelled when the daemon begins to drain.
+    pub(crate) fn stopping(&self) -> CancellationToken {
+        self.stopping.clone()
+    }
+}

@@ -1,0 +1,176 @@
+//! The admin interface's paths. What each does is in [`crate::admin`].
+
+use std::sync::Arc;
+
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+
+use super::api::{
+    self, DeleteParams, ErrorCode, ErrorReply, ExportFormat, ExportQuery, ForgetParams,
+    ImportParams, JournalQuery, LinkParams, ProjectParams, ProjectQuery,
+};
+use crate::admin;
+use crate::daemon::Daemon;
+use crate::limits;
+
+type Shared = State<Arc<Daemon>>;
+type Reply<T> = Result<Json<T>, ErrorReply>;
+
+/// All paths.
+pub(super) fn router(daemon: Arc<Daemon>) -> Router {
+    Router::new()
+        .route(api::STATUS, get(status))
+        .route(api::LOAD, get(load))
+        .route(api::PROJECTS, get(projects))
+        .route(api::PROJECT, get(project))
+        .route(api::PROJECT_LINK, post(link))
+        .route(api::PROJECT_FORGET, post(forget))
+        .route(api::PROJECT_DELETE, post(delete))
+        .route(api::JOURNAL, get(journal))
+        .route(api::JOURNAL_VERIFY, post(verify))
+        .route(api::JOURNAL_REBUILD, post(rebuild))
+        .route(api::EXPORT, get(export))
+        .route(api::IMPORT, post(import))
+        .route(api::STOP, post(stop))
+        .layer(DefaultBodyLimit::max(limits::ADMIN_BODY_BYTES_MAX))
+        .with_state(daemon)
+}
+
+async fn status(State(daemon): Shared) -> Reply<api::StatusReply> {
+    admin::status(&daemon).await.map(Json)
+}
+
+async fn load(State(daemon): Shared, Asked(query): Asked<ProjectQuery>) -> Reply<api::LoadReply> {
+    admin::load(&daemon, &query.project).await.map(Json)
+}
+
+async fn projects(State(daemon): Shared) -> Reply<api::ProjectsReply> {
+    admin::projects(&daemon).await.map(Json)
+}
+
+async fn project(
+    State(daemon): Shared,
+    Asked(query): Asked<ProjectQuery>,
+) -> Reply<api::ProjectStatus> {
+    admin::project(&daemon, &query.project).await.map(Json)
+}
+
+async fn link(State(daemon): Shared, Told(params): Told<LinkParams>) -> Reply<api::ProjectStatus> {
+    admin::link_directory(&daemon, &params.path, &params.project).await.map(Json)
+}
+
+async fn forget(
+    State(daemon): Shared,
+    Told(params): Told<ForgetParams>,
+) -> Reply<api::RemovedReply> {
+    admin::forget_project(&daemon, &params.project).await.map(Json)
+}
+
+async fn delete(
+    State(daemon): Shared,
+    Told(params): Told<DeleteParams>,
+) -> Reply<api::RemovedReply> {
+    admin::delete_project(&daemon, &params.project, &params.confirm).await.map(Json)
+}
+
+async fn journal(
+    State(daemon): Shared,
+    Asked(query): Asked<JournalQuery>,
+) -> Result<Response, ErrorReply> {
+    let from = query.from.unwrap_or(1);
+    let lines = admin::journal(&daemon, &query.project, from, query.limit).await?;
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&serde_json::to_string(&line).unwrap_or_default());
+        text.push('\n');
+    }
+    Ok(([(header::CONTENT_TYPE, api::JSON_LINES)], text).into_response())
+}
+
+async fn verify(
+    State(daemon): Shared,
+    Told(params): Told<ProjectParams>,
+) -> Reply<api::VerifyReply> {
+    admin::verify(&daemon, &params.project).await.map(Json)
+}
+
+async fn rebuild(
+    State(daemon): Shared,
+    Told(params): Told<ProjectParams>,
+) -> Reply<api::RebuildReply> {
+    admin::rebuild(&daemon, &params.project).await.map(Json)
+}
+
+async fn export(
+    State(daemon): Shared,
+    Asked(query): Asked<ExportQuery>,
+) -> Result<Response, ErrorReply> {
+    let text = admin::export_document(&daemon, &query.project, query.format).await?;
+    let kind = match query.format {
+        ExportFormat::Markdown => "text/markdown; charset=utf-8",
+        ExportFormat::Json | ExportFormat::Zipmem => "application/json",
+    };
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+}
+
+async fn import(
+    State(daemon): Shared,
+    Told(params): Told<ImportParams>,
+) -> Reply<api::ImportReply> {
+    admin::import_memory(&daemon, params).await.map(Json)
+}
+
+async fn stop(State(daemon): Shared) -> Json<api::StopReply> {
+    Json(admin::stop(&daemon))
+}
+
+impl IntoResponse for ErrorReply {
+    fn into_response(self) -> Response {
+        let status =
+            StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        (status, Json(self)).into_response()
+    }
+}
+
+/// A query; a bad one is answered like every other error.
+struct Asked<T>(T);
+
+impl<T, S> FromRequestParts<S> for Asked<T>
+where
+    Query<T>: FromRequestParts<S, Rejection = QueryRejection>,
+    S: Send + Sync,
+{
+    type Rejection = ErrorReply;
+
+    async fn from_request_parts(
+        parts: &mut axum::http::request::Parts,
+        state: &S,
+    ) -> Result<Self, ErrorReply> {
+        let query = Query::<T>::from_request_parts(parts, state).await;
+        query.map(|Query(query)| Self(query)).map_err(|error| bad_request(error.body_text()))
+    }
+}
+
+/// A body; a bad one is answered like every other error.
+struct Told<T>(T);
+
+impl<T, S> FromRequest<S> for Told<T>
+where
+    Json<T>: FromRequest<S, Rejection = JsonRejection>,
+    S: Send + Sync,
+{
+    type Rejection = ErrorReply;
+
+    async fn from_request(request: axum::extract::Request, state: &S) -> Result<Self, ErrorReply> {
+        let body = Json::<T>::from_request(request, state).await;
+        body.map(|Json(body)| Self(body)).map_err(|error| bad_request(error.body_text()))
+    }
+}
+
+fn bad_request(error: String) -> ErrorReply {
+    ErrorReply { code: ErrorCode::BadRequest, error, action: None }
+}

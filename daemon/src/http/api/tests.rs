@@ -1,0 +1,66 @@
+//! What crosses the socket between builds is pinned here.
+
+use super::*;
+
+#[test]
+fn an_error_is_three_fields_and_its_unknown_codes_are_internal() {
+    let reply = ErrorReply {
+        code: ErrorCode::NotFound,
+        error: "no project at /p".to_owned(),
+        action: Some("Run `anchord project list`.".to_owned()),
+    };
+    let text = serde_json::to_string(&reply).unwrap();
+    insta::assert_snapshot!(text, @r#"{"code":"not_found","error":"no project at /p","action":"Run `anchord project list`."}"#);
+    let newer: ErrorReply = serde_json::from_str(r#"{"code":"on_fire","error":"x"}"#).unwrap();
+    assert_eq!(newer, ErrorReply { code: ErrorCode::Internal, error: "x".into(), action: None });
+}
+
+#[test]
+fn tagged_states_are_pinned() {
+    let states = [
+        HttpState::Listening { address: "127.0.0.1:7717".into() },
+        HttpState::Off,
+        HttpState::Taken { port: 7717, reason: "address in use".into() },
+    ];
+    insta::assert_snapshot!(serde_json::to_string(&states).unwrap(), @r#"[{"state":"listening","address":"127.0.0.1:7717"},{"state":"off"},{"state":"taken","port":7717,"reason":"address in use"}]"#);
+    let index = [
+        IndexState::Agrees,
+        IndexState::Behind { entries: 3 },
+        IndexState::Differs { reason: "row count".into() },
+    ];
+    insta::assert_snapshot!(serde_json::to_string(&index).unwrap(), @r#"[{"state":"agrees"},{"state":"behind","entries":3},{"state":"differs","reason":"row count"}]"#);
+}
+
+#[test]
+fn a_reply_of_an_older_build_reads_with_defaults_and_of_a_newer_one_without_its_extras() {
+    let text = r#"{"build":"0.0.9","pid":1,"started":5,"uptime_ms":7,"mood":"fine",
+        "instance":{"id":"i","directory":"/d","data":"/d/data","config":"/d/c","logs":"/d/l"},
+        "http":{"state":"off"},"projects":[],
+        "sessions":[{"id":"s","since":1,"last_call":2,"connected":true,"extra":1}]}"#;
+    let status: StatusReply = serde_json::from_str(text).unwrap();
+    assert_eq!(status.counters, CountersStatus::default());
+    assert_eq!(status.sessions[0].staged, StagedStatus::default());
+    assert_eq!(status.sessions[0].project, None);
+}
+
+#[test]
+fn a_journal_is_sound_when_its_index_is_only_behind() {
+    let mut reply = VerifyReply {
+        project: ProjectRef { id: "i".into(), root: "/p".into() },
+        segments: 1,
+        entries: 4,
+        bytes: 400,
+        index: IndexState::Behind { entries: 2 },
+        problems: Vec::new(),
+    };
+    assert!(reply.is_sound());
+    reply.index = IndexState::Differs { reason: "row count".into() };
+    assert!(!reply.is_sound());
+    reply.index = IndexState::Agrees;
+    reply.problems.push(Problem {
+        file: "000001.jsonl".into(),
+        line: 3,
+        what: "its checksum differs".into(),
+    });
+    assert!(!reply.is_sound());
+}

@@ -1,0 +1,41 @@
+//! HTTP: the admin interface on the socket, and the read-only status on 127.0.0.1. The only place
+//! that names axum.
+
+mod admin;
+pub mod api;
+mod public;
+
+use std::sync::Arc;
+
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub use api::HttpState;
+pub(crate) use public::listen;
+
+use crate::daemon::Daemon;
+
+/// Serves the admin interface on one connection of the socket.
+pub(crate) async fn serve_admin<R, W>(daemon: Arc<Daemon>, reader: R, writer: W)
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let stopping = daemon.stopping();
+    let service = TowerToHyperService::new(admin::router(daemon));
+    let stream = TokioIo::new(tokio::io::join(reader, writer));
+    let connection = hyper::server::conn::http1::Builder::new().serve_connection(stream, service);
+    tokio::pin!(connection);
+    let served = tokio::select! {
+        served = connection.as_mut() => served,
+        () = stopping.cancelled() => {
+            // The answer under way is still given.
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!(%error, "an admin connection ended badly");
+    }
+}

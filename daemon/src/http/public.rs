@@ -1,0 +1,134 @@
+//! The status on 127.0.0.1: counts, versions and latencies, no path and no name; read-only.
+//!
+//! Browsers can reach loopback, too, so a request must name a loopback host: a page that rebinds its
+//! own name to 127.0.0.1 gets nothing.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::HttpState;
+use crate::config::HttpConfig;
+use crate::daemon::Daemon;
+use crate::limits;
+
+/// Listens, if it is switched on and the port is free; serves until the daemon stops.
+pub(crate) async fn listen(daemon: &Arc<Daemon>, config: &HttpConfig) -> HttpState {
+    if !config.enabled {
+        return HttpState::Off;
+    }
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, config.port));
+    let bound = TcpListener::bind(address).await.and_then(|listener| {
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    });
+    match bound {
+        Ok((listener, address)) => {
+            tokio::spawn(accept(Arc::clone(daemon), listener));
+            HttpState::Listening { address: address.to_string() }
+        }
+        Err(error) => {
+            tracing::warn!(port = config.port, %error, "no status port; all else works");
+            HttpState::Taken { port: config.port, reason: error.to_string() }
+        }
+    }
+}
+
+async fn accept(daemon: Arc<Daemon>, listener: TcpListener) {
+    let stopping = daemon.stopping();
+    let slots = Arc::new(tokio::sync::Semaphore::new(limits::STATUS_CONNECTIONS_MAX));
+    let router = router(daemon);
+    loop {
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stopping.cancelled() => return,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "accept failed on the status port");
+                tokio::time::sleep(limits::ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        let service = TowerToHyperService::new(router.clone());
+        tokio::spawn(async move {
+            let mut server = hyper::server::conn::http1::Builder::new();
+            server
+                .timer(TokioTimer::new())
+                .header_read_timeout(limits::STATUS_HEADER_TIME_MAX)
+                .keep_alive(false);
+            let served = server.serve_connection(TokioIo::new(stream), service);
+            if let Ok(Err(error)) =
+                tokio::time::timeout(limits::STATUS_REQUEST_TIME_MAX, served).await
+            {
+                tracing::debug!(%error, "a status request ended badly");
+            }
+            drop(slot);
+        });
+    }
+}
+
+fn router(daemon: Arc<Daemon>) -> Router {
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/status", get(status))
+        .route("/metrics", get(metrics))
+        .layer(middleware::from_fn(check_host))
+        .with_state(daemon)
+}
+
+async fn check_host(request: Request, next: Next) -> Response {
+    if names_loopback(request.headers()) {
+        return next.run(request).await;
+    }
+    (StatusCode::MISDIRECTED_REQUEST, "the Host header must be 127.0.0.1 or localhost\n")
+        .into_response()
+}
+
+fn names_loopback(headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    let Ok(host) = host.to_str() else { return false };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    name == "127.0.0.1" || name.eq_ignore_ascii_case("localhost")
+}
+
+async fn status(State(daemon): State<Arc<Daemon>>) -> Response {
+    let (ok, failed) = daemon.metrics().calls();
+    let body = json!({
+        "name": "anchord",
+        "version": env!("CARGO_PKG_VERSION"),
+        "protocol": anchord_proto::PROTOCOL,
+        "uptime_ms": u64::try_from(daemon.up_since.elapsed().as_millis()).unwrap_or(u64::MAX),
+        "connections_open": daemon.sessions().connections(),
+        "sessions": daemon.sessions().all().len(),
+        "projects_known": daemon.registry.snapshot().projects().count(),
+        "projects_open": daemon.projects.all().len(),
+        "calls": { "ok": ok, "failed": failed },
+        "panics": daemon.metrics().panics(),
+        "latency": daemon.metrics().latencies(),
+    });
+    axum::Json(body).into_response()
+}
+
+async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
+    let sessions = daemon.sessions().all().len();
+    let text = daemon.metrics().prometheus(sessions, daemon.projects.all().len());
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
+}

@@ -1,0 +1,35 @@
+//! What the daemon does by itself, every few seconds: ends sessions that are gone, closes projects
+//! that nobody uses, and makes sure that it is still the daemon of its instance.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::daemon::Daemon;
+use crate::projects::ProjectId;
+use crate::{limits, sessions};
+
+/// Runs until it is aborted or the daemon stops.
+pub(crate) async fn run(daemon: Arc<Daemon>) {
+    let mut tick = tokio::time::interval(limits::JOBS_EVERY);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let stopping = daemon.stopping();
+    loop {
+        tokio::select! {
+            _ = tick.tick() => {}
+            () = stopping.cancelled() => return,
+        }
+        if !daemon.instance.still_ours() {
+            daemon.stop("the lock or the socket in the instance directory is no longer ours");
+            return;
+        }
+        sessions::sweep(&daemon).await;
+        let in_use: BTreeSet<ProjectId> = daemon
+            .sessions()
+            .all()
+            .into_iter()
+            .filter(|standing| standing.disconnected.is_none())
+            .filter_map(|standing| standing.session.project().map(|project| project.id))
+            .collect();
+        daemon.projects.close_idle(&in_use).await;
+    }
+}

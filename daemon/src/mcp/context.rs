@@ -1,0 +1,112 @@
+//! What a tool runs with: the session that calls, and what tools do with its project.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use anchord_memory::{ArchivePlan, Change, Memory, Provenance, Refusal, Staged, archive};
+
+use super::tool::ToolError;
+use crate::clock;
+use crate::daemon::Daemon;
+use crate::project::{Decide, Decided};
+use crate::projects::Presence;
+use crate::sessions::{Session, View};
+use crate::store::Call;
+
+/// A call.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    /// Everything the daemon owns.
+    pub(crate) daemon: Arc<Daemon>,
+    /// The session that calls.
+    pub(crate) session: Arc<Session>,
+    /// The line of the call: a write is applied once under it.
+    pub(crate) call: Call,
+}
+
+/// Another session that is live in the same project.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveSession {
+    pub(crate) client: Arc<str>,
+    pub(crate) since: anchord_memory::Timestamp,
+}
+
+impl Context {
+    /// What the session reads.
+    pub(crate) async fn view(&self) -> Result<View, ToolError> {
+        Ok(self.session.view(&self.daemon).await?)
+    }
+
+    /// Decides on the newest memory, makes it durable, and gives the reply. `part` comes with paths
+    /// beneath the project's root made relative to it.
+    pub(crate) async fn write<P>(
+        &self,
+        operation: &'static str,
+        part: Staged,
+        plan: P,
+    ) -> Result<String, ToolError>
+    where
+        P: Fn(&Memory, &Provenance, Staged) -> Result<(Vec<Change>, String), Refusal>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let place = self.session.place(&self.daemon)?;
+        let part = match place.root().and_then(|root| root.to_str()) {
+            Some(root) => part.relative_to(root),
+            None => part,
+        };
+        let plan = Arc::new(plan);
+        let decide = || -> Decide<Memory> {
+            let (plan, part) = (Arc::clone(&plan), part.clone());
+            let session = Arc::clone(&self.session);
+            Box::new(move |memory, now| {
+                let (changes, reply) = plan(memory, &session.provenance(now), part)
+                    .map_err(|refusal| format!("failed to {operation}: {refusal}"))?;
+                Ok(Decided { changes, reply })
+            })
+        };
+        let written = self.session.write(&self.daemon, Some(&self.call), operation, decide).await?;
+        Ok(written.reply.to_string())
+    }
+
+    /// What a save should archive, if memory is too large. Looks at files, hence not where it is decided.
+    pub(crate) async fn archive_plan(&self) -> Result<Option<ArchivePlan>, ToolError> {
+        let View { memory, place, .. } = self.view().await?;
+        let now = clock::now();
+        let candidates = archive::candidates(&memory, now);
+        let gone = tokio::task::spawn_blocking(move || {
+            let Some(files) = place.files() else { return BTreeSet::new() };
+            candidates
+                .into_iter()
+                .filter(|file| files.exists(file.as_ref()) == Presence::Absent)
+                .collect::<BTreeSet<String>>()
+        })
+        .await
+        .map_err(|error| ToolError::Internal(error.to_string()))?;
+        let plan = archive::plan(&memory, now, &gone);
+        Ok((!plan.is_empty()).then_some(plan))
+    }
+
+    /// The other sessions that are live in this project, oldest first.
+    pub(crate) fn others_live(&self, view: &View) -> Vec<LiveSession> {
+        let Some(project) = &view.project else { return Vec::new() };
+        let mut others: Vec<LiveSession> = self
+            .daemon
+            .sessions()
+            .all()
+            .into_iter()
+            .filter(|standing| standing.disconnected.is_none())
+            .filter(|standing| standing.session.id != self.session.id)
+            .filter(|standing| {
+                standing.session.project().is_some_and(|other| other.id == project.id)
+            })
+            .map(|standing| LiveSession {
+                client: standing.session.client(),
+                since: standing.session.started,
+            })
+            .collect();
+        others.sort_by_key(|live| live.since);
+        others
+    }
+}

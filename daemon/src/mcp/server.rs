@@ -1,0 +1,165 @@
+//! One connection's MCP service: lists the tools of its set and runs them, each in its turn.
+
+use std::borrow::Cow;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use anchord_memory::guide;
+use futures::FutureExt;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
+    Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+    ServerConfig, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use tokio::io::{AsyncBufRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use super::context::Context;
+use super::tool::{ToolError, ToolSpec};
+use super::tools::ToolList;
+use super::transport::{NumberedLines, Ticket};
+use crate::clock;
+use crate::daemon::Daemon;
+use crate::sessions::Connection;
+use crate::socket::lines::LineReader;
+
+/// Serves one shim until it goes or `stop` is cancelled.
+pub(crate) async fn serve<R, W>(
+    daemon: Arc<Daemon>,
+    connection: Arc<Connection>,
+    lines: LineReader<R>,
+    writer: W,
+    stop: CancellationToken,
+) where
+    R: AsyncBufRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let transport = NumberedLines::new(lines, writer, Arc::clone(&connection.instance));
+    let service = Service { tools: daemon.tools(connection.tool_set), daemon, connection };
+    match service.serve_with_ct(transport, stop).await {
+        Ok(running) => {
+            if let Err(error) = running.waiting().await {
+                tracing::error!(%error, "an MCP service ended badly");
+            }
+        }
+        // A probe that closes before it says anything is no fault.
+        Err(error) => tracing::debug!(%error, "no MCP session came of a connection"),
+    }
+}
+
+struct Service {
+    daemon: Arc<Daemon>,
+    connection: Arc<Connection>,
+    tools: Arc<ToolList>,
+}
+
+impl Service {
+    async fn run(
+        &self,
+        spec: &ToolSpec,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let Some(ticket) = context.extensions.get::<Ticket>().cloned() else {
+            return Err(self.internal("a request came without its line number"));
+        };
+        let _turn = match ticket.turn() {
+            Some(mut turn) => {
+                turn.come().await;
+                turn
+            }
+            None => return Err(self.internal("a request came twice")),
+        };
+        let client = context.client_info().map(|info| info.name);
+        let thread = context.meta.get("threadId").and_then(|id| id.as_str().map(str::to_owned));
+        let session = self.connection.session(thread.as_deref(), client.as_deref());
+        let started = clock::start();
+        let call = Context { daemon: Arc::clone(&self.daemon), session, call: ticket.call };
+        let outcome = AssertUnwindSafe(spec.run(call, request.arguments)).catch_unwind().await;
+        let ok = matches!(outcome, Ok(Ok(_)));
+        self.daemon.metrics().tool_called(&spec.definition.name, ok, started.elapsed());
+        match outcome {
+            Ok(Ok(text)) => Ok(CallToolResult::success(vec![ContentBlock::text(text)])),
+            Ok(Err(ToolError::Caller(text))) => {
+                let text = self.tools.error_text(&spec.definition.name, &text);
+                Ok(CallToolResult::error(vec![ContentBlock::text(text)]))
+            }
+            Ok(Err(ToolError::Internal(text))) => Err(self.internal(&text)),
+            Err(_panic) => {
+                self.daemon.metrics().panicked();
+                Err(self.internal("a tool panicked"))
+            }
+        }
+    }
+
+    /// Our own fault: the caller gets an id that the log has, too.
+    fn internal(&self, what: &str) -> ErrorData {
+        let id = uuid::Uuid::new_v4().simple().to_string();
+        let id = id.get(..8).unwrap_or(&id);
+        tracing::error!(id, session = %self.connection.id, what, "internal error");
+        let text = format!("internal error {id}; `anchord status` names the log that has it");
+        ErrorData::internal_error(text, None)
+    }
+}
+
+impl ServerHandler for Service {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
+        ServerConfig::new(capabilities.build())
+            .with_server_info(Implementation::new("anchord", env!("CARGO_PKG_VERSION")))
+            .with_instructions(guide::INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools.definitions()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tools.get(name).map(|spec| spec.definition.clone())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(spec) = self.tools.get(&request.name) else {
+            let text = format!(
+                "unknown tool `{}`; this server offers {}",
+                request.name,
+                self.tools.names().join(", ")
+            );
+            return Err(ErrorData::invalid_params(text, None));
+        };
+        let call = self.run(spec, request, &context);
+        tokio::pin!(call);
+        tokio::select! {
+            result = &mut call => return result.map(CallToolResponse::from),
+            () = context.ct.cancelled() => {}
+        }
+        if self.connection.stop.is_cancelled() {
+            // The daemon drains: what it has accepted it answers.
+            return call.await.map(CallToolResponse::from);
+        }
+        // The client cancelled; rmcp drops this answer, and what is already queued is still written.
+        Err(ErrorData::internal_error("cancelled", None))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if self.connection.tools_seen.as_deref().is_some_and(|seen| seen != self.tools.digest())
+            && let Err(error) = context.peer.notify_tool_list_changed().await
+        {
+            tracing::debug!(%error, "a shim went before it heard of the changed tools");
+        }
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        ProtocolVersion::KNOWN_VERSIONS.into()
+    }
+}

@@ -1,0 +1,182 @@
+//! What a tool is here: a definition that agents read, and a function from parameters to text.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::context::Context;
+use crate::project::WriteError;
+use crate::sessions::BindError;
+
+/// How a call fails.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ToolError {
+    /// The caller can mend it; the text says how. Becomes a result with `isError`.
+    #[error("{0}")]
+    Caller(String),
+    /// Our fault. Becomes a protocol error with an id that the log has, too.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl From<WriteError> for ToolError {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Internal => Self::Internal(error.to_string()),
+            WriteError::Refused(text) => Self::Caller(text),
+            WriteError::Busy | WriteError::NotSaved(_) | WriteError::Closed | WriteError::Stale => {
+                Self::Caller(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<BindError> for ToolError {
+    fn from(error: BindError) -> Self {
+        match error {
+            BindError::Write(error) => error.into(),
+            BindError::NotAProject(_) | BindError::Unreadable(_) => {
+                Self::Caller(format!("failed to {error}"))
+            }
+            BindError::Foreign | BindError::Store(_) => Self::Caller(error.to_string()),
+        }
+    }
+}
+
+/// A tool.
+#[derive(Clone)]
+pub(crate) struct ToolSpec {
+    /// What `tools/list` shows.
+    pub(crate) definition: Tool,
+    run: Run,
+}
+
+type Run =
+    Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync>;
+
+/// What a client may assume of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Changes nothing.
+    Reads,
+    /// Adds; a second call with the same arguments adds nothing more.
+    Adds,
+    /// Takes something out of sight.
+    Removes,
+}
+
+impl ToolSpec {
+    /// A tool whose parameters are `P`. The description says when to call it.
+    pub(crate) fn new<P, F>(
+        name: &'static str,
+        description: impl Into<std::borrow::Cow<'static, str>>,
+        effect: Effect,
+        run: impl Fn(Context, P) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        P: DeserializeOwned + JsonSchema + 'static,
+        F: Future<Output = Result<String, ToolError>> + Send + 'static,
+    {
+        let annotations = ToolAnnotations::new()
+            .read_only(effect == Effect::Reads)
+            .destructive(effect == Effect::Removes)
+            .idempotent(true)
+            .open_world(false);
+        let mut definition = Tool::new(name, description, schema_of::<P>());
+        definition.annotations = Some(annotations);
+        let run: Run = Arc::new(move |context, arguments| {
+            match serde_path_to_error::deserialize::<_, P>(arguments) {
+                Ok(parameters) => Box::pin(run(context, parameters)),
+                Err(error) => {
+                    let text = format!("{name}: {error}");
+                    Box::pin(std::future::ready(Err(ToolError::Caller(text))))
+                }
+            }
+        });
+        Self { definition, run }
+    }
+
+    /// Marks a tool that an agent needs before it would think of searching for it.
+    #[must_use]
+    pub(crate) fn needed_first(mut self) -> Self {
+        let mut meta = MetaObject::new();
+        meta.insert("anthropic/alwaysLoad".to_owned(), Value::Bool(true));
+        self.definition.meta = Some(meta);
+        self
+    }
+
+    /// Runs the tool.
+    pub(crate) fn run(
+        &self,
+        context: Context,
+        arguments: Option<JsonObject>,
+    ) -> BoxFuture<'static, Result<String, ToolError>> {
+        (self.run)(context, Value::Object(arguments.unwrap_or_default()))
+    }
+}
+
+/// The JSON schema of a parameter type, without what costs tokens or makes clients warn.
+fn schema_of<P: JsonSchema>() -> JsonObject {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<P>().to_value();
+    tidy(&mut schema);
+    match schema {
+        Value::Object(mut object) => {
+            object.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
+            object
+        }
+        _ => JsonObject::new(),
+    }
+}
+
+/// Drops what an absent parameter says as well: titles, integer formats, null types, empty defaults. Unknown
+/// parameters are still refused, with the names that there are.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("title").is_some_and(Value::is_string) {
+                object.remove("title");
+            }
+            object.remove("format");
+            object.remove("minimum");
+            let says_nothing = |default: &Value| match default {
+                Value::Null => true,
+                Value::String(text) => text.is_empty(),
+                Value::Array(items) => items.is_empty(),
+                Value::Bool(set) => !set,
+                Value::Number(_) | Value::Object(_) => false,
+            };
+            if object.get("default").is_some_and(says_nothing) {
+                object.remove("default");
+            }
+            object.remove("additionalProperties");
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    object.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(options)) = object.get_mut("anyOf") {
+                options.retain(|option| option.get("type") != Some(&Value::from("null")));
+                if let [Value::Object(only)] = options.as_slice() {
+                    let only = only.clone();
+                    object.remove("anyOf");
+                    for (key, value) in only {
+                        object.entry(key).or_insert(value);
+                    }
+                }
+            }
+            object.values_mut().for_each(tidy);
+        }
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        _ => {}
+    }
+}

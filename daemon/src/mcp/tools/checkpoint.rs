@@ -1,0 +1,50 @@
+//! `memory_checkpoint`: stage progress. Durable when answered, private until saved.
+
+use anchord_memory::guide::WHERE_IT_GOES;
+use anchord_memory::{plan_checkpoint, render};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::params::{AnchorParams, BlueprintParams, LessonParams, part};
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// How the work stands, one or two sentences
+    summary: Option<String>,
+    /// Settled and lasting; kept verbatim
+    #[serde(default)]
+    blueprints: Vec<BlueprintParams>,
+    /// Where code is and why it matters
+    #[serde(default)]
+    anchors: Vec<AnchorParams>,
+    /// Learned from a failure
+    #[serde(default)]
+    lessons: Vec<LessonParams>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_checkpoint",
+        format!(
+            "Stage progress: after a decision, a finding, a fixed failure, before a risky or long step. \
+             Cheap; survives crashes; private until memory_save.\n{WHERE_IT_GOES}"
+        ),
+        Effect::Adds,
+        run,
+    )
+    .needed_first()
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let part = part(params.summary, params.blueprints, params.anchors, params.lessons);
+    context
+        .write("checkpoint", part, |memory, by, part| {
+            let plan = plan_checkpoint(memory, by, part)?;
+            Ok((plan.changes, render::checkpoint(&plan.outcome)))
+        })
+        .await
+}

@@ -1,0 +1,42 @@
+//! `memory_forget`: out of load and search, kept in history.
+
+use anchord_memory::{RecordId, Staged, Version, plan_forget, render};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// As shown in memory_load: b12, a3, l7
+    id: String,
+    /// Refuse when the record is at another version
+    expected_version: Option<u32>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_forget",
+        "Take a record that is wrong or obsolete out of memory. History keeps it.",
+        Effect::Removes,
+        run,
+    )
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let id: RecordId = params
+        .id
+        .parse()
+        .map_err(|error| ToolError::Caller(format!("failed to forget: {error}")))?;
+    let expected = params.expected_version.map(Version);
+    context
+        .write("forget", Staged::default(), move |memory, by, _| {
+            let plan = plan_forget(memory, id, expected, by)?;
+            let reply = render::forget(&plan.outcome);
+            Ok((plan.changes, reply))
+        })
+        .await
+}

@@ -1,0 +1,127 @@
+//! `memory_get`: one record by id, at its newest or an earlier version; an anchor's code as it is now.
+
+use std::fmt::Write as _;
+
+use anchord_memory::lines::LineRange;
+use anchord_memory::{Anchor, Body, Record, RecordId, Version, find, limits, render};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::sessions::{Place, View};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// As shown in memory_load: b12, a3, l7, s4
+    id: String,
+    /// An earlier version; the newest when left out
+    version: Option<u32>,
+    /// For an anchor: read its lines from the file now
+    #[serde(default)]
+    expand: bool,
+    /// From an earlier answer: what did not fit
+    cursor: Option<String>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_get",
+        "One record in full by its id; with expand, an anchor's code as it is in the file now.",
+        Effect::Reads,
+        run,
+    )
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let caller =
+        |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
+    let id: RecordId = params.id.parse().map_err(|error| caller(&error))?;
+    let view = context.view().await?;
+    let newest = find(&view.memory, id).map_err(|refusal| caller(&refusal))?.clone();
+    let wanted = params.version.map_or(newest.version, Version);
+    let record = if wanted == newest.version {
+        newest.clone()
+    } else {
+        let earlier = earlier(&view, id, wanted).await?;
+        earlier.ok_or_else(|| {
+            let newest = newest.version.0;
+            caller(&format!("{id} has no version {}; versions go from 1 to {newest}", wanted.0))
+        })?
+    };
+    let (mut text, _) =
+        render::record_page(&record, params.cursor.as_deref(), limits::ANSWER_CHARS_MAX)
+            .map_err(|refusal| caller(&refusal))?;
+    if record.version != newest.version {
+        let _ = writeln!(text, "not current: replaced by version {}", newest.version.0);
+    }
+    if params.expand {
+        let Body::Anchor(anchor) = record.body else {
+            return Err(caller(&format!("{id} is no anchor; only anchors can be expanded")));
+        };
+        let room = limits::ANSWER_CHARS_MAX.saturating_sub(text.chars().count());
+        text.push_str(&expand(&view.place, anchor, record.updated.time, room).await?);
+    }
+    Ok(text)
+}
+
+async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {
+    let Some(project) = &view.project else { return Ok(None) };
+    let found =
+        project.owner.ask(move |store, _| store.history(&format!("{id}@{}", version.0))).await?;
+    let entry = found.map_err(|error| ToolError::Internal(error.to_string()))?;
+    Ok(entry.and_then(|entry| {
+        entry
+            .changes
+            .iter()
+            .filter_map(|change| change.record())
+            .find(|record| record.id == id && record.version == version)
+            .cloned()
+    }))
+}
+
+/// The anchor's lines as they are now, within `chars_max` characters.
+async fn expand(
+    place: &std::sync::Arc<Place>,
+    anchor: Anchor,
+    written: anchord_memory::Timestamp,
+    chars_max: usize,
+) -> Result<String, ToolError> {
+    let LineRange::Span { first, last } = anchor.lines else {
+        let text = format!("failed to expand: `{}` is no line range; read the file", anchor.lines);
+        return Err(ToolError::Caller(text));
+    };
+    let place = std::sync::Arc::clone(place);
+    let file = anchor.file.clone();
+    let read = tokio::task::spawn_blocking(move || {
+        place.files().map(|files| files.read_lines(file.as_ref(), first, last))
+    })
+    .await
+    .map_err(|error| ToolError::Internal(error.to_string()))?;
+    let excerpt = match read {
+        Some(Ok(excerpt)) => excerpt,
+        Some(Err(refusal)) => {
+            return Err(ToolError::Caller(format!("failed to expand {}: {refusal}", anchor.file)));
+        }
+        None => {
+            let text =
+                "failed to expand: the project's files cannot be seen from here; read the file";
+            return Err(ToolError::Caller(text.to_owned()));
+        }
+    };
+    let mut text = format!("\n{} lines {first}-{last} now:\n", anchor.file);
+    if excerpt.modified > written {
+        text.push_str("(the file changed after this anchor was written; check the lines)\n");
+    }
+    for (number, line) in (first..).zip(&excerpt.lines) {
+        let line = format!("{number}\t{line}\n");
+        if text.chars().count() + line.chars().count() + 80 > chars_max {
+            let _ = writeln!(text, "… cut at line {number}; read the file from there");
+            break;
+        }
+        text.push_str(&line);
+    }
+    Ok(text)
+}

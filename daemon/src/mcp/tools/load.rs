@@ -1,0 +1,130 @@
+//! `memory_load`: the memory, condensed; what else is to be known last.
+
+use anchord_memory::render::{self, LiveSession, LoadView};
+use anchord_memory::{Kind, Memory, Revision, SessionId, limits};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::project::OpenProject;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// Only these; all when left out
+    sections: Option<Vec<Section>>,
+    /// From an earlier answer: what did not fit
+    cursor: Option<String>,
+    /// Also show what others changed since this revision
+    since: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Section {
+    Blueprints,
+    Anchors,
+    Lessons,
+    Sessions,
+}
+
+impl From<Section> for Kind {
+    fn from(section: Section) -> Self {
+        match section {
+            Section::Blueprints => Self::Blueprint,
+            Section::Anchors => Self::Anchor,
+            Section::Lessons => Self::Lesson,
+            Section::Sessions => Self::SessionRow,
+        }
+    }
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_load",
+        "Call first, at the start of a session and after a compaction: what earlier and parallel \
+         sessions settled, learned and where code is.",
+        Effect::Reads,
+        run,
+    )
+    .needed_first()
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let view = context.view().await?;
+    let name = view.place.name(&context.daemon);
+    let sections: Vec<Kind> = match params.sections {
+        Some(sections) if !sections.is_empty() => sections.into_iter().map(Kind::from).collect(),
+        Some(_) | None => Kind::ALL.to_vec(),
+    };
+    let seen = view.project.as_ref().map(|project| project.notices_shown()).unwrap_or_default();
+    let live: Vec<LiveSession> = context
+        .others_live(&view)
+        .into_iter()
+        .map(|live| LiveSession { client: live.client.to_string() })
+        .collect();
+    let load = render::load(
+        &view.memory,
+        &LoadView {
+            project: &name,
+            sections: &sections,
+            chars_max: Some(limits::ANSWER_CHARS_MAX - remark_chars(view.remark.as_deref())),
+            cursor: params.cursor.as_deref(),
+            session: &context.session.id,
+            notices_seen: &seen,
+            live: &live,
+            others_changed: params.since.map(Revision).or(context.session.revision_seen()),
+        },
+    )
+    .map_err(|refusal| ToolError::Caller(format!("failed to load: {refusal}")))?;
+    context.session.set_revision_seen(view.memory.revision());
+    if let Some(project) = &view.project {
+        project.mark_shown(load.notices_shown);
+    }
+    let mut text = load.text;
+    if let Some(remark) = view.remark {
+        text.push_str(&remark);
+        text.push('\n');
+    }
+    if view.memory.seq().0 == 0
+        && let Some(root) = view.place.root()
+    {
+        text.push_str(&offer(root));
+    }
+    Ok(text)
+}
+
+/// What `anchord load` prints: the same text in full; no notice counts as shown.
+pub(crate) fn load_text(memory: &Memory, name: &str, project: Option<&OpenProject>) -> String {
+    let seen = project.map(OpenProject::notices_shown).unwrap_or_default();
+    let view = LoadView {
+        project: name,
+        sections: &Kind::ALL,
+        chars_max: Some(limits::ANSWER_CHARS_MAX),
+        cursor: None,
+        session: &SessionId::new("anchord load"),
+        notices_seen: &seen,
+        live: &[],
+        others_changed: None,
+    };
+    match render::load(memory, &view) {
+        Ok(load) => load.text,
+        Err(refusal) => refusal.to_string(),
+    }
+}
+
+/// A project that another system remembered so far.
+fn offer(root: &std::path::Path) -> String {
+    if root.join(".zipmem/state.json").is_file() {
+        "A zipmem memory is here: `anchord import .zipmem` takes it in; the original stays.\n"
+            .to_owned()
+    } else {
+        String::new()
+    }
+}
+
+fn remark_chars(remark: Option<&str>) -> usize {
+    remark.map_or(0, |remark| remark.chars().count() + 1)
+}

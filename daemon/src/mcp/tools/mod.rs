@@ -1,0 +1,85 @@
+//! The tools, one file each, and the sets they are offered in.
+
+mod checkpoint;
+mod forget;
+mod get;
+mod load;
+mod params;
+mod save;
+mod status;
+#[cfg(feature = "test-hooks")]
+mod test_hooks;
+mod zipmem;
+
+use anchord_proto::hello::ToolSet;
+use rmcp::model::Tool;
+use sha2::{Digest, Sha256};
+
+use super::tool::ToolSpec;
+
+pub(crate) use load::load_text;
+
+/// The tools of one set, built once and shared by every connection that asked for the set.
+pub(crate) struct ToolList {
+    tools: Vec<ToolSpec>,
+    digest: String,
+    set: ToolSet,
+}
+
+impl ToolList {
+    /// The list depends on the set and the build alone.
+    pub(crate) fn new(set: ToolSet) -> Self {
+        let tools = match set {
+            ToolSet::Default | ToolSet::All => vec![
+                load::spec(),
+                checkpoint::spec(),
+                save::spec(),
+                get::spec(),
+                forget::spec(),
+                status::spec(),
+            ],
+            ToolSet::Zipmem => zipmem::specs(),
+        };
+        #[cfg(feature = "test-hooks")]
+        let tools = [tools, test_hooks::specs()].concat();
+        let definitions: Vec<&Tool> = tools.iter().map(|spec| &spec.definition).collect();
+        let json = serde_json::to_vec(&definitions).unwrap_or_default();
+        let digest =
+            Sha256::digest(json).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        Self { tools, digest, set }
+    }
+
+    /// The definitions, always in the same order.
+    pub(crate) fn definitions(&self) -> Vec<Tool> {
+        self.tools.iter().map(|spec| spec.definition.clone()).collect()
+    }
+
+    /// A tool by its name.
+    pub(crate) fn get(&self, name: &str) -> Option<&ToolSpec> {
+        self.tools.iter().find(|spec| spec.definition.name == name)
+    }
+
+    /// The names, for an error that says what there is.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.tools.iter().map(|spec| spec.definition.name.as_ref()).collect()
+    }
+
+    /// Differs when the definitions differ: a client that saw others is told to ask again.
+    pub(crate) fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// How this set words a failure.
+    pub(crate) fn error_text(&self, tool: &str, text: &str) -> String {
+        match self.set {
+            ToolSet::Default | ToolSet::All => text.to_owned(),
+            ToolSet::Zipmem => format!("{tool} failed: {text}"),
+        }
+    }
+}
+
+impl std::fmt::Debug for ToolList {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}

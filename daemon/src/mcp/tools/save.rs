@@ -1,0 +1,63 @@
+//! `memory_save`: fold staged work and what comes with the call into shared memory, as one commit.
+
+use anchord_memory::{Revision, Save, plan_save, render};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::params::{AnchorParams, BlueprintParams, LessonParams, part};
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// What this session did and what is open, for whoever comes next
+    session_summary: String,
+    /// Settled and lasting; kept verbatim
+    #[serde(default)]
+    blueprints: Vec<BlueprintParams>,
+    /// Where code is and why it matters
+    #[serde(default)]
+    anchors: Vec<AnchorParams>,
+    /// Learned from a failure
+    #[serde(default)]
+    lessons: Vec<LessonParams>,
+    /// Refuse, and show what changed, when memory is at another revision
+    expected_revision: Option<u64>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_save",
+        "Fold what is staged, and this, into shared memory. Call when a piece of work is done and \
+         before the session ends. May be called again; the session keeps one row.",
+        Effect::Adds,
+        run,
+    )
+    .needed_first()
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let part = part(None, params.blueprints, params.anchors, params.lessons);
+    let summary = params.session_summary;
+    let expected_revision = params.expected_revision.map(Revision);
+    let archive = context.archive_plan().await?;
+    let started = context.session.started;
+    context
+        .write("save", part, move |memory, by, part| {
+            let plan = plan_save(
+                memory,
+                by,
+                Save {
+                    started,
+                    session_summary: &summary,
+                    part,
+                    expected_revision,
+                    archive: archive.as_ref(),
+                },
+            )?;
+            Ok((plan.changes, render::save(&plan.outcome)))
+        })
+        .await
+}

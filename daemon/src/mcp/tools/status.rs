@@ -1,0 +1,60 @@
+//! `memory_status`: counts, revision, sizes against limits, who else is here.
+
+use anchord_memory::{Kind, limits, render};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_status",
+        "What is stored here: counts, revision, size against limits, what this session has staged, \
+         who else is live in this project.",
+        Effect::Reads,
+        run,
+    )
+}
+
+async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
+    let view = context.view().await?;
+    let memory = &view.memory;
+    let totals = memory.totals();
+    let mut lines = vec![
+        format!("project: {}", view.place.name(&context.daemon)),
+        format!("revision: {}", memory.revision().0),
+        format!("active: {}", Kind::ALL.map(|kind| kind.count(totals.of(kind))).join(", ")),
+        format!(
+            "size: {} (a nudge above {}, oldest parts archived above {})",
+            render::kilobytes(totals.rendered_bytes),
+            render::kilobytes(limits::RENDERED_SOFT_BYTES_MAX),
+            render::kilobytes(limits::RENDERED_HARD_BYTES_MAX)
+        ),
+    ];
+    match memory.staged_by(&context.session.id) {
+        Some(staged) => {
+            lines.push(format!("staged by this session: {}", staged.counts()));
+        }
+        None => lines.push("staged by this session: nothing".to_owned()),
+    }
+    let others = context.others_live(&view);
+    let names: Vec<&str> = others.iter().map(|live| live.client.as_ref()).collect();
+    lines.push(match names.as_slice() {
+        [] => "other live sessions here: none".to_owned(),
+        names => format!("other live sessions here: {} ({})", names.len(), names.join(", ")),
+    });
+    if let Some(project) = &view.project {
+        let (_, health) = project.sizes().await.map_err(ToolError::from)?;
+        if let Some(why) = health.read_only {
+            lines.push(format!("READ-ONLY: {why}"));
+        }
+    }
+    lines.extend(view.remark);
+    Ok(lines.join("\n"))
+}

@@ -1,0 +1,56 @@
+//! Tools that only tests can reach: built with the feature `test-hooks` and registered when
+//! `ANCHORD_TEST_TOOLS` is set.
+
+use std::time::Duration;
+
+use anchord_memory::{Lesson, Staged, plan_checkpoint};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Nothing {}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Delay {
+    ms: u64,
+}
+
+/// The tools, if the environment asks for them.
+pub(super) fn specs() -> Vec<ToolSpec> {
+    if std::env::var_os("ANCHORD_TEST_TOOLS").is_none() {
+        return Vec::new();
+    }
+    vec![
+        ToolSpec::new("test_panic", "Panics", Effect::Adds, panics),
+        ToolSpec::new("test_abort", "Ends the daemon", Effect::Adds, aborts),
+        ToolSpec::new("test_delay", "Waits, then stages a lesson", Effect::Adds, delays),
+    ]
+}
+
+#[expect(clippy::panic, reason = "what the tool is for")]
+async fn panics(_context: Context, _params: Nothing) -> Result<String, ToolError> {
+    panic!("asked for by a test")
+}
+
+async fn aborts(_context: Context, _params: Nothing) -> Result<String, ToolError> {
+    std::process::abort()
+}
+
+async fn delays(context: Context, params: Delay) -> Result<String, ToolError> {
+    tokio::time::sleep(Duration::from_millis(params.ms)).await;
+    let lesson = Lesson {
+        summary: format!("waited {} ms in {}", params.ms, context.call.number),
+        detail: String::new(),
+        files: Vec::new(),
+    };
+    let part = Staged { lessons: vec![lesson], ..Staged::default() };
+    context
+        .write("checkpoint", part, |memory, by, part| {
+            let plan = plan_checkpoint(memory, by, part)?;
+            Ok((plan.changes, "waited".to_owned()))
+        })
+        .await
+}

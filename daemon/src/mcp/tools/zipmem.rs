@@ -1,0 +1,240 @@
+//! `--tools zipmem`: that system's tool names, parameters and replies over the same memory.
+
+use std::path::Path;
+
+use anchord_memory::render::zipmem as form;
+use anchord_memory::{
+    Anchor, Blueprint, Category, Kind, Lesson, Save, Staged, plan_checkpoint, plan_save,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::clock;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct LoadParams {
+    project_dir: Option<String>,
+    #[serde(default)]
+    sections: Vec<Section>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Section {
+    Blueprints,
+    Anchors,
+    Lessons,
+    SessionLog,
+    All,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct CheckpointParams {
+    project_dir: Option<String>,
+    summary: Option<String>,
+    #[serde(default)]
+    blueprints: Vec<BlueprintParams>,
+    #[serde(default)]
+    anchors: Vec<AnchorParams>,
+    #[serde(default)]
+    lessons: Vec<LessonParams>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct SaveParams {
+    project_dir: Option<String>,
+    session_summary: String,
+    #[serde(default)]
+    blueprints: Vec<BlueprintParams>,
+    #[serde(default)]
+    anchors: Vec<AnchorParams>,
+    #[serde(default)]
+    lessons: Vec<LessonParams>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct BlueprintParams {
+    /// architecture, schema, decision, convention or dependency
+    category: String,
+    title: String,
+    content: String,
+    immutable: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct AnchorParams {
+    file_path: String,
+    line_range: String,
+    concept: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct LessonParams {
+    summary: String,
+    #[serde(default)]
+    detail: String,
+    #[serde(default)]
+    related_files: Vec<String>,
+}
+
+/// The three tools.
+pub(super) fn specs() -> Vec<ToolSpec> {
+    vec![
+        ToolSpec::new(
+            "zipmem_load_memory",
+            "Call first in every session: the project's blueprints, file anchors, lessons and last \
+             sessions.",
+            Effect::Reads,
+            load,
+        )
+        .needed_first(),
+        ToolSpec::new(
+            "zipmem_checkpoint",
+            "Stage progress after each decision, finding or fixed failure. Survives crashes; private \
+             until zipmem_save_and_compact.",
+            Effect::Adds,
+            checkpoint,
+        )
+        .needed_first(),
+        ToolSpec::new(
+            "zipmem_save_and_compact",
+            "Fold staged work, and this, into the project's memory. Call before the session ends.",
+            Effect::Adds,
+            save,
+        )
+        .needed_first(),
+    ]
+}
+
+async fn load(context: Context, params: LoadParams) -> Result<String, ToolError> {
+    same_project(&context, params.project_dir.as_deref())?;
+    let view = context.view().await?;
+    let sections = kinds(&params.sections);
+    let seen = view.project.as_ref().map(|project| project.notices_shown()).unwrap_or_default();
+    let name = view.place.name(&context.daemon);
+    let loaded = form::load(
+        &view.memory,
+        &form::LoadView {
+            project: &name,
+            sections: &sections,
+            notices_seen: &seen,
+            now: clock::now(),
+        },
+    );
+    context.session.set_revision_seen(view.memory.revision());
+    if let Some(project) = &view.project {
+        project.mark_shown(loaded.notices_shown);
+    }
+    Ok(loaded.text)
+}
+
+async fn checkpoint(context: Context, params: CheckpointParams) -> Result<String, ToolError> {
+    same_project(&context, params.project_dir.as_deref())?;
+    let part = part(params.summary, params.blueprints, params.anchors, params.lessons)?;
+    context
+        .write("checkpoint", part, |memory, by, part| {
+            let plan = plan_checkpoint(memory, by, part)?;
+            Ok((plan.changes, form::checkpoint(&plan.outcome)))
+        })
+        .await
+}
+
+async fn save(context: Context, params: SaveParams) -> Result<String, ToolError> {
+    same_project(&context, params.project_dir.as_deref())?;
+    let part = part(None, params.blueprints, params.anchors, params.lessons)?;
+    let summary = params.session_summary;
+    let archive = context.archive_plan().await?;
+    let started = context.session.started;
+    context
+        .write("save", part, move |memory, by, part| {
+            let plan = plan_save(
+                memory,
+                by,
+                Save {
+                    started,
+                    session_summary: &summary,
+                    part,
+                    expected_revision: None,
+                    archive: archive.as_ref(),
+                },
+            )?;
+            Ok((plan.changes, form::save(&plan.outcome)))
+        })
+        .await
+}
+
+/// A `project_dir` is taken only when it is the session's own project: the daemon is no way around an
+/// agent's sandbox.
+fn same_project(context: &Context, project_dir: Option<&str>) -> Result<(), ToolError> {
+    let Some(directory) = project_dir else { return Ok(()) };
+    let place = context.session.place(&context.daemon)?;
+    let named = std::fs::canonicalize(Path::new(directory)).ok();
+    let own = place.root();
+    if named.is_some()
+        && named.as_deref().zip(own).is_some_and(|(named, own)| named.starts_with(own))
+    {
+        return Ok(());
+    }
+    let own = own.map_or_else(|| "another one".to_owned(), |own| own.display().to_string());
+    Err(ToolError::Caller(format!(
+        "project_dir {directory} is not this session's project ({own}); leave it out, or start the agent \
+         there"
+    )))
+}
+
+fn kinds(sections: &[Section]) -> Vec<Kind> {
+    if sections.is_empty() || sections.contains(&Section::All) {
+        return Kind::ALL.to_vec();
+    }
+    sections
+        .iter()
+        .filter_map(|section| match section {
+            Section::Blueprints => Some(Kind::Blueprint),
+            Section::Anchors => Some(Kind::Anchor),
+            Section::Lessons => Some(Kind::Lesson),
+            Section::SessionLog => Some(Kind::SessionRow),
+            Section::All => None,
+        })
+        .collect()
+}
+
+fn part(
+    summary: Option<String>,
+    blueprints: Vec<BlueprintParams>,
+    anchors: Vec<AnchorParams>,
+    lessons: Vec<LessonParams>,
+) -> Result<Staged, ToolError> {
+    let blueprints = blueprints.into_iter().map(|params| {
+        let category: Category =
+            params.category.parse().map_err(|error| ToolError::Caller(format!("{error}")))?;
+        Ok(Blueprint {
+            category,
+            title: params.title,
+            content: params.content,
+            immutable: params.immutable.unwrap_or(true),
+        })
+    });
+    Ok(Staged {
+        summary,
+        blueprints: blueprints.collect::<Result<_, ToolError>>()?,
+        anchors: anchors
+            .into_iter()
+            .map(|params| Anchor {
+                file: params.file_path,
+                lines: params.line_range.into(),
+                concept: params.concept,
+            })
+            .collect(),
+        lessons: lessons
+            .into_iter()
+            .map(|params| Lesson {
+                summary: params.summary,
+                detail: params.detail,
+                files: params.related_files,
+            })
+            .collect(),
+        ..Staged::default()
+    })
+}

@@ -1,0 +1,190 @@
+//! The shim's numbered lines as an rmcp transport.
+//!
+//! Each request carries its [`Ticket`]: the line's number (a write is applied once under it) and its
+//! place in the connection's order, since rmcp runs requests side by side. A line that is too long or
+//! is no message is answered here; rmcp would drop it and the client would wait for ever.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anchord_proto::line::McpLine;
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::limits;
+use crate::socket::lines::{LineReader, Read};
+use crate::store::Call;
+
+/// One connection's numbered lines.
+pub(crate) struct NumberedLines<R> {
+    lines: LineReader<R>,
+    order: Order,
+    outgoing: mpsc::Sender<Vec<u8>>,
+    /// An answer of our own that is not queued yet; [`Transport::receive`] may be dropped at any await.
+    unsent: Option<Vec<u8>>,
+}
+
+/// Gives each request its number and its turn.
+struct Order {
+    instance: Arc<str>,
+    previous: Option<oneshot::Receiver<()>>,
+}
+
+/// What a request brings along: the line it came in and its turn.
+#[derive(Clone, Debug)]
+pub(crate) struct Ticket {
+    /// The line, for exactly-once.
+    pub(crate) call: Call,
+    turn: Arc<Mutex<Option<Turn>>>,
+}
+
+/// A place in the connection's order: calls run one after the other, as they were sent.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    previous: Option<oneshot::Receiver<()>>,
+    /// Dropped with the turn, which lets the next call go, also when this one panics.
+    _done: oneshot::Sender<()>,
+}
+
+impl Ticket {
+    /// Takes the turn; a ticket has one.
+    pub(crate) fn turn(&self) -> Option<Turn> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Turn {
+    /// Waits until the calls before this one on the connection are over.
+    pub(crate) async fn come(&mut self) {
+        if let Some(previous) = self.previous.take() {
+            // The sender is never used, only dropped: the error is the signal.
+            let _ = previous.await;
+        }
+    }
+}
+
+/// The connection is gone.
+#[derive(Debug, thiserror::Error)]
+#[error("the shim has gone")]
+pub(crate) struct Gone;
+
+impl<R: AsyncBufRead + Unpin + Send> NumberedLines<R> {
+    /// Reads numbered lines of the shim `instance`; writes through a task that ends with the connection.
+    pub(crate) fn new(
+        mut lines: LineReader<R>,
+        writer: impl AsyncWrite + Unpin + Send + 'static,
+        instance: Arc<str>,
+    ) -> Self {
+        lines.set_bytes_max(limits::MCP_LINE_BYTES_MAX);
+        let (outgoing, replies) = mpsc::channel(limits::CONNECTION_REPLIES_MAX);
+        tokio::spawn(write_lines(writer, replies));
+        Self { lines, order: Order { instance, previous: None }, outgoing, unsent: None }
+    }
+}
+
+impl Order {
+    fn ticket(&mut self, number: u64, acknowledged: u64) -> Ticket {
+        let (done, next) = oneshot::channel();
+        let turn = Turn { previous: self.previous.replace(next), _done: done };
+        Ticket {
+            call: Call { instance: Arc::clone(&self.instance), number, acknowledged },
+            turn: Arc::new(Mutex::new(Some(turn))),
+        }
+    }
+
+    /// The message in a line, or what to answer instead.
+    fn parse(&mut self, line: &[u8]) -> Result<ClientJsonRpcMessage, Box<ServerJsonRpcMessage>> {
+        let McpLine { number, acknowledged, json } = McpLine::parse(line)
+            .map_err(|error| problem(ErrorCode::INVALID_REQUEST, error.to_string(), None))?;
+        let mut message: ClientJsonRpcMessage = serde_json::from_str(json).map_err(|error| {
+            problem(ErrorCode::INVALID_REQUEST, format!("not an MCP message: {error}"), id_of(json))
+        })?;
+        if let JsonRpcMessage::Request(request) = &mut message {
+            let ticket = self.ticket(number, acknowledged);
+            request.request.extensions_mut().insert(ticket);
+        }
+        Ok(message)
+    }
+}
+
+impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for NumberedLines<R> {
+    type Error = Gone;
+
+    fn send(
+        &mut self,
+        item: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Gone>> + Send + 'static {
+        let outgoing = self.outgoing.clone();
+        async move { outgoing.send(encode(&item)).await.map_err(|_| Gone) }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if self.unsent.is_some() {
+                let permit = self.outgoing.reserve().await.ok()?;
+                if let Some(answer) = self.unsent.take() {
+                    permit.send(answer);
+                }
+            }
+            let answer = match self.lines.next().await {
+                Ok(Read::Line(line)) => match self.order.parse(line) {
+                    Ok(message) => return Some(message),
+                    Err(answer) => answer,
+                },
+                Ok(Read::TooLong) => problem(
+                    ErrorCode::INVALID_REQUEST,
+                    format!("a message may have {} bytes at most", limits::MCP_LINE_BYTES_MAX),
+                    None,
+                ),
+                Ok(Read::End) => return None,
+                Err(error) => {
+                    tracing::debug!(%error, "reading from a shim failed");
+                    return None;
+                }
+            };
+            self.unsent = Some(encode(&answer));
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Gone> {
+        Ok(())
+    }
+}
+
+fn problem(code: ErrorCode, message: String, id: Option<RequestId>) -> Box<ServerJsonRpcMessage> {
+    Box::new(JsonRpcMessage::error(ErrorData::new(code, message, None), id))
+}
+
+fn id_of(json: &str) -> Option<RequestId> {
+    #[derive(serde::Deserialize)]
+    struct Id {
+        id: Option<RequestId>,
+    }
+    serde_json::from_str::<Id>(json).ok()?.id
+}
+
+fn encode(message: &ServerJsonRpcMessage) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec(message).unwrap_or_else(|error| {
+        tracing::error!(%error, "a reply could not be written as JSON");
+        br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"reply not encodable"}}"#
+            .to_vec()
+    });
+    bytes.push(b'\n');
+    bytes
+}
+
+async fn write_lines(mut writer: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Vec<u8>>) {
+    while let Some(line) = lines.recv().await {
+        if let Err(error) = writer.write_all(&line).await {
+            tracing::debug!(%error, "writing to a shim failed");
+            return;
+        }
+    }
+    // The peer may be gone already; then there is nobody to tell.
+    let _ = writer.shutdown().await;
+}

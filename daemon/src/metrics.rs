@@ -1,0 +1,150 @@
+//! What the daemon counts and measures about itself: never a path, a name or a text.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram as Buckets, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+
+/// Counters since the daemon started, and the latencies of tool calls.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    connections: Counter,
+    refused: Counter,
+    panics: Counter,
+    calls: Family<CallLabels, Counter>,
+    call_seconds: Buckets,
+    /// The same latencies for quantiles, in microseconds.
+    call_micros: Mutex<Histogram<u64>>,
+    sessions: Gauge,
+    projects_open: Gauge,
+    calls_ok: Counter,
+    calls_failed: Counter,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabels {
+    tool: String,
+    ok: String,
+}
+
+/// Latencies of tool calls inside the daemon.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Latencies {
+    /// Calls measured.
+    pub calls: u64,
+    /// Half of them took no longer, in microseconds.
+    pub p50_micros: u64,
+    /// 99 of 100 took no longer, in microseconds.
+    pub p99_micros: u64,
+    /// The longest, in microseconds.
+    pub max_micros: u64,
+}
+
+/// The longest latency that is told apart; longer ones count as this.
+const LATENCY_MICROS_MAX: u64 = 60_000_000;
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("anchord");
+        let metrics = Self {
+            connections: Counter::default(),
+            refused: Counter::default(),
+            panics: Counter::default(),
+            calls: Family::default(),
+            call_seconds: Buckets::new(exponential_buckets(0.000_1, 2.0, 16)),
+            call_micros: Mutex::new(
+                Histogram::new_with_max(LATENCY_MICROS_MAX, 2).expect("valid histogram bounds"),
+            ),
+            sessions: Gauge::default(),
+            projects_open: Gauge::default(),
+            calls_ok: Counter::default(),
+            calls_failed: Counter::default(),
+            registry: Registry::default(),
+        };
+        registry.register("connections", "Connections admitted", metrics.connections.clone());
+        registry.register("connections_refused", "Connections refused", metrics.refused.clone());
+        registry.register("panics", "Panics caught in tools", metrics.panics.clone());
+        registry.register("tool_calls", "Tool calls by tool and outcome", metrics.calls.clone());
+        registry.register("sessions", "Sessions open or not gone yet", metrics.sessions.clone());
+        registry.register("projects_open", "Projects open", metrics.projects_open.clone());
+        registry.register_with_unit(
+            "tool_call",
+            "Time from a call's turn to its answer",
+            Unit::Seconds,
+            metrics.call_seconds.clone(),
+        );
+        Self { registry, ..metrics }
+    }
+}
+
+impl Metrics {
+    /// A connection was answered.
+    pub(crate) fn connected(&self, admitted: bool) {
+        if admitted {
+            self.connections.inc()
+        } else {
+            self.refused.inc()
+        };
+    }
+
+    /// A tool panicked.
+    pub(crate) fn panicked(&self) {
+        self.panics.inc();
+    }
+
+    /// A tool call is over.
+    pub(crate) fn tool_called(&self, tool: &str, ok: bool, took: Duration) {
+        let labels = CallLabels { tool: tool.to_owned(), ok: ok.to_string() };
+        self.calls.get_or_create(&labels).inc();
+        if ok { &self.calls_ok } else { &self.calls_failed }.inc();
+        self.call_seconds.observe(took.as_secs_f64());
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX).min(LATENCY_MICROS_MAX);
+        let mut histogram = self.call_micros.lock().unwrap_or_else(PoisonError::into_inner);
+        histogram.saturating_record(micros);
+    }
+
+    /// Tool calls that succeeded, and that failed.
+    pub(crate) fn calls(&self) -> (u64, u64) {
+        (self.calls_ok.get(), self.calls_failed.get())
+    }
+
+    /// Connections admitted.
+    pub(crate) fn connections(&self) -> u64 {
+        self.connections.get()
+    }
+
+    /// Panics caught.
+    pub(crate) fn panics(&self) -> u64 {
+        self.panics.get()
+    }
+
+    /// Latencies since the start.
+    pub(crate) fn latencies(&self) -> Latencies {
+        let histogram = self.call_micros.lock().unwrap_or_else(PoisonError::into_inner);
+        Latencies {
+            calls: histogram.len(),
+            p50_micros: histogram.value_at_quantile(0.5),
+            p99_micros: histogram.value_at_quantile(0.99),
+            max_micros: histogram.max(),
+        }
+    }
+
+    /// The text that Prometheus reads; the gauges are as told.
+    pub(crate) fn prometheus(&self, sessions: usize, projects_open: usize) -> String {
+        self.sessions.set(i64::try_from(sessions).unwrap_or(i64::MAX));
+        self.projects_open.set(i64::try_from(projects_open).unwrap_or(i64::MAX));
+        let mut text = String::new();
+        if encode(&mut text, &self.registry).is_err() {
+            tracing::error!("the metrics could not be written as text");
+        }
+        text
+    }
+}

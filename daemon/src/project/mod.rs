@@ -1,0 +1,213 @@
+//! Open projects: one owner each, opened by the first call that needs it, closed when nobody does.
+
+mod owner;
+mod queue;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anchord_memory::{Memory, NoticeId};
+use arc_swap::ArcSwapOption;
+
+pub use owner::{Decide, Decided, Owner, WriteError, Written};
+
+use crate::projects::ProjectId;
+use crate::store::{
+    Health, JournalStore, Machine, OpenReport, Opened, Options, Sizes, Store, StoreError,
+};
+use crate::{clock, limits};
+
+/// The soft marks' prefix of notices that a load has shown.
+const NOTICE_SHOWN: &str = "notice-shown/";
+
+/// A project whose store is open.
+#[derive(Debug)]
+pub(crate) struct OpenProject {
+    pub(crate) id: ProjectId,
+    pub(crate) owner: Owner<Memory>,
+    pub(crate) report: OpenReport,
+    shown: Mutex<BTreeSet<NoticeId>>,
+    used: Mutex<std::time::Instant>,
+}
+
+impl OpenProject {
+    /// The memory as it is on disk.
+    pub(crate) fn memory(&self) -> Arc<Memory> {
+        self.owner.snapshot()
+    }
+
+    /// Notices that a load has shown.
+    pub(crate) fn notices_shown(&self) -> BTreeSet<NoticeId> {
+        lock(&self.shown).clone()
+    }
+
+    /// Remembers that these were shown; written later, lost at worst, and then shown again.
+    pub(crate) fn mark_shown(self: &Arc<Self>, notices: Vec<NoticeId>) {
+        if notices.is_empty() {
+            return;
+        }
+        lock(&self.shown).extend(&notices);
+        let owner = self.owner.clone();
+        tokio::spawn(async move {
+            let marked = owner
+                .ask(move |store, _| {
+                    for notice in notices {
+                        store.mark(&format!("{NOTICE_SHOWN}{}", notice.0), Some("1"));
+                    }
+                })
+                .await;
+            if let Err(error) = marked {
+                tracing::debug!(%error, "a mark was lost; its notice may be shown again");
+            }
+        });
+    }
+
+    /// What the store takes up and how it is.
+    pub(crate) async fn sizes(&self) -> Result<(Sizes, Health), WriteError> {
+        self.owner.ask(|store, _| (store.sizes(), store.health())).await
+    }
+
+    fn touch(&self) {
+        *lock(&self.used) = clock::start();
+    }
+}
+
+/// The projects that are open, and the one place that opens and closes them.
+#[derive(Debug)]
+pub(crate) struct OpenProjects {
+    data: PathBuf,
+    slots: Mutex<HashMap<ProjectId, Arc<Slot>>>,
+}
+
+/// One project's place. The gate lets one caller open or close it while those who need it wait; calls to
+/// an open project do not pass it.
+#[derive(Debug, Default)]
+struct Slot {
+    gate: tokio::sync::Mutex<()>,
+    current: ArcSwapOption<OpenProject>,
+}
+
+impl OpenProjects {
+    /// Projects beneath a data directory.
+    pub(crate) fn new(data: PathBuf) -> Self {
+        Self { data, slots: Mutex::default() }
+    }
+
+    /// Where a project's data is.
+    pub(crate) fn directory(&self, id: ProjectId) -> PathBuf {
+        self.data.join("projects").join(id.to_string())
+    }
+
+    /// Whether anything was ever written for this project.
+    pub(crate) fn exists(&self, id: ProjectId) -> bool {
+        self.get(id).is_some() || self.directory(id).is_dir()
+    }
+
+    /// The project, opened if need be; one opens, the others wait for it.
+    pub(crate) async fn open(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
+        let slot = Arc::clone(lock(&self.slots).entry(id).or_default());
+        if let Some(project) = slot.current.load_full() {
+            project.touch();
+            return Ok(project);
+        }
+        let _gate = slot.gate.lock().await;
+        if let Some(project) = slot.current.load_full() {
+            return Ok(project);
+        }
+        let project = open_project(id, self.directory(id)).await?;
+        slot.current.store(Some(Arc::clone(&project)));
+        Ok(project)
+    }
+
+    /// The project, if it is open.
+    pub(crate) fn get(&self, id: ProjectId) -> Option<Arc<OpenProject>> {
+        lock(&self.slots).get(&id)?.current.load_full()
+    }
+
+    /// Those open now.
+    pub(crate) fn all(&self) -> Vec<Arc<OpenProject>> {
+        lock(&self.slots).values().filter_map(|slot| slot.current.load_full()).collect()
+    }
+
+    /// Closes a project, serving what is queued, and runs something on its directory before anyone can
+    /// open it again.
+    pub(crate) async fn close_and<T>(&self, id: ProjectId, then: impl FnOnce(&Path) -> T) -> T {
+        let slot = Arc::clone(lock(&self.slots).entry(id).or_default());
+        let _gate = slot.gate.lock().await;
+        if let Some(project) = slot.current.swap(None) {
+            project.owner.close().await;
+        }
+        then(&self.directory(id))
+    }
+
+    /// Closes projects that nobody has used for a while and that `in_use` does not name.
+    pub(crate) async fn close_idle(&self, in_use: &BTreeSet<ProjectId>) {
+        for project in self.all() {
+            if !in_use.contains(&project.id)
+                && project.owner.waiting() == 0
+                && lock(&project.used).elapsed() >= limits::PROJECT_IDLE_AFTER
+            {
+                self.close_and(project.id, |_| ()).await;
+            }
+        }
+    }
+
+    /// Closes all of them.
+    pub(crate) async fn close_all(&self) {
+        for project in self.all() {
+            self.close_and(project.id, |_| ()).await;
+        }
+    }
+}
+
+async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProject>, StoreError> {
+    let (owner, report, marks) = open_owner::<Memory>(directory).await?;
+    if let Some(why) = &report.rebuilt {
+        tracing::warn!(project = %id, why, entries = report.entries, "rebuilt the index");
+    }
+    if let Some(kept) = &report.tail_removed {
+        tracing::warn!(project = %id, kept = %kept.display(), "removed an incomplete last line");
+    }
+    if let Some(why) = &report.read_only {
+        tracing::error!(project = %id, why, "opened read-only");
+    }
+    let shown = marks
+        .iter()
+        .filter_map(|key| key.strip_prefix(NOTICE_SHOWN)?.parse().ok().map(NoticeId))
+        .collect();
+    Ok(Arc::new(OpenProject {
+        id,
+        owner,
+        report,
+        shown: Mutex::new(shown),
+        used: Mutex::new(clock::start()),
+    }))
+}
+
+/// Opens a store in a thread of its own, since that reads and may rebuild, and starts its owner.
+/// Also returns the keys of its soft marks.
+pub(crate) async fn open_owner<M: Machine>(
+    directory: PathBuf,
+) -> Result<(Owner<M>, OpenReport, Vec<String>), StoreError> {
+    let opening = tokio::task::spawn_blocking(move || open_blocking::<M>(&directory));
+    match opening.await {
+        Ok(opened) => opened,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    }
+}
+
+fn open_blocking<M: Machine>(
+    directory: &Path,
+) -> Result<(Owner<M>, OpenReport, Vec<String>), StoreError> {
+    let Opened { store, state, replies, report } =
+        JournalStore::open(directory, Options::real(directory))?;
+    let marks = store.marks().keys().cloned().collect();
+    let owner = Owner::start(Box::new(store), state, replies)
+        .map_err(StoreError::io("start a thread for", directory))?;
+    Ok((owner, report, marks))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

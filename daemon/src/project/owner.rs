@@ -1,0 +1,339 @@
+//! The one writer of a store: a thread that decides, appends, publishes and replies, in that order.
+//!
+//! Jobs are validated one after the other on a private head; the batch is synced once; only then do
+//! readers see it and callers hear of it. A job whose call was answered before gets that answer.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use anchord_memory::{Revision, Seq, SessionId, Timestamp};
+use arc_swap::ArcSwap;
+use tokio::sync::oneshot;
+
+use super::queue::{FairQueue, NotQueued, Taken};
+use crate::store::{Answer, Call, Entry, Machine, Replies, Store};
+use crate::{clock, limits};
+
+/// What a decision comes to: the changes to make durable, and what to tell the caller then.
+#[derive(Debug)]
+pub struct Decided<C> {
+    /// Empty when nothing needs to change; then no entry is written.
+    pub changes: Vec<C>,
+    /// Stored with the entry and repeated when the same call comes again.
+    pub reply: String,
+}
+
+/// Looks at the newest state and the time, and decides. The error is for the caller to read.
+pub type Decide<M> =
+    Box<dyn FnOnce(&M, Timestamp) -> Result<Decided<<M as Machine>::Change>, String> + Send>;
+
+/// A write that is on disk.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// What the caller is told.
+    pub reply: Arc<str>,
+}
+
+/// Why nothing was written.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The caller's mistake, in words for the caller.
+    #[error("{0}")]
+    Refused(String),
+    /// Too much is queued.
+    #[error("busy: too many writes of this session are waiting; try again in a moment")]
+    Busy,
+    /// The disk did not take it; nothing was saved.
+    #[error("not saved: {0}")]
+    NotSaved(String),
+    /// The store is being closed; opening it again helps.
+    #[error("the store is closing")]
+    Closed,
+    /// The line was acknowledged before: its answer has been given and is no longer kept.
+    #[error("this line was answered before and its answer acknowledged")]
+    Stale,
+    /// Our own fault; the log has it.
+    #[error("internal error while deciding; nothing was written")]
+    Internal,
+}
+
+/// A handle to a store's owner: cheap to clone; the owner ends when it is closed.
+pub struct Owner<M: Machine> {
+    published: Arc<ArcSwap<M>>,
+    queue: Arc<FairQueue<Job<M>>>,
+    ended: Arc<tokio::sync::watch::Receiver<bool>>,
+}
+
+impl<M: Machine> Clone for Owner<M> {
+    fn clone(&self) -> Self {
+        Self {
+            published: Arc::clone(&self.published),
+            queue: Arc::clone(&self.queue),
+            ended: Arc::clone(&self.ended),
+        }
+    }
+}
+
+impl<M: Machine> std::fmt::Debug for Owner<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Owner").field("machine", &M::NAME).finish_non_exhaustive()
+    }
+}
+
+/// One thing for the owner to do.
+enum Job<M: Machine> {
+    Write(Write<M>),
+    Ask(Ask<M>),
+}
+
+type Ask<M> = Box<dyn FnOnce(&mut dyn Store<M>, &M) + Send>;
+
+struct Write<M: Machine> {
+    session: Option<SessionId>,
+    call: Option<Call>,
+    operation: &'static str,
+    decide: Decide<M>,
+    answer: oneshot::Sender<Result<Written, WriteError>>,
+}
+
+impl<M: Machine> Owner<M> {
+    /// Starts the owner thread over an open store.
+    pub fn start(store: Box<dyn Store<M>>, state: M, replies: Replies) -> std::io::Result<Self> {
+        let published = Arc::new(ArcSwap::from_pointee(state.clone()));
+        let queue = FairQueue::new();
+        let (ending, ended) = tokio::sync::watch::channel(false);
+        let worker = Worker { store, head: state, replies, published: Arc::clone(&published) };
+        let lane = Arc::clone(&queue);
+        std::thread::Builder::new().name(format!("own-{}", M::NAME)).spawn(move || {
+            let _closing = CloseOnDrop(&lane);
+            worker.run(&lane);
+            ending.send_replace(true);
+        })?;
+        Ok(Self { published, queue, ended: Arc::new(ended) })
+    }
+
+    /// The newest state that is on disk.
+    pub fn snapshot(&self) -> Arc<M> {
+        self.published.load_full()
+    }
+
+    /// Queues a write and waits until it is on disk.
+    pub async fn write(
+        &self,
+        session: Option<SessionId>,
+        call: Option<Call>,
+        operation: &'static str,
+        decide: Decide<M>,
+    ) -> Result<Written, WriteError> {
+        let (answer, answered) = oneshot::channel();
+        let lane = session.clone().unwrap_or_else(|| SessionId::new(""));
+        let job = Job::Write(Write { session, call, operation, decide, answer });
+        self.push(&lane, job).await?;
+        answered.await.unwrap_or(Err(WriteError::Closed))
+    }
+
+    /// Runs something on the store itself, between writes: history, verification, sizes.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut dyn Store<M>, &M) -> T + Send + 'static,
+    ) -> Result<T, WriteError> {
+        let (answer, answered) = oneshot::channel();
+        let job = Job::Ask(Box::new(move |store, state| {
+            // The asker may have gone; then nobody wants the answer.
+            let _ = answer.send(question(store, state));
+        }));
+        self.push(&SessionId::new(""), job).await?;
+        answered.await.map_err(|_| WriteError::Closed)
+    }
+
+    async fn push(&self, lane: &SessionId, job: Job<M>) -> Result<(), WriteError> {
+        self.queue.push(lane, job).await.map_err(|refused| match refused {
+            NotQueued::Busy => WriteError::Busy,
+            NotQueued::Closed => WriteError::Closed,
+        })
+    }
+
+    /// Jobs waiting.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Serves what is queued, closes the store, and returns when that is done.
+    pub async fn close(&self) {
+        self.queue.close();
+        let mut ended = self.ended.as_ref().clone();
+        // An error means that the thread is gone, which is what is waited for.
+        let _ = ended.wait_for(|ended| *ended).await;
+    }
+}
+
+/// Closes the queue however the thread ends, so that nobody waits for a dead owner.
+struct CloseOnDrop<'a, T>(&'a FairQueue<T>);
+
+impl<T> Drop for CloseOnDrop<'_, T> {
+    fn drop(&mut self) {
+        self.0.close();
+        // What is still queued is dropped with its senders, which answers the callers.
+        while let Taken::Batch(_) = self.0.take(usize::MAX, std::time::Duration::ZERO) {}
+    }
+}
+
+struct Worker<M: Machine> {
+    store: Box<dyn Store<M>>,
+    head: M,
+    replies: Replies,
+    published: Arc<ArcSwap<M>>,
+}
+
+impl<M: Machine> Worker<M> {
+    fn run(mut self, queue: &FairQueue<Job<M>>) {
+        let mut dirty = false;
+        let mut flushed = clock::start();
+        loop {
+            match queue.take(limits::BATCH_JOBS_MAX, limits::INDEX_FLUSH_AFTER) {
+                Taken::Batch(jobs) => {
+                    self.serve(jobs);
+                    dirty = true;
+                }
+                Taken::Idle => {}
+                Taken::Closed => break,
+            }
+            if dirty && flushed.elapsed() >= limits::INDEX_FLUSH_AFTER {
+                self.store.flush();
+                flushed = clock::start();
+                dirty = false;
+            }
+        }
+        self.store.close();
+    }
+
+    fn serve(&mut self, jobs: Vec<Job<M>>) {
+        let mut batch = Batch::new(self.head.clone());
+        for job in jobs {
+            match job {
+                Job::Write(write) => batch.decide(write, &self.replies),
+                Job::Ask(ask) => {
+                    // An asker sees what was written before it asked.
+                    let next = Batch::new(self.head.clone());
+                    self.commit(std::mem::replace(&mut batch, next));
+                    batch.head = self.head.clone();
+                    ask(self.store.as_mut(), &self.head);
+                }
+            }
+        }
+        self.commit(batch);
+    }
+
+    fn commit(&mut self, batch: Batch<M>) {
+        let Batch { head, entries, waiting, .. } = batch;
+        if !entries.is_empty() {
+            if let Err(error) = self.store.append(&entries) {
+                tracing::error!(%error, entries = entries.len(), "append failed; the batch is not saved");
+                for answer in waiting.into_iter().flat_map(|w| w.answers) {
+                    let _ = answer.send(Err(WriteError::NotSaved(error.to_string())));
+                }
+                return;
+            }
+            for entry in &entries {
+                if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
+                    self.replies.record(call, entry.time, reply.as_str());
+                }
+            }
+            self.head = head;
+            self.published.store(Arc::new(self.head.clone()));
+        }
+        for Waiting { outcome, answers } in waiting {
+            for answer in answers {
+                // The caller may have gone; the write stands all the same.
+                let _ = answer.send(outcome.clone());
+            }
+        }
+        if !entries.is_empty()
+            && let Err(error) = self.store.settle(&self.head, &mut self.replies)
+        {
+            tracing::warn!(%error, "the index did not follow");
+        }
+    }
+}
+
+/// Writes decided but not yet on disk.
+struct Batch<M: Machine> {
+    head: M,
+    entries: Vec<Entry<M::Change>>,
+    waiting: Vec<Waiting>,
+    by_call: HashMap<(Arc<str>, u64), usize>,
+}
+
+/// An outcome that may rest on writes of this batch, and is therefore told only when those are on disk.
+struct Waiting {
+    outcome: Result<Written, WriteError>,
+    answers: Vec<oneshot::Sender<Result<Written, WriteError>>>,
+}
+
+impl<M: Machine> Batch<M> {
+    fn new(head: M) -> Self {
+        Self { head, entries: Vec::new(), waiting: Vec::new(), by_call: HashMap::new() }
+    }
+
+    fn decide(&mut self, write: Write<M>, replies: &Replies) {
+        let Write { session, call, operation, decide, answer } = write;
+        if let Some(call) = &call {
+            match replies.lookup(call) {
+                Answer::Fresh => {}
+                Answer::Answered(reply) => {
+                    let _ = answer.send(Ok(Written { reply }));
+                    return;
+                }
+                Answer::Stale => {
+                    let _ = answer.send(Err(WriteError::Stale));
+                    return;
+                }
+            }
+            // The same line twice in one batch: both hear of the one write.
+            if let Some(waiting) = self
+                .by_call
+                .get(&(Arc::clone(&call.instance), call.number))
+                .and_then(|&index| self.waiting.get_mut(index))
+            {
+                waiting.answers.push(answer);
+                return;
+            }
+        }
+        let time = clock::now();
+        let decided = match catch_unwind(AssertUnwindSafe(|| decide(&self.head, time))) {
+            Ok(Ok(decided)) => decided,
+            Ok(Err(refusal)) => return self.wait(Err(WriteError::Refused(refusal)), answer),
+            Err(_panic) => return self.wait(Err(WriteError::Internal), answer),
+        };
+        let reply: Arc<str> = decided.reply.as_str().into();
+        if !decided.changes.is_empty() {
+            let seq = Seq(self.head.seq().0 + 1);
+            self.head.apply(seq, &decided.changes);
+            let revision: Option<Revision> =
+                M::is_commit(&decided.changes).then(|| self.head.revision());
+            if let Some(call) = &call {
+                self.by_call.insert((Arc::clone(&call.instance), call.number), self.waiting.len());
+            }
+            self.entries.push(Entry {
+                seq,
+                revision,
+                time,
+                session,
+                reply: call.is_some().then_some(decided.reply),
+                call,
+                operation: operation.into(),
+                changes: decided.changes,
+            });
+        }
+        self.wait(Ok(Written { reply }), answer);
+    }
+
+    fn wait(
+        &mut self,
+        outcome: Result<Written, WriteError>,
+        answer: oneshot::Sender<Result<Written, WriteError>>,
+    ) {
+        self.waiting.push(Waiting { outcome, answers: vec![answer] });
+    }
+}

@@ -1,0 +1,148 @@
+//! A bounded queue that serves sessions in turn, so that none can starve another.
+//!
+//! Each session has a lane of its own. A full lane makes that session wait, and after a while answers
+//! busy; the others do not notice. The consumer is one thread that takes a batch round-robin.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use anchord_memory::SessionId;
+use tokio::sync::Notify;
+
+use crate::limits;
+
+/// What the consumer finds.
+#[derive(Debug)]
+pub(crate) enum Taken<T> {
+    /// At least one job.
+    Batch(Vec<T>),
+    /// Nothing came within the time given.
+    Idle,
+    /// Closed and empty.
+    Closed,
+}
+
+/// Why a job was not taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotQueued {
+    /// The session's lane stayed full.
+    Busy,
+    /// The queue is closed.
+    Closed,
+}
+
+/// The queue; one for each open store.
+#[derive(Debug)]
+pub(crate) struct FairQueue<T> {
+    lanes: Mutex<Lanes<T>>,
+    filled: Condvar,
+    emptied: Notify,
+}
+
+#[derive(Debug)]
+struct Lanes<T> {
+    by_session: HashMap<SessionId, VecDeque<T>>,
+    /// Sessions with something queued, in the order in which they are served.
+    turn: VecDeque<SessionId>,
+    closed: bool,
+}
+
+impl<T> FairQueue<T> {
+    /// An empty, open queue.
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            lanes: Mutex::new(Lanes {
+                by_session: HashMap::new(),
+                turn: VecDeque::new(),
+                closed: false,
+            }),
+            filled: Condvar::new(),
+            emptied: Notify::new(),
+        })
+    }
+
+    /// Queues a job in its session's lane, waiting while the lane is full.
+    pub(crate) async fn push(&self, session: &SessionId, job: T) -> Result<(), NotQueued> {
+        let mut job = Some(job);
+        let waited = tokio::time::timeout(limits::QUEUE_WAIT_MAX, async {
+            loop {
+                let emptied = self.emptied.notified();
+                tokio::pin!(emptied);
+                emptied.as_mut().enable();
+                if let Some(result) = self.offer(session, &mut job) {
+                    return result;
+                }
+                emptied.await;
+            }
+        })
+        .await;
+        waited.unwrap_or(Err(NotQueued::Busy))
+    }
+
+    fn offer(&self, session: &SessionId, job: &mut Option<T>) -> Option<Result<(), NotQueued>> {
+        let mut lanes = self.lock();
+        if lanes.closed {
+            return Some(Err(NotQueued::Closed));
+        }
+        let lane = lanes.by_session.entry(session.clone()).or_default();
+        if lane.len() >= limits::QUEUE_LANE_JOBS_MAX {
+            return None;
+        }
+        let was_empty = lane.is_empty();
+        lane.extend(job.take());
+        if was_empty {
+            lanes.turn.push_back(session.clone());
+        }
+        drop(lanes);
+        self.filled.notify_one();
+        Some(Ok(()))
+    }
+
+    /// Takes up to `jobs_max` jobs, one of each session in turn; blocks up to `idle`.
+    pub(crate) fn take(&self, jobs_max: usize, idle: Duration) -> Taken<T> {
+        let lanes = self.lock();
+        let (mut lanes, _) = self
+            .filled
+            .wait_timeout_while(lanes, idle, |lanes| lanes.turn.is_empty() && !lanes.closed)
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut batch = Vec::new();
+        while batch.len() < jobs_max
+            && let Some(session) = lanes.turn.pop_front()
+        {
+            let Some(lane) = lanes.by_session.get_mut(&session) else { continue };
+            batch.extend(lane.pop_front());
+            if lane.is_empty() {
+                lanes.by_session.remove(&session);
+            } else {
+                lanes.turn.push_back(session);
+            }
+        }
+        let closed = lanes.closed;
+        drop(lanes);
+        if !batch.is_empty() {
+            self.emptied.notify_waiters();
+            Taken::Batch(batch)
+        } else if closed {
+            Taken::Closed
+        } else {
+            Taken::Idle
+        }
+    }
+
+    /// Lets nothing more in; what is queued is still served.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.filled.notify_all();
+        self.emptied.notify_waiters();
+    }
+
+    /// Jobs waiting.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().by_session.values().map(VecDeque::len).sum()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lanes<T>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,171 @@
+//! A daemon's life: take the lock, open what it owns, serve, drain, let go.
+
+use std::os::unix::net::UnixListener as StdListener;
+use std::sync::Arc;
+
+use anchord_proto::instance::InstanceDir;
+use anchord_proto::{limits as wire, socket as rendezvous};
+use tokio::net::UnixListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config::{Config, ConfigError};
+use crate::daemon::{Daemon, Parts};
+use crate::instance::{Host, Instance, InstanceError, Places};
+use crate::logs::{self, LogsError};
+use crate::project::{OpenProjects, open_owner};
+use crate::projects::{Registry, Surroundings};
+use crate::store::{self, StoreError};
+use crate::{http, jobs, limits, sessions, socket};
+
+/// The soft mark of a daemon that ended as it should.
+const STOPPED_WELL: &str = "stopped-well";
+
+/// Why a daemon did not start, or ended badly. Each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The instance cannot be had.
+    #[error(transparent)]
+    Instance(#[from] InstanceError),
+    /// The directory of the instance cannot be used.
+    #[error(transparent)]
+    Directory(#[from] anchord_proto::instance::InstanceError),
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The logs cannot be written.
+    #[error(transparent)]
+    Logs(#[from] LogsError),
+    /// The daemon's own store cannot be opened.
+    #[error("cannot open the daemon's own store: {0}")]
+    Store(#[from] StoreError),
+    /// The system refused something else.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// Told once the daemon answers; a shim or a service manager waits for it.
+pub type Started = Box<dyn FnOnce() + Send>;
+
+/// Runs the daemon of the instance at `dir` until it is told to stop. Blocks.
+///
+/// A listener given by a service manager is used instead of binding one.
+pub fn run(
+    dir: &InstanceDir,
+    given: Option<StdListener>,
+    started: Started,
+) -> Result<(), RunError> {
+    let patience = wire::millis(wire::DRAIN_DEADLINE_MS + wire::START_DEADLINE_MS);
+    let instance = Instance::acquire_within(dir.path(), &places(dir), &host(), patience)?;
+    let environment = |name| std::env::var(name).ok();
+    let config = Config::load(instance.config(), environment("ANCHORD_HTTP").as_deref())?;
+    let _logs = logs::start(instance.logs(), environment("ANCHORD_LOG").as_deref())?;
+    store::refuse_network_fs(instance.data())?;
+    let listener = match given {
+        Some(listener) => listener,
+        None => rendezvous::bind(dir)?,
+    };
+    let system = |what| move |source| RunError::System { what, source };
+    listener.set_nonblocking(true).map_err(system("cannot prepare the socket"))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(limits::WORKER_THREADS)
+        .enable_all()
+        .build()
+        .map_err(system("cannot start the runtime"))?;
+    let served = runtime.block_on(serve(instance, config, listener, started));
+    // Whatever is still reading a project's files must not hold the process up.
+    runtime.shutdown_timeout(limits::RUNTIME_SHUTDOWN_TIME_MAX);
+    served
+}
+
+async fn serve(
+    instance: Instance,
+    config: Config,
+    listener: StdListener,
+    started: Started,
+) -> Result<(), RunError> {
+    let system = |what| move |source| RunError::System { what, source };
+    let listener = UnixListener::from_std(listener).map_err(system("cannot listen"))?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(system("cannot hear signals"))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(system("cannot hear signals"))?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(system("cannot hear signals"))?;
+
+    let data = instance.data().to_owned();
+    let (registry, report, marks) = open_owner::<Registry>(data.join("daemon")).await?;
+    let after_crash = !report.created && !marks.iter().any(|mark| mark == STOPPED_WELL);
+    registry.ask(|store, _| store.mark(STOPPED_WELL, None)).await.map_err(not_open)?;
+    registry.ask(|store, _| store.flush()).await.map_err(not_open)?;
+    let surroundings = Surroundings {
+        home: std::env::home_dir(),
+        tmp: Some(std::env::temp_dir()),
+        instance_dir: Some(instance.dir().to_owned()),
+    };
+    let daemon = Daemon::new(Parts {
+        projects: OpenProjects::new(data),
+        instance,
+        config,
+        surroundings,
+        registry,
+        after_crash,
+    });
+    sessions::recover(&daemon);
+    let http_state = http::listen(&daemon, &daemon.config.http).await;
+    tracing::info!(
+        build = env!("CARGO_PKG_VERSION"),
+        pid = std::process::id(),
+        after_crash,
+        http = ?http_state,
+        "started"
+    );
+    daemon.http_state.get_or_init(|| http_state);
+
+    let draining: CancellationToken = daemon.stopping();
+    let connections = TaskTracker::new();
+    let jobs = tokio::spawn(jobs::run(Arc::clone(&daemon)));
+    started();
+    tokio::select! {
+        () = socket::accept(&daemon, &listener, &connections, &draining) => {}
+        _ = terminate.recv() => daemon.stop("SIGTERM"),
+        _ = interrupt.recv() => daemon.stop("SIGINT"),
+        _ = hangup.recv() => daemon.stop("SIGHUP"),
+    }
+    // Nobody new: a client that is not heard starts the next daemon, which waits for our lock.
+    drop(listener);
+    connections.close();
+    let drained = wire::millis(wire::DRAIN_DEADLINE_MS);
+    if tokio::time::timeout(drained, connections.wait()).await.is_err() {
+        tracing::warn!(open = connections.len(), "some connections did not end in time");
+    }
+    jobs.abort();
+    daemon.projects.close_all().await;
+    if let Err(error) = daemon.registry.ask(|store, _| store.mark(STOPPED_WELL, Some("1"))).await {
+        tracing::warn!(%error, "the mark of a good end was lost");
+    }
+    daemon.registry.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Where a new instance puts things: beneath itself if it was named on purpose.
+fn places(dir: &InstanceDir) -> Places {
+    match Places::of_user() {
+        Some(places) if !dir.is_named() => places,
+        Some(_) | None => Places::beneath(dir.path()),
+    }
+}
+
+fn host() -> Host {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    Host { boot: anchord_proto::host::boot_id(), name }
+}
+
+fn not_open(error: crate::project::WriteError) -> RunError {
+    let source = std::io::Error::other(error);
+    RunError::System { what: "the daemon's own store did not answer", source }
+}

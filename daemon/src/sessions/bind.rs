@@ -1,0 +1,306 @@
+//! Which project a session works in: found at the first call that needs it, given an id at the first
+//! write. A session is in the registry before its first write, so that recovery finds its work.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+use anchord_memory::{Memory, Provenance, plan_adopt};
+use anchord_proto::hello::Hello;
+use anchord_proto::host;
+
+use super::Session;
+use crate::clock;
+use crate::daemon::Daemon;
+use crate::project::{Decide, Decided, OpenProject, WriteError, Written};
+use crate::projects::{
+    EstablishError, Established, Located, NotAProject, ProjectFiles, ProjectId, RegistryChange,
+    SessionRecord, Status, establish, identify, locate,
+};
+use crate::store::{Call, StoreError};
+
+/// Where a session works.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// On this machine, where its files can be read.
+    Here(Located),
+    /// In a container or on another machine: only the project's id is believed, no file is judged.
+    Foreign(ProjectId),
+}
+
+impl Place {
+    /// What people call the project.
+    pub(crate) fn name(&self, daemon: &Daemon) -> String {
+        match self {
+            Self::Here(located) => located.name.clone(),
+            Self::Foreign(id) => match daemon.registry.snapshot().project(*id) {
+                Some(project) => project.name.clone(),
+                None => id.to_string(),
+            },
+        }
+    }
+
+    /// The project's files, where they can be read.
+    pub(crate) fn files(&self) -> Option<ProjectFiles> {
+        match self {
+            Self::Here(located) => ProjectFiles::open(&located.root).ok(),
+            Self::Foreign(_) => None,
+        }
+    }
+
+    /// The root of the repository that the project is a part of.
+    pub(crate) fn repository(&self) -> Option<&Path> {
+        match self {
+            Self::Here(located) => located.git.as_ref().map(|git| git.root.as_path()),
+            Self::Foreign(_) => None,
+        }
+    }
+
+    /// The root of the project's files, where they can be read.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        match self {
+            Self::Here(located) => Some(&located.root),
+            Self::Foreign(_) => None,
+        }
+    }
+}
+
+/// Why a session has no project. The text says how to name one.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BindError {
+    /// The directory is none that can be a project.
+    #[error(transparent)]
+    NotAProject(#[from] NotAProject),
+    /// The project cannot be looked at.
+    #[error(transparent)]
+    Unreadable(#[from] EstablishError),
+    /// Another machine or container, and no project is named.
+    #[error(
+        "this agent runs in another container or on another machine than anchord: name the project \
+         with `--project ID`; `anchord project list` shows the ids"
+    )]
+    Foreign,
+    /// The store cannot be opened.
+    #[error("failed to open the project's memory: {0}")]
+    Store(#[from] StoreError),
+    /// The registry or the project did not take a write.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// What a call reads.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) place: Arc<Place>,
+    /// `None` as long as nothing was ever written here.
+    pub(crate) project: Option<Arc<OpenProject>>,
+    pub(crate) memory: Arc<Memory>,
+    /// That this place is a copy or has moved, if so.
+    pub(crate) remark: Option<String>,
+}
+
+impl Session {
+    /// The memory that the session's calls read; nothing is created.
+    pub(crate) async fn view(&self, daemon: &Daemon) -> Result<View, BindError> {
+        let place = self.place(daemon)?;
+        let (id, remark) = match place.as_ref() {
+            Place::Foreign(id) => (Some(*id), None),
+            Place::Here(located) => {
+                let resolution = identify(located, &daemon.registry.snapshot())?;
+                (resolution.id, resolution.status.notice(&located.root))
+            }
+        };
+        let project = match id {
+            Some(id) if daemon.projects.exists(id) => Some(daemon.projects.open(id).await?),
+            _ => None,
+        };
+        self.project.store(project.clone());
+        let memory = project.as_ref().map(|project| project.memory()).unwrap_or_default();
+        Ok(View { place, project, memory, remark })
+    }
+
+    /// Queues a write and waits until it is on disk. The project is opened again if it was closed
+    /// between; `decide` is made anew for each try.
+    pub(crate) async fn write(
+        &self,
+        daemon: &Daemon,
+        call: Option<&Call>,
+        operation: &'static str,
+        decide: impl Fn() -> Decide<Memory>,
+    ) -> Result<Written, BindError> {
+        let project = self.bound(daemon).await?;
+        let write = |project: Arc<OpenProject>| {
+            let (session, call) = (self.id.clone(), call.cloned());
+            let decide = decide();
+            async move { project.owner.write(Some(session), call, operation, decide).await }
+        };
+        match write(Arc::clone(&project)).await {
+            Err(WriteError::Closed) => {
+                let project = daemon.projects.open(project.id).await?;
+                self.project.store(Some(Arc::clone(&project)));
+                Ok(write(project).await?)
+            }
+            written => Ok(written?),
+        }
+    }
+
+    /// Who writes, for records.
+    pub(crate) fn provenance(&self, time: anchord_memory::Timestamp) -> Provenance {
+        Provenance { session: self.id.clone(), client: self.client(), time }
+    }
+
+    /// Where the session works; the same for its whole life.
+    pub(crate) fn place(&self, daemon: &Daemon) -> Result<Arc<Place>, BindError> {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = place.as_ref() {
+            return Ok(Arc::clone(place));
+        }
+        let found = Arc::new(find(&self.hello, daemon)?);
+        *place = Some(Arc::clone(&found));
+        Ok(found)
+    }
+
+    /// The project, established and open, with this session in the registry.
+    async fn bound(&self, daemon: &Daemon) -> Result<Arc<OpenProject>, BindError> {
+        let mut bound = self.binding.lock().await;
+        if *bound && let Some(project) = self.project() {
+            return Ok(daemon.projects.open(project.id).await?);
+        }
+        let place = self.place(daemon)?;
+        let id = match place.as_ref() {
+            Place::Foreign(id) => *id,
+            Place::Here(located) => establish_in_registry(daemon, located.clone()).await?,
+        };
+        let project = daemon.projects.open(id).await?;
+        self.register(daemon, id).await?;
+        self.take_over(daemon, &project).await?;
+        self.project.store(Some(Arc::clone(&project)));
+        *bound = true;
+        Ok(project)
+    }
+
+    async fn register(&self, daemon: &Daemon, project: ProjectId) -> Result<(), BindError> {
+        let record = SessionRecord {
+            session: self.id.clone(),
+            project,
+            client: self.client().to_string(),
+            agent_session: self.agent_session.as_deref().map(str::to_owned),
+            instance: self.hello.instance.to_string().into(),
+            pid: self.hello.pid,
+            pid_start: self.hello.pid_start,
+            boot: self.hello.boot.clone(),
+            pidns: self.hello.pidns,
+            cwd: PathBuf::from(self.hello.cwd.as_deref().unwrap_or("/")),
+            first_write: clock::now(),
+        };
+        let decide: Decide<crate::projects::Registry> = Box::new(move |registry, _| {
+            let known =
+                registry.session(&record.session).is_some_and(|known| known.project == project);
+            let changes =
+                if known { Vec::new() } else { vec![RegistryChange::SessionBound(record)] };
+            Ok(Decided { changes, reply: String::new() })
+        });
+        daemon.registry.write(Some(self.id.clone()), None, "bind", decide).await?;
+        Ok(())
+    }
+
+    /// Takes over what a dead predecessor of the same agent session left staged here.
+    async fn take_over(&self, daemon: &Daemon, project: &OpenProject) -> Result<(), BindError> {
+        let Some(agent_session) = self.agent_session.as_deref() else { return Ok(()) };
+        let registry = daemon.registry.snapshot();
+        let predecessors: Vec<_> = registry
+            .sessions_by_agent(agent_session)
+            .filter(|record| record.session != self.id && record.project == project.id)
+            .filter(|record| is_dead(record.pid, record.pid_start, record.boot.as_deref()))
+            .cloned()
+            .collect();
+        for record in predecessors {
+            if !daemon.sessions().remove_if_away(&record.session)
+                && daemon.sessions().is_connected(&record.session)
+            {
+                continue;
+            }
+            let (from, to) = (record.session.clone(), self.id.clone());
+            let decide: Decide<Memory> = Box::new(move |memory, _| {
+                let changes = plan_adopt(memory, &from, &to).map(|plan| plan.changes);
+                Ok(Decided { changes: changes.unwrap_or_default(), reply: String::new() })
+            });
+            project.owner.write(Some(self.id.clone()), None, "adopt", decide).await?;
+            super::sweep::end(daemon, &record.session, false).await?;
+            tracing::info!(session = %self.id, from = %record.session, "took over staged work");
+        }
+        Ok(())
+    }
+}
+
+/// Whether the process is certainly gone: not there, another one by now, or of an earlier boot.
+pub(super) fn is_dead(pid: u32, start: Option<u64>, boot: Option<&str>) -> bool {
+    if let (Some(then), Some(now)) = (boot, host::boot_id())
+        && then != now
+    {
+        return true;
+    }
+    host::process_alive(pid, start) == Some(false)
+}
+
+/// Whether the sender's processes and files are not the ones that this daemon sees.
+pub(super) fn is_foreign(hello: &Hello) -> bool {
+    let differs = |theirs: Option<&str>, ours: Option<String>| match (theirs, ours) {
+        (Some(theirs), Some(ours)) => theirs != ours,
+        _ => false,
+    };
+    if differs(hello.boot.as_deref(), host::boot_id())
+        || hello.pidns.zip(host::pid_namespace()).is_some_and(|(theirs, ours)| theirs != ours)
+    {
+        return true;
+    }
+    match (&hello.cwd, hello.cwd_dev, hello.cwd_ino) {
+        (Some(cwd), Some(dev), Some(ino)) => {
+            !std::fs::metadata(cwd).is_ok_and(|seen| (seen.dev(), seen.ino()) == (dev, ino))
+        }
+        _ => false,
+    }
+}
+
+fn find(hello: &Hello, daemon: &Daemon) -> Result<Place, BindError> {
+    let named = hello.project.as_deref();
+    let registry = daemon.registry.snapshot();
+    if let Some(id) = named.and_then(|named| named.parse().ok().map(ProjectId)) {
+        return match registry.project(id) {
+            Some(project) if !is_foreign(hello) => {
+                Ok(Place::Here(locate(&project.root, true, &daemon.surroundings)?))
+            }
+            _ => Ok(Place::Foreign(id)),
+        };
+    }
+    if is_foreign(hello) {
+        let known = named.and_then(|named| registry.project_at(Path::new(named)));
+        return known.map(|project| Place::Foreign(project.id)).ok_or(BindError::Foreign);
+    }
+    let start = named.or(hello.cwd.as_deref()).unwrap_or("/");
+    Ok(Place::Here(locate(Path::new(start), named.is_some(), &daemon.surroundings)?))
+}
+
+/// Gives a place its project id, where the registry is written.
+pub(crate) async fn establish_in_registry(
+    daemon: &Daemon,
+    located: Located,
+) -> Result<ProjectId, BindError> {
+    let (send, established) = tokio::sync::oneshot::channel();
+    let decide: Decide<crate::projects::Registry> = Box::new(move |registry, now| {
+        let result = establish(&located, registry, now);
+        let changes = match &result {
+            Ok(Established { change, .. }) => change.clone().into_iter().collect(),
+            Err(_) => Vec::new(),
+        };
+        // The asker waits for the write and then looks here.
+        let _ = send.send(result);
+        Ok(Decided { changes, reply: String::new() })
+    });
+    daemon.registry.write(None, None, "establish", decide).await?;
+    let established = established.await.map_err(|_| WriteError::Closed)??;
+    if let Status::Moved { from } = &established.status {
+        tracing::info!(project = %established.id, from = %from.display(), "a project moved");
+    }
+    Ok(established.id)
+}

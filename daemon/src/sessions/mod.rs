@@ -1,0 +1,118 @@
+//! Sessions: one agent conversation each, as far as it can be told.
+//!
+//! A connection has a default session, and one for each agent thread that its calls name. A session
+//! outlives its connection: it is gone only when the socket is closed, the grace is over, and its
+//! process no longer exists. Only then is its staged work folded ([`sweep`]).
+
+mod bind;
+mod sweep;
+mod table;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anchord_memory::{Revision, SessionId, Timestamp};
+use anchord_proto::hello::{Hello, ToolSet};
+use arc_swap::ArcSwapOption;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use bind::{BindError, Place, View, establish_in_registry};
+pub(crate) use sweep::{recover, sweep};
+pub(crate) use table::SessionTable;
+
+use crate::project::OpenProject;
+
+/// One shim's connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// The default session.
+    pub(crate) id: SessionId,
+    /// The shim's random id: its writes are numbered under it.
+    pub(crate) instance: Arc<str>,
+    /// The tools it is offered.
+    pub(crate) tool_set: ToolSet,
+    /// The digest of the tools its client has seen before, if it comes back.
+    pub(crate) tools_seen: Option<String>,
+    pub(crate) hello: Arc<Hello>,
+    pub(crate) stop: CancellationToken,
+    table: Arc<SessionTable>,
+}
+
+impl Connection {
+    /// The session of a call: the thread's own if the call names one.
+    pub(crate) fn session(&self, thread: Option<&str>, client: Option<&str>) -> Arc<Session> {
+        self.table.session(self, thread, client)
+    }
+}
+
+/// A session that is connected, or was and is not gone yet.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) id: SessionId,
+    /// What the agent itself calls the conversation, if it says.
+    pub(crate) agent_session: Option<Arc<str>>,
+    pub(crate) hello: Arc<Hello>,
+    pub(crate) started: Timestamp,
+    client: Mutex<Arc<str>>,
+    place: Mutex<Option<Arc<Place>>>,
+    project: ArcSwapOption<OpenProject>,
+    binding: tokio::sync::Mutex<bool>,
+    revision_seen: AtomicU64,
+}
+
+impl Session {
+    fn new(
+        id: SessionId,
+        hello: Arc<Hello>,
+        agent_session: Option<Arc<str>>,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            agent_session,
+            hello,
+            started: now,
+            client: Mutex::default(),
+            place: Mutex::default(),
+            project: ArcSwapOption::empty(),
+            binding: tokio::sync::Mutex::default(),
+            revision_seen: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    /// The client's own name; empty until it said one.
+    pub(crate) fn client(&self) -> Arc<str> {
+        Arc::clone(&self.client.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn set_client(&self, name: &str) {
+        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        if client.as_ref() != name {
+            *client = name.into();
+        }
+    }
+
+    /// The project the session works in, once it is known.
+    pub(crate) fn project(&self) -> Option<Arc<OpenProject>> {
+        self.project.load_full()
+    }
+
+    /// The root of its project's files, once it is known.
+    pub(crate) fn known_root(&self) -> Option<String> {
+        let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(place.as_ref()?.root()?.to_string_lossy().into_owned())
+    }
+
+    /// The revision at the session's last load; `None` before its first.
+    pub(crate) fn revision_seen(&self) -> Option<Revision> {
+        match self.revision_seen.load(Ordering::Relaxed) {
+            u64::MAX => None,
+            seen => Some(Revision(seen)),
+        }
+    }
+
+    /// A soft mark: lost with the daemon, at worst something is told twice.
+    pub(crate) fn set_revision_seen(&self, revision: Revision) {
+        self.revision_seen.store(revision.0, Ordering::Relaxed);
+    }
+}

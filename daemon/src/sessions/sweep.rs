@@ -1,0 +1,179 @@
+//! The end of sessions: staged work of those that are gone is folded into memory on their behalf.
+//!
+//! Gone means: the socket is closed, the grace is over, and the process does not exist. A process that
+//! cannot be judged (another container) has a day. Nothing here touches a session that may come back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anchord_memory::{Memory, NoticeCause, SessionId, plan_keep};
+use uuid::Uuid;
+
+use super::bind::{BindError, is_dead};
+use super::table::Standing;
+use super::{Place, Session};
+use crate::daemon::Daemon;
+use crate::limits;
+use crate::project::{Decide, Decided, WriteError};
+use crate::projects::{Registry, RegistryChange, SessionRecord};
+
+/// Puts the sessions back that were open when an earlier daemon ended; they may reconnect.
+pub(crate) fn recover(daemon: &Daemon) {
+    for record in daemon.registry.snapshot().sessions() {
+        daemon.sessions().restore(restored(record));
+    }
+}
+
+/// Ends the sessions that are gone.
+pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
+    for standing in daemon.sessions().all() {
+        if !is_gone(&standing, daemon.config.sessions.grace) {
+            continue;
+        }
+        if let Err(error) = end_gone(daemon, &standing).await {
+            // The next sweep tries again: nothing is lost while it is staged.
+            tracing::warn!(session = %standing.session.id, %error, "ending a session failed");
+        }
+    }
+}
+
+fn is_gone(standing: &Standing, grace: Duration) -> bool {
+    let Some(since) = standing.disconnected else { return false };
+    let hello = &standing.session.hello;
+    let away = since.elapsed();
+    if away < grace {
+        return false;
+    }
+    if is_foreign_process(hello) {
+        return away >= limits::FOREIGN_GRACE;
+    }
+    is_dead(hello.pid, hello.pid_start, hello.boot.as_deref())
+}
+
+/// A process of an earlier boot is not foreign, it is dead.
+fn is_foreign_process(hello: &anchord_proto::hello::Hello) -> bool {
+    let ours = anchord_proto::host::pid_namespace();
+    hello.pidns.zip(ours).is_some_and(|(theirs, ours)| theirs != ours)
+}
+
+async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<(), BindError> {
+    let session = &standing.session;
+    let registered = daemon.registry.snapshot().session(&session.id).cloned();
+    let Some(record) = registered else {
+        // It never wrote anything.
+        daemon.sessions().remove_if_away(&session.id);
+        return Ok(());
+    };
+    if !daemon.sessions().remove_if_away(&session.id) {
+        return Ok(());
+    }
+    let kept = keep(daemon, standing, &record).await;
+    if kept.is_err() {
+        daemon.sessions().restore(restored(&record));
+    }
+    let had_staged = kept?;
+    end(daemon, &record.session, !had_staged).await?;
+    tracing::info!(session = %record.session, had_staged, "a session is gone");
+    Ok(())
+}
+
+/// Folds what the session left staged. Returns whether there was anything.
+async fn keep(
+    daemon: &Arc<Daemon>,
+    standing: &Standing,
+    record: &SessionRecord,
+) -> Result<bool, BindError> {
+    let project = daemon.projects.open(record.project).await?;
+    let Some(staged) = project.memory().staged_by(&record.session).cloned() else {
+        return Ok(false);
+    };
+    let session = Arc::clone(&standing.session);
+    let place = find_place(daemon, &session, record).await;
+    let since = staged.last;
+    let changed = tokio::task::spawn_blocking(move || {
+        let place = place?;
+        Some(place.files()?.changed_since(since, place.repository()))
+    })
+    .await
+    .unwrap_or_default();
+    let died = standing.orphan && (daemon.after_crash || machine_died(record));
+    let cause = match changed {
+        Some(changed) if !changed.files.is_empty() => {
+            NoticeCause::Crashed { files: changed.files, more: changed.more }
+        }
+        _ if died => NoticeCause::Crashed { files: Vec::new(), more: 0 },
+        _ => NoticeCause::Ended,
+    };
+    let provenance = anchord_memory::Provenance {
+        session: record.session.clone(),
+        client: record.client.as_str().into(),
+        time: since,
+    };
+    let decide: Decide<Memory> = Box::new(move |memory, now| {
+        let by = anchord_memory::Provenance { time: now, ..provenance };
+        let plan = plan_keep(memory, &by.session, &by, cause);
+        Ok(Decided {
+            changes: plan.map(|plan| plan.changes).unwrap_or_default(),
+            reply: String::new(),
+        })
+    });
+    project.owner.write(Some(record.session.clone()), None, "keep", decide).await?;
+    Ok(true)
+}
+
+async fn find_place(
+    daemon: &Arc<Daemon>,
+    session: &Arc<Session>,
+    record: &SessionRecord,
+) -> Option<Arc<Place>> {
+    if is_foreign_process(&session.hello) {
+        return None;
+    }
+    let daemon = Arc::clone(daemon);
+    let cwd = record.cwd.clone();
+    let session = Arc::clone(session);
+    tokio::task::spawn_blocking(move || {
+        session.place(&daemon).ok().or_else(|| {
+            crate::projects::locate(&cwd, false, &daemon.surroundings)
+                .ok()
+                .map(|located| Arc::new(Place::Here(located)))
+        })
+    })
+    .await
+    .ok()?
+}
+
+/// Takes a session out of the registry's open ones.
+pub(super) async fn end(daemon: &Daemon, id: &SessionId, saved: bool) -> Result<(), WriteError> {
+    let session = id.clone();
+    let decide: Decide<Registry> = Box::new(move |registry, time| {
+        let changes = match registry.session(&session) {
+            Some(_) => vec![RegistryChange::SessionEnded { session, time, saved }],
+            None => Vec::new(),
+        };
+        Ok(Decided { changes, reply: String::new() })
+    });
+    daemon.registry.write(None, None, "end", decide).await?;
+    Ok(())
+}
+
+fn machine_died(record: &SessionRecord) -> bool {
+    record.boot.is_some() && record.boot != anchord_proto::host::boot_id()
+}
+
+fn restored(record: &SessionRecord) -> Session {
+    use anchord_proto::hello::{Hello, Role};
+    let instance = Uuid::parse_str(&record.instance).unwrap_or_default();
+    let hello = Hello {
+        pid_start: record.pid_start,
+        boot: record.boot.clone(),
+        pidns: record.pidns,
+        cwd: record.cwd.to_str().map(str::to_owned),
+        ..Hello::new(Role::Mcp, instance, record.pid)
+    };
+    let agent_session = record.agent_session.as_deref().map(Arc::from);
+    let session =
+        Session::new(record.session.clone(), Arc::new(hello), agent_session, record.first_write);
+    session.set_client(&record.client);
+    session
+}

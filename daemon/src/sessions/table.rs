@@ -1,0 +1,200 @@
+//! The table of sessions: who is connected, who was, and which connection is whose.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use anchord_memory::{SessionId, Timestamp};
+use anchord_proto::hello::{Hello, ToolSet};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::{Connection, Session};
+use crate::clock;
+
+/// Sessions by id and connections by shim. One short lock; nothing is awaited under it.
+#[derive(Debug, Default)]
+pub(crate) struct SessionTable {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    sessions: HashMap<SessionId, Row>,
+    /// The connection of each shim, so that a new one of the same shim ends the old.
+    connections: HashMap<Uuid, Arc<Connection>>,
+}
+
+#[derive(Debug)]
+struct Row {
+    session: Arc<Session>,
+    last_call: Timestamp,
+    /// `None` while its connection is open.
+    disconnected: Option<Instant>,
+    /// The daemon started while this session was open, and it has not come back.
+    orphan: bool,
+}
+
+/// A session and how it stands, for sweeping and for people.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    pub(crate) session: Arc<Session>,
+    pub(crate) last_call: Timestamp,
+    pub(crate) disconnected: Option<Instant>,
+    pub(crate) orphan: bool,
+}
+
+impl SessionTable {
+    /// Opens a connection for session `id`; an older connection of the same shim ends.
+    pub(crate) fn connect(
+        self: &Arc<Self>,
+        id: SessionId,
+        hello: Hello,
+        tool_set: ToolSet,
+        tools_seen: Option<String>,
+        stop: CancellationToken,
+    ) -> Arc<Connection> {
+        let connection = Arc::new(Connection {
+            id: id.clone(),
+            instance: hello.instance.to_string().into(),
+            tool_set,
+            tools_seen,
+            hello: Arc::new(hello),
+            stop,
+            table: Arc::clone(self),
+        });
+        let mut inner = self.lock();
+        let previous = inner.connections.insert(connection.hello.instance, Arc::clone(&connection));
+        for (session, row) in &mut inner.sessions {
+            if belongs(session, &id) {
+                row.disconnected = None;
+                row.orphan = false;
+            }
+        }
+        drop(inner);
+        if let Some(older) = previous {
+            older.stop.cancel();
+        }
+        connection
+    }
+
+    /// The session of a call on this connection, made when it is the first.
+    pub(super) fn session(
+        &self,
+        connection: &Connection,
+        thread: Option<&str>,
+        client: Option<&str>,
+    ) -> Arc<Session> {
+        let (id, agent_session) = if let Some(thread) = thread {
+            (thread_id(&connection.id, thread), Some(Arc::from(thread)))
+        } else {
+            let named = connection.hello.agent_session.as_deref();
+            (connection.id.clone(), named.map(Arc::from))
+        };
+        let now = clock::now();
+        let mut inner = self.lock();
+        let row = inner.sessions.entry(id).or_insert_with_key(|id| Row {
+            session: Arc::new(Session::new(
+                id.clone(),
+                Arc::clone(&connection.hello),
+                agent_session,
+                now,
+            )),
+            last_call: now,
+            disconnected: None,
+            orphan: false,
+        });
+        row.last_call = now;
+        let session = Arc::clone(&row.session);
+        drop(inner);
+        if let Some(client) = client {
+            session.set_client(client);
+        }
+        session
+    }
+
+    /// The connection is over. Its sessions go on for the grace.
+    pub(crate) fn disconnected(&self, connection: &Arc<Connection>) {
+        let mut inner = self.lock();
+        let current = inner
+            .connections
+            .get(&connection.hello.instance)
+            .is_some_and(|current| Arc::ptr_eq(current, connection));
+        if !current {
+            return; // The same shim is back already.
+        }
+        inner.connections.remove(&connection.hello.instance);
+        let now = clock::start();
+        for (id, row) in &mut inner.sessions {
+            if belongs(id, &connection.id) {
+                row.disconnected = Some(now);
+            }
+        }
+    }
+
+    /// Puts back a session that was open when an earlier daemon ended.
+    pub(crate) fn restore(&self, session: Session) {
+        let row = Row {
+            last_call: session.started,
+            session: Arc::new(session),
+            disconnected: Some(clock::start()),
+            orphan: true,
+        };
+        self.lock().sessions.entry(row.session.id.clone()).or_insert(row);
+    }
+
+    /// Takes a session out for good, unless it has come back meanwhile.
+    pub(crate) fn remove_if_away(&self, id: &SessionId) -> bool {
+        let mut inner = self.lock();
+        let away = inner.sessions.get(id).is_some_and(|row| row.disconnected.is_some());
+        if away {
+            inner.sessions.remove(id);
+        }
+        away
+    }
+
+    /// Whether a connection of this session is open.
+    pub(crate) fn is_connected(&self, id: &SessionId) -> bool {
+        self.lock().sessions.get(id).is_some_and(|row| row.disconnected.is_none())
+    }
+
+    /// Every session.
+    pub(crate) fn all(&self) -> Vec<Standing> {
+        self.lock()
+            .sessions
+            .values()
+            .map(|row| Standing {
+                session: Arc::clone(&row.session),
+                last_call: row.last_call,
+                disconnected: row.disconnected,
+                orphan: row.orphan,
+            })
+            .collect()
+    }
+
+    /// Open connections of shims.
+    pub(crate) fn connections(&self) -> usize {
+        self.lock().connections.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A thread's session is named after its connection's, so that it is found again after a restart.
+fn thread_id(connection: &SessionId, thread: &str) -> SessionId {
+    let short: String = thread
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+        .take(crate::limits::THREAD_ID_CHARS_MAX)
+        .collect();
+    SessionId::new(format!("{connection}/{short}"))
+}
+
+fn belongs(session: &SessionId, connection: &SessionId) -> bool {
+    session
+        .0
+        .strip_prefix(connection.0.as_ref())
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

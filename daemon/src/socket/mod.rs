@@ -1,0 +1,164 @@
+//! The daemon's socket: accepts, hears the hello, and hands the stream to its role.
+
+pub(crate) mod lines;
+
+use std::sync::Arc;
+
+use anchord_proto::hello::{Answer, Hello, RefusalCode, Refused, Role, ToolSet, Welcome};
+use anchord_proto::{PROTOCOL, limits as wire};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::lines::{LineReader, Read};
+use crate::daemon::Daemon;
+use crate::{http, mcp};
+
+/// Accepts until `draining`; then the connections that are left finish what they were asked.
+pub(crate) async fn accept(
+    daemon: &Arc<Daemon>,
+    listener: &UnixListener,
+    connections: &TaskTracker,
+    draining: &CancellationToken,
+) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = draining.cancelled() => return,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let daemon = Arc::clone(daemon);
+                connections.spawn(async move { accepted_one(daemon, stream).await });
+            }
+            Err(error) => {
+                // Out of descriptors, most likely: accepting again at once would spin.
+                tracing::error!(%error, "accept failed");
+                tokio::time::sleep(crate::limits::ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn accepted_one(daemon: Arc<Daemon>, stream: UnixStream) {
+    let ours = rustix::process::geteuid().as_raw();
+    match stream.peer_cred() {
+        Ok(peer) if peer.uid() == ours => {}
+        Ok(peer) => {
+            tracing::warn!(uid = peer.uid(), "another user connected");
+            return;
+        }
+        Err(error) => {
+            tracing::debug!(%error, "a peer went before it could be checked");
+            return;
+        }
+    }
+    let (reader, writer) = stream.into_split();
+    serve(daemon, reader, writer).await;
+}
+
+/// Serves one connection over any stream: the hello, the answer, then the role's own protocol.
+pub(crate) async fn serve<R, W>(daemon: Arc<Daemon>, reader: R, mut writer: W)
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let mut lines = LineReader::new(BufReader::new(reader), wire::HELLO_BYTES_MAX);
+    let hello = tokio::time::timeout(wire::millis(wire::WELCOME_DEADLINE_MS), lines.next()).await;
+    let heard = match hello {
+        Ok(Ok(Read::Line(line))) => Hello::read(line, PROTOCOL),
+        Ok(Ok(Read::TooLong)) => Err(refused(
+            RefusalCode::BadHello,
+            format!("a hello has {} bytes at most", wire::HELLO_BYTES_MAX),
+            "send a shorter one",
+        )),
+        // Whoever says nothing or goes away is not answered.
+        Ok(Ok(Read::End) | Err(_)) | Err(_) => return,
+    };
+    let admitted = heard.and_then(|(hello, version)| admit(&daemon, hello, version));
+    let (role, answer) = match admitted {
+        Ok((role, welcome)) => (Some(role), Answer::Welcome(welcome)),
+        Err(refused) => {
+            tracing::info!(code = ?refused.code, reason = refused.message, "refused a connection");
+            (None, Answer::Refused(refused))
+        }
+    };
+    let Ok(mut bytes) = serde_json::to_vec(&answer) else { return };
+    bytes.push(b'\n');
+    if writer.write_all(&bytes).await.is_err() {
+        return;
+    }
+    daemon.metrics().connected(role.is_some());
+    match role {
+        Some(Admitted::Mcp(connection)) => {
+            let stop = connection.stop.clone();
+            mcp::serve(Arc::clone(&daemon), Arc::clone(&connection), lines, writer, stop).await;
+            daemon.sessions().disconnected(&connection);
+        }
+        Some(Admitted::Hook) => serve_hook(lines, writer).await,
+        Some(Admitted::Http) => http::serve_admin(daemon, lines.into_inner(), writer).await,
+        Some(Admitted::Replace) => daemon.stop("a newer client asked for room"),
+        None => {}
+    }
+}
+
+/// What a connection was admitted as.
+enum Admitted {
+    Mcp(Arc<crate::sessions::Connection>),
+    Hook,
+    Http,
+    Replace,
+}
+
+fn admit(daemon: &Arc<Daemon>, hello: Hello, version: u32) -> Result<(Admitted, Welcome), Refused> {
+    if daemon.is_stopping() && hello.role != Role::Http {
+        return Err(refused(
+            RefusalCode::Draining,
+            "this daemon is leaving".to_owned(),
+            "try again in a moment",
+        ));
+    }
+    let mut welcome = Welcome {
+        anchord: version,
+        build: env!("CARGO_PKG_VERSION").to_owned(),
+        session: None,
+        resume: None,
+    };
+    let admitted = match hello.role {
+        Role::Mcp => {
+            let named = hello.tools.as_deref().unwrap_or(ToolSet::Default.name());
+            let tool_set = named.parse::<ToolSet>().map_err(|error| {
+                let code = RefusalCode::BadHello;
+                refused(code, error.to_string(), "name one of them with --tools")
+            })?;
+            let (connection, token) = daemon.connect(hello, tool_set);
+            welcome.session = Some(connection.id.to_string());
+            welcome.resume = Some(token);
+            Admitted::Mcp(connection)
+        }
+        Role::Hook => Admitted::Hook,
+        Role::Http => Admitted::Http,
+        Role::Replace => Admitted::Replace,
+    };
+    Ok((admitted, welcome))
+}
+
+/// One event, one reply. No event is known to this build: each gets the reply that prints nothing.
+async fn serve_hook<R, W>(mut lines: LineReader<R>, mut writer: W)
+where
+    R: tokio::io::AsyncBufRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    lines.set_bytes_max(wire::LINE_BYTES_MAX);
+    let deadline = wire::millis(wire::HOOK_DEADLINE_MS);
+    let event = tokio::time::timeout(deadline, lines.next()).await;
+    if let Ok(Ok(Read::Line(_) | Read::TooLong)) = event {
+        // A hook that has gone wants no reply.
+        let _ = writer.write_all(b"{}\n").await;
+    }
+}
+
+fn refused(code: RefusalCode, message: String, action: &str) -> Refused {
+    Refused { code, message, action: action.to_owned() }
+}

@@ -1,0 +1,186 @@
+//! What leaves the load when memory has grown too large: decided here, shown in the save's reply, done by the save.
+//!
+//! Above the hard limit: anchors older than 30 days whose file is gone; session rows but for the newest,
+//! folded into one; then the oldest lessons until memory is below the soft limit, but never the newest ones,
+//! since a memory made large by its blueprints would otherwise lose every lesson to no avail.
+//! Blueprints never. What is archived is out of load and budget, still found by id, and active again when written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::draft::Draft;
+use crate::files::is_inside;
+use crate::ids::{Kind, RecordId, Timestamp, Version};
+use crate::limits::{
+    ANCHOR_KEPT_DAYS_MIN, LESSONS_KEPT_MIN, RENDERED_HARD_BYTES_MAX, RENDERED_SOFT_BYTES_MAX,
+    ROWS_KEPT_MIN,
+};
+use crate::memory::Memory;
+use crate::record::{Body, Provenance, Record, SessionRow, Standing};
+use crate::render::record_bytes;
+use crate::staged::count;
+
+const DAY_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
+
+/// Records to archive, each at the version that was looked at; one that changed since stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArchivePlan {
+    /// Whose file is gone.
+    pub anchors: BTreeMap<RecordId, Version>,
+    /// To become one row; the row of an earlier fold is among them.
+    pub rows: BTreeMap<RecordId, Version>,
+    /// The oldest.
+    pub lessons: BTreeMap<RecordId, Version>,
+}
+
+/// How many records were archived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Archived {
+    /// Anchors whose file is gone.
+    pub anchors: u32,
+    /// Session rows, folded into one.
+    pub rows: u32,
+    /// Lessons.
+    pub lessons: u32,
+}
+
+/// The files to look for before [`plan`]: those of old anchors, when memory is above the hard limit. Paths
+/// that leave the project are not among them, so their anchors stay.
+pub fn candidates(memory: &Memory, now: Timestamp) -> Vec<String> {
+    if memory.totals().rendered_bytes <= RENDERED_HARD_BYTES_MAX {
+        return Vec::new();
+    }
+    let files: BTreeSet<String> =
+        old_anchors(memory, now).map(|(_, file)| file.to_owned()).collect();
+    files.into_iter().collect()
+}
+
+/// What the next save archives; empty below the hard limit. `gone` are those of the [`candidates`] that do
+/// not exist.
+pub fn plan(memory: &Memory, now: Timestamp, gone: &BTreeSet<String>) -> ArchivePlan {
+    let mut bytes = memory.totals().rendered_bytes;
+    let mut plan = ArchivePlan::default();
+    if bytes <= RENDERED_HARD_BYTES_MAX {
+        return plan;
+    }
+    for (record, _) in old_anchors(memory, now).filter(|(_, file)| gone.contains(*file)) {
+        bytes -= record_bytes(record);
+        plan.anchors.insert(record.id, record.version);
+    }
+
+    let mut rows: Vec<(&Record, &SessionRow)> =
+        memory.active_of(Kind::SessionRow).filter_map(|record| row_of(record)).collect();
+    rows.sort_by_key(|(record, row)| (row.ended, record.id));
+    rows.truncate(rows.len().saturating_sub(ROWS_KEPT_MIN));
+    if rows.len() > 1 {
+        for (record, _) in rows {
+            bytes -= record_bytes(record);
+            plan.rows.insert(record.id, record.version);
+        }
+    }
+
+    let mut lessons: Vec<&Record> =
+        memory.active_of(Kind::Lesson).map(|record| &**record).collect();
+    lessons.sort_by_key(|record| (record.updated.time, record.id));
+    lessons.truncate(lessons.len().saturating_sub(LESSONS_KEPT_MIN));
+    for record in lessons {
+        if bytes <= RENDERED_SOFT_BYTES_MAX {
+            break;
+        }
+        bytes -= record_bytes(record);
+        plan.lessons.insert(record.id, record.version);
+    }
+    plan
+}
+
+fn old_anchors(memory: &Memory, now: Timestamp) -> impl Iterator<Item = (&Record, &str)> {
+    let before = now.0.saturating_sub(ANCHOR_KEPT_DAYS_MIN * DAY_MILLISECONDS);
+    memory.active_of(Kind::Anchor).filter_map(move |record| match &record.body {
+        Body::Anchor(anchor) if record.updated.time.0 < before && is_inside(&anchor.file) => {
+            Some((&**record, anchor.file.as_str()))
+        }
+        _ => None,
+    })
+}
+
+fn row_of(record: &Record) -> Option<(&Record, &SessionRow)> {
+    match &record.body {
+        Body::SessionRow(row) => Some((record, row)),
+        _ => None,
+    }
+}
+
+impl ArchivePlan {
+    /// Whether there is nothing to archive.
+    pub fn is_empty(&self) -> bool {
+        self.anchors.is_empty() && self.rows.is_empty() && self.lessons.is_empty()
+    }
+
+    /// Archives what still is as it was when the plan was made.
+    pub(crate) fn apply(&self, draft: &mut Draft<'_>, origin: &Provenance) -> Archived {
+        let anchors = unchanged(draft, &self.anchors);
+        let lessons = unchanged(draft, &self.lessons);
+        for id in anchors.iter().chain(&lessons) {
+            draft.stand(*id, Standing::Archived, origin);
+        }
+        Archived {
+            anchors: count(anchors.len()),
+            rows: fold_rows(draft, &unchanged(draft, &self.rows), origin),
+            lessons: count(lessons.len()),
+        }
+    }
+}
+
+fn unchanged(draft: &Draft<'_>, planned: &BTreeMap<RecordId, Version>) -> Vec<RecordId> {
+    let as_planned = |(id, version): (&RecordId, &Version)| {
+        let record = draft.head().record(*id)?;
+        (record.version == *version && record.standing.is_active()).then_some(*id)
+    };
+    planned.iter().filter_map(as_planned).collect()
+}
+
+/// Makes one row of many; the row of an earlier fold grows, else a new one is made. Gives how many rows
+/// were archived.
+fn fold_rows(draft: &mut Draft<'_>, ids: &[RecordId], origin: &Provenance) -> u32 {
+    let stored: Vec<(RecordId, SessionRow)> = ids
+        .iter()
+        .filter_map(|id| row_of(draft.head().record(*id)?).map(|(_, row)| (*id, row.clone())))
+        .collect();
+    let rows = || stored.iter().map(|(_, row)| row);
+    let (Some(newest), true) = (rows().max_by_key(|row| row.ended), stored.len() > 1) else {
+        return 0;
+    };
+    let started = rows().map(|row| row.started).min().unwrap_or_default();
+    let ended = rows().map(|row| row.ended).max().unwrap_or_default();
+    let folded: u32 = rows().map(|row| row.folded.max(1)).sum();
+    let body = Body::SessionRow(SessionRow {
+        number: newest.number,
+        session: newest.session.clone(),
+        started,
+        ended,
+        summary: format!(
+            "{folded} sessions from {} to {}, folded; each is still there by its id.",
+            started.date(),
+            ended.date()
+        ),
+        on_behalf: false,
+        blueprints_added: rows().map(|row| row.blueprints_added).sum(),
+        anchors_added: rows().map(|row| row.anchors_added).sum(),
+        lessons_added: rows().map(|row| row.lessons_added).sum(),
+        folded,
+    });
+    let earlier = stored.iter().find(|(_, row)| row.folded > 0).map(|(id, _)| *id);
+    match earlier {
+        Some(id) => draft.change(id, body, Standing::Active, origin),
+        None => {
+            draft.create(body, origin);
+        }
+    }
+    let archived: Vec<RecordId> = ids.iter().copied().filter(|id| Some(*id) != earlier).collect();
+    for id in &archived {
+        draft.stand(*id, Standing::Archived, origin);
+    }
+    count(archived.len())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Memory in the forms that others read: zipmem's `state.json`, and a page of Markdown.
+
+use serde_json::{Value, json};
+
+use crate::ids::{Kind, Timestamp};
+use crate::memory::Memory;
+use crate::record::{Body, Record, Standing};
+use crate::render::kilobytes;
+
+/// What is active, as zipmem's `state.json`; of sessions the whole log. `now` dates an empty memory.
+pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
+    let list = |kind: Kind| -> Vec<Value> { memory.active_of(kind).map(|r| item(r)).collect() };
+    let log: Vec<Value> = memory
+        .records()
+        .filter(|record| record.standing != Standing::Forgotten)
+        .filter(|record| matches!(&record.body, Body::SessionRow(row) if row.folded == 0))
+        .map(|record| item(record))
+        .collect();
+    let created = memory.records().map(|record| record.created.time).min().unwrap_or(now);
+    let updated = memory.last_written().map_or(now, |record| record.updated.time);
+    json!({
+        "version": 1,
+        "project_name": project,
+        "created_at": created.iso(),
+        "updated_at": updated.iso(),
+        "blueprints": list(Kind::Blueprint),
+        "anchors": list(Kind::Anchor),
+        "lessons": list(Kind::Lesson),
+        "session_log": log,
+        "meta": {
+            "total_compactions": memory.revision().0,
+            "total_sessions": memory.session_rows(),
+            "state_size_bytes": memory.totals().rendered_bytes,
+            "shared": false,
+            "checkpoint_mode": "balanced",
+        },
+    })
+}
+
+fn item(record: &Record) -> Value {
+    let timestamp = record.updated.time.iso();
+    match &record.body {
+        Body::Blueprint(blueprint) => json!({
+            "id": record.id.to_string(),
+            "category": blueprint.category.name(),
+            "title": blueprint.title,
+            "content": blueprint.content,
+            "immutable": blueprint.immutable,
+            "timestamp": timestamp,
+        }),
+        Body::Anchor(anchor) => json!({
+            "file_path": anchor.file,
+            "line_range": anchor.lines.to_string(),
+            "concept": anchor.concept,
+            "timestamp": timestamp,
+        }),
+        Body::Lesson(lesson) => json!({
+            "id": record.id.to_string(),
+            "summary": lesson.summary,
+            "detail": lesson.detail,
+            "related_files": lesson.files,
+            "timestamp": timestamp,
+        }),
+        Body::SessionRow(row) => json!({
+            "session_id": row.session.to_string(),
+            "started_at": row.started.iso(),
+            "ended_at": row.ended.iso(),
+            "summary": row.summary,
+            "anchors_added": row.anchors_added,
+            "lessons_added": row.lessons_added,
+        }),
+    }
+}
+
+/// What is active, as a page for people. Contents are verbatim.
+pub fn markdown(memory: &Memory, project: &str) -> String {
+    let size = kilobytes(memory.totals().rendered_bytes);
+    let mut page =
+        vec![format!("# {project}: memory at revision {} ({size})", memory.revision().0)];
+    for (kind, heading) in [
+        (Kind::Blueprint, "## Blueprints"),
+        (Kind::Anchor, "## Anchors"),
+        (Kind::Lesson, "## Lessons"),
+        (Kind::SessionRow, "## Sessions"),
+    ] {
+        let parts: Vec<String> = memory.active_of(kind).map(|record| part(record)).collect();
+        if !parts.is_empty() {
+            // Lists stay together, texts stand apart.
+            let gap = if kind == Kind::Blueprint { "\n\n" } else { "\n" };
+            page.push(heading.to_owned());
+            page.push(parts.join(gap));
+        }
+    }
+    page.join("\n\n") + "\n"
+}
+
+fn part(record: &Record) -> String {
+    let id = record.id;
+    match &record.body {
+        Body::Blueprint(blueprint) => {
+            let category = blueprint.category.name();
+            format!("### {id} {} ({category})\n\n{}", blueprint.title, blueprint.content.trim_end())
+        }
+        Body::Lesson(lesson) => {
+            let files: Vec<String> = lesson.files.iter().map(|file| format!("`{file}`")).collect();
+            let files =
+                if files.is_empty() { String::new() } else { format!(" ({})", files.join(", ")) };
+            let detail = if lesson.detail.is_empty() {
+                String::new()
+            } else {
+                format!("\n  {}", lesson.detail.replace('\n', "\n  "))
+            };
+            format!("- {id} **{}**{files}{detail}", lesson.summary)
+        }
+        Body::Anchor(anchor) => {
+            format!("- {id} `{}` {}: {}", anchor.file, anchor.lines, anchor.concept)
+        }
+        Body::SessionRow(row) => {
+            let summary = row.summary.replace('\n', "\n  ");
+            format!("- {id} {}: {summary}", row.ended.date())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! When two texts say the same: case and space folded, and words of substance.
+//!
+//! The list of stop words is short on purpose. A word left off it keeps two lessons apart, which
+//! costs a line; a word wrongly on it would lose one. So no negation, no direction, no time and no
+//! quantity stands here: `from A to B` is not `to A from B`, and `never X` is not `X`.
+
+const STOP_WORDS: [&str; 27] = [
+    "a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "am", "it", "its", "this",
+    "that", "these", "those", "of", "there", "so", "also", "just", "really", "very", "simply",
+    "please", "note:",
+];
+
+/// Lower case, and every run of white space one space.
+pub(crate) fn fold(text: &str) -> String {
+    one_line(text).to_lowercase()
+}
+
+/// Every run of white space one space, none at the ends.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// The words that carry the meaning, folded and in order; two summaries with the same substance are
+/// one lesson. This is the transitive closure of "one contains the other and adds no word of
+/// substance", so what merges does not depend on the order in which lessons come.
+pub(crate) fn substance(text: &str) -> String {
+    let folded = fold(text);
+    let words: Vec<&str> = folded
+        .split(' ')
+        .filter(|word| !STOP_WORDS.contains(word))
+        .map(bare)
+        .filter(|word| !word.is_empty() && !STOP_WORDS.contains(word))
+        .collect();
+    if words.is_empty() { folded } else { words.join(" ") }
+}
+
+/// A word without quotes around it and the punctuation of a sentence after it. What stands before a
+/// word stays, since `!flag`, `#[cfg]` and `.env` mean something else without it.
+fn bare(word: &str) -> &str {
+    let quote = |c: char| matches!(c, '`' | '"' | '\'' | '“' | '”' | '‘' | '’');
+    word.trim_start_matches(quote)
+        .trim_end_matches(|c: char| quote(c) || matches!(c, '.' | ',' | ';' | ':' | '!' | '?'))
+}
+
+/// At most `chars_max` characters, the last one `…` when something was cut.
+pub(crate) fn clip(text: &str, chars_max: usize) -> String {
+    if text.chars().nth(chars_max).is_none() {
+        return text.to_owned();
+    }
+    let mut clipped: String = text.chars().take(chars_max.saturating_sub(1)).collect();
+    clipped.push('…');
+    clipped
+}
+
+#[cfg(test)]
+mod tests;

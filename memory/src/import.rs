@@ -1,0 +1,185 @@
+//! Taking over the memory of another system: read what it left, plan, then apply as one commit.
+//!
+//! The original is never written. The same source again changes nothing: its digest is remembered, and what it
+//! holds merges with itself. What cannot be used is named, not dropped in silence.
+
+mod zipmem;
+
+pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
+
+use crate::change::{Change, Counts, Notice, NoticeCause};
+use crate::draft::Draft;
+use crate::ids::{RecordId, SessionId, Timestamp};
+use crate::index::MergeKey;
+use crate::memory::Memory;
+use crate::plan::{KeptBlueprint, Plan, Row, put_row, stored_row};
+use crate::record::{Anchor, Blueprint, Body, Provenance};
+use crate::staged::count;
+
+/// The name under which imports of zipmem's files are remembered, and the client their records name.
+pub const ZIPMEM: &str = "zipmem";
+
+/// What an import comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImportOutcome {
+    /// This very source was imported before, with so many records; nothing changes.
+    pub before: Option<u32>,
+    /// New records.
+    pub added: Counts,
+    /// Items that went into records that were there.
+    pub merged: u32,
+    /// New session rows.
+    pub sessions: u32,
+    /// Work that was staged and not saved there, kept here on its session's behalf.
+    pub pending: Counts,
+    /// Blueprints that stayed as they are here.
+    pub kept: Vec<KeptBlueprint>,
+    /// What could not be used as it was, one line each.
+    pub notes: Vec<String>,
+}
+
+/// Plans to take over zipmem's memory. Records keep the times of their originals; what is newer here stays.
+/// `digest` tells this source from every other.
+pub fn plan_import(
+    memory: &Memory,
+    source: &Zipmem,
+    digest: &str,
+    origin: &Provenance,
+) -> Plan<ImportOutcome> {
+    if let Some(before) = memory.imported(ZIPMEM, digest) {
+        let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
+        return Plan { changes: Vec::new(), outcome };
+    }
+    let at = |session: &SessionId, time: Option<Timestamp>| Provenance {
+        session: session.clone(),
+        client: ZIPMEM.into(),
+        time: time.filter(|time| *time < origin.time).unwrap_or(origin.time),
+    };
+    let mut draft = Draft::new(memory);
+    for blueprint in &source.blueprints {
+        let origin = at(&origin.session, blueprint.time);
+        put_blueprint(&mut draft, &blueprint.item, &origin);
+    }
+    for anchor in &source.anchors {
+        let origin = at(&origin.session, anchor.time);
+        put_anchor(&mut draft, &anchor.item, &origin);
+    }
+    for lesson in &source.lessons {
+        draft.lesson(&lesson.item, &at(&origin.session, lesson.time));
+    }
+    let mut sessions = 0;
+    for row in &source.rows {
+        if stored_row(&draft, &row.session).is_some() {
+            continue;
+        }
+        let origin = at(&row.session, row.ended.or(row.started));
+        let row = Row {
+            session: row.session.clone(),
+            started: row.started.unwrap_or(origin.time),
+            ended: origin.time,
+            summary: row.summary.clone(),
+            on_behalf: false,
+            added: row.added,
+        };
+        put_row(&mut draft, row, &origin);
+        sessions += 1;
+    }
+    let notice = source.pending.as_ref().map(|pending| {
+        let origin = at(&pending.session, pending.updated);
+        keep_pending(&mut draft, memory, pending, &origin)
+    });
+
+    let written = draft.finish();
+    let outcome = ImportOutcome {
+        before: None,
+        added: written.added,
+        merged: written.merged,
+        sessions,
+        pending: notice.as_ref().map(|notice| notice.kept).unwrap_or_default(),
+        kept: written.kept,
+        notes: source.notes.clone(),
+    };
+    let records = count(written.changes.len());
+    let mut changes = written.changes;
+    changes.extend(notice.map(|notice| Change::Notify(Box::new(notice))));
+    changes.push(Change::Imported {
+        source: ZIPMEM.to_owned(),
+        digest: digest.to_owned(),
+        records,
+    });
+    Plan { changes, outcome }
+}
+
+/// A blueprint that was written here after the original stays, mutable or not.
+fn put_blueprint(draft: &mut Draft<'_>, new: &Blueprint, origin: &Provenance) {
+    let stored = MergeKey::of(&Body::Blueprint(new.clone()))
+        .and_then(|key| draft.head().keyed(&key).next())
+        .map(|record| (record.id, record.updated.time));
+    match stored {
+        Some((id, written)) if written > origin.time => draft.keep(id, origin),
+        _ => draft.blueprint(new, origin),
+    }
+}
+
+/// Newest concept wins, also over an original that is older than what is here.
+fn put_anchor(draft: &mut Draft<'_>, new: &Anchor, origin: &Provenance) {
+    let key = MergeKey::Anchor(new.file.as_str().into());
+    let newer = draft
+        .head()
+        .keyed(&key)
+        .filter(|record| record.updated.time > origin.time)
+        .filter_map(|record| match &record.body {
+            Body::Anchor(anchor) if anchor.meets(new) => Some((record.updated.time, anchor)),
+            _ => None,
+        })
+        .max_by_key(|(time, _)| *time)
+        .map(|(_, anchor)| anchor.concept.clone());
+    let concept = newer.unwrap_or_else(|| new.concept.clone());
+    draft.anchor(&Anchor { concept, ..new.clone() }, origin);
+}
+
+/// Keeps what a session had staged there, as is done here for a session that is gone.
+fn keep_pending(
+    draft: &mut Draft<'_>,
+    memory: &Memory,
+    pending: &Pending,
+    origin: &Provenance,
+) -> Notice {
+    let before = draft.added();
+    draft.fold(&pending.staged, origin);
+    let after = draft.added();
+    let kept = pending.staged.counts();
+    let summary = pending.staged.summary.clone();
+    let row: RecordId = put_row(
+        draft,
+        Row {
+            session: pending.session.clone(),
+            started: pending.started.unwrap_or(origin.time),
+            ended: origin.time,
+            summary: summary.unwrap_or_else(|| format!("Staged {kept}.")),
+            on_behalf: true,
+            added: Counts {
+                blueprints: after.blueprints - before.blueprints,
+                anchors: after.anchors - before.anchors,
+                lessons: after.lessons - before.lessons,
+            },
+        },
+        origin,
+    );
+    let cause = if pending.interrupted {
+        NoticeCause::Crashed { files: Vec::new(), more: 0 }
+    } else {
+        NoticeCause::Ended
+    };
+    Notice {
+        id: memory.next_notice(),
+        time: origin.time,
+        session: pending.session.clone(),
+        row,
+        cause,
+        kept,
+    }
+}
+
+#[cfg(test)]
+mod tests;

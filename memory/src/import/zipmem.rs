@@ -1,0 +1,287 @@
+//! zipmem's files: `state.json`, and `session.json` for work that was staged and not saved.
+//!
+//! Read leniently: unknown fields are ignored, missing ones have a default, an item that cannot be used is left
+//! out and noted. Only text that is no JSON object at all is an error.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::ZIPMEM;
+use crate::change::Counts;
+use crate::files::normalise;
+use crate::fold::{clip, one_line};
+use crate::ids::{SessionId, Timestamp};
+use crate::record::{Anchor, Blueprint, Category, Lesson};
+use crate::staged::Staged;
+
+/// What zipmem's files hold, in anchord's terms.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Zipmem {
+    /// The project's name there.
+    pub project: Option<String>,
+    /// In the order of the file.
+    pub blueprints: Vec<Dated<Blueprint>>,
+    /// Oldest first, since the newest concept wins.
+    pub anchors: Vec<Dated<Anchor>>,
+    /// In the order of the file.
+    pub lessons: Vec<Dated<Lesson>>,
+    /// What sessions did, in the order of the file.
+    pub rows: Vec<SourceRow>,
+    /// What a session had staged and not saved.
+    pub pending: Option<Pending>,
+    /// What could not be used as it was, one line each.
+    pub notes: Vec<String>,
+}
+
+/// An item and when it was written, where the source says so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dated<T> {
+    /// When.
+    pub time: Option<Timestamp>,
+    /// What.
+    pub item: T,
+}
+
+/// A session of the source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceRow {
+    /// Its id there.
+    pub session: SessionId,
+    /// Its begin.
+    pub started: Option<Timestamp>,
+    /// Its end.
+    pub ended: Option<Timestamp>,
+    /// What it did.
+    pub summary: String,
+    /// What it added.
+    pub added: Counts,
+}
+
+/// Staged work of a session that did not save.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pending {
+    /// Its id there.
+    pub session: SessionId,
+    /// Its begin.
+    pub started: Option<Timestamp>,
+    /// Its last checkpoint.
+    pub updated: Option<Timestamp>,
+    /// The source says that it was cut off.
+    pub interrupted: bool,
+    /// What it staged.
+    pub staged: Staged,
+}
+
+/// The source cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// It is no JSON.
+    #[error("{file} is not JSON")]
+    Json {
+        /// `state.json` or `session.json`.
+        file: &'static str,
+        /// What the parser says.
+        source: serde_json::Error,
+    },
+    /// It is JSON of another shape.
+    #[error("{file} is not a JSON object")]
+    Shape {
+        /// `state.json` or `session.json`.
+        file: &'static str,
+    },
+    /// It is newer than what is known of it.
+    #[error("state.json has version {0}; version 1 is understood")]
+    Version(u64),
+}
+
+/// Reads zipmem's two files.
+///
+/// # Errors
+/// When a file is no JSON object, or the state is of a version not known.
+pub fn parse(state: &str, session: Option<&str>) -> Result<Zipmem, ImportError> {
+    let state = object("state.json", state)?;
+    if let Some(version) = state.get("version").and_then(Value::as_u64).filter(|v| *v != 1) {
+        return Err(ImportError::Version(version));
+    }
+    let mut reader = Reader::default();
+    let mut anchors = reader.anchors(&state, "");
+    anchors.sort_by_key(|anchor| anchor.time);
+    let mut zipmem = Zipmem {
+        project: text(&state, "project_name"),
+        blueprints: reader.blueprints(&state, ""),
+        anchors,
+        lessons: reader.lessons(&state, ""),
+        rows: reader.rows(&state),
+        pending: None,
+        notes: Vec::new(),
+    };
+    if let Some(session) = session {
+        zipmem.pending = reader.pending(&object("session.json", session)?);
+    }
+    zipmem.notes = reader.notes;
+    Ok(zipmem)
+}
+
+fn object(file: &'static str, text: &str) -> Result<Map<String, Value>, ImportError> {
+    // Editors on some systems put a mark there.
+    let text = text.trim_start_matches('\u{feff}');
+    match serde_json::from_str(text) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Err(ImportError::Shape { file }),
+        Err(source) => Err(ImportError::Json { file, source }),
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    notes: Vec<String>,
+}
+
+impl Reader {
+    fn blueprints(&mut self, from: &Map<String, Value>, place: &str) -> Vec<Dated<Blueprint>> {
+        self.items(from, "blueprints", place, |fields, notes| {
+            let title = line(fields, "title").ok_or("title is empty")?;
+            let content = text(fields, "content").ok_or("content is empty")?;
+            let named = text(fields, "category").unwrap_or_default();
+            let category = named.parse().unwrap_or_else(|_| {
+                let named = clip(&named, 40);
+                notes.push(format!("category `{named}` is not known; kept as a decision"));
+                Category::Decision
+            });
+            let immutable = fields.get("immutable").and_then(Value::as_bool).unwrap_or(true);
+            Ok(Blueprint { category, title, content, immutable })
+        })
+    }
+
+    fn anchors(&mut self, from: &Map<String, Value>, place: &str) -> Vec<Dated<Anchor>> {
+        self.items(from, "anchors", place, |fields, _| {
+            let file = line(fields, "file_path").map(|file| normalise(&file));
+            let file = file.filter(|file| !file.is_empty()).ok_or("file_path is empty")?;
+            let lines = match fields.get("line_range") {
+                Some(Value::Number(number)) => number.to_string(),
+                _ => line(fields, "line_range").ok_or("line_range is empty")?,
+            };
+            let concept = line(fields, "concept").ok_or("concept is empty")?;
+            Ok(Anchor { file, lines: lines.into(), concept })
+        })
+    }
+
+    fn lessons(&mut self, from: &Map<String, Value>, place: &str) -> Vec<Dated<Lesson>> {
+        self.items(from, "lessons", place, |fields, _| {
+            let summary = line(fields, "summary").ok_or("summary is empty")?;
+            let detail = text(fields, "detail").unwrap_or_default().trim().to_owned();
+            let mut files: Vec<String> = Vec::new();
+            let related = fields.get("related_files").and_then(Value::as_array);
+            for file in related.into_iter().flatten().filter_map(Value::as_str) {
+                let file = normalise(&one_line(file));
+                if !file.is_empty() && !files.contains(&file) {
+                    files.push(file);
+                }
+            }
+            Ok(Lesson { summary, detail, files })
+        })
+    }
+
+    fn rows(&mut self, from: &Map<String, Value>) -> Vec<SourceRow> {
+        let rows = self.items(from, "session_log", "", |fields, _| {
+            let session = line(fields, "session_id").ok_or("session_id is empty")?;
+            let number = |name| {
+                let number = fields.get(name).and_then(Value::as_u64).unwrap_or(0);
+                u32::try_from(number).unwrap_or(u32::MAX)
+            };
+            Ok(SourceRow {
+                session: SessionId::new(session),
+                started: time(fields, "started_at"),
+                ended: time(fields, "ended_at"),
+                summary: text(fields, "summary").unwrap_or_default().trim().to_owned(),
+                added: Counts {
+                    blueprints: number("blueprints_added"),
+                    anchors: number("anchors_added"),
+                    lessons: number("lessons_added"),
+                },
+            })
+        });
+        rows.into_iter().map(|row| row.item).collect()
+    }
+
+    /// A closed session has saved what it staged.
+    fn pending(&mut self, session: &Map<String, Value>) -> Option<Pending> {
+        let status = text(session, "status").unwrap_or_default();
+        let pending = session.get("pending").and_then(Value::as_object)?;
+        if status == "closed" {
+            return None;
+        }
+        let (started, updated) = (time(session, "started_at"), time(session, "updated_at"));
+        let or_unset = |time: Option<Timestamp>| time.unwrap_or_default();
+        let part = Staged {
+            summary: text(pending, "session_summary").map(|summary| summary.trim().to_owned()),
+            blueprints: items(self.blueprints(pending, "pending.")),
+            anchors: items(self.anchors(pending, "pending.")),
+            lessons: items(self.lessons(pending, "pending.")),
+            first: or_unset(started.or(updated)),
+            last: or_unset(updated.or(started)),
+            client: Arc::from(ZIPMEM),
+        };
+        let mut staged = Staged::default();
+        staged.absorb(&part);
+        (!staged.is_empty()).then(|| Pending {
+            session: SessionId::new(
+                line(session, "session_id").unwrap_or_else(|| "zipmem-pending".to_owned()),
+            ),
+            started,
+            updated: updated.or(started),
+            interrupted: status == "interrupted",
+            staged,
+        })
+    }
+
+    /// The usable items of a list; what is not usable is noted with its place.
+    fn items<T>(
+        &mut self,
+        from: &Map<String, Value>,
+        list: &str,
+        place: &str,
+        read: impl Fn(&Map<String, Value>, &mut Vec<String>) -> Result<T, &'static str>,
+    ) -> Vec<Dated<T>> {
+        let mut found = Vec::new();
+        let values = from.get(list).and_then(Value::as_array);
+        for (at, value) in values.into_iter().flatten().enumerate() {
+            let mut notes = Vec::new();
+            let item = match value.as_object() {
+                Some(fields) => read(fields, &mut notes).map(|item| (fields, item)),
+                None => Err("is not an object"),
+            };
+            match item {
+                Ok((fields, item)) => found.push(Dated { time: time(fields, "timestamp"), item }),
+                Err(why) => notes.push(format!("{why}; left out")),
+            }
+            self.notes.extend(notes.into_iter().map(|why| format!("{place}{list}[{at}]: {why}")));
+        }
+        found
+    }
+}
+
+fn items<T>(dated: Vec<Dated<T>>) -> Vec<T> {
+    dated.into_iter().map(|dated| dated.item).collect()
+}
+
+/// A text that is there and not blank, verbatim.
+fn text(fields: &Map<String, Value>, name: &str) -> Option<String> {
+    let text = fields.get(name).and_then(Value::as_str)?;
+    (!text.trim().is_empty()).then(|| text.to_owned())
+}
+
+/// The same on one line.
+fn line(fields: &Map<String, Value>, name: &str) -> Option<String> {
+    text(fields, name).map(|text| one_line(&text))
+}
+
+/// A time as text (RFC 3339) or as milliseconds.
+fn time(fields: &Map<String, Value>, name: &str) -> Option<Timestamp> {
+    match fields.get(name)? {
+        Value::Number(number) => number.as_i64().map(Timestamp),
+        Value::String(text) => Timestamp::parse(text),
+        _ => None,
+    }
+}

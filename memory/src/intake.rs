@@ -1,0 +1,115 @@
+//! What an agent wrote, checked and brought into the form in which it is kept.
+
+use crate::files::normalise;
+use crate::fold::one_line;
+use crate::limits::{ITEMS_MAX, LESSON_FILES_MAX, LINE_CHARS_MAX, PATH_CHARS_MAX, TEXT_BYTES_MAX};
+use crate::lines::LineRange;
+use crate::refusal::Refusal;
+use crate::staged::Staged;
+
+/// Checks a write's items and gives them as they are kept: titles, concepts and summaries on one line, paths
+/// in one spelling, contents verbatim. The refusal names the item: `blueprints[2].title is empty`.
+pub(crate) fn accept(mut part: Staged) -> Result<Staged, Refusal> {
+    for (field, items) in [
+        ("blueprints", part.blueprints.len()),
+        ("anchors", part.anchors.len()),
+        ("lessons", part.lessons.len()),
+    ] {
+        if items > ITEMS_MAX {
+            let why = format!("has {items} items, {ITEMS_MAX} are allowed; send them in parts");
+            return Err(Refusal::invalid(field, why));
+        }
+    }
+    part.summary = match part.summary {
+        Some(summary) => Some(text("summary", &summary)?).filter(|summary| !summary.is_empty()),
+        None => None,
+    };
+    for (at, blueprint) in part.blueprints.iter_mut().enumerate() {
+        let field = |name: &str| format!("blueprints[{at}].{name}");
+        blueprint.title = line(field("title"), &blueprint.title)?;
+        if blueprint.content.trim().is_empty() {
+            return Err(Refusal::invalid(field("content"), "is empty"));
+        }
+        fits(field("content"), &blueprint.content)?;
+    }
+    for (at, anchor) in part.anchors.iter_mut().enumerate() {
+        let field = |name: &str| format!("anchors[{at}].{name}");
+        anchor.file = path(field("file"), &anchor.file)?;
+        anchor.concept = line(field("concept"), &anchor.concept)?;
+        if let LineRange::Text(range) = &anchor.lines {
+            let range = one_line(range);
+            if range.is_empty() {
+                let why = "is empty; give lines as 42-67 or 42";
+                return Err(Refusal::invalid(field("lines"), why));
+            }
+            chars(field("lines"), &range, PATH_CHARS_MAX)?;
+            anchor.lines = LineRange::from(range);
+        }
+    }
+    for (at, lesson) in part.lessons.iter_mut().enumerate() {
+        let field = |name: &str| format!("lessons[{at}].{name}");
+        lesson.summary = line(field("summary"), &lesson.summary)?;
+        lesson.detail = text(&field("detail"), &lesson.detail)?;
+        if lesson.files.len() > LESSON_FILES_MAX {
+            let why = format!("has more than {LESSON_FILES_MAX} paths");
+            return Err(Refusal::invalid(field("files"), why));
+        }
+        let mut files = Vec::with_capacity(lesson.files.len());
+        for file in lesson.files.iter().filter(|file| !file.trim().is_empty()) {
+            let file = path(field("files"), file)?;
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        lesson.files = files;
+    }
+    Ok(part)
+}
+
+/// A text that may have many lines and may be empty.
+pub(crate) fn text(field: &str, text: &str) -> Result<String, Refusal> {
+    fits(field.to_owned(), text)?;
+    Ok(text.trim().to_owned())
+}
+
+fn line(field: String, text: &str) -> Result<String, Refusal> {
+    let line = one_line(text);
+    if line.is_empty() {
+        return Err(Refusal::invalid(field, "is empty"));
+    }
+    chars(field, &line, LINE_CHARS_MAX)?;
+    Ok(line)
+}
+
+fn path(field: String, text: &str) -> Result<String, Refusal> {
+    let path = normalise(&one_line(text));
+    if path.is_empty() {
+        return Err(Refusal::invalid(field, "names no file"));
+    }
+    chars(field, &path, PATH_CHARS_MAX)?;
+    Ok(path)
+}
+
+fn chars(field: String, text: &str, chars_max: usize) -> Result<(), Refusal> {
+    match text.chars().count() {
+        chars if chars > chars_max => Err(Refusal::invalid(
+            field,
+            format!(
+                "has {chars} characters, {chars_max} are allowed; put the rest in the text below it"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn fits(field: String, text: &str) -> Result<(), Refusal> {
+    if text.len() <= TEXT_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Refusal::TooLarge {
+        what: field,
+        bytes: text.len(),
+        bytes_max: TEXT_BYTES_MAX,
+        advice: "keep the point and name the file that has the rest",
+    })
+}

@@ -1,0 +1,46 @@
+//! Every limit of the domain, with its unit last in the name.
+
+/// What one session may have staged; more is refused with the advice to save.
+pub const STAGED_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Items of one kind in one write.
+pub const ITEMS_MAX: usize = 1_000;
+/// A blueprint's title, a lesson's summary, an anchor's concept.
+pub const LINE_CHARS_MAX: usize = 1_000;
+/// A path, or what stands in for line numbers.
+pub const PATH_CHARS_MAX: usize = 1_000;
+/// A blueprint's content, a lesson's detail, a session's summary.
+pub const TEXT_BYTES_MAX: usize = 256 * 1024;
+/// Files that one lesson concerns.
+pub const LESSON_FILES_MAX: usize = 100;
+
+/// Rendered size of active memory above which a load and a save ask for tidying.
+pub const RENDERED_SOFT_BYTES_MAX: u64 = 100 * 1024;
+/// Rendered size of active memory above which the next save archives.
+pub const RENDERED_HARD_BYTES_MAX: u64 = 500 * 1024;
+/// An anchor younger than this is never archived, even when its file is gone.
+pub const ANCHOR_KEPT_DAYS_MIN: i64 = 30;
+/// The newest session rows that are never folded.
+pub const ROWS_KEPT_MIN: usize = 20;
+/// The newest lessons that are never archived.
+pub const LESSONS_KEPT_MIN: usize = 20;
+
+/// What an answer over MCP may be: longer ones are cut in the middle by some client.
+pub const ANSWER_CHARS_MAX: usize = 9_000;
+/// The smallest budget a rendered text keeps to.
+pub const ANSWER_CHARS_MIN: usize = 2_000;
+/// A record's line when its whole text does not fit.
+pub const TITLE_CHARS_MAX: usize = 160;
+/// Sessions a load shows when it was not asked for sessions alone.
+pub const ROWS_SHOWN_MAX: usize = 5;
+/// Notices one load shows; the rest wait for the next.
+pub const NOTICES_SHOWN_MAX: usize = 5;
+/// Changed files one notice names.
+pub const NOTICE_FILES_MAX: usize = 50;
+/// Changed files the zipmem form names.
+pub const ZIPMEM_FILES_MAX: usize = 20;
+/// Characters of one change by others.
+pub const CHANGE_CHARS_MAX: usize = 200;
+/// Changes by others one load names.
+pub const CHANGES_SHOWN_MAX: usize = 20;
+/// Near ids offered for one that is not there.
+pub const NEAREST_MAX: usize = 3;

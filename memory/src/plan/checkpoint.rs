@@ -1,0 +1,76 @@
+//! Staging: durable and private to the session until it saves.
+
+use super::{KeptBlueprint, Plan};
+use crate::change::{Change, Counts};
+use crate::index::MergeKey;
+use crate::intake::accept;
+use crate::limits::STAGED_BYTES_MAX;
+use crate::memory::Memory;
+use crate::merge::{Verdict, judge};
+use crate::record::{Blueprint, Body, Provenance};
+use crate::refusal::Refusal;
+use crate::staged::Staged;
+
+/// What a checkpoint's caller is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointOutcome {
+    /// All that the session has staged now.
+    pub pending: Counts,
+    /// Blueprints of this checkpoint that a save will leave as they are.
+    pub kept: Vec<KeptBlueprint>,
+}
+
+/// Stages a part of a session's work.
+///
+/// # Errors
+/// When there is nothing in it, when an item is not usable, and when the session has staged too much.
+pub fn plan_checkpoint(
+    memory: &Memory,
+    origin: &Provenance,
+    part: Staged,
+) -> Result<Plan<CheckpointOutcome>, Refusal> {
+    let mut part = accept(part)?;
+    if part.is_empty() {
+        let why = "has nothing in it; give a summary, blueprints, anchors or lessons";
+        return Err(Refusal::invalid("checkpoint", why));
+    }
+    part.first = origin.time;
+    part.last = origin.time;
+    part.client = origin.client.clone();
+
+    let staged = memory.staged_by(&origin.session);
+    let mut pending = staged.map(|staged| Staged::clone(staged)).unwrap_or_default();
+    let left_out = pending.absorb(&part);
+    let bytes = pending.text_bytes();
+    if bytes > STAGED_BYTES_MAX {
+        return Err(Refusal::TooLarge {
+            what: "what this session has staged".to_owned(),
+            bytes,
+            bytes_max: STAGED_BYTES_MAX,
+            advice: "save first, then go on",
+        });
+    }
+    let mut kept: Vec<KeptBlueprint> = left_out
+        .into_iter()
+        .map(|blueprint| KeptBlueprint { id: None, title: blueprint.title })
+        .collect();
+    kept.extend(part.blueprints.iter().filter_map(|new| will_keep(memory, &pending, new)));
+    let outcome = CheckpointOutcome { pending: pending.counts(), kept };
+    let session = origin.session.clone();
+    Ok(Plan { changes: vec![Change::Stage { session, part: Box::new(part) }], outcome })
+}
+
+/// The stored blueprint that a save of `pending` leaves as it is, in spite of `new`.
+fn will_keep(memory: &Memory, pending: &Staged, new: &Blueprint) -> Option<KeptBlueprint> {
+    let replaces = |staged: &Blueprint| staged.key() == new.key() && !staged.immutable;
+    if pending.blueprints.iter().any(replaces) {
+        return None;
+    }
+    let record = memory.keyed(&MergeKey::of(&Body::Blueprint(new.clone()))?).next()?;
+    match &record.body {
+        Body::Blueprint(stored) if judge(stored, new) == Verdict::Kept => {
+            Some(KeptBlueprint { id: Some(record.id), title: new.title.clone() })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,39 @@
+//! Decide, then do: a write looks at a [`Memory`](crate::Memory) and gives a [`Plan`], a value that can be
+//! shown, journalled and applied. A planner that refuses has written nothing.
+
+mod checkpoint;
+mod forget;
+mod keep;
+mod row;
+mod save;
+
+pub use checkpoint::{CheckpointOutcome, plan_checkpoint};
+pub use forget::{ForgetOutcome, find, plan_forget};
+pub use keep::{plan_adopt, plan_keep};
+pub use save::{Save, SaveOutcome, plan_save};
+
+pub(crate) use row::{Row, put_row, stored_row};
+
+use crate::change::Change;
+use crate::ids::RecordId;
+
+/// Changes to journal and apply as one entry, and what to tell the caller.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan<O> {
+    /// In order; empty when nothing changes.
+    pub changes: Vec<Change>,
+    /// What came of it, once the changes are applied.
+    pub outcome: O,
+}
+
+/// A blueprint that was written again and stayed as it was, since it is immutable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptBlueprint {
+    /// The record, once there is one; a staged one has no id yet.
+    pub id: Option<RecordId>,
+    /// Its title as it was written this time.
+    pub title: String,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Saving: a session's staged work and what came with the call become memory, as one commit.
+
+use super::{KeptBlueprint, Plan, Row, put_row};
+use crate::archive::{ArchivePlan, Archived};
+use crate::change::{Change, Counts};
+use crate::draft::Draft;
+use crate::ids::{RecordId, Revision, Timestamp};
+use crate::index::{MergeKey, Totals};
+use crate::intake::{accept, text};
+use crate::memory::Memory;
+use crate::record::{Body, Provenance};
+use crate::refusal::Refusal;
+use crate::render::changes_since;
+use crate::staged::Staged;
+
+/// What a save brings with it.
+#[derive(Clone, Debug, Default)]
+pub struct Save<'a> {
+    /// When the session began.
+    pub started: Timestamp,
+    /// What the session did; may not be empty.
+    pub session_summary: &'a str,
+    /// What was not staged before.
+    pub part: Staged,
+    /// Refuse when memory is at another revision.
+    pub expected_revision: Option<Revision>,
+    /// What to archive in the same commit, made from this memory or an older one.
+    pub archive: Option<&'a ArchivePlan>,
+}
+
+/// What a save's caller is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SaveOutcome {
+    /// The session's row.
+    pub row: RecordId,
+    /// The revision that this save makes.
+    pub revision: Revision,
+    /// What is active, and its size, after the save.
+    pub totals: Totals,
+    /// Sessions that ever wrote here.
+    pub sessions: u64,
+    /// New records of this save.
+    pub added: Counts,
+    /// Items that went into records that were there.
+    pub merged: u32,
+    /// Blueprints left as they were.
+    pub kept: Vec<KeptBlueprint>,
+    /// Records that this save archived.
+    pub archived: Archived,
+}
+
+/// Folds a session's staged work and this save's part into memory and writes the session's row.
+///
+/// # Errors
+/// When the summary is empty, an item is not usable, or memory is not at the expected revision.
+pub fn plan_save(
+    memory: &Memory,
+    origin: &Provenance,
+    save: Save<'_>,
+) -> Result<Plan<SaveOutcome>, Refusal> {
+    let summary = text("session_summary", save.session_summary)?;
+    if summary.is_empty() {
+        return Err(Refusal::invalid("session_summary", "is empty; say what this session did"));
+    }
+    let part = accept(save.part)?;
+    if let Some(expected) = save.expected_revision.filter(|at| *at != memory.revision()) {
+        return Err(Refusal::Conflict {
+            what: "memory".to_owned(),
+            expected: expected.0,
+            current: memory.revision().0,
+            changed: changes_since(memory, expected, None),
+        });
+    }
+    let stored = memory.staged_by(&origin.session);
+    let mut staged = stored.map(|staged| Staged::clone(staged)).unwrap_or_default();
+    let left_out = staged.absorb(&part);
+
+    let mut draft = Draft::new(memory);
+    draft.fold(&staged, origin);
+    let row = Row {
+        session: origin.session.clone(),
+        started: save.started,
+        ended: origin.time,
+        summary,
+        on_behalf: false,
+        added: draft.added(),
+    };
+    let row = put_row(&mut draft, row, origin);
+    let archived =
+        save.archive.map_or_else(Archived::default, |plan| plan.apply(&mut draft, origin));
+
+    let written = draft.finish();
+    let outgone = left_out.into_iter().map(|blueprint| {
+        let title = blueprint.title.clone();
+        let key = MergeKey::of(&Body::Blueprint(blueprint));
+        let id = key.and_then(|key| written.head.keyed(&key).next().map(|record| record.id));
+        KeptBlueprint { id, title }
+    });
+    let mut kept = written.kept;
+    for blueprint in outgone {
+        if !kept.iter().any(|known| known.id == blueprint.id) {
+            kept.push(blueprint);
+        }
+    }
+    let outcome = SaveOutcome {
+        row,
+        revision: Revision(memory.revision().0 + 1),
+        totals: written.head.totals(),
+        sessions: written.head.session_rows(),
+        added: written.added,
+        merged: written.merged,
+        kept,
+        archived,
+    };
+    let mut changes = written.changes;
+    if stored.is_some() {
+        changes.push(Change::Unstage { session: origin.session.clone() });
+    }
+    Ok(Plan { changes, outcome })
+}

@@ -1,0 +1,69 @@
+//! Why a write is refused, named after what the caller will do about it. Nothing was written.
+
+use crate::fold::clip;
+use crate::ids::RecordId;
+
+/// A write that memory does not take as it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Correct the field and send again.
+    #[error("{field} {why}")]
+    Invalid {
+        /// Where it is: `blueprints[2].title`.
+        field: String,
+        /// What is wrong with it, as the rest of a sentence.
+        why: String,
+    },
+    /// Send less, or do first what `advice` says.
+    #[error("{what} is {bytes} bytes, {bytes_max} are allowed; {advice}")]
+    TooLarge {
+        /// What is too large.
+        what: String,
+        /// How large it is.
+        bytes: usize,
+        /// How large it may be.
+        bytes_max: usize,
+        /// What to do about it.
+        advice: &'static str,
+    },
+    /// Use another id.
+    #[error("there is no record {id}{}", near(.nearest))]
+    NotFound {
+        /// The id that was asked for.
+        id: RecordId,
+        /// Ids of the same kind that come near it.
+        nearest: Vec<RecordId>,
+    },
+    /// Look at what changed, then decide again.
+    #[error("{what} is at {current} now, not at {expected}{}", listed(.changed))]
+    Conflict {
+        /// `memory` or the record's id.
+        what: String,
+        /// The revision or version the caller had in mind.
+        expected: u64,
+        /// The one it is at.
+        current: u64,
+        /// What changed in between, one line each.
+        changed: Vec<String>,
+    },
+}
+
+impl Refusal {
+    /// A field that cannot be taken as it is.
+    pub(crate) fn invalid(field: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Invalid { field: field.into(), why: clip(&why.into(), 300) }
+    }
+}
+
+fn near(nearest: &[RecordId]) -> String {
+    let ids: Vec<String> = nearest.iter().map(RecordId::to_string).collect();
+    if ids.is_empty() { String::new() } else { format!("; near it are {}", ids.join(", ")) }
+}
+
+fn listed(changed: &[String]) -> String {
+    if changed.is_empty() {
+        String::new()
+    } else {
+        format!("; nothing was written. Changed since:\n{}", changed.join("\n"))
+    }
+}

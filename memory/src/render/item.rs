@@ -1,0 +1,74 @@
+//! One record as a load prints it: in full, or as a line of its own when there is no room.
+
+use crate::fold::{clip, one_line};
+use crate::limits::TITLE_CHARS_MAX;
+use crate::record::{Body, Record};
+
+/// Ends a line that stands for more than it says.
+pub(super) const CUT: &str = " …";
+
+/// The record in full. Its first line begins with its id; further lines are indented, so that no content can
+/// pass for the frame around it.
+pub(super) fn full(record: &Record) -> String {
+    let id = record.id;
+    match &record.body {
+        Body::Blueprint(blueprint) => {
+            let mutable = if blueprint.immutable { "" } else { ", mutable" };
+            let category = blueprint.category.name();
+            let head = format!("{id} [{category}{mutable}] {}", blueprint.title);
+            with_block(head, &blueprint.content, "  ")
+        }
+        Body::Anchor(anchor) => {
+            format!("{id} [{} -> {} -> {}]", anchor.file, anchor.lines, anchor.concept)
+        }
+        Body::Lesson(lesson) => {
+            let files = if lesson.files.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", lesson.files.join(", "))
+            };
+            with_block(format!("{id} {}{files}", lesson.summary), &lesson.detail, "  ")
+        }
+        Body::SessionRow(row) => {
+            let day = row.ended.date();
+            let client = if row.folded > 0 { "" } else { &*record.created.client };
+            let on_behalf = if row.on_behalf { " (ended without saving)" } else { "" };
+            let space = if client.is_empty() { "" } else { " " };
+            let mut lines = row.summary.trim().lines();
+            let head = lines.next().unwrap_or_default();
+            let rest: Vec<&str> = lines.collect();
+            with_block(
+                format!("{id} {day}{space}{client}{on_behalf}: {head}"),
+                &rest.join("\n"),
+                "  ",
+            )
+        }
+    }
+}
+
+/// The record in one short line; it ends with [`CUT`] when the full text says more.
+pub(super) fn title(record: &Record) -> String {
+    let full = full(record);
+    let line = match &record.body {
+        Body::Lesson(lesson) if !lesson.detail.is_empty() || full.len() > TITLE_CHARS_MAX => {
+            format!("{} {}", record.id, lesson.summary)
+        }
+        _ => full.lines().next().unwrap_or_default().to_owned(),
+    };
+    if line == full && full.chars().count() <= TITLE_CHARS_MAX {
+        return full;
+    }
+    clip(&one_line(&line), TITLE_CHARS_MAX - CUT.chars().count()) + CUT
+}
+
+/// A head and, on lines of their own behind `indent`, the lines of a text. Blank lines stay blank.
+pub(super) fn with_block(mut head: String, text: &str, indent: &str) -> String {
+    for line in text.lines() {
+        head.push('\n');
+        if !line.trim().is_empty() {
+            head.push_str(indent);
+            head.push_str(line);
+        }
+    }
+    head
+}

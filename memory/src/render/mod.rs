@@ -1,0 +1,52 @@
+//! What a reader gets to see, as text: terse, since tokens are the user's money, and fit for a person.
+//!
+//! The same memory gives the same bytes.
+
+mod changes;
+mod item;
+mod load;
+mod notice;
+mod page;
+mod record;
+mod replies;
+mod size;
+pub mod zipmem;
+
+pub use changes::changes_since;
+pub use load::{LiveSession, LoadText, LoadView, load};
+pub use record::{record, record_page};
+pub use replies::{checkpoint, forget, import, save};
+
+use std::fmt::{self, Write as _};
+
+use crate::ids::Kind;
+use crate::memory::Memory;
+use crate::record::Record;
+
+/// A record in one line.
+pub fn title(record: &Record) -> String {
+    item::title(record)
+}
+
+/// Bytes as the texts here have them: kilobytes of 1,024 with one digit, `3.2 KB`.
+pub fn kilobytes(bytes: u64) -> String {
+    size::kilobytes(bytes)
+}
+
+/// The newest session rows, newest first.
+fn newest_rows(memory: &Memory, rows_max: usize) -> Vec<&Record> {
+    let mut rows: Vec<&Record> = memory.active_of(Kind::SessionRow).map(|row| &**row).collect();
+    rows.sort_by_key(|record| page::priority(record));
+    rows.truncate(rows_max);
+    rows
+}
+
+/// Bytes a record takes in a load that prints everything, its line break with it.
+pub(crate) fn record_bytes(record: &Record) -> u64 {
+    item::full(record).len() as u64 + 1
+}
+
+/// Writes at the end of a text.
+fn append(text: &mut String, what: fmt::Arguments<'_>) {
+    text.write_fmt(what).expect("a String takes all that is written to it");
+}

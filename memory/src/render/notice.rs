@@ -1,0 +1,84 @@
+//! Notices: what became of a session that did not save, said once.
+
+use std::collections::BTreeSet;
+
+use super::append;
+use crate::change::{Notice, NoticeCause};
+use crate::fold::{clip, one_line};
+use crate::ids::NoticeId;
+use crate::limits::{NOTICE_FILES_MAX, NOTICES_SHOWN_MAX};
+use crate::memory::Memory;
+
+/// The newest unseen notices that fit, as text; the ids of those shown; how many wait. `print` gets the
+/// characters there are for one notice and gives nothing when not even its first line fits.
+pub(super) fn notices(
+    memory: &Memory,
+    seen: &BTreeSet<NoticeId>,
+    mut chars: usize,
+    print: impl Fn(&Notice, usize) -> Option<String>,
+) -> (String, Vec<NoticeId>, usize) {
+    let unseen: Vec<&Notice> = memory
+        .notices()
+        .rev()
+        .map(|notice| &**notice)
+        .filter(|notice| !seen.contains(&notice.id))
+        .collect();
+    let mut text = String::new();
+    let mut shown = Vec::new();
+    for notice in unseen.iter().take(NOTICES_SHOWN_MAX) {
+        let Some(printed) = print(notice, chars) else { break };
+        chars = chars.saturating_sub(printed.chars().count());
+        text.push_str(&printed);
+        shown.push(notice.id);
+    }
+    let waiting = unseen.len() - shown.len();
+    (text, shown, waiting)
+}
+
+/// One line for a session that ended without saving; after a crash also the files to look at again.
+pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<String> {
+    let client = memory.record(notice.row).map_or("", |row| &row.created.client);
+    let client = clip(&one_line(client), 40);
+    let comma = if client.is_empty() { "" } else { ", " };
+    let who = format!("session {} ({client}{comma}{})", notice.row, notice.time.date());
+    let head = match &notice.cause {
+        NoticeCause::Ended => {
+            format!("Kept for {who}, which ended without saving: {}.\n", notice.kept)
+        }
+        NoticeCause::Crashed { files, .. } => {
+            let look = if files.is_empty() {
+                ""
+            } else {
+                " Changed since its last checkpoint, so look again:"
+            };
+            format!("Recovered after a crash from {who}: {}.{look}\n", notice.kept)
+        }
+    };
+    if head.chars().count() > chars {
+        return None;
+    }
+    Some(head.clone() + &files(notice, NOTICE_FILES_MAX, chars - head.chars().count(), "- "))
+}
+
+/// The changed files of a crash, a line each, the last one counting those not named.
+pub(super) fn files(notice: &Notice, files_max: usize, mut chars: usize, bullet: &str) -> String {
+    let NoticeCause::Crashed { files, more } = &notice.cause else { return String::new() };
+    let mut text = String::new();
+    let mut named = 0;
+    // Room for the line that counts the rest.
+    chars = chars.saturating_sub(bullet.chars().count() + 20);
+    for file in files.iter().take(files_max) {
+        let line = format!("{bullet}{}\n", clip(&one_line(file), 200));
+        if line.chars().count() > chars {
+            break;
+        }
+        chars -= line.chars().count();
+        text.push_str(&line);
+        named += 1;
+    }
+    let rest = (files.len() - named) as u64 + u64::from(*more);
+    if rest > 0 {
+        append(&mut text, format_args!("{bullet}and {rest} more\n"));
+    }
+    text
+}

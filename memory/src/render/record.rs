@@ -1,0 +1,83 @@
+//! One record on its own, with where it came from; long ones in pages.
+
+use super::{append, item};
+use crate::fold::clip;
+use crate::limits::ANSWER_CHARS_MIN;
+use crate::record::{Provenance, Record, Standing};
+use crate::refusal::Refusal;
+
+/// Characters kept for the line that says how to go on.
+const FRAME_CHARS: usize = 200;
+
+/// A record in full: what a load prints, its text without the indentation, and a line on its version.
+pub fn record(record: &Record) -> String {
+    let id = record.id;
+    let mut lines = item::full(record)
+        .lines()
+        .map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned())
+        .collect::<Vec<_>>()
+        .join("\n");
+    append(&mut lines, format_args!("\n\n{id} version {}", record.version.0));
+    match record.standing {
+        Standing::Active => {}
+        Standing::Archived => lines.push_str(", archived: out of load until it is written again"),
+        Standing::Forgotten => lines.push_str(", forgotten: kept in history alone"),
+    }
+    append(&mut lines, format_args!("; written {}", by(&record.created)));
+    if record.version.0 > 1 {
+        append(&mut lines, format_args!(", changed {}", by(&record.updated)));
+    }
+    lines.push_str(".\n");
+    lines
+}
+
+/// A page of [`record`], of at most `chars_max` characters (at least [`ANSWER_CHARS_MIN`]), from the character that
+/// the cursor names; and the next page's cursor.
+///
+/// # Errors
+/// When the cursor is none of this record.
+pub fn record_page(
+    of: &Record,
+    cursor: Option<&str>,
+    chars_max: usize,
+) -> Result<(String, Option<String>), Refusal> {
+    let whole = record(of);
+    let chars = whole.chars().count();
+    let from = match cursor.map(|cursor| (cursor, cursor.trim().parse::<usize>())) {
+        None => 0,
+        Some((_, Ok(from))) if from < chars => from,
+        Some((cursor, _)) => {
+            let why = format!("is no cursor of {}: `{}`; leave it out", of.id, clip(cursor, 40));
+            return Err(Refusal::invalid("cursor", why));
+        }
+    };
+    if chars - from <= chars_max.max(ANSWER_CHARS_MIN) {
+        return Ok((whole.chars().skip(from).collect(), None));
+    }
+    let size = chars_max.max(ANSWER_CHARS_MIN) - FRAME_CHARS;
+    let mut page: String = whole.chars().skip(from).take(size).collect();
+    // A page ends with a line where there is one.
+    if let Some((lines, _)) = page.rsplit_once('\n').filter(|(lines, _)| !lines.is_empty()) {
+        page.truncate(lines.len() + 1);
+    }
+    let next = from + page.chars().count();
+    let id = of.id;
+    append(
+        &mut page,
+        format_args!(
+            "\nCut at character {next} of {chars}. The rest: memory_get {{\"id\":\"{id}\",\"cursor\":\"{next}\"}}.\n"
+        ),
+    );
+    Ok((page, Some(next.to_string())))
+}
+
+fn by(provenance: &Provenance) -> String {
+    let day = provenance.time.date();
+    match &*provenance.client {
+        "" => format!("{day} in session {}", provenance.session),
+        client => format!("{day} by {client} in session {}", provenance.session),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! What a write answers: what came of it, and what the caller may want to do about it.
+
+use super::append;
+use super::size::{NUDGE, kilobytes};
+use crate::change::Counts;
+use crate::ids::Kind;
+use crate::import::ImportOutcome;
+use crate::limits::RENDERED_SOFT_BYTES_MAX;
+use crate::plan::{CheckpointOutcome, ForgetOutcome, KeptBlueprint, SaveOutcome};
+
+/// The reply to `memory_checkpoint`.
+pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
+    let pending = if outcome.pending == Counts::default() {
+        "a summary".to_owned()
+    } else {
+        outcome.pending.to_string()
+    };
+    let mut text = format!("Staged. Pending until memory_save: {pending}.\n");
+    text.push_str(&kept(&outcome.kept));
+    text
+}
+
+/// The reply to `memory_save`.
+pub fn save(outcome: &SaveOutcome) -> String {
+    let totals = outcome.totals;
+    let with_added = |kind: Kind, added: u32| match added {
+        0 => kind.count(totals.of(kind)),
+        added => format!("{} (+{added})", kind.count(totals.of(kind))),
+    };
+    let mut text = format!(
+        "Saved as {}, revision {}: {}, {}, {}, {}; {}.\n",
+        outcome.row,
+        outcome.revision.0,
+        with_added(Kind::Blueprint, outcome.added.blueprints),
+        with_added(Kind::Anchor, outcome.added.anchors),
+        with_added(Kind::Lesson, outcome.added.lessons),
+        Kind::SessionRow.count(outcome.sessions),
+        kilobytes(totals.rendered_bytes),
+    );
+    if outcome.merged > 0 {
+        append(&mut text, format_args!("{} merged into what was there.\n", outcome.merged));
+    }
+    text.push_str(&kept(&outcome.kept));
+    let archived = outcome.archived;
+    let parts: Vec<String> = [
+        (archived.anchors, Kind::Anchor, " whose file is gone"),
+        (archived.rows, Kind::SessionRow, " folded into one"),
+        (archived.lessons, Kind::Lesson, " that were oldest"),
+    ]
+    .into_iter()
+    .filter(|(count, ..)| *count > 0)
+    .map(|(count, kind, why)| kind.count(count.into()) + why)
+    .collect();
+    if !parts.is_empty() {
+        append(&mut text, format_args!("Archived: {}.\n", parts.join(", ")));
+    }
+    if totals.rendered_bytes > RENDERED_SOFT_BYTES_MAX {
+        text.push_str(NUDGE);
+    }
+    text
+}
+
+/// The reply to `memory_forget`.
+pub fn forget(outcome: &ForgetOutcome) -> String {
+    let verb = if outcome.already { "Was forgotten before" } else { "Forgotten, kept in history" };
+    format!("{verb}: {}\n", outcome.title)
+}
+
+/// What an import comes to, for `anchord import`.
+pub fn import(outcome: &ImportOutcome) -> String {
+    if let Some(records) = outcome.before {
+        return format!("Imported before: {records} records came of it; nothing changes.\n");
+    }
+    let mut text =
+        format!("New: {}, {}.\n", outcome.added, Kind::SessionRow.count(outcome.sessions.into()));
+    if outcome.merged > 0 {
+        append(&mut text, format_args!("{} merged into what is there.\n", outcome.merged));
+    }
+    if outcome.pending != Counts::default() {
+        append(&mut text, format_args!("Staged there and not saved, kept: {}.\n", outcome.pending));
+    }
+    text.push_str(&kept(&outcome.kept));
+    for note in &outcome.notes {
+        append(&mut text, format_args!("Note: {note}.\n"));
+    }
+    text
+}
+
+/// One line for each blueprint that was left as it is, the way to supersede it once.
+fn kept(kept: &[KeptBlueprint]) -> String {
+    if kept.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = kept
+        .iter()
+        .map(|blueprint| match blueprint.id {
+            Some(id) => format!("{id} \"{}\"", blueprint.title),
+            None => format!("\"{}\" as staged before", blueprint.title),
+        })
+        .collect();
+    format!(
+        "Left as they were, since immutable: {}. To supersede one, write it again with immutable: false.\n",
+        names.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests;

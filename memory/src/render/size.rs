@@ -1,0 +1,26 @@
+//! How large memory is, in words.
+
+use crate::ids::Kind;
+use crate::memory::Memory;
+
+/// What a load and a save say above the soft limit.
+pub(super) const NUDGE: &str = "Above 100 KB: memory_forget what no longer holds. Above 500 KB a save archives old anchors, sessions and lessons.\n";
+
+/// Kilobytes of 1,024 bytes with one digit, `3.2 KB`.
+pub(super) fn kilobytes(bytes: u64) -> String {
+    let tenths = (bytes.saturating_mul(10) + 512) / 1024;
+    format!("{}.{} KB", tenths / 10, tenths % 10)
+}
+
+/// `Size 3.2 KB: 2 blueprints, 1 anchor, 0 lessons, 4 sessions; 3 archived. Revision 12.`
+pub(super) fn line(memory: &Memory) -> String {
+    let totals = memory.totals();
+    let counts: Vec<String> =
+        Kind::ALL.into_iter().map(|kind| kind.count(totals.of(kind))).collect();
+    let archived = match totals.archived {
+        0 => String::new(),
+        archived => format!("; {archived} archived"),
+    };
+    let (size, revision) = (kilobytes(totals.rendered_bytes), memory.revision().0);
+    format!("Size {size}: {}{archived}. Revision {revision}.", counts.join(", "))
+}

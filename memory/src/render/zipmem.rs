@@ -1,0 +1,175 @@
+//! The texts of `--tools zipmem`: the forms that users of that system know, over the same memory.
+
+use std::collections::BTreeSet;
+
+use super::load::LoadText;
+use super::{append, item, newest_rows, notice};
+use crate::change::{Notice, NoticeCause};
+use crate::fold::one_line;
+use crate::ids::{Kind, NoticeId, Timestamp};
+use crate::limits::{RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, ZIPMEM_FILES_MAX};
+use crate::memory::Memory;
+use crate::plan::{CheckpointOutcome, SaveOutcome};
+use crate::record::{Body, Category, Record};
+
+/// What a load in this form shows.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadView<'a> {
+    /// The project's name.
+    pub project: &'a str,
+    /// The kinds to show.
+    pub sections: &'a [Kind],
+    /// Notices that were shown before.
+    pub notices_seen: &'a BTreeSet<NoticeId>,
+    /// The day an empty memory says it was updated.
+    pub now: Timestamp,
+}
+
+/// The reply to `zipmem_load_memory`. It is never cut, as in the original.
+pub fn load(memory: &Memory, view: &LoadView<'_>) -> LoadText {
+    let (mut text, notices_shown, _) =
+        notice::notices(memory, view.notices_seen, usize::MAX, |notice, _| Some(recovery(notice)));
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    let updated = memory.last_written().map_or(view.now, |record| record.updated.time);
+    append(
+        &mut text,
+        format_args!(
+            "# ZipMem: Project Memory Loaded\n## Project: {} | Sessions: {} | Updated: {}\n",
+            one_line(view.project),
+            memory.session_rows(),
+            updated.date()
+        ),
+    );
+    let totals = memory.totals();
+    if totals.active() == 0 {
+        text.push_str(
+            "Nothing is recorded yet. Call zipmem_checkpoint as you work and zipmem_save_and_compact before you end.\n",
+        );
+        return LoadText { text, notices_shown, next: None };
+    }
+    if totals.rendered_bytes > RENDERED_SOFT_BYTES_MAX {
+        let size = totals.rendered_bytes / 1024;
+        append(
+            &mut text,
+            format_args!(
+                "> ⚠️ Memory is {size}KB (soft limit 100KB). Leave out of the next saves what no longer matters.\n"
+            ),
+        );
+    }
+    for kind in Kind::ALL {
+        if view.sections.contains(&kind) && totals.of(kind) > 0 {
+            text.push_str(&section(memory, kind));
+        }
+    }
+    LoadText { text, notices_shown, next: None }
+}
+
+fn section(memory: &Memory, kind: Kind) -> String {
+    let records: Vec<&Record> = memory.active_of(kind).map(|record| &**record).collect();
+    let count = records.len();
+    match kind {
+        Kind::Blueprint => format!("\n### Blueprints ({count})\n{}", lines(&records)),
+        Kind::Anchor => format!(
+            "\n### File Anchors ({count})\n{}_Anchors are coordinates, not code. Read the file at those lines to expand any anchor._\n",
+            lines(&records)
+        ),
+        Kind::Lesson => format!("\n### Lessons Learned ({count})\n{}", lines(&records)),
+        Kind::SessionRow => {
+            let newest = newest_rows(memory, ROWS_SHOWN_MAX);
+            let total = memory.session_rows();
+            format!("\n### Recent Sessions ({} of {total})\n{}", newest.len(), lines(&newest))
+        }
+    }
+}
+
+fn lines(records: &[&Record]) -> String {
+    let line = |(at, record): (usize, &&Record)| match &record.body {
+        Body::Blueprint(blueprint) => item::with_block(
+            format!("[{}] {}", tag(blueprint.category), blueprint.title),
+            &blueprint.content,
+            "    ",
+        ),
+        Body::Anchor(anchor) => {
+            format!("[{} -> {} -> {}]", anchor.file, anchor.lines, anchor.concept)
+        }
+        Body::Lesson(lesson) => {
+            let files = if lesson.files.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", lesson.files.join(", "))
+            };
+            let head = format!("[L{}] {}{files}", at + 1, lesson.summary);
+            item::with_block(head, &one_line(&lesson.detail), "    ")
+        }
+        Body::SessionRow(row) => {
+            format!("[S{}] {}: {}", row.number, row.ended.date(), one_line(&row.summary))
+        }
+    };
+    records.iter().enumerate().map(|entry| line(entry) + "\n").collect()
+}
+
+/// The four or so letters that a category is shown by.
+fn tag(category: Category) -> &'static str {
+    match category {
+        Category::Architecture => "ARCH",
+        Category::Schema => "SCHEMA",
+        Category::Decision => "DECISION",
+        Category::Convention => "CONVENTION",
+        Category::Dependency => "DEPENDENCY",
+    }
+}
+
+/// The block that comes first after an abrupt end. An end without a save is no abrupt one: one line.
+fn recovery(notice: &Notice) -> String {
+    let kept = notice.kept;
+    let counts = format!(
+        "{} blueprint(s), {} anchor(s), {} lesson(s)",
+        kept.blueprints, kept.anchors, kept.lessons
+    );
+    let day = notice.time.date();
+    match &notice.cause {
+        NoticeCause::Ended => {
+            format!(
+                "> A session ended without saving ({day}); kept from its checkpoints: {counts}.\n"
+            )
+        }
+        NoticeCause::Crashed { files, .. } => {
+            let changed =
+                if files.is_empty() { "" } else { "> Files changed since its last checkpoint:\n" };
+            format!(
+                "> ⚠️ **ZipMem recovery**\n> The previous session ended abruptly ({day}).\n> Recovered from checkpoints: {counts}.\n{changed}{}",
+                notice::files(notice, ZIPMEM_FILES_MAX, usize::MAX, ">   - ")
+            )
+        }
+    }
+}
+
+/// The reply to `zipmem_checkpoint`.
+pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
+    let pending = outcome.pending;
+    format!(
+        "Checkpoint staged. Pending — blueprints: {}, anchors: {}, lessons: {}. This is crash-safe; finalize with zipmem_save_and_compact before exit.",
+        pending.blueprints, pending.anchors, pending.lessons
+    )
+}
+
+/// The reply to `zipmem_save_and_compact`.
+pub fn save(outcome: &SaveOutcome) -> String {
+    let (totals, added) = (outcome.totals, outcome.added);
+    let size = super::kilobytes(totals.rendered_bytes).replace(' ', "");
+    format!(
+        "Memory compacted. Blueprints: {} (+{}), Anchors: {} (+{}), Lessons: {} (+{}), Sessions: {}. State size: {size}.",
+        totals.blueprints,
+        added.blueprints,
+        totals.anchors,
+        added.anchors,
+        totals.lessons,
+        added.lessons,
+        outcome.sessions
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! Where an instance is, and which directories are refused.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use super::*;
+
+fn located(named: Option<&str>, home: Option<&str>) -> Result<InstanceDir, String> {
+    InstanceDir::locate_from(named.map(Into::into), home.map(Into::into))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn an_instance_is_found_from_home_alone_or_named() {
+    let own = located(None, Some("/home/u")).unwrap();
+    assert_eq!(own.path(), Path::new("/home/u/.local/state/anchord"));
+    assert!(!own.is_named());
+    let named = located(Some("/tmp/x/"), Some("/home/u")).unwrap();
+    assert_eq!(named.path().as_os_str(), "/tmp/x");
+    assert!(named.is_named());
+    assert_eq!(located(Some(""), Some("/home/u")), Ok(own));
+}
+
+#[test]
+fn what_cannot_be_found_says_what_to_set() {
+    assert_eq!(
+        located(None, None).unwrap_err(),
+        "no home directory: set HOME, or ANCHORD_HOME to an absolute path"
+    );
+    assert!(located(None, Some("")).is_err());
+    assert_eq!(
+        located(Some("x"), Some("/home/u")).unwrap_err(),
+        r#"ANCHORD_HOME is "x", not an absolute path: set it to one"#
+    );
+    assert!(located(None, Some("u")).unwrap_err().starts_with("HOME is"));
+}
+
+#[test]
+fn a_new_directory_has_its_parents_and_is_ours_alone() {
+    let scratch = tempfile::tempdir().unwrap();
+    let dir = InstanceDir::named(scratch.path().join("a/b/c"));
+    assert!(matches!(dir.check(), Err(InstanceError::Missing(_))));
+    dir.ensure().unwrap();
+    dir.ensure().unwrap();
+    assert_eq!(fs::metadata(dir.path()).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn links_files_and_open_directories_are_refused() {
+    let scratch = tempfile::tempdir().unwrap();
+    let real = InstanceDir::named(scratch.path().join("real"));
+    real.ensure().unwrap();
+
+    let link = scratch.path().join("link");
+    symlink(real.path(), &link).unwrap();
+    assert!(matches!(InstanceDir::named(&link).check(), Err(InstanceError::NotADirectory(_))));
+    let slashed = format!("{}/", link.display());
+    assert!(matches!(InstanceDir::named(slashed).check(), Err(InstanceError::NotADirectory(_))));
+    assert!(matches!(InstanceDir::named(&link).ensure(), Err(InstanceError::NotADirectory(_))));
+
+    let file = scratch.path().join("file");
+    fs::write(&file, "").unwrap();
+    assert!(matches!(InstanceDir::named(&file).check(), Err(InstanceError::NotADirectory(_))));
+
+    for mode in [0o720, 0o702, 0o777] {
+        fs::set_permissions(real.path(), fs::Permissions::from_mode(mode)).unwrap();
+        assert!(matches!(real.check(), Err(InstanceError::Open { .. })), "{mode:o}");
+    }
+    fs::set_permissions(real.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    real.check().unwrap();
+}
+
+#[test]
+fn another_users_directory_is_refused() {
+    let foreign = InstanceDir::named("/");
+    let error = foreign.check();
+    if rustix::process::geteuid().is_root() {
+        // Root owns `/`; another owner is made instead.
+        let scratch = tempfile::tempdir().unwrap();
+        std::os::unix::fs::chown(scratch.path(), Some(12_345), None).unwrap();
+        let error = InstanceDir::named(scratch.path()).check();
+        assert!(matches!(error, Err(InstanceError::NotOurs { owner: 12_345, .. })));
+    } else {
+        assert!(matches!(error, Err(InstanceError::NotOurs { owner: 0, .. })));
+    }
+}
+
+#[test]
+fn instance_json_is_read_as_written_and_a_newer_one_refused() {
+    let scratch = tempfile::tempdir().unwrap();
+    let dir = InstanceDir::named(scratch.path());
+    assert_eq!(InstanceFile::read(&dir).unwrap(), None);
+    let file = InstanceFile {
+        format: INSTANCE_FORMAT,
+        id: Uuid::from_u128(1),
+        data: "/d".into(),
+        config: "/c".into(),
+        logs: "/l".into(),
+        created: "2026-11-21T00:00:00Z".to_owned(),
+    };
+    fs::write(dir.instance_json(), file.to_text().unwrap()).unwrap();
+    assert_eq!(InstanceFile::read(&dir).unwrap(), Some(file));
+
+    fs::write(dir.instance_json(), r#"{"format":2,"shape":"another"}"#).unwrap();
+    assert!(matches!(InstanceFile::read(&dir), Err(InstanceError::TooNew { format: 2, .. })));
+    fs::write(dir.instance_json(), r#"{"format":1}"#).unwrap();
+    assert!(matches!(InstanceFile::read(&dir), Err(InstanceError::Corrupt { .. })));
+}

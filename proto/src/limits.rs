@@ -1,0 +1,84 @@
+//! Every limit of the wire and of the processes that speak it, unit last, each with its reason.
+//! Times are in milliseconds; [`millis`] turns one into a [`Duration`].
+
+use std::time::Duration;
+
+/// A hello or an answer to it. A path has at most 4 KiB on Linux and a hello holds three; what is
+/// longer is not a hello.
+pub const HELLO_BYTES_MAX: usize = 64 * 1024;
+
+/// One line of any kind after the hello, newline not counted. Far above the largest memory that is
+/// saved in one call (the archive threshold is 500 KB), far below what rmcp drops without a word.
+pub const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The two numbers and the spaces before the JSON of an `mcp` line: twenty digits each.
+pub const LINE_PREFIX_BYTES_MAX: usize = 2 * 21;
+
+/// What a daemon reports of its start ([`crate::launch`]).
+pub const REPORT_BYTES_MAX: usize = 4 * 1024;
+
+/// One event that a hook reads from stdin; a compaction summary is the longest that agents send.
+pub const HOOK_EVENT_BYTES_MAX: usize = 1024 * 1024;
+
+/// Requests that a shim holds unanswered before it answers "busy" itself. Agents have a few in
+/// flight; a thousand means that nobody waits for the answers.
+pub const UNANSWERED_LINES_MAX: usize = 1024;
+
+/// Bytes that a shim holds for the same reason: they may have to be sent again.
+pub const UNANSWERED_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// From the hello's last byte to the answer. A daemon that accepts but is silent for longer is
+/// stuck or stopped; one that drains or starts says so at once.
+pub const WELCOME_DEADLINE_MS: u64 = 2_000;
+
+/// For how long a shim leaves the starting of a daemon to another one that is at it. Starting takes
+/// about 0.1 s; a shim that was stopped meanwhile must not stop the rest.
+pub const STARTER_DEADLINE_MS: u64 = 3_000;
+
+/// From starting a daemon until it says `ready`. It opens no project's store before that, only its
+/// own, so a second would do; a machine that has just woken up is slower.
+pub const START_DEADLINE_MS: u64 = 8_000;
+
+/// For how long a shim tries to get a daemon before the requests that wait are answered with an
+/// error. Restarting takes about 0.1 s, draining up to [`DRAIN_DEADLINE_MS`].
+pub const RECONNECT_DEADLINE_MS: u64 = 10_000;
+
+/// For how long a daemon that drains answers what it has accepted before it closes the rest.
+pub const DRAIN_DEADLINE_MS: u64 = 5_000;
+
+/// After a failed search for a daemon: for how long further requests get the same error without a
+/// new search, so that a queue of requests does not wait ten seconds each.
+pub const RETRY_PAUSE_MS: u64 = 1_000;
+
+/// The first pause between two attempts to connect; each is twice the one before.
+pub const BACKOFF_FIRST_MS: u64 = 2;
+
+/// The longest pause between two attempts: what an agent may wait for nothing.
+pub const BACKOFF_MAX_MS: u64 = 50;
+
+/// After stdin's end a shim still prints what was asked before. The limit for ending is 100 ms
+/// (the harshest client kills 100 ms after the first signal); the rest is for leaving.
+pub const STDIN_END_GRACE_MS: u64 = 80;
+
+/// How often a shim looks for its parent where the kernel cannot tell it (not on Linux).
+pub const PARENT_POLL_MS: u64 = 1_000;
+
+/// For how long a request that was in flight at a daemon's death is in flight alone when it is sent
+/// again. A request that kills does so at once; one that never ends must not hold up the rest.
+pub const ALONE_MS: u64 = 250;
+
+/// For how long a shim waits until no other shim has such a request in flight. A few times
+/// [`ALONE_MS`]; a shim that was stopped while it had its turn must not stop the rest.
+pub const TURN_DEADLINE_MS: u64 = 2_000;
+
+/// How often it asks for its turn: a saved reply takes about a millisecond.
+pub const TURN_POLL_MS: u64 = 2;
+
+/// The whole life of a hook, so that the agent never waits for its memory. One client gives all
+/// hooks at a session's end together 1.0 s, which leaves 0.2 s for starting the process.
+pub const HOOK_DEADLINE_MS: u64 = 800;
+
+/// A limit in milliseconds as a [`Duration`].
+pub const fn millis(limit_ms: u64) -> Duration {
+    Duration::from_millis(limit_ms)
+}

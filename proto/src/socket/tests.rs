@@ -1,0 +1,99 @@
+//! Binding and connecting, also where the path is longer than a socket address.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+
+const SOON: Duration = Duration::from_secs(5);
+
+fn instance() -> (tempfile::TempDir, InstanceDir) {
+    let scratch = tempfile::tempdir().unwrap();
+    let dir = InstanceDir::named(scratch.path().join("i"));
+    (scratch, dir)
+}
+
+fn greet(dir: &InstanceDir, listener: &UnixListener) {
+    let mut client = connect(dir, SOON).unwrap();
+    let (mut server, _) = listener.accept().unwrap();
+    client.write_all(b"hello").unwrap();
+    let mut said = [0; 5];
+    server.read_exact(&mut said).unwrap();
+    assert_eq!(&said, b"hello");
+}
+
+#[test]
+fn a_long_path_is_no_obstacle() {
+    let (_scratch, dir) = instance();
+    let deep = InstanceDir::named(dir.path().join("d".repeat(200)).join("e".repeat(200)));
+    deep.ensure().unwrap();
+    let listener = bind(&deep).unwrap();
+    greet(&deep, &listener);
+}
+
+#[test]
+fn a_dead_daemons_socket_is_replaced_and_only_ours_to_use() {
+    let (_scratch, dir) = instance();
+    dir.ensure().unwrap();
+    drop(bind(&dir).unwrap());
+    assert!(dir.sock().exists());
+    let listener = bind(&dir).unwrap();
+    assert_eq!(fs::metadata(dir.sock()).unwrap().permissions().mode() & 0o777, 0o600);
+    greet(&dir, &listener);
+}
+
+#[test]
+fn no_directory_no_socket_and_no_listener_are_no_daemon() {
+    let (_scratch, dir) = instance();
+    assert!(matches!(connect(&dir, SOON), Err(ConnectError::NoDaemon(_))));
+    dir.ensure().unwrap();
+    assert!(matches!(connect(&dir, SOON), Err(ConnectError::NoDaemon(_))));
+    drop(bind(&dir).unwrap());
+    assert!(matches!(connect(&dir, SOON), Err(ConnectError::NoDaemon(_))));
+}
+
+#[test]
+fn a_directory_that_others_may_write_to_is_not_used() {
+    let (_scratch, dir) = instance();
+    dir.ensure().unwrap();
+    let _listener = bind(&dir).unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o770)).unwrap();
+    assert!(matches!(connect(&dir, SOON), Err(ConnectError::Instance(_))));
+    assert!(bind(&dir).is_err());
+}
+
+#[test]
+fn the_peer_of_both_sides_is_this_process() {
+    let (_scratch, dir) = instance();
+    dir.ensure().unwrap();
+    let listener = bind(&dir).unwrap();
+    let client = uds_local_socket::Stream::from(connect(&dir, SOON).unwrap());
+    let server = uds_local_socket::Stream::from(listener.accept().unwrap().0);
+    let us = Peer { pid: cfg!(target_os = "linux").then(std::process::id) };
+    assert_eq!(check_peer(client.peer_creds()).unwrap(), us);
+    assert_eq!(check_peer(server.peer_creds()).unwrap(), us);
+}
+
+#[test]
+fn a_peer_without_a_process_id_passes_and_an_unknown_one_does_not() {
+    assert_eq!(check_peer(Err(io::ErrorKind::ConnectionReset.into())).unwrap(), Peer { pid: None });
+    assert!(matches!(
+        check_peer(Err(io::ErrorKind::InvalidData.into())),
+        Err(PeerError::Unknown(_))
+    ));
+}
+
+/// The way without `/proc`, which Linux does not take by itself.
+#[test]
+fn the_working_directory_comes_back() {
+    let (_scratch, dir) = instance();
+    let entered = dir.ensure().unwrap();
+    let former = env::current_dir().unwrap();
+    let listener = inside(&entered, || UnixListener::bind(NAME)).unwrap();
+    assert_eq!(env::current_dir().unwrap(), former);
+    greet(&dir, &listener);
+    let failed = inside(&entered, || -> io::Result<()> { Err(io::ErrorKind::Other.into()) });
+    assert!(failed.is_err());
+    assert_eq!(env::current_dir().unwrap(), former);
+}

@@ -1,0 +1,329 @@
+//! The account of what an agent asked and what has had no answer. Pure: lines and events go in, lines
+//! to send come out; it knows no socket and no clock.
+//!
+//! What holds:
+//! - a line has one number for ever; lines go to a connection in the order of their numbers, those
+//!   of an earlier connection first;
+//! - a request leaves by its reply, by being cancelled, or by an error that its caller is given;
+//! - after a death, requests go one at a time ([`Ledger::needs_turn`]) until none is left that was
+//!   in flight at it, so that the one that kills is alone when it kills again;
+//! - a request in flight at two deaths is not sent a third time.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use anchord_proto::limits::{UNANSWERED_BYTES_MAX, UNANSWERED_LINES_MAX};
+use anchord_proto::line::McpLine;
+
+use crate::message::{Call, Id};
+
+/// See the module's header.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    last_number: u64,
+    open: BTreeMap<u64, Request>,
+    /// What this connection has not been sent, in order.
+    queue: VecDeque<Queued>,
+    queued_notifications: usize,
+    held_bytes: usize,
+    handshake: Option<Handshake>,
+    /// The reply to a handshake that the agent has already seen is on its way.
+    swallow: bool,
+    careful: bool,
+    alone: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Request {
+    json: String,
+    id: Id,
+    call: Call,
+    sent: bool,
+    deaths: u8,
+    /// Was in flight at a death and has not been long enough in flight since to be let go.
+    suspect: bool,
+}
+
+#[derive(Debug)]
+enum Queued {
+    Request(u64),
+    Notification(u64, String),
+    /// Part of a handshake told again.
+    Handshake(u64, String),
+}
+
+#[derive(Debug)]
+struct Handshake {
+    number: u64,
+    json: String,
+    id: Id,
+    revision: Option<String>,
+    initialized: Option<(u64, String)>,
+}
+
+/// What to do with a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// Give it to the agent.
+    Forward,
+    /// The agent has had it.
+    Swallow,
+}
+
+impl Ledger {
+    /// Whether no room is left for a request of this length.
+    pub(crate) fn is_full_for(&self, json: &str) -> bool {
+        self.open.len() + self.queued_notifications >= UNANSWERED_LINES_MAX
+            || self.held_bytes + json.len() > UNANSWERED_BYTES_MAX
+    }
+
+    /// Whether so much waits for a daemon that no more can be taken, not even what nobody answers.
+    pub(crate) fn is_flooded(&self) -> bool {
+        self.queued_notifications >= UNANSWERED_LINES_MAX || self.held_bytes > UNANSWERED_BYTES_MAX
+    }
+
+    /// Whether every request has had its answer and every line was sent.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.open.is_empty() && self.queue.is_empty()
+    }
+
+    /// Whether any request has had no answer.
+    pub(crate) fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The revision that the agent was told in reply to `initialize`.
+    pub(crate) fn revision(&self) -> Option<&str> {
+        self.handshake.as_ref()?.revision.as_deref()
+    }
+
+    /// Takes a request.
+    pub(crate) fn request(&mut self, id: Id, call: Call, json: String) {
+        let number = self.number();
+        if call == Call::Initialize {
+            self.handshake = Some(Handshake {
+                number,
+                json: json.clone(),
+                id: id.clone(),
+                revision: None,
+                initialized: None,
+            });
+        }
+        self.held_bytes += json.len();
+        let request = Request { json, id, call, sent: false, deaths: 0, suspect: false };
+        self.open.insert(number, request);
+        self.queue.push_back(Queued::Request(number));
+    }
+
+    /// Takes a line that nobody answers.
+    pub(crate) fn notification(&mut self, json: String) {
+        let number = self.number();
+        self.queued_notifications += 1;
+        self.held_bytes += json.len();
+        self.queue.push_back(Queued::Notification(number, json));
+    }
+
+    /// Takes `notifications/initialized`, which a new daemon must be told, too.
+    pub(crate) fn initialized(&mut self, json: String) {
+        let number = self.last_number + 1;
+        if let Some(handshake) = &mut self.handshake {
+            handshake.initialized = Some((number, json.clone()));
+        }
+        self.notification(json);
+    }
+
+    /// Takes note that a request is cancelled: it will not be sent again. Of two with the same id
+    /// the later is meant; `initialize` cannot be cancelled.
+    pub(crate) fn cancelled(&mut self, id: &Id) {
+        let number = self
+            .open
+            .iter()
+            .rev()
+            .find(|(_, request)| request.id == *id && request.call != Call::Initialize)
+            .map(|(number, _)| *number);
+        if let Some(number) = number {
+            self.close(number);
+            self.queue.retain(|queued| !matches!(queued, Queued::Request(n) if *n == number));
+        }
+    }
+
+    /// Drops notifications that wait for a daemon where none is looked for.
+    pub(crate) fn drop_notifications(&mut self) {
+        let held_bytes = &mut self.held_bytes;
+        self.queue.retain(|queued| {
+            if let Queued::Notification(_, json) = queued {
+                *held_bytes -= json.len();
+            }
+            matches!(queued, Queued::Request(_))
+        });
+        self.queued_notifications = 0;
+    }
+
+    /// A connection is open: the handshake is told again if the agent has seen its reply.
+    pub(crate) fn connected(&mut self) {
+        let Some(handshake) = self.handshake.as_ref().filter(|h| h.revision.is_some()) else {
+            return;
+        };
+        self.swallow = true;
+        if let Some((number, json)) = &handshake.initialized {
+            let unsent = self
+                .queue
+                .iter()
+                .any(|queued| matches!(queued, Queued::Notification(n, _) if n == number));
+            if !unsent {
+                self.queue.push_front(Queued::Handshake(*number, json.clone()));
+            }
+        }
+        self.queue.push_front(Queued::Handshake(handshake.number, handshake.json.clone()));
+    }
+
+    /// The connection is gone. Returns the requests that will not be sent a third time.
+    pub(crate) fn lost(&mut self) -> Vec<Id> {
+        self.swallow = false;
+        self.alone = None;
+        self.careful = true;
+        for request in self.open.values_mut().filter(|request| request.sent) {
+            request.sent = false;
+            request.suspect = true;
+            request.deaths += 1;
+        }
+        let failed: Vec<u64> = self
+            .open
+            .iter()
+            .filter(|(_, request)| request.deaths >= 2)
+            .map(|(number, _)| *number)
+            .collect();
+        let failed = failed.into_iter().filter_map(|number| self.give_up(number)).collect();
+
+        let mut again: Vec<(u64, Queued)> =
+            self.open.keys().map(|number| (*number, Queued::Request(*number))).collect();
+        again.extend(self.queue.drain(..).filter_map(|queued| match queued {
+            Queued::Notification(number, json) => {
+                Some((number, Queued::Notification(number, json)))
+            }
+            Queued::Request(_) | Queued::Handshake(..) => None,
+        }));
+        again.sort_by_key(|(number, _)| *number);
+        self.queue.extend(again.into_iter().map(|(_, queued)| queued));
+        failed
+    }
+
+    /// No daemon will answer: returns every open request and forgets what waits.
+    pub(crate) fn fail_all(&mut self) -> Vec<Id> {
+        let numbers: Vec<u64> = self.open.keys().copied().collect();
+        self.queue.clear();
+        self.queued_notifications = 0;
+        let failed = numbers.into_iter().filter_map(|number| self.give_up(number)).collect();
+        self.held_bytes = 0;
+        failed
+    }
+
+    /// Whether the next line is a request that must be alone in flight, not only among this shim's.
+    pub(crate) fn needs_turn(&self) -> bool {
+        self.careful
+            && self.alone.is_none()
+            && matches!(self.queue.front(), Some(Queued::Request(_)))
+    }
+
+    /// Whether a request is in flight alone and others wait for it.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.alone.is_some()
+    }
+
+    /// The request that is in flight alone has been so for long enough: it is no killer.
+    pub(crate) fn let_go(&mut self) {
+        let Some(request) = self.alone.take().and_then(|number| self.open.get_mut(&number)) else {
+            return;
+        };
+        request.suspect = false;
+        if request.call == Call::Lasting {
+            // It lives through any number of restarts; a count would end it at the second.
+            request.deaths = 0;
+        }
+        self.careful = self.open.values().any(|request| request.suspect);
+    }
+
+    /// Appends the next line to `out`, if there is one and it may be sent now.
+    pub(crate) fn write_next(&mut self, out: &mut Vec<u8>) -> bool {
+        if self.alone.is_some() {
+            return false;
+        }
+        let acknowledged = self.acknowledged();
+        let mut write = |number: u64, json: &str| {
+            McpLine { number, acknowledged: acknowledged.min(number - 1), json }.write_to(out);
+        };
+        match self.queue.pop_front() {
+            None => return false,
+            Some(Queued::Request(number)) => {
+                if let Some(request) = self.open.get_mut(&number) {
+                    request.sent = true;
+                    write(number, &request.json);
+                    self.alone = self.careful.then_some(number);
+                }
+            }
+            Some(Queued::Notification(number, json)) => {
+                self.queued_notifications -= 1;
+                self.held_bytes -= json.len();
+                write(number, &json);
+            }
+            Some(Queued::Handshake(number, json)) => write(number, &json),
+        }
+        true
+    }
+
+    /// Takes note of a reply; `revision` is what it says if it answers `initialize`. Of two requests
+    /// in flight with the same id the earlier is taken to be answered.
+    pub(crate) fn reply(&mut self, id: &Id, revision: Option<String>) -> Reply {
+        if self.swallow && self.handshake.as_ref().is_some_and(|handshake| handshake.id == *id) {
+            self.swallow = false;
+            return Reply::Swallow;
+        }
+        let number = self
+            .open
+            .iter()
+            .find(|(_, request)| request.sent && request.id == *id)
+            .map(|(number, _)| *number);
+        if let Some(number) = number {
+            self.close(number);
+            match self.handshake.as_mut().filter(|handshake| handshake.number == number) {
+                Some(handshake) if revision.is_some() => handshake.revision = revision,
+                // Refused: there is nothing to tell another daemon.
+                Some(_) => self.handshake = None,
+                None => {}
+            }
+        }
+        Reply::Forward
+    }
+
+    /// Every line up to this number has been answered or needs no answer.
+    fn acknowledged(&self) -> u64 {
+        self.open.keys().next().map_or(self.last_number, |first| first - 1)
+    }
+
+    fn number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
+    }
+
+    /// Closes a request that the caller is told has failed.
+    fn give_up(&mut self, number: u64) -> Option<Id> {
+        if self.handshake.as_ref().is_some_and(|handshake| handshake.number == number) {
+            self.handshake = None;
+        }
+        self.close(number).map(|request| request.id)
+    }
+
+    fn close(&mut self, number: u64) -> Option<Request> {
+        let request = self.open.remove(&number)?;
+        self.held_bytes = self.held_bytes.saturating_sub(request.json.len());
+        if self.alone == Some(number) {
+            self.alone = None;
+        }
+        if request.sent || request.suspect {
+            self.careful &= self.open.values().any(|request| request.suspect);
+        }
+        Some(request)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! Getting a connection: find the daemon, or start it, say hello, be welcomed.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anchord_proto::hello::{Answer, Hello, RefusalCode, Role, Welcome};
+use anchord_proto::instance::InstanceDir;
+use anchord_proto::launch::Report;
+use anchord_proto::limits::{
+    BACKOFF_FIRST_MS, BACKOFF_MAX_MS, DRAIN_DEADLINE_MS, HELLO_BYTES_MAX, WELCOME_DEADLINE_MS,
+    millis,
+};
+use anchord_proto::line::{LineRead, LineSplitter};
+use anchord_proto::socket::{self, ConnectError};
+
+use crate::start::Launcher;
+
+/// What to look for, and how hard.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// Where the daemon is. The text of an error stands for a directory that cannot be found.
+    pub dir: Result<InstanceDir, String>,
+    /// Line 1.
+    pub hello: Hello,
+    /// How to start a daemon; none: only wait for one.
+    pub launcher: Option<Launcher>,
+    /// For how long to try.
+    pub patience: Duration,
+    /// Whether a daemon may be started now. May become true during the search, by
+    /// [`thread::Thread::unpark`] at once.
+    pub may_start: Arc<AtomicBool>,
+}
+
+/// A connection on which the daemon has said welcome.
+#[derive(Debug)]
+pub struct Connection {
+    /// The socket, blocking, without deadlines.
+    pub stream: UnixStream,
+    /// What the daemon said.
+    pub welcome: Welcome,
+    /// What it said after that, so far.
+    pub rest: Vec<u8>,
+}
+
+/// How one attempt ended that led to no connection.
+enum Failed {
+    NoDaemon(String),
+    TooOld(String),
+    /// Worth trying again.
+    Passing(String),
+    /// Will be the same next time.
+    Lasting(String),
+}
+
+impl Search {
+    /// Looks for a daemon until one says welcome. The error is for people: what is wrong, and where
+    /// the daemon said so, what to do.
+    pub fn run(&self) -> Result<Connection, String> {
+        let dir = self.dir.as_ref().map_err(Clone::clone)?;
+        let begin = Instant::now();
+        let until = begin + self.patience;
+        let mut pause = millis(BACKOFF_FIRST_MS);
+        let mut replaced = false;
+        let mut start_failed: Option<String> = None;
+        loop {
+            let reason = match attempt(dir, &self.hello, until) {
+                Ok(connection) => return Ok(connection),
+                Err(Failed::Lasting(reason)) => return Err(reason),
+                Err(Failed::Passing(reason)) => reason,
+                Err(Failed::TooOld(reason)) if replaced => return Err(reason),
+                Err(Failed::TooOld(reason)) => {
+                    replaced = true;
+                    self.replace(dir, until);
+                    reason
+                }
+                Err(Failed::NoDaemon(reason)) => {
+                    // A start that failed because another daemon was quicker is no failure: the
+                    // attempt after it would not have ended here.
+                    if let Some(reason) = start_failed {
+                        return Err(reason);
+                    }
+                    match self.start(dir, begin) {
+                        Some(Ok(Report::Ready)) => continue,
+                        Some(Ok(Report::Failed(reason)) | Err(reason)) => {
+                            start_failed = Some(reason);
+                            continue;
+                        }
+                        Some(Ok(Report::Running)) | None => reason,
+                    }
+                }
+            };
+            let now = Instant::now();
+            if now >= until {
+                return Err(reason);
+            }
+            thread::park_timeout(pause.min(until - now));
+            pause = (pause * 2).min(millis(BACKOFF_MAX_MS));
+        }
+    }
+
+    fn start(&self, dir: &InstanceDir, begin: Instant) -> Option<Result<Report, String>> {
+        let launcher = self.launcher.as_ref().filter(|_| self.may_start.load(Ordering::Relaxed))?;
+        Some(launcher.start(dir, begin).map_err(|error| error.to_string()))
+    }
+
+    /// Asks a daemon that is too old to make room and waits until it has. Whatever comes of it, the
+    /// next attempt shows.
+    fn replace(&self, dir: &InstanceDir, until: Instant) {
+        let hello = Hello { role: Role::Replace, resume: None, ..self.hello.clone() };
+        let Ok(mut connection) = attempt(dir, &hello, until) else {
+            return;
+        };
+        let left = until.saturating_duration_since(Instant::now());
+        let patience = left.clamp(millis(BACKOFF_MAX_MS), millis(DRAIN_DEADLINE_MS));
+        if connection.stream.set_read_timeout(Some(patience)).is_ok() {
+            let mut rest = [0; 64];
+            while connection.stream.read(&mut rest).is_ok_and(|length| length > 0) {}
+        }
+    }
+}
+
+/// Connects and says hello, once.
+fn attempt(dir: &InstanceDir, hello: &Hello, until: Instant) -> Result<Connection, Failed> {
+    let left = until.saturating_duration_since(Instant::now());
+    let deadline = left.clamp(millis(BACKOFF_MAX_MS), millis(WELCOME_DEADLINE_MS));
+    let stream = socket::connect(dir, deadline).map_err(|error| match error {
+        ConnectError::NoDaemon(_) => Failed::NoDaemon(error.to_string()),
+        ConnectError::Io(_) => Failed::Passing(error.to_string()),
+        ConnectError::Instance(_) | ConnectError::Peer(_) => Failed::Lasting(error.to_string()),
+    })?;
+    let (answer, rest) = say_hello(&stream, hello, deadline)
+        .map_err(|reason| Failed::Passing(format!("the daemon did not answer: {reason}")))?;
+    match answer {
+        Answer::Welcome(welcome) => Ok(Connection { stream, welcome, rest }),
+        Answer::Refused(refused) => {
+            let reason = refused.to_string();
+            Err(match refused.code {
+                RefusalCode::TooOld => Failed::TooOld(reason),
+                RefusalCode::Busy | RefusalCode::Draining | RefusalCode::NotReady => {
+                    Failed::Passing(reason)
+                }
+                RefusalCode::TooNew
+                | RefusalCode::BadHello
+                | RefusalCode::NotYours
+                | RefusalCode::Other => Failed::Lasting(reason),
+            })
+        }
+    }
+}
+
+/// Says line 1 and reads line 2 and what came with it. Leaves the stream blocking and without
+/// deadlines.
+pub fn say_hello(
+    mut stream: &UnixStream,
+    hello: &Hello,
+    deadline: Duration,
+) -> io::Result<(Answer, Vec<u8>)> {
+    let until = Instant::now() + deadline;
+    let mut line = serde_json::to_vec(hello)?;
+    line.push(b'\n');
+    stream.set_write_timeout(Some(deadline))?;
+    stream.write_all(&line)?;
+
+    let mut answer = LineSplitter::new(HELLO_BYTES_MAX);
+    let mut buffer = [0; 4096];
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        let length = match stream.read(&mut buffer) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(length) => length,
+            // The deadline is looked at above.
+            Err(reason) if is_passing(&reason) => continue,
+            Err(reason) => return Err(reason),
+        };
+        let mut piece = buffer.get(..length).unwrap_or_default();
+        match answer.take(&mut piece) {
+            None => {}
+            Some(LineRead::Line) => {
+                stream.set_read_timeout(None)?;
+                stream.set_write_timeout(None)?;
+                return Ok((serde_json::from_slice(answer.line())?, piece.to_vec()));
+            }
+            Some(LineRead::TooLong(_) | LineRead::End) => {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+        }
+    }
+}
+
+fn is_passing(reason: &io::Error) -> bool {
+    matches!(reason.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! `anchord-mcp`: the MCP server that agents start, which is a pipe to the daemon.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anchord_proto::PROTOCOL;
+use anchord_proto::hello::{Role, ToolSet};
+use anchord_proto::instance::InstanceDir;
+use anchord_proto::limits::{RECONNECT_DEADLINE_MS, millis};
+
+use crate::descriptors;
+use crate::identity;
+use crate::link::Search;
+use crate::pipe::{self, Ends};
+use crate::start::Launcher;
+use crate::turn::Turn;
+use crate::watch::{self, Parent};
+
+/// What the command line says.
+#[derive(Clone, Debug)]
+pub struct McpOptions {
+    /// The `anchord` to start a daemon with; none: the one beside this program, else on PATH.
+    pub program: Option<PathBuf>,
+    /// The project's directory, if it is named.
+    pub project: Option<PathBuf>,
+    /// Which tools the agent is offered.
+    pub tools: ToolSet,
+    /// The protocol version to speak: [`PROTOCOL`], another one in tests alone.
+    pub protocol: u32,
+}
+
+impl Default for McpOptions {
+    fn default() -> Self {
+        Self { program: None, project: None, tools: ToolSet::Default, protocol: PROTOCOL }
+    }
+}
+
+/// Runs the shim on this process's stdin and stdout until one of them ends, a signal comes, or the
+/// parent is gone. To be called first in `main`: it assumes that no other thread runs.
+pub fn run(options: McpOptions) -> ExitCode {
+    descriptors::keep_from_children();
+    let mut hello = identity::hello(Role::Mcp, options.project.as_deref());
+    hello.anchord = options.protocol;
+    hello.tools = Some(options.tools.name().to_owned());
+    let dir = InstanceDir::locate();
+    let turn = Turn::new(dir.as_ref().ok().map(InstanceDir::resending));
+    let search = Search {
+        dir: dir.map_err(|error| error.to_string()),
+        hello,
+        launcher: Some(options.program.map_or_else(Launcher::beside_this_program, Launcher::new)),
+        patience: millis(RECONNECT_DEADLINE_MS),
+        may_start: Arc::new(AtomicBool::new(true)),
+    };
+    let ended = watch::end_signals().and_then(|stop| {
+        let (stdin, stdout) = (io::stdin(), io::stdout());
+        let ends = Ends {
+            stdin: stdin.as_fd(),
+            stdout: stdout.as_fd(),
+            stop: stop.as_fd(),
+            parent: Parent::watch(),
+        };
+        pipe::run(&ends, search, turn)
+    });
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            crate::complain(&format!("cannot serve: {reason}"));
+            ExitCode::FAILURE
+        }
+    }
+}

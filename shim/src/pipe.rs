@@ -1,0 +1,493 @@
+//! The pipe: lines from the agent to the daemon and back, whatever becomes of the daemon.
+//!
+//! One thread owns everything and waits in one `poll` for stdin, stdout, the socket, signals and the
+//! parent; looking for a daemon blocks and has a thread of its own, which hands over what it found.
+//! No write blocks, so that a signal is always seen at once, and nothing grows without bound:
+//! - what has no answer is bounded by the ledger; beyond it requests are answered "busy";
+//! - while an agent does not read its answers, the daemon's are left in the socket, and a daemon
+//!   that cannot write makes its own session wait.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use anchord_proto::hello::Resume;
+use anchord_proto::limits::{
+    ALONE_MS, BACKOFF_MAX_MS, LINE_BYTES_MAX, PARENT_POLL_MS, RETRY_PAUSE_MS, STDIN_END_GRACE_MS,
+    TURN_POLL_MS, millis,
+};
+use anchord_proto::line::{LineRead, LineSplitter};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+
+use crate::ledger::{Ledger, Reply};
+use crate::link::{Connection, Search};
+use crate::message::{self, FromAgent, FromDaemon, Id, Problem};
+use crate::outbox::Outbox;
+use crate::turn::Turn;
+use crate::watch::Parent;
+
+/// What one read takes at most.
+const READ_BYTES: usize = 16 * 1024;
+
+/// Bytes waiting to leave on one side before the other is not read: one line of the longest kind.
+const WAITING_BYTES_MAX: usize = LINE_BYTES_MAX;
+
+/// What a pipe lies between, and what ends it.
+#[derive(Debug)]
+pub(crate) struct Ends<'a> {
+    pub(crate) stdin: BorrowedFd<'a>,
+    pub(crate) stdout: BorrowedFd<'a>,
+    /// Readable: leave at once.
+    pub(crate) stop: BorrowedFd<'a>,
+    pub(crate) parent: Parent,
+}
+
+/// Runs until stdin ends, `stop` is readable, or the parent or the reader of stdout is gone. The
+/// hello of `search` is completed with what resumes a connection.
+pub(crate) fn run(ends: &Ends<'_>, search: Search, turn: Turn) -> io::Result<()> {
+    let (wake, waker) = UnixStream::pair()?;
+    wake.set_nonblocking(true)?;
+    waker.set_nonblocking(true)?;
+    let mut pipe = Pipe {
+        ends,
+        search,
+        turn,
+        ledger: Ledger::default(),
+        stdin: LineSplitter::new(LINE_BYTES_MAX),
+        stdout: Outbox::default(),
+        link: Link::Down(None),
+        wake,
+        waker: Arc::new(waker),
+        found: channel(),
+        token: None,
+        alone_until: None,
+        waits_for_turn: false,
+        end_at: None,
+    };
+    pipe.look(true, Duration::ZERO);
+    pipe.run()
+}
+
+struct Pipe<'a> {
+    ends: &'a Ends<'a>,
+    search: Search,
+    turn: Turn,
+    ledger: Ledger,
+    stdin: LineSplitter,
+    stdout: Outbox,
+    link: Link,
+    wake: UnixStream,
+    waker: Arc<UnixStream>,
+    found: (Sender<Found>, Receiver<Found>),
+    token: Option<String>,
+    /// Until when the request that is in flight alone stays so.
+    alone_until: Option<Instant>,
+    waits_for_turn: bool,
+    /// Set when stdin has ended.
+    end_at: Option<Instant>,
+}
+
+type Found = Result<Connection, String>;
+
+enum Link {
+    /// Nobody looks for a daemon; the last search may have failed.
+    Down(Option<Failure>),
+    Looking {
+        may_start: Arc<AtomicBool>,
+        searcher: Thread,
+    },
+    Up(Box<Open>),
+}
+
+struct Failure {
+    at: Instant,
+    reason: String,
+}
+
+struct Open {
+    stream: UnixStream,
+    input: LineSplitter,
+    output: Outbox,
+    since: Instant,
+}
+
+/// Why the pipe ends before stdin does.
+enum Leave {
+    Told,
+    Errno(Errno),
+}
+
+impl From<Errno> for Leave {
+    fn from(errno: Errno) -> Self {
+        Self::Errno(errno)
+    }
+}
+
+/// What `poll` found.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Leave,
+    Woken,
+    Socket,
+    Stdin,
+    /// The next turn writes.
+    Stdout,
+}
+
+impl Pipe<'_> {
+    fn run(&mut self) -> io::Result<()> {
+        let result = loop {
+            match self.turn_around() {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(leave) => break Err(leave),
+            }
+        };
+        match result {
+            Ok(()) => {
+                for id in self.ledger.fail_all() {
+                    self.answer(Problem::Ended, Some(&id));
+                }
+                // What the agent takes now; it is given no more time.
+                Ok(self.stdout.write_to_blocking(self.ends.stdout)?)
+            }
+            // The agent is gone, or has told us to go.
+            Err(Leave::Told | Leave::Errno(Errno::PIPE)) => Ok(()),
+            Err(Leave::Errno(errno)) => Err(errno.into()),
+        }
+    }
+
+    /// Sends, waits and receives once. False: done.
+    fn turn_around(&mut self) -> Result<bool, Leave> {
+        self.send(Instant::now());
+        self.stdout.write_to_blocking(self.ends.stdout)?;
+        if self.is_done(Instant::now()) {
+            return Ok(false);
+        }
+        let events = self.wait(Instant::now())?;
+        let now = Instant::now();
+        if self.ends.parent.is_gone() {
+            return Err(Leave::Told);
+        }
+        if self.alone_until.is_some_and(|until| until <= now) {
+            self.ledger.let_go();
+            self.alone_until = None;
+        }
+        for event in events {
+            match event {
+                Event::Leave => return Err(Leave::Told),
+                Event::Woken => self.take_found(now),
+                Event::Socket => self.read_socket(now),
+                Event::Stdin => self.read_stdin(now)?,
+                Event::Stdout => {}
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_done(&self, now: Instant) -> bool {
+        let flushed = match &self.link {
+            Link::Up(open) => open.output.is_empty(),
+            Link::Down(_) | Link::Looking { .. } => true,
+        };
+        let quiet = self.ledger.is_settled() && flushed && self.stdout.is_empty();
+        self.end_at.is_some_and(|end_at| quiet || end_at <= now)
+    }
+
+    fn wait(&self, now: Instant) -> Result<Vec<Event>, Leave> {
+        let mut polled = Vec::with_capacity(6);
+        let mut events = Vec::with_capacity(6);
+        let mut add = |descriptor, flags, event| {
+            polled.push(PollFd::from_borrowed_fd(descriptor, flags));
+            events.push(event);
+        };
+        add(self.ends.stop, PollFlags::IN, Event::Leave);
+        if let Some(parent) = self.ends.parent.descriptor() {
+            add(parent, PollFlags::IN, Event::Leave);
+        }
+        add(self.wake.as_fd(), PollFlags::IN, Event::Woken);
+        if let Link::Up(open) = &self.link {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, self.stdout.len() <= WAITING_BYTES_MAX);
+            flags.set(PollFlags::OUT, !open.output.is_empty());
+            add(open.stream.as_fd(), flags, Event::Socket);
+        }
+        if self.reads_stdin() {
+            add(self.ends.stdin, PollFlags::IN, Event::Stdin);
+        }
+        if !self.stdout.is_empty() {
+            add(self.ends.stdout, PollFlags::OUT, Event::Stdout);
+        }
+        let limit = self.next_timer(now).map(|at| at.saturating_duration_since(now));
+        let limit = limit.map(Timespec::try_from).transpose().unwrap_or_default();
+        match rustix::event::poll(&mut polled, limit.as_ref()) {
+            Err(Errno::INTR) => return Ok(Vec::new()),
+            result => result?,
+        };
+        let mut found = polled.iter().map(|polled| !polled.revents().is_empty());
+        events.retain(|_| found.next().unwrap_or(false));
+        Ok(events)
+    }
+
+    /// Not read: an agent that floods us with what nobody answers, or reads none of its answers.
+    fn reads_stdin(&self) -> bool {
+        self.end_at.is_none() && self.stdout.len() <= WAITING_BYTES_MAX && !self.ledger.is_flooded()
+    }
+
+    /// When to look again though nothing happens.
+    fn next_timer(&self, now: Instant) -> Option<Instant> {
+        let ask_parent = self.ends.parent.descriptor().is_none();
+        [
+            self.end_at,
+            self.alone_until,
+            self.waits_for_turn.then(|| now + millis(TURN_POLL_MS)),
+            ask_parent.then(|| now + millis(PARENT_POLL_MS)),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Gives the connection what the ledger lets go, and the socket what it takes.
+    fn send(&mut self, now: Instant) {
+        let Link::Up(open) = &mut self.link else {
+            return;
+        };
+        self.waits_for_turn = false;
+        while open.output.len() <= WAITING_BYTES_MAX {
+            if self.ledger.needs_turn() && !self.turn.take(now) {
+                self.waits_for_turn = true;
+                break;
+            }
+            if !self.ledger.write_next(open.output.end()) {
+                break;
+            }
+        }
+        if !self.ledger.is_alone() {
+            self.alone_until = None;
+            if !self.waits_for_turn {
+                self.turn.release();
+            }
+        } else if self.alone_until.is_none() {
+            self.alone_until = Some(now + millis(ALONE_MS));
+        }
+        if open.output.write_to(&open.stream).is_err() {
+            self.lose(now);
+        }
+    }
+
+    fn read_stdin(&mut self, now: Instant) -> Result<(), Leave> {
+        let mut buffer = [0; READ_BYTES];
+        let length = match rustix::io::read(self.ends.stdin, &mut buffer) {
+            Err(Errno::INTR | Errno::AGAIN) => return Ok(()),
+            // A terminal that is gone.
+            Err(Errno::IO) => 0,
+            length => length?,
+        };
+        if length == 0 {
+            self.end_at = Some(now + millis(STDIN_END_GRACE_MS));
+            // Some write no last newline.
+            let line = self.stdin.unfinished().to_vec();
+            self.take_line_of_agent(line, now);
+            return Ok(());
+        }
+        let mut piece = buffer.get(..length).unwrap_or_default();
+        while let Some(found) = self.stdin.take(&mut piece) {
+            match found {
+                LineRead::TooLong(bytes) => self.answer(Problem::TooLong(bytes), None),
+                LineRead::Line | LineRead::End => {
+                    self.take_line_of_agent(self.stdin.line().to_vec(), now);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_line_of_agent(&mut self, line: Vec<u8>, now: Instant) {
+        let Ok(line) = String::from_utf8(line) else {
+            return self.answer(Problem::NotJson, None);
+        };
+        let json = line.trim_ascii();
+        if json.is_empty() {
+            return;
+        }
+        let kind = match message::from_agent(json) {
+            Ok(kind) => kind,
+            Err(problem) => return self.answer(problem, None),
+        };
+        let json = if json.len() == line.len() { line } else { json.to_owned() };
+        match kind {
+            FromAgent::Request(id, call) => {
+                if let Link::Down(Some(failure)) = &self.link
+                    && now.duration_since(failure.at) < millis(RETRY_PAUSE_MS)
+                {
+                    let answer = Problem::NoDaemon(&failure.reason).answer(Some(&id));
+                    self.stdout.push_line(answer.as_bytes());
+                } else if self.ledger.is_full_for(&json) {
+                    self.answer(Problem::Busy, Some(&id));
+                } else {
+                    self.ledger.request(id, call, json);
+                    self.want_daemon();
+                }
+                return;
+            }
+            FromAgent::Initialized => self.ledger.initialized(json),
+            FromAgent::Cancelled(id) => {
+                self.ledger.cancelled(&id);
+                self.ledger.notification(json);
+            }
+            FromAgent::Other => self.ledger.notification(json),
+        }
+        if let Link::Down(_) = self.link {
+            self.ledger.drop_notifications();
+        }
+    }
+
+    fn answer(&mut self, problem: Problem<'_>, id: Option<&Id>) {
+        self.stdout.push_line(problem.answer(id).as_bytes());
+    }
+
+    fn read_socket(&mut self, now: Instant) {
+        let Link::Up(open) = &mut self.link else {
+            return;
+        };
+        let mut buffer = [0; READ_BYTES];
+        match rustix::io::read(&open.stream, &mut buffer) {
+            Ok(length) if length > 0 => {
+                self.take_bytes_of_daemon(buffer.get(..length).unwrap_or_default(), now);
+            }
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            // What was read of an unfinished line goes with the connection.
+            Ok(_) | Err(_) => self.lose(now),
+        }
+    }
+
+    fn take_bytes_of_daemon(&mut self, mut piece: &[u8], now: Instant) {
+        while let Link::Up(open) = &mut self.link
+            && let Some(found) = open.input.take(&mut piece)
+        {
+            let line = open.input.line();
+            let message = match found {
+                LineRead::Line => message::from_daemon(line),
+                LineRead::TooLong(_) | LineRead::End => None,
+            };
+            let forward = match message {
+                Some(FromDaemon::Reply(id, revision)) => {
+                    self.ledger.reply(&id, revision) == Reply::Forward
+                }
+                Some(FromDaemon::Other) => true,
+                // No daemon of ours writes that. What it answered cannot be told, so it is asked
+                // again, on a new connection.
+                None => return self.lose(now),
+            };
+            if forward {
+                self.stdout.push_line(line);
+            }
+        }
+    }
+
+    /// The connection is gone: looks for another daemon, and starts one if anybody waits.
+    fn lose(&mut self, now: Instant) {
+        let lived = match std::mem::replace(&mut self.link, Link::Down(None)) {
+            Link::Up(open) => now.duration_since(open.since),
+            Link::Down(_) | Link::Looking { .. } => return,
+        };
+        self.alone_until = None;
+        self.waits_for_turn = false;
+        self.turn.release();
+        for id in self.ledger.lost() {
+            self.answer(Problem::FailedTwice, Some(&id));
+        }
+        // A daemon that welcomes and leaves is not asked in a tight loop.
+        let pause = millis(BACKOFF_MAX_MS).saturating_sub(lived);
+        self.look(self.ledger.has_open(), pause);
+    }
+
+    fn want_daemon(&mut self) {
+        match &self.link {
+            Link::Up(_) => {}
+            Link::Down(_) => self.look(true, Duration::ZERO),
+            Link::Looking { may_start, searcher } => {
+                may_start.store(true, Ordering::Relaxed);
+                searcher.unpark();
+            }
+        }
+    }
+
+    /// Looks for a daemon on a thread of its own. One that only waits for a daemon starts none: who
+    /// stops the daemon on purpose shall not see it come back before somebody needs it.
+    fn look(&mut self, may_start: bool, pause: Duration) {
+        let may_start = Arc::new(AtomicBool::new(may_start));
+        let mut search = self.search.clone();
+        search.may_start = Arc::clone(&may_start);
+        search.hello.resume = self
+            .token
+            .clone()
+            .map(|token| Resume { token, revision: self.ledger.revision().map(str::to_owned) });
+        let (found, waker) = (self.found.0.clone(), Arc::clone(&self.waker));
+        let thread = thread::Builder::new().name("search".to_owned()).stack_size(256 * 1024);
+        let spawned = thread.spawn(move || {
+            if !pause.is_zero() {
+                thread::park_timeout(pause);
+            }
+            // Nobody listens any more when the pipe has ended meanwhile.
+            if found.send(search.run()).is_ok() {
+                let _ = rustix::io::write(&*waker, &[0]);
+            }
+        });
+        match spawned {
+            Ok(handle) => {
+                self.link = Link::Looking { may_start, searcher: handle.thread().clone() };
+            }
+            Err(reason) => self.give_up(reason.to_string(), Instant::now()),
+        }
+    }
+
+    fn take_found(&mut self, now: Instant) {
+        let mut bytes = [0; 16];
+        // Only a wake-up; what counts is in the channel.
+        let _ = rustix::io::read(&self.wake, &mut bytes);
+        let Ok(found) = self.found.1.try_recv() else {
+            return;
+        };
+        match found {
+            Ok(connection) => self.open(connection, now),
+            Err(reason) => self.give_up(reason, now),
+        }
+    }
+
+    fn open(&mut self, connection: Connection, now: Instant) {
+        let Connection { stream, welcome, rest } = connection;
+        if let Err(reason) = stream.set_nonblocking(true) {
+            return self.give_up(reason.to_string(), now);
+        }
+        self.token = welcome.resume.or(self.token.take());
+        self.link = Link::Up(Box::new(Open {
+            stream,
+            input: LineSplitter::new(LINE_BYTES_MAX),
+            output: Outbox::default(),
+            since: now,
+        }));
+        self.ledger.connected();
+        self.take_bytes_of_daemon(&rest, now);
+    }
+
+    /// No daemon can be had: whoever waits is told why.
+    fn give_up(&mut self, reason: String, now: Instant) {
+        let failed = self.ledger.fail_all();
+        for id in &failed {
+            self.answer(Problem::NoDaemon(&reason), Some(id));
+        }
+        let failure = (!failed.is_empty()).then_some(Failure { at: now, reason });
+        self.link = Link::Down(failure);
+    }
+}
+
+#[cfg(test)]
+mod tests;
