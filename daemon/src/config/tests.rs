@@ -9,7 +9,7 @@ fn load(text: &str, http: Option<&str>) -> Result<Config, String> {
 }
 
 fn http(enabled: bool, port: u16) -> Config {
-    Config { http: HttpConfig { enabled, port } }
+    Config { http: HttpConfig { enabled, port }, sessions: SessionsConfig::default() }
 }
 
 #[test]
