@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -93,7 +93,8 @@ impl Report {
 
 /// What a session's thread tells the one that kills.
 enum Event {
-    Acknowledged(usize),
+    /// Which session, and how many daemons had died when it asked.
+    Acknowledged(usize, u32),
     Finished(usize),
 }
 
@@ -181,6 +182,7 @@ impl Args {
         let mut dice = Dice(report.seed);
         let slots: Vec<Slot> = (0..self.sessions).map(|_| Slot::default()).collect();
         let stop = AtomicBool::new(false);
+        let deaths = AtomicU32::new(0);
         let (sender, events) = channel();
         std::thread::scope(|scope| {
             let threads: Vec<_> = slots
@@ -188,9 +190,9 @@ impl Args {
                 .enumerate()
                 .map(|(index, slot)| {
                     let (sender, dice) = (sender.clone(), Dice(dice.next()));
-                    let (stop, writes) = (&stop, self.writes);
+                    let (stop, deaths, writes) = (&stop, &deaths, self.writes);
                     scope.spawn(move || {
-                        let outcome = session(scratch, index, writes, dice, slot, &sender, stop);
+                        let outcome = session(scratch, index, writes, dice, slot, &sender, stop, deaths);
                         // Fails when the killer has given up, and then nobody waits for it.
                         let _ = sender.send(Event::Finished(index));
                         outcome
@@ -203,7 +205,9 @@ impl Args {
                 slots: &slots,
                 moments: Moments::new(total, self.daemon_kills, self.shim_kills, &mut dice),
                 dice,
-                since: vec![0; slots.len()],
+                deaths: &deaths,
+                disturbed: vec![false; slots.len()],
+                finished: BTreeSet::new(),
                 acknowledged: 0,
             };
             let ended = killer.run(&events, deadline, report);
@@ -242,8 +246,11 @@ struct Killer<'a> {
     slots: &'a [Slot],
     moments: Moments,
     dice: Dice,
-    /// Answers of each session since the last death of a daemon; finished ones count as enough.
-    since: Vec<u32>,
+    /// How many daemons have died, counted when each is dead.
+    deaths: &'a AtomicU32,
+    /// Sessions that may still have a call under way from before the last death.
+    disturbed: Vec<bool>,
+    finished: BTreeSet<usize>,
     acknowledged: u64,
 }
 
@@ -257,17 +264,16 @@ impl Killer<'_> {
         let mut running = self.slots.len();
         while running > 0 {
             match events.recv_timeout(Duration::from_millis(POLL_MILLISECONDS)) {
-                Ok(Event::Acknowledged(index)) => {
+                Ok(Event::Acknowledged(index, deaths)) => {
                     self.acknowledged += 1;
-                    if let Some(since) = self.since.get_mut(index) {
-                        *since = since.saturating_add(1);
+                    if deaths == self.deaths.load(Ordering::SeqCst) {
+                        self.undisturbed(index);
                     }
                 }
                 Ok(Event::Finished(index)) => {
                     running -= 1;
-                    if let Some(since) = self.since.get_mut(index) {
-                        *since = u32::MAX;
-                    }
+                    self.finished.insert(index);
+                    self.undisturbed(index);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -294,20 +300,25 @@ impl Killer<'_> {
             report.shim_kills += u32::from(self.slots.get(index).is_some_and(Slot::kill));
         }
         // A call that is under way at two deaths is given up by contract, with its outcome unknown. So
-        // each session gets an answer in between; of two, one was asked for after the death.
-        if self.since.iter().all(|since| *since >= 2)
+        // each session first gets an answer to something that it asked after the death.
+        if !self.disturbed.contains(&true)
             && self.moments.daemon.pop_if(|moment| *moment <= now).is_some()
         {
             let pid = self.scratch.wait_for_daemon(None)?.pid;
             self.scratch.kill_daemon(pid)?;
             report.daemon_kills += 1;
-            for since in &mut self.since {
-                if *since != u32::MAX {
-                    *since = 0;
-                }
+            self.deaths.fetch_add(1, Ordering::SeqCst);
+            for (index, disturbed) in self.disturbed.iter_mut().enumerate() {
+                *disturbed = !self.finished.contains(&index);
             }
         }
         Ok(())
+    }
+
+    fn undisturbed(&mut self, index: usize) {
+        if let Some(disturbed) = self.disturbed.get_mut(index) {
+            *disturbed = false;
+        }
     }
 }
 
@@ -335,6 +346,7 @@ fn session(
     slot: &Slot,
     events: &Sender<Event>,
     stop: &AtomicBool,
+    deaths: &AtomicU32,
 ) -> Outcome {
     let mut outcome = Outcome::default();
     let mut agent: Option<Agent> = None;
@@ -358,11 +370,12 @@ fn session(
         let tag = format!("t-{index:04}-{number:06}");
         let (tool, arguments) = write(&tag, dice.next());
         outcome.attempted.insert(tag.clone());
+        let asked = deaths.load(Ordering::SeqCst);
         match current.call(tool, &arguments) {
             Ok(_) => {
                 outcome.acknowledged.insert(tag);
                 // Fails when the killer has given up.
-                let _ = events.send(Event::Acknowledged(index));
+                let _ = events.send(Event::Acknowledged(index, asked));
             }
             Err(CallError::Gone) if slot.killed.swap(false, Ordering::SeqCst) => {
                 outcome.unknown += 1;
