@@ -1,2 +1,58 @@
-//! x
-fn main() {}
+//! `anchord`: parses, calls, maps errors to exit codes.
+
+mod agent;
+mod client;
+mod commands;
+mod confirm;
+mod directive;
+mod exit;
+mod limits;
+mod scratch;
+mod show;
+mod table;
+mod tally;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::exit::{Error, Kind};
+
+/// The memory that coding agents share: one daemon, one memory per project, nothing lost.
+#[derive(Debug, Parser)]
+#[command(
+    name = "anchord",
+    version,
+    after_help = exit::EXIT_CODES,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = anstream::stdout();
+    let done = cli.command.run(&mut out).and_then(|code| {
+        out.flush()?;
+        Ok(code)
+    });
+    match done {
+        Ok(code) => code,
+        Err(error) => fail(&error),
+    }
+}
+
+fn fail(error: &Error) -> ExitCode {
+    if error.kind != Kind::ReaderGone {
+        // Nobody is left to tell when stderr is closed, too; the exit code still says it.
+        let _ = writeln!(anstream::stderr(), "{error}");
+    }
+    ExitCode::from(error.kind.code())
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,9 +8,9 @@ use anchord_memory::{Memory, Provenance, Seq, SessionId, export, import};
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
-    CountersStatus, ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts, ImportParams,
-    ImportReply, ImportSource, IndexState, InstanceStatus, JournalLine, LoadReply, Problem,
-    ProjectRef, ProjectStatus, ProjectsReply, RebuildReply, RecordsStatus, RemovedReply,
+    CountersStatus, ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts,
+    ImportParams, ImportReply, ImportSource, IndexState, InstanceStatus, JournalLine, LoadReply,
+    Problem, ProjectRef, ProjectStatus, ProjectsReply, RebuildReply, RecordsStatus, RemovedReply,
     SessionStatus, StagedStatus, StatusReply, StopReply, VerifyReply,
 };
 use crate::project::{Decide, Decided, OpenProject, WriteError};
@@ -130,7 +130,8 @@ pub(crate) async fn delete_project(
     }
     refuse_while_live(daemon, id)?;
     let bytes = directory_bytes(&daemon.projects.directory(id));
-    let removed = daemon.projects.close_and(id, |directory| std::fs::remove_dir_all(directory)).await;
+    let removed =
+        daemon.projects.close_and(id, |directory| std::fs::remove_dir_all(directory)).await;
     if let Err(error) = removed
         && error.kind() != std::io::ErrorKind::NotFound
     {
@@ -278,7 +279,8 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     };
     let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
     let planned = import::plan_import(&memory, &zipmem, &digest, &by);
-    let counts = |found: usize, new| ImportCounts { found: found.try_into().unwrap_or(u32::MAX), new };
+    let counts =
+        |found: usize, new| ImportCounts { found: found.try_into().unwrap_or(u32::MAX), new };
     let outcome = &planned.outcome;
     let mut reply = ImportReply {
         project: asked.id.map(|id| asked.reference(daemon, id)),
@@ -443,16 +445,17 @@ fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
                 since: session.started.0,
                 last_call: standing.last_call.0,
                 connected: standing.disconnected.is_none(),
-                staged: staged.map(|staged| {
-                    let counts = staged.counts();
-                    StagedStatus {
-                        blueprints: counts.blueprints,
-                        anchors: counts.anchors,
-                        lessons: counts.lessons,
-                        summary: staged.summary.is_some(),
-                    }
-                })
-                .unwrap_or_default(),
+                staged: staged
+                    .map(|staged| {
+                        let counts = staged.counts();
+                        StagedStatus {
+                            blueprints: counts.blueprints,
+                            anchors: counts.anchors,
+                            lessons: counts.lessons,
+                            summary: staged.summary.is_some(),
+                        }
+                    })
+                    .unwrap_or_default(),
             }
         })
         .collect();

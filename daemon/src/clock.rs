@@ -22,3 +22,6 @@ pub fn timestamp(time: SystemTime) -> Timestamp {
     };
     Timestamp(millis.unwrap_or(i64::MAX))
 }
+
+#[cfg(test)]
+mod tests;

@@ -152,7 +152,8 @@ impl Config {
                     }
                     ("sessions", "grace_seconds", value) => {
                         let seconds = value.as_integer().and_then(|s| u64::try_from(s).ok());
-                        let seconds = seconds.filter(|s| (1..=SESSION_GRACE_SECONDS_MAX).contains(s));
+                        let seconds =
+                            seconds.filter(|s| (1..=SESSION_GRACE_SECONDS_MAX).contains(s));
                         let seconds =
                             seconds.ok_or_else(|| bad("sessions.grace_seconds", value, GRACES))?;
                         config.sessions.grace = Duration::from_secs(seconds);

@@ -76,10 +76,10 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub const THREAD_ID_CHARS_MAX: usize = 64;
 
 /// A project that no session uses is closed after this.
-pub const PROJECT_IDLE_AFTER: Duration = Duration::from_secs(60);
+pub const PROJECT_IDLE_AFTER: Duration = Duration::from_mins(1);
 
 /// A session whose process cannot be judged is gone after this time without a connection.
-pub const FOREIGN_GRACE: Duration = Duration::from_secs(24 * 60 * 60);
+pub const FOREIGN_GRACE: Duration = Duration::from_hours(24);
 
 /// How often ended sessions and idle projects are looked for.
 pub const JOBS_EVERY: Duration = Duration::from_secs(2);

@@ -88,7 +88,11 @@ impl Default for Metrics {
 impl Metrics {
     /// A connection was answered.
     pub(crate) fn connected(&self, admitted: bool) {
-        if admitted { self.connections.inc() } else { self.refused.inc() };
+        if admitted {
+            self.connections.inc()
+        } else {
+            self.refused.inc()
+        };
     }
 
     /// A tool panicked.

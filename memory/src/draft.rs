@@ -10,6 +10,7 @@ use crate::ids::{Kind, RecordId, Revision, Version};
 use crate::index::MergeKey;
 use crate::memory::Memory;
 use crate::merge::{Verdict, judge};
+use crate::plan::KeptBlueprint;
 use crate::record::{Anchor, Blueprint, Body, Lesson, Provenance, Record, Standing};
 use crate::staged::{Staged, count};
 
@@ -18,7 +19,7 @@ pub(crate) struct Draft<'a> {
     head: Memory,
     touched: BTreeSet<RecordId>,
     merged: u32,
-    kept: Vec<RecordId>,
+    kept: Vec<KeptBlueprint>,
 }
 
 /// What came of a draft.
@@ -32,7 +33,7 @@ pub(crate) struct Written {
     /// Items that went into records that were there.
     pub(crate) merged: u32,
     /// Immutable blueprints that stayed as they were.
-    pub(crate) kept: Vec<RecordId>,
+    pub(crate) kept: Vec<KeptBlueprint>,
 }
 
 impl<'a> Draft<'a> {
@@ -73,7 +74,9 @@ impl<'a> Draft<'a> {
     /// Leaves a blueprint as it is, which its caller will want to know.
     pub(crate) fn keep(&mut self, id: RecordId, origin: &Provenance) {
         self.stand(id, Standing::Active, origin);
-        self.kept.push(id);
+        if let Some(Body::Blueprint(kept)) = self.head.record(id).map(|record| &record.body) {
+            self.kept.push(KeptBlueprint { id: Some(id), title: kept.title.clone() });
+        }
     }
 
     /// One anchor over everything it meets, and over what that meets in turn. The lowest id survives.

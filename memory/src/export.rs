@@ -79,8 +79,8 @@ pub fn markdown(memory: &Memory, project: &str) -> String {
         vec![format!("# {project}: memory at revision {} ({size})", memory.revision().0)];
     for (kind, heading) in [
         (Kind::Blueprint, "## Blueprints"),
-        (Kind::Lesson, "## Lessons"),
         (Kind::Anchor, "## Anchors"),
+        (Kind::Lesson, "## Lessons"),
         (Kind::SessionRow, "## Sessions"),
     ] {
         let parts: Vec<String> = memory.active_of(kind).map(|record| part(record)).collect();

@@ -7,7 +7,7 @@
 pub fn normalise(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
     let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
+    for part in path.split('/').map(str::trim) {
         match part {
             "" | "." => {}
             ".." if parts.last().is_some_and(|last| *last != "..") => {
@@ -35,3 +35,6 @@ pub fn is_inside(path: &str) -> bool {
     let drive = path.as_bytes().get(1) == Some(&b':');
     !(path.is_empty() || path.starts_with('/') || path.split('/').any(|part| part == "..") || drive)
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,3 +58,6 @@ pub(crate) fn clip(text: &str, chars_max: usize) -> String {
     clipped.push('…');
     clipped
 }
+
+#[cfg(test)]
+mod tests;

@@ -90,17 +90,13 @@ pub fn plan_import(
     });
 
     let written = draft.finish();
-    let kept = written.kept.iter().filter_map(|id| {
-        let Body::Blueprint(stored) = &written.head.record(*id)?.body else { return None };
-        Some(KeptBlueprint { id: Some(*id), title: stored.title.clone() })
-    });
     let outcome = ImportOutcome {
         before: None,
         added: written.added,
         merged: written.merged,
         sessions,
         pending: notice.as_ref().map(|notice| notice.kept).unwrap_or_default(),
-        kept: kept.collect(),
+        kept: written.kept,
         notes: source.notes.clone(),
     };
     let records = count(written.changes.len());

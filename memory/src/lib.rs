@@ -24,6 +24,8 @@ mod record;
 mod refusal;
 pub mod render;
 mod staged;
+#[cfg(test)]
+mod testing;
 
 pub use archive::{ArchivePlan, Archived};
 pub use change::{Change, Counts, Notice, NoticeCause};

@@ -81,3 +81,6 @@ impl fmt::Display for LineRange {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -118,6 +118,9 @@ impl Staged {
     }
 
     fn absorb_lessons(&mut self, later: &[Lesson]) {
+        if later.is_empty() {
+            return;
+        }
         let mut at: BTreeMap<String, usize> =
             self.lessons.iter().enumerate().map(|(at, lesson)| (lesson.key(), at)).collect();
         for lesson in later {

@@ -1,1 +1,283 @@
-//! Tests
+//! A daemon and an agent for the tests of this crate: both in this process, over real descriptors.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use anchord_proto::hello::{Answer, Hello, RefusalCode, Refused, Role, Welcome};
+use anchord_proto::instance::InstanceDir;
+use anchord_proto::line::McpLine;
+use anchord_proto::socket;
+use rustix::event::{PollFd, PollFlags};
+use uuid::Uuid;
+
+use crate::link::Search;
+use crate::pipe::{self, Ends};
+use crate::start::Launcher;
+use crate::turn::Turn;
+use crate::watch::Parent;
+
+/// Longer than anything here takes, so that a test ends that would hang.
+pub(crate) const SOON: Duration = Duration::from_secs(10);
+
+/// An instance directory that goes with the test.
+pub(crate) struct Instance {
+    _scratch: tempfile::TempDir,
+    pub(crate) dir: InstanceDir,
+}
+
+impl Instance {
+    pub(crate) fn new() -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = InstanceDir::named(scratch.path().join("instance"));
+        dir.ensure().unwrap();
+        Self { _scratch: scratch, dir }
+    }
+
+    /// What is looked for here, without any means to start it.
+    pub(crate) fn search(&self) -> Search {
+        Search {
+            dir: Ok(self.dir.clone()),
+            hello: Hello::new(Role::Mcp, Uuid::from_u128(7), 1),
+            launcher: None,
+            patience: SOON,
+            may_start: Arc::new(AtomicBool::new(true)),
+        }
+    }
+
+    /// A daemon's socket. The connections are accepted by the test.
+    pub(crate) fn daemon(&self) -> Daemon {
+        Daemon { listener: socket::bind(&self.dir).unwrap() }
+    }
+}
+
+/// A daemon that says what the test says.
+pub(crate) struct Daemon {
+    listener: UnixListener,
+}
+
+impl Daemon {
+    /// Accepts a connection, reads the hello, and answers `answer`.
+    pub(crate) fn answer(&self, answer: &Answer) -> (Hello, Served) {
+        let (stream, _) = self.listener.accept().unwrap();
+        stream.set_read_timeout(Some(SOON)).unwrap();
+        let mut served = Served { lines: BufReader::new(stream.try_clone().unwrap()), stream };
+        let hello = serde_json::from_str(&served.raw_line()).unwrap();
+        served.say(&serde_json::to_string(answer).unwrap());
+        (hello, served)
+    }
+
+    /// Accepts a connection and says welcome.
+    pub(crate) fn welcome(&self) -> (Hello, Served) {
+        self.answer(&welcome("token"))
+    }
+}
+
+pub(crate) fn welcome(token: &str) -> Answer {
+    Answer::Welcome(Welcome {
+        anchord: 1,
+        build: "test".to_owned(),
+        session: Some("s".to_owned()),
+        resume: Some(token.to_owned()),
+    })
+}
+
+pub(crate) fn refused(code: RefusalCode) -> Answer {
+    Answer::Refused(Refused {
+        code,
+        message: "the message".to_owned(),
+        action: "the action".to_owned(),
+    })
+}
+
+/// The daemon's side of a connection. Dropped, it is what a killed daemon leaves.
+pub(crate) struct Served {
+    lines: BufReader<UnixStream>,
+    stream: UnixStream,
+}
+
+impl Served {
+    /// The next line as it came.
+    pub(crate) fn raw_line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        assert_eq!(line.pop(), Some('\n'), "the shim closed the connection");
+        line
+    }
+
+    /// The next `mcp` line: number, acknowledged, JSON.
+    pub(crate) fn line(&mut self) -> (u64, u64, String) {
+        let line = self.raw_line();
+        let McpLine { number, acknowledged, json } = McpLine::parse(line.as_bytes()).unwrap();
+        (number, acknowledged, json.to_owned())
+    }
+
+    /// The next line's number, after checking its JSON.
+    pub(crate) fn expect(&mut self, json: &str) -> u64 {
+        let (number, _, found) = self.line();
+        assert_eq!(found, json);
+        number
+    }
+
+    pub(crate) fn say(&mut self, line: &str) {
+        self.stream.write_all(line.as_bytes()).unwrap();
+        self.stream.write_all(b"\n").unwrap();
+    }
+
+    /// Says the beginning of a line.
+    pub(crate) fn begin(&mut self, part: &str) {
+        self.stream.write_all(part.as_bytes()).unwrap();
+    }
+
+    /// Whether the shim says anything in this time.
+    pub(crate) fn has_input_within(&self, limit: Duration) -> bool {
+        readable_within(&self.stream, limit)
+    }
+
+    /// Says `line` until the shim takes no more, at most `times`; returns how often it was taken.
+    pub(crate) fn say_until_full(&mut self, line: &str, times: usize) -> usize {
+        self.stream.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
+        let line = format!("{line}\n");
+        (0..times).take_while(|_| self.stream.write_all(line.as_bytes()).is_ok()).count()
+    }
+
+    /// Dies. Said outright because a reader thread of a test may hold a copy of the socket.
+    pub(crate) fn die(self) {
+        self.stream.shutdown(Shutdown::Both).unwrap();
+    }
+
+    /// Waits until the shim has closed the connection; returns what it still said.
+    pub(crate) fn rest(mut self) -> String {
+        let mut rest = String::new();
+        self.lines.read_to_string(&mut rest).unwrap();
+        rest
+    }
+}
+
+/// An agent with a shim.
+pub(crate) struct Agent {
+    stdin: Option<UnixStream>,
+    stdout: BufReader<UnixStream>,
+    stop: UnixStream,
+    shim: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+impl Agent {
+    pub(crate) fn start(search: Search) -> Self {
+        let (stdin, shim_stdin) = UnixStream::pair().unwrap();
+        let (stdout, shim_stdout) = UnixStream::pair().unwrap();
+        let (stop, shim_stop) = UnixStream::pair().unwrap();
+        stdout.set_read_timeout(Some(SOON)).unwrap();
+        let turn = Turn::new(search.dir.as_ref().ok().map(InstanceDir::resending));
+        let shim = thread::spawn(move || {
+            let ends = Ends {
+                stdin: shim_stdin.as_fd(),
+                stdout: shim_stdout.as_fd(),
+                stop: shim_stop.as_fd(),
+                parent: Parent::watch(),
+            };
+            pipe::run(&ends, search, turn)
+        });
+        Self { stdin: Some(stdin), stdout: BufReader::new(stdout), stop, shim: Some(shim) }
+    }
+
+    pub(crate) fn say(&mut self, line: &str) {
+        self.say_bytes(format!("{line}\n").as_bytes());
+    }
+
+    pub(crate) fn say_bytes(&mut self, bytes: &[u8]) {
+        self.stdin.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
+    /// The next line on stdout.
+    pub(crate) fn hear(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        assert_eq!(line.pop(), Some('\n'), "the shim closed stdout");
+        line
+    }
+
+    /// Whether stdout stays silent for this time.
+    pub(crate) fn hears_nothing_for(&self, limit: Duration) -> bool {
+        self.stdout.buffer().is_empty() && !readable_within(self.stdout.get_ref(), limit)
+    }
+
+    /// Checks that the shim ends though nobody reads its stdout.
+    pub(crate) fn shim_ends_within(mut self, limit: Duration) {
+        let begin = Instant::now();
+        self.shim.take().unwrap().join().unwrap().unwrap();
+        assert!(begin.elapsed() < limit, "took {:?}", begin.elapsed());
+    }
+
+    pub(crate) fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Does what a signal does.
+    pub(crate) fn signal(&mut self) {
+        self.stop.write_all(&[0]).unwrap();
+    }
+
+    /// Waits for the shim's end: what it still printed, and how long that took.
+    pub(crate) fn wait(mut self) -> (String, Duration) {
+        let begin = Instant::now();
+        self.shim.take().unwrap().join().unwrap().unwrap();
+        let took = begin.elapsed();
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).unwrap();
+        (rest, took)
+    }
+}
+
+/// A program for starting daemons: a shell script with this body.
+pub(crate) fn program(instance: &Instance, body: &str) -> Launcher {
+    let (text, path) = (instance.dir.path().join("text"), instance.dir.path().join("program"));
+    fs::write(&text, format!("#!/bin/sh\n{body}\n")).unwrap();
+    fs::set_permissions(&text, fs::Permissions::from_mode(0o700)).unwrap();
+    // Copied by another process: a process that another test starts just now could inherit a
+    // descriptor with which this one writes, and then the program could not be run.
+    assert!(Command::new("cp").arg("-p").args([&text, &path]).status().unwrap().success());
+    Launcher::new(path)
+}
+
+/// Waits until something is so.
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + SOON;
+    while !is_so() {
+        assert!(Instant::now() < until, "waited in vain until {what}");
+        thread::park_timeout(Duration::from_millis(1));
+    }
+}
+
+fn readable_within(stream: &UnixStream, limit: Duration) -> bool {
+    let mut polled = [PollFd::new(stream, PollFlags::IN)];
+    rustix::event::poll(&mut polled, Some(&limit.try_into().unwrap())).unwrap() > 0
+}
+
+/// A request with this id.
+pub(crate) fn request(id: &str, method: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#)
+}
+
+/// A notification.
+pub(crate) fn notification(method: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#)
+}
+
+/// A reply to the request with this id.
+pub(crate) fn reply(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
+}
+
+/// A reply to `initialize`.
+pub(crate) fn initialize_reply(id: &str, revision: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"protocolVersion":"{revision}"}}}}"#)
+}

@@ -1,1 +1,87 @@
-//! Tests.
+//! Settings: the defaults, what overrides them, and errors that name what is wrong.
+
+use super::*;
+
+fn load(text: &str, http: Option<&str>) -> Result<Config, String> {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join(CONFIG_FILE), text).unwrap();
+    Config::load(dir.path(), http).map_err(|error| error.to_string())
+}
+
+fn http(enabled: bool, port: u16) -> Config {
+    Config { http: HttpConfig { enabled, port }, ..Config::default() }
+}
+
+#[test]
+fn without_a_file_the_defaults_hold() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(Config::load(dir.path(), None).unwrap(), http(true, 7717));
+    assert_eq!(Config::load(&dir.path().join("missing"), None).unwrap(), Config::default());
+    assert_eq!(load("", None).unwrap(), Config::default());
+}
+
+#[test]
+fn the_environment_overrides_the_file_and_the_file_the_defaults() {
+    let text = "[http]\nenabled = false\nport = 0\n";
+    assert_eq!(load(text, None).unwrap(), http(false, 0));
+    assert_eq!(load(text, Some("8080")).unwrap(), http(true, 8080));
+    assert_eq!(load("[http]\nport = 9", Some("off")).unwrap(), http(false, 9));
+}
+
+#[test]
+fn the_grace_of_a_session_is_set_in_seconds() {
+    let grace = |text: &str| load(text, None).unwrap().sessions.grace;
+    assert_eq!(grace(""), SESSION_GRACE);
+    assert_eq!(grace("[sessions]\ngrace_seconds = 1"), Duration::from_secs(1));
+    assert_eq!(grace("[sessions]\ngrace_seconds = 3600"), Duration::from_hours(1));
+}
+
+#[test]
+fn what_is_wrong_is_named_with_what_is_allowed() {
+    for (text, variable, parts) in [
+        ("colour = 1", None, ["config.toml", "`colour`", "[http]"]),
+        ("[colour]", None, ["config.toml", "`colour`", "[http]"]),
+        ("http = 1", None, ["config.toml", "`http` is 1", "[http]"]),
+        ("[http]\nprot = 1", None, ["config.toml", "`http.prot`", "http.enabled, http.port"]),
+        ("[http]\nport = 65536", None, ["config.toml", "`http.port` is 65536", "0 to 65535"]),
+        ("[http]\nport = \"x\"", None, ["config.toml", "`http.port` is \"x\"", "0 to 65535"]),
+        ("[http]\nenabled = 1", None, ["config.toml", "`http.enabled` is 1", "true, false"]),
+        ("sessions = 1", None, ["config.toml", "`sessions` is 1", "[sessions]"]),
+        (
+            "[sessions]\ngrace = 1",
+            None,
+            ["config.toml", "`sessions.grace`", "sessions.grace_seconds"],
+        ),
+        (
+            "[sessions]\ngrace_seconds = 0",
+            None,
+            ["config.toml", "`sessions.grace_seconds` is 0", "1 to 3600"],
+        ),
+        (
+            "[sessions]\ngrace_seconds = 3601",
+            None,
+            ["config.toml", "`sessions.grace_seconds` is 3601", "1 to 3600"],
+        ),
+        ("[http]\nport = 1\nport = 2", None, ["config.toml", "line 3", "duplicate key"]),
+        ("", Some("on"), ["the environment", "`ANCHORD_HTTP` is `on`", "off, or a port"]),
+        ("", Some("-1"), ["the environment", "`ANCHORD_HTTP` is `-1`", "off, or a port"]),
+    ] {
+        let error = load(text, variable).unwrap_err();
+        for part in parts {
+            assert!(error.contains(part), "`{part}` is not in: {error}");
+        }
+        assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join(CONFIG_FILE);
+    std::fs::create_dir(&file).unwrap();
+    assert!(matches!(Config::load(dir.path(), None), Err(ConfigError::Io { .. })));
+    std::fs::remove_dir(&file).unwrap();
+    std::fs::write(&file, "#".repeat(70_000)).unwrap();
+    let error = Config::load(dir.path(), None).unwrap_err().to_string();
+    assert!(error.contains("longer than"), "{error}");
+}

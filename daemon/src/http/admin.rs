@@ -130,8 +130,8 @@ async fn stop(State(daemon): Shared) -> Json<api::StopReply> {
 
 impl IntoResponse for ErrorReply {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.code.status())
-            .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status =
+            StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         (status, Json(self)).into_response()
     }
 }
@@ -165,10 +165,7 @@ where
 {
     type Rejection = ErrorReply;
 
-    async fn from_request(
-        request: axum::extract::Request,
-        state: &S,
-    ) -> Result<Self, ErrorReply> {
+    async fn from_request(request: axum::extract::Request, state: &S) -> Result<Self, ErrorReply> {
         let body = Json::<T>::from_request(request, state).await;
         body.map(|Json(body)| Self(body)).map_err(|error| bad_request(error.body_text()))
     }

@@ -1,7 +1,6 @@
 //! The admin API: what the command line asks over the socket in the role `http`, and what it gets.
 //!
-//! JSON both ways, except [`EXPORT`] (the document itself) and [`JOURNAL`] (entries as they stand on disk,
-//! one JSON line each). Readers ignore fields they do not know and give those they miss a default, so
+//! JSON both ways, except [`EXPORT`] (the document itself) and [`JOURNAL`] (a line for each entry). Readers ignore fields they do not know and give those they miss a default, so
 //! that a client and a daemon one build apart understand each other. A `project` argument is an absolute
 //! directory in the project or the project's id. Paths are text: a name that is not UTF-8 is shown with
 //! replacement characters and cannot be asked for. Times are milliseconds since the Unix epoch.
@@ -22,7 +21,7 @@ pub const PROJECT_LINK: &str = "/v1/projects/link";
 pub const PROJECT_FORGET: &str = "/v1/projects/forget";
 /// `POST` [`DeleteParams`]: [`RemovedReply`]; row and data go.
 pub const PROJECT_DELETE: &str = "/v1/projects/delete";
-/// `GET` with [`JournalQuery`]: entries, oldest first, as [`JSON_LINES`].
+/// `GET` with [`JournalQuery`]: [`JournalLine`]s, oldest first, as [`JSON_LINES`].
 pub const JOURNAL: &str = "/v1/journal";
 /// `POST` [`ProjectParams`]: [`VerifyReply`]. Damage that was found is part of the reply, not an error.
 pub const JOURNAL_VERIFY: &str = "/v1/journal/verify";
@@ -331,7 +330,7 @@ pub struct RemovedReply {
 pub struct JournalQuery {
     /// A directory or an id.
     pub project: String,
-    /// The first entry; without it, the last `limit` entries.
+    /// The first entry; without it, 1.
     #[serde(default)]
     pub from: Option<u64>,
     /// At most so many; the daemon may give fewer, and gives none only at the end.

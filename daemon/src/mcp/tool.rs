@@ -28,10 +28,9 @@ impl From<WriteError> for ToolError {
         match error {
             WriteError::Internal => Self::Internal(error.to_string()),
             WriteError::Refused(text) => Self::Caller(text),
-            WriteError::Busy
-            | WriteError::NotSaved(_)
-            | WriteError::Closed
-            | WriteError::Stale => Self::Caller(error.to_string()),
+            WriteError::Busy | WriteError::NotSaved(_) | WriteError::Closed | WriteError::Stale => {
+                Self::Caller(error.to_string())
+            }
         }
     }
 }
@@ -56,7 +55,8 @@ pub(crate) struct ToolSpec {
     run: Run,
 }
 
-type Run = Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync>;
+type Run =
+    Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync>;
 
 /// What a client may assume of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +136,8 @@ fn schema_of<P: JsonSchema>() -> JsonObject {
     }
 }
 
-/// Drops titles, integer formats, null types and null defaults; an absent parameter says the same.
+/// Drops what an absent parameter says as well: titles, integer formats, null types, empty defaults. Unknown
+/// parameters are still refused, with the names that there are.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -145,9 +146,17 @@ fn tidy(schema: &mut Value) {
             }
             object.remove("format");
             object.remove("minimum");
-            if object.get("default").is_some_and(Value::is_null) {
+            let says_nothing = |default: &Value| match default {
+                Value::Null => true,
+                Value::String(text) => text.is_empty(),
+                Value::Array(items) => items.is_empty(),
+                Value::Bool(set) => !set,
+                Value::Number(_) | Value::Object(_) => false,
+            };
+            if object.get("default").is_some_and(says_nothing) {
                 object.remove("default");
             }
+            object.remove("additionalProperties");
             if let Some(Value::Array(types)) = object.get_mut("type") {
                 types.retain(|name| name != "null");
                 if let [only] = types.as_slice() {

@@ -156,11 +156,7 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Numbere
     }
 }
 
-fn problem(
-    code: ErrorCode,
-    message: String,
-    id: Option<RequestId>,
-) -> Box<ServerJsonRpcMessage> {
+fn problem(code: ErrorCode, message: String, id: Option<RequestId>) -> Box<ServerJsonRpcMessage> {
     Box::new(JsonRpcMessage::error(ErrorData::new(code, message, None), id))
 }
 

@@ -84,8 +84,10 @@ impl<M: Machine> std::fmt::Debug for Owner<M> {
 /// One thing for the owner to do.
 enum Job<M: Machine> {
     Write(Write<M>),
-    Ask(Box<dyn FnOnce(&mut dyn Store<M>, &M) + Send>),
+    Ask(Ask<M>),
 }
+
+type Ask<M> = Box<dyn FnOnce(&mut dyn Store<M>, &M) + Send>;
 
 struct Write<M: Machine> {
     session: Option<SessionId>,
@@ -311,8 +313,7 @@ impl<M: Machine> Batch<M> {
             let revision: Option<Revision> =
                 M::is_commit(&decided.changes).then(|| self.head.revision());
             if let Some(call) = &call {
-                self.by_call
-                    .insert((Arc::clone(&call.instance), call.number), self.waiting.len());
+                self.by_call.insert((Arc::clone(&call.instance), call.number), self.waiting.len());
             }
             self.entries.push(Entry {
                 seq,

@@ -121,10 +121,8 @@ pub fn establish(
     }
     let Resolution { id, status } = here.resolve(registry);
     let wanted = id.unwrap_or_else(|| ProjectId(Uuid::new_v4()));
-    let replaced = match &status {
-        Status::Copy { of, .. } => Some(*of),
-        _ => None,
-    };
+    // What a copy came with must go, also when its own id could only be remembered so far.
+    let replaced = here.found.filter(|found| *found != wanted);
     let (id, stored) = match id_file::write(&here.place, wanted, replaced) {
         Ok(id) => (id, Stored::InProject),
         Err(error) => (wanted, Stored::InRegistry { why: error.to_string() }),

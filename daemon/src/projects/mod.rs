@@ -1,12 +1,14 @@
 //! Projects: where one is, what its id is, which are known, and reading its files.
 //!
-//! [`locate`] finds the project of a directory, [`identify`] tells which one it is without touching it,
+//! [`locate()`] finds the project of a directory, [`identify`] tells which one it is without touching it,
 //! [`establish`] gives it its id at the first write, [`Registry`] remembers, [`ProjectFiles`] reads.
 //! git is never run: its layout is read as files, and nothing in it is believed that would make the
 //! daemon write elsewhere.
 
 mod files;
 mod identity;
+#[cfg(test)]
+mod layouts;
 mod locate;
 mod registry;
 

@@ -10,6 +10,7 @@ use anchord_proto::hello::Hello;
 use anchord_proto::host;
 
 use super::Session;
+use crate::clock;
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject, WriteError, Written};
 use crate::projects::{
@@ -17,7 +18,6 @@ use crate::projects::{
     SessionRecord, Status, establish, identify, locate,
 };
 use crate::store::{Call, StoreError};
-use crate::clock;
 
 /// Where a session works.
 #[derive(Debug)]
@@ -194,7 +194,8 @@ impl Session {
             first_write: clock::now(),
         };
         let decide: Decide<crate::projects::Registry> = Box::new(move |registry, _| {
-            let known = registry.session(&record.session).is_some_and(|known| known.project == project);
+            let known =
+                registry.session(&record.session).is_some_and(|known| known.project == project);
             let changes =
                 if known { Vec::new() } else { vec![RegistryChange::SessionBound(record)] };
             Ok(Decided { changes, reply: String::new() })
@@ -281,7 +282,10 @@ fn find(hello: &Hello, daemon: &Daemon) -> Result<Place, BindError> {
 }
 
 /// Gives a place its project id, where the registry is written.
-pub(crate) async fn establish_in_registry(daemon: &Daemon, located: Located) -> Result<ProjectId, BindError> {
+pub(crate) async fn establish_in_registry(
+    daemon: &Daemon,
+    located: Located,
+) -> Result<ProjectId, BindError> {
     let (send, established) = tokio::sync::oneshot::channel();
     let decide: Decide<crate::projects::Registry> = Box::new(move |registry, now| {
         let result = establish(&located, registry, now);

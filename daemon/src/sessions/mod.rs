@@ -61,7 +61,12 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    fn new(id: SessionId, hello: Arc<Hello>, agent_session: Option<Arc<str>>, now: Timestamp) -> Self {
+    fn new(
+        id: SessionId,
+        hello: Arc<Hello>,
+        agent_session: Option<Arc<str>>,
+        now: Timestamp,
+    ) -> Self {
         Self {
             id,
             agent_session,

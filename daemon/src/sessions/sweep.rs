@@ -112,7 +112,10 @@ async fn keep(
     let decide: Decide<Memory> = Box::new(move |memory, now| {
         let by = anchord_memory::Provenance { time: now, ..provenance };
         let plan = plan_keep(memory, &by.session, &by, cause);
-        Ok(Decided { changes: plan.map(|plan| plan.changes).unwrap_or_default(), reply: String::new() })
+        Ok(Decided {
+            changes: plan.map(|plan| plan.changes).unwrap_or_default(),
+            reply: String::new(),
+        })
     });
     project.owner.write(Some(record.session.clone()), None, "keep", decide).await?;
     Ok(true)
@@ -169,7 +172,8 @@ fn restored(record: &SessionRecord) -> Session {
         ..Hello::new(Role::Mcp, instance, record.pid)
     };
     let agent_session = record.agent_session.as_deref().map(Arc::from);
-    let session = Session::new(record.session.clone(), Arc::new(hello), agent_session, record.first_write);
+    let session =
+        Session::new(record.session.clone(), Arc::new(hello), agent_session, record.first_write);
     session.set_client(&record.client);
     session
 }

@@ -85,12 +85,11 @@ impl SessionTable {
         thread: Option<&str>,
         client: Option<&str>,
     ) -> Arc<Session> {
-        let (id, agent_session) = match thread {
-            Some(thread) => (thread_id(&connection.id, thread), Some(Arc::from(thread))),
-            None => {
-                let named = connection.hello.agent_session.as_deref();
-                (connection.id.clone(), named.map(Arc::from))
-            }
+        let (id, agent_session) = if let Some(thread) = thread {
+            (thread_id(&connection.id, thread), Some(Arc::from(thread)))
+        } else {
+            let named = connection.hello.agent_session.as_deref();
+            (connection.id.clone(), named.map(Arc::from))
         };
         let now = clock::now();
         let mut inner = self.lock();

@@ -111,11 +111,7 @@ enum Admitted {
     Replace,
 }
 
-fn admit(
-    daemon: &Arc<Daemon>,
-    hello: Hello,
-    version: u32,
-) -> Result<(Admitted, Welcome), Refused> {
+fn admit(daemon: &Arc<Daemon>, hello: Hello, version: u32) -> Result<(Admitted, Welcome), Refused> {
     if daemon.is_stopping() && hello.role != Role::Http {
         return Err(refused(
             RefusalCode::Draining,

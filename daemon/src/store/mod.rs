@@ -2,16 +2,53 @@
 //!
 //! A store keeps one journal (the truth) and an index (sled, behind or gone at any time) for one
 //! state [`Machine`]: a project's memory, or the daemon's own registry. Everything above speaks
-//! [`Entry`] and [`Machine`]; lines, segments, checksums, rows and versions of formats live below.
+//! [`Entry`] and [`Machine`]; lines, segments, checksums, rows and versions of formats live below and
+//! are described in `docs/storage-format.md`.
 //!
 //! The order of a write: [`Store::append`] (on disk when it returns), publish, reply, then
 //! [`Store::settle`], which lets the index follow and rotates the journal.
+//!
+//! A store takes no lock: its caller holds the daemon's.
+
+mod disk;
+mod error;
+mod format;
+mod index;
+mod journal;
+mod journal_store;
+pub mod limits;
+mod open;
+mod place;
+mod project;
+mod recover;
+mod replies;
+mod segment;
+mod sled_index;
+mod snapshot;
+
+#[cfg(any(test, feature = "test-hooks"))]
+mod sim_disk;
+#[cfg(any(test, feature = "test-hooks"))]
+pub mod twins;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use anchord_memory::{Revision, Seq, SessionId, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+pub use disk::{Disk, DiskFile, RealDisk};
+pub use error::StoreError;
+pub use index::{Index, IndexError, IndexPlace, MemIndex};
+pub use journal_store::{JournalStore, discard_index};
+pub use open::Options;
+pub use place::refuse_network_fs;
+pub use replies::{Answer, Replies};
+#[cfg(any(test, feature = "test-hooks"))]
+pub use sim_disk::{Fault, Random, SimDisk};
+pub use sled_index::SledPlace;
 
 /// One acknowledged change: a line of the journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +67,8 @@ pub struct Entry<C> {
     pub operation: Cow<'static, str>,
     /// What changed, in order.
     pub changes: Vec<C>,
-    /// What the caller was told; kept until the shim acknowledges it.
+    /// What the caller was told; kept until the shim acknowledges it. There if and only if `call` is:
+    /// one line of a shim is one entry, so that no crash can keep half of it.
     pub reply: Option<String>,
 }
 
@@ -72,10 +110,11 @@ pub trait Machine: Clone + Default + Send + Sync + 'static {
     /// Applies one entry's changes.
     fn apply(&mut self, seq: Seq, changes: &[Self::Change]);
 
-    /// The rows that differ after an entry with these changes was applied: what the index must write.
+    /// The rows these changes may have altered, as they stand in this state, which may be some entries
+    /// further on; a row that is not there (any more) has no value.
     fn touched_rows(&self, changes: &[Self::Change]) -> Vec<Row>;
 
-    /// The whole state as rows, in key order: a snapshot.
+    /// The whole state as rows, no key twice, in the same order for the same state.
     fn rows(&self) -> Box<dyn Iterator<Item = Row> + '_>;
 
     /// The state that rows describe.
@@ -92,4 +131,109 @@ pub struct Row {
     pub key: String,
     /// JSON.
     pub value: Option<String>,
+}
+
+/// Keeps what it is given: the daemon's only way to write.
+///
+/// Calls come in this order: `append`, then `settle` with the state after it, any number of times;
+/// `close` at the end. The other calls fit anywhere between.
+pub trait Store<M: Machine>: Send {
+    /// Appends entries that follow the last one without a gap, as one group with one sync.
+    ///
+    /// When this is `Ok` they are on disk. When it is an error nothing of them is acknowledged, and
+    /// either the journal was cut back to what was before and synced, so that they never appear again,
+    /// or it is [`StoreError::Uncertain`] and the store is read-only from now on.
+    fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError>;
+
+    /// Lets the index follow what was appended since the last call; when a segment is full, begins the
+    /// next one with a snapshot of `state` and lets `replies` forget shims that are long gone.
+    ///
+    /// `state` and `replies` stand at the last appended entry. An error is for the log: what was
+    /// appended stays promised, and a later call tries again.
+    fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError>;
+
+    /// Writes what may be written late: soft marks, the index's own buffers, and history that a
+    /// rebuilt index still lacks. To be called off the hot path, every few seconds.
+    fn flush(&mut self);
+
+    /// The entry whose change has this history key (see [`Machine::history_keys`]), read from the
+    /// journal by reference.
+    fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError>;
+
+    /// Every entry from `from` on, checked and in order, until `visit` says false.
+    fn entries(
+        &mut self,
+        from: Seq,
+        visit: &mut dyn FnMut(&Entry<M::Change>) -> bool,
+    ) -> Result<(), StoreError>;
+
+    /// Remembers something that may be lost, such as what a session has seen. Not journalled, written
+    /// at the next [`Store::flush`]. `None` forgets it.
+    fn mark(&mut self, key: &str, value: Option<&str>);
+
+    /// The soft marks.
+    fn marks(&self) -> &BTreeMap<String, String>;
+
+    /// What the store takes up.
+    fn sizes(&self) -> Sizes;
+
+    /// What is wrong with the store, if anything.
+    fn health(&self) -> Health;
+
+    /// Flushes and lets go of the files.
+    fn close(self: Box<Self>);
+}
+
+/// What a store takes up on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sizes {
+    /// Entries ever appended.
+    pub entries: u64,
+    /// Journal segments.
+    pub segments: u32,
+    /// Bytes of all segments.
+    pub journal_bytes: u64,
+    /// Bytes of the snapshots that are kept.
+    pub snapshot_bytes: u64,
+    /// Bytes of the index; it can be deleted.
+    pub index_bytes: u64,
+}
+
+/// What is wrong with a store; nothing, normally.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Health {
+    /// Why nothing can be written.
+    pub read_only: Option<String>,
+    /// Why the index is out of use until the next open. Costs memory and time, loses nothing.
+    pub index: Option<String>,
+}
+
+/// A store that was opened, and all that is to be known about how.
+#[derive(Debug)]
+pub struct Opened<M, S> {
+    /// Takes what comes next.
+    pub store: S,
+    /// The state after the last entry.
+    pub state: M,
+    /// The replies that shims may still ask for again.
+    pub replies: Replies,
+    /// What opening found and did.
+    pub report: OpenReport,
+}
+
+/// What opening found and did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OpenReport {
+    /// There was nothing before.
+    pub created: bool,
+    /// Why the index was built anew, if it was.
+    pub rebuilt: Option<String>,
+    /// Where an incomplete last line was put, if there was one.
+    pub tail_removed: Option<PathBuf>,
+    /// Why nothing can be written, if nothing can.
+    pub read_only: Option<String>,
+    /// The last entry.
+    pub entries: u64,
+    /// Entries applied one by one, since the index or the snapshot was older.
+    pub replayed: u64,
 }

@@ -1,1 +1,152 @@
-//! The archive policy.
+//! What is archived, what never is.
+
+use std::collections::BTreeSet;
+
+use super::{ArchivePlan, candidates, plan};
+use crate::testing::{
+    anchor, anchors, apply, blueprint, blueprints, day, lesson, lessons, origin, save,
+};
+use crate::{
+    Archived, Body, Counts, Kind, Memory, RecordId, Save, Staged, Standing, Timestamp, limits,
+    plan_save,
+};
+
+/// A blueprint that alone is above the hard limit, in parts that a write takes.
+fn fill(memory: &mut Memory) {
+    let content = "x".repeat(limits::TEXT_BYTES_MAX);
+    let part = [blueprint("big", &content), blueprint("bigger", &content)];
+    save(memory, &origin("filler", 1), blueprints(part));
+    assert!(memory.totals().rendered_bytes > limits::RENDERED_HARD_BYTES_MAX);
+}
+
+fn gone(files: &[&str]) -> BTreeSet<String> {
+    files.iter().map(|file| (*file).to_owned()).collect()
+}
+
+fn save_with(memory: &mut Memory, archive: &ArchivePlan, part: Staged, on: i64) -> Archived {
+    let save = Save { session_summary: "worked", part, archive: Some(archive), ..Save::default() };
+    let plan = plan_save(memory, &origin("saver", on), save).unwrap();
+    assert_eq!(plan.outcome.added, Counts::default());
+    apply(memory, plan).archived
+}
+
+fn standing(memory: &Memory, id: &str) -> Standing {
+    memory.record(id.parse().unwrap()).unwrap().standing
+}
+
+#[test]
+fn below_the_hard_limit_nothing_is_asked_and_nothing_archived() {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("one", 1), anchors([anchor("a.rs", "1", "x")]));
+    assert_eq!(candidates(&memory, day(90)), Vec::<String>::new());
+    assert!(plan(&memory, day(90), &gone(&["a.rs"])).is_empty());
+}
+
+#[test]
+fn old_anchors_whose_file_is_gone_are_archived() {
+    let mut memory = Memory::default();
+    let part = ["gone.rs", "there.rs", "../out.rs", "/abs.rs"].map(|file| anchor(file, "1", "x"));
+    save(&mut memory, &origin("one", 1), anchors(part));
+    save(&mut memory, &origin("two", 20), anchors([anchor("young.rs", "1", "x")]));
+    fill(&mut memory);
+
+    assert_eq!(candidates(&memory, day(31)), Vec::<String>::new(), "not older than 30 days yet");
+    let now = Timestamp(day(31).0 + 1);
+    assert_eq!(candidates(&memory, now), ["gone.rs", "there.rs"]);
+    let plan = plan(&memory, now, &gone(&["gone.rs", "young.rs"]));
+    let archived = save_with(&mut memory, &plan, Staged::default(), 40);
+    assert_eq!(archived, Archived { anchors: 1, ..Archived::default() });
+    assert_eq!(standing(&memory, "a1"), Standing::Archived);
+    assert_eq!(memory.totals().anchors, 4);
+}
+
+#[test]
+fn what_the_save_itself_writes_again_stays_active() {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("one", 1), anchors([anchor("gone.rs", "1", "x")]));
+    fill(&mut memory);
+    let plan = plan(&memory, day(60), &gone(&["gone.rs"]));
+    assert_eq!(plan.anchors.len(), 1);
+    let part = anchors([anchor("gone.rs", "1", "moved here")]);
+    assert_eq!(save_with(&mut memory, &plan, part, 60), Archived::default());
+    assert_eq!(standing(&memory, "a1"), Standing::Active);
+}
+
+#[test]
+fn the_oldest_lessons_go_until_there_is_room_but_never_the_newest() {
+    let mut memory = Memory::default();
+    let detail = "x".repeat(20 * 1024);
+    for at in 1..=40 {
+        let part = lessons([lesson(&format!("lesson{at}"), &detail)]);
+        save(&mut memory, &origin("one", at), part);
+    }
+    let before = memory.totals();
+    assert!(before.rendered_bytes > limits::RENDERED_HARD_BYTES_MAX);
+    let plan = plan(&memory, day(50), &BTreeSet::new());
+    let archived = save_with(&mut memory, &plan, Staged::default(), 50);
+    // The newest 20 are above the soft limit on their own.
+    assert_eq!(archived.lessons, 20);
+    let left: Vec<u64> = memory.active_of(Kind::Lesson).map(|record| record.id.number).collect();
+    let newest: Vec<u64> =
+        memory.records().filter(|r| r.kind() == Kind::Lesson).map(|r| r.id.number).collect();
+    assert_eq!(left, newest[20..]);
+}
+
+#[test]
+fn lessons_go_no_further_than_the_soft_limit() {
+    let mut memory = Memory::default();
+    for at in 1..=600 {
+        let part = lessons([lesson(&format!("lesson{at}"), &"x".repeat(1024))]);
+        save(&mut memory, &origin("one", at), part);
+    }
+    let plan = plan(&memory, day(700), &BTreeSet::new());
+    save_with(&mut memory, &plan, Staged::default(), 700);
+    let bytes = memory.totals().rendered_bytes;
+    assert!(bytes <= limits::RENDERED_SOFT_BYTES_MAX, "{bytes}");
+    assert!(bytes > limits::RENDERED_SOFT_BYTES_MAX - 3 * 1024, "{bytes}: more went than had to");
+}
+
+#[test]
+fn old_rows_are_folded_into_one_and_into_that_one_again() {
+    let mut memory = Memory::default();
+    let sessions = |memory: &mut Memory, from: i64, to: i64| {
+        for at in from..=to {
+            save(memory, &origin(&format!("session {at}"), at), Staged::default());
+        }
+    };
+    sessions(&mut memory, 1, 25);
+    fill(&mut memory);
+    // 26 rows with the filler's, of which the newest 20 stay.
+    let first = plan(&memory, day(26), &BTreeSet::new());
+    assert_eq!(save_with(&mut memory, &first, Staged::default(), 26).rows, 6);
+    let fold = |memory: &Memory| {
+        let mut rows = memory.active_of(Kind::SessionRow).filter_map(|record| match &record.body {
+            Body::SessionRow(row) if row.folded > 0 => Some((record.id, row.clone())),
+            _ => None,
+        });
+        let only: (RecordId, _) = rows.next().unwrap();
+        assert!(rows.next().is_none());
+        only
+    };
+    let (id, row) = fold(&memory);
+    assert_eq!(row.folded, 6);
+    insta::assert_snapshot!(row.summary, @"6 sessions from 2026-11-01 to 2026-11-05, folded; each is still there by its id.");
+    assert_eq!(row.blueprints_added, 2);
+    assert_eq!(standing(&memory, "s1"), Standing::Archived);
+    assert_eq!(memory.totals().rows, 22);
+
+    sessions(&mut memory, 27, 30);
+    let second = plan(&memory, day(30), &BTreeSet::new());
+    save_with(&mut memory, &second, Staged::default(), 31);
+    let (same, row) = fold(&memory);
+    assert_eq!((same, row.folded), (id, 6 + 5));
+    assert_eq!(memory.session_rows(), 31);
+}
+
+#[test]
+fn blueprints_are_never_archived() {
+    let mut memory = Memory::default();
+    fill(&mut memory);
+    let plan = plan(&memory, day(999), &BTreeSet::new());
+    assert!(plan.is_empty(), "{plan:?}");
+}

@@ -1,1 +1,150 @@
-//! Imports.
+//! zipmem's files as they are found, whole and damaged.
+
+use super::{Zipmem, parse, plan_import};
+use crate::testing::{anchor, anchors, apply, blueprint, blueprints, day, mutable, origin, save};
+use crate::{Body, Counts, Kind, Memory, NoticeCause, SessionRow};
+
+const STATE: &str = r#"{
+  "version": 1, "project_name": "demo", "created_at": "2026-11-01T08:00:00.000Z",
+  "updated_at": "2026-11-02T08:00:00.000Z",
+  "blueprints": [
+    {"id": "bp1", "category": "architecture", "title": "Layers", "content": "proto\nmemory",
+     "immutable": true, "timestamp": "2026-11-02T12:00:00.000Z"},
+    {"category": "INFRA", "title": "Port", "content": "7717", "immutable": false}
+  ],
+  "anchors": [
+    {"file_path": "./src/a.rs", "line_range": "5-9", "concept": "newer", "timestamp": "2026-11-03T12:00:00Z"},
+    {"file_path": "src/a.rs", "line_range": "1-5", "concept": "older", "timestamp": "2026-11-02T12:00:00Z"},
+    {"file_path": "", "line_range": "1", "concept": "x"},
+    "no object"
+  ],
+  "lessons": [
+    {"id": "l1", "summary": "Flush does not fsync", "detail": null, "related_files": ["a.rs", 7],
+     "timestamp": 1793534400000, "later": true}
+  ],
+  "session_log": [
+    {"session_id": "z1", "started_at": "2026-11-02T11:00:00Z", "ended_at": "2026-11-02T12:00:00Z",
+     "summary": "began", "anchors_added": 2, "lessons_added": 1}
+  ],
+  "meta": {"total_compactions": 1}
+}"#;
+
+const SESSION: &str = r#"{
+  "session_id": "z2", "status": "interrupted", "pid": 12, "started_at": "2026-11-04T12:00:00Z",
+  "updated_at": "2026-11-05T12:00:00Z", "reason": "gone",
+  "pending": {"session_summary": "half way", "blueprints": [],
+    "anchors": [{"file_path": "b.rs", "line_range": 7, "concept": "fresh"}], "lessons": []}
+}"#;
+
+fn imported(memory: &mut Memory, source: &Zipmem, digest: &str) -> super::ImportOutcome {
+    let plan = plan_import(memory, source, digest, &origin("importer", 20));
+    apply(memory, plan)
+}
+
+fn rows(memory: &Memory) -> Vec<SessionRow> {
+    let row = |body: &Body| if let Body::SessionRow(row) = body { Some(row.clone()) } else { None };
+    memory.active_of(Kind::SessionRow).filter_map(|record| row(&record.body)).collect()
+}
+
+#[test]
+fn a_state_and_staged_work_are_taken_over() {
+    let mut memory = Memory::default();
+    let source = parse(STATE, Some(SESSION)).unwrap();
+    assert_eq!(source.project.as_deref(), Some("demo"));
+    let outcome = imported(&mut memory, &source, "d1");
+    assert_eq!(outcome.added, Counts { blueprints: 2, anchors: 2, lessons: 1 });
+    assert_eq!((outcome.sessions, outcome.merged), (1, 1));
+    assert_eq!(outcome.pending, Counts { anchors: 1, ..Counts::default() });
+    insta::assert_snapshot!(outcome.notes.join("\n"), @r"
+    anchors[2]: file_path is empty; left out
+    anchors[3]: is not an object; left out
+    blueprints[1]: category `INFRA` is not known; kept as a decision
+    ");
+
+    insta::assert_snapshot!(crate::render::import(&outcome), @r"
+    New: 2 blueprints, 2 anchors, 1 lesson, 1 session.
+    1 merged into what is there.
+    Staged there and not saved, kept: 1 anchor.
+    Note: anchors[2]: file_path is empty; left out.
+    Note: anchors[3]: is not an object; left out.
+    Note: blueprints[1]: category `INFRA` is not known; kept as a decision.
+    ");
+
+    let a = memory.record("a3".parse().unwrap()).unwrap();
+    assert_eq!(a.body, Body::Anchor(anchor("src/a.rs", "1-9", "newer")));
+    assert_eq!((a.created.time, a.updated.time), (day(2), day(3)));
+    assert_eq!((&*a.created.client, a.version.0), ("zipmem", 1));
+    let lesson = memory.active_of(Kind::Lesson).next().unwrap();
+    assert_eq!(lesson.created.time, day(1));
+
+    let rows = rows(&memory);
+    assert_eq!((rows[0].number, &*rows[0].session.0, rows[0].anchors_added), (1, "z1", 2));
+    assert_eq!((rows[1].summary.as_str(), rows[1].on_behalf), ("half way", true));
+    assert_eq!((rows[1].anchors_added, rows[1].ended), (1, day(5)));
+    let notice = memory.notices().next().unwrap();
+    assert_eq!(notice.cause, NoticeCause::Crashed { files: Vec::new(), more: 0 });
+}
+
+#[test]
+fn the_same_source_again_changes_nothing() {
+    let mut memory = Memory::default();
+    let source = parse(STATE, Some(SESSION)).unwrap();
+    imported(&mut memory, &source, "d1");
+    let records = crate::staged::count(memory.records().count());
+    let again = plan_import(&memory, &source, "d1", &origin("importer", 21));
+    assert_eq!((again.outcome.before, again.changes.len()), (Some(records), 0));
+    insta::assert_snapshot!(crate::render::import(&again.outcome), @"Imported before: 7 records came of it; nothing changes.");
+
+    // A source that differs by its bytes alone adds nothing.
+    let before: Vec<_> = memory.records().cloned().collect();
+    let outcome = imported(&mut memory, &parse(STATE, None).unwrap(), "d2");
+    assert_eq!((outcome.added, outcome.sessions), (Counts::default(), 0));
+    assert_eq!(memory.records().cloned().collect::<Vec<_>>(), before);
+}
+
+#[test]
+fn what_is_newer_here_stays() {
+    let mut memory = Memory::default();
+    let mut part = blueprints([mutable("Port", "9000")]);
+    part.blueprints[0].category = crate::Category::Decision;
+    part.anchors = vec![anchor("src/a.rs", "3", "newest")];
+    save(&mut memory, &origin("one", 10), part);
+    let state = STATE.replace(
+        r#""content": "7717", "#,
+        r#""content": "7717", "timestamp": "2026-11-01T12:00:00Z", "#,
+    );
+    let outcome = imported(&mut memory, &parse(&state, None).unwrap(), "d1");
+    let kept: Vec<&str> = outcome.kept.iter().map(|kept| kept.title.as_str()).collect();
+    assert_eq!(kept, ["Port"]);
+    let bodies: Vec<Body> = memory.active().map(|record| record.body.clone()).collect();
+    assert!(bodies.contains(&Body::Blueprint(mutable("Port", "9000"))));
+    assert!(bodies.contains(&Body::Anchor(anchor("src/a.rs", "1-9", "newest"))));
+}
+
+#[test]
+fn a_closed_session_left_nothing_behind() {
+    let closed = SESSION.replace("interrupted", "closed");
+    assert_eq!(parse("{}", Some(&closed)).unwrap().pending, None);
+    let empty = r#"{"status": "active", "pending": {"blueprints": [], "anchors": null}}"#;
+    assert_eq!(parse("{}", Some(empty)).unwrap(), Zipmem::default());
+}
+
+#[test]
+fn what_is_no_state_is_refused() {
+    let refused = |state: &str| parse(state, None).unwrap_err().to_string();
+    insta::assert_snapshot!(refused("{"), @"state.json is not JSON");
+    insta::assert_snapshot!(refused("[]"), @"state.json is not a JSON object");
+    insta::assert_snapshot!(refused(r#"{"version": 2}"#), @"state.json has version 2; version 1 is understood");
+    assert_eq!(parse("\u{feff}{}", None).unwrap(), Zipmem::default());
+}
+
+#[test]
+fn immutable_blueprints_here_are_kept() {
+    let mut memory = Memory::default();
+    let mut part = blueprints([blueprint("layers", "as decided here")]);
+    part.blueprints[0].category = crate::Category::Architecture;
+    save(&mut memory, &origin("one", 1), part);
+    save(&mut memory, &origin("one", 1), anchors([anchor("c.rs", "1", "x")]));
+    let outcome = imported(&mut memory, &parse(STATE, None).unwrap(), "d1");
+    assert_eq!(outcome.kept.len(), 1);
+}

@@ -1,1 +1,181 @@
-//! Merge laws.
+//! The rules as examples, and the laws that hold for whatever is staged.
+
+use proptest::prelude::*;
+
+use crate::testing::{
+    anchor, anchors, any_part, blueprint, blueprints, day, lesson, lessons, mutable,
+};
+use crate::{Anchor, Lesson, Staged};
+
+fn absorbed(parts: &[&Staged]) -> Staged {
+    let mut staged = Staged::default();
+    for part in parts {
+        staged.absorb(part);
+    }
+    staged
+}
+
+#[test]
+fn an_immutable_blueprint_keeps_out_what_comes_later() {
+    let mut staged = blueprints([blueprint("Store", "sled")]);
+    let left_out = staged.absorb(&blueprints([blueprint(" store", "postgres")]));
+    assert_eq!(staged.blueprints, [blueprint("Store", "sled")]);
+    assert_eq!(left_out, [blueprint(" store", "postgres")]);
+}
+
+#[test]
+fn the_same_blueprint_again_is_not_left_out() {
+    let mut staged = blueprints([blueprint("Store", "sled")]);
+    assert_eq!(staged.absorb(&staged.clone()), []);
+    assert_eq!(staged.blueprints.len(), 1);
+}
+
+#[test]
+fn a_mutable_blueprint_replaces_and_is_replaced() {
+    let parts = [
+        blueprints([blueprint("Store", "sled")]),
+        blueprints([mutable("Store", "redb")]),
+        blueprints([mutable("Store", "fjall")]),
+    ];
+    let staged = absorbed(&[&parts[0], &parts[1], &parts[2]]);
+    assert_eq!(staged.blueprints, [mutable("Store", "fjall")]);
+}
+
+#[test]
+fn an_immutable_blueprint_after_a_mutable_one_still_replaces_what_is_stored() {
+    let part = blueprints([mutable("Store", "redb"), blueprint("Store", "sled")]);
+    let staged = absorbed(&[&part]);
+    assert_eq!(staged.blueprints, [mutable("Store", "redb"), blueprint("Store", "sled")]);
+    assert_eq!(staged.counts().blueprints, 1);
+}
+
+fn check_anchors(written: &[(&str, &str)], merged: &[(&str, &str)]) {
+    let of = |list: &[(&str, &str)]| -> Vec<Anchor> {
+        list.iter().map(|(lines, concept)| anchor("a.rs", lines, concept)).collect()
+    };
+    assert_eq!(absorbed(&[&anchors(of(written))]).anchors, of(merged), "{written:?}");
+}
+
+#[test]
+fn anchors_that_overlap_or_touch_are_one() {
+    check_anchors(&[("1-10", "old"), ("5-20", "new")], &[("1-20", "new")]);
+    check_anchors(&[("1-10", "old"), ("11-20", "new")], &[("1-20", "new")]);
+    check_anchors(&[("1-10", "a"), ("12-20", "b")], &[("1-10", "a"), ("12-20", "b")]);
+    check_anchors(&[("1-30", "old"), ("5", "new")], &[("1-30", "new")]);
+}
+
+#[test]
+fn an_anchor_that_joins_others_is_one_with_all_of_them() {
+    check_anchors(&[("1-10", "a"), ("20-30", "b"), ("11-19", "c")], &[("1-30", "c")]);
+}
+
+#[test]
+fn ranges_that_cannot_be_read_match_by_equality() {
+    check_anchors(&[("fn main", "a"), ("fn  main", "b")], &[("fn main", "a"), ("fn  main", "b")]);
+    check_anchors(
+        &[("fn main", "a"), ("1-9", "b"), ("fn main", "c")],
+        &[("1-9", "b"), ("fn main", "c")],
+    );
+}
+
+#[test]
+fn anchors_of_two_files_are_two() {
+    let part = anchors([anchor("a.rs", "1-9", "x"), anchor("b.rs", "1-9", "x")]);
+    assert_eq!(absorbed(&[&part]).anchors.len(), 2);
+}
+
+fn check_lessons(written: &[&str], kept: &[&str]) {
+    let written: Vec<Lesson> = written.iter().map(|summary| lesson(summary, "")).collect();
+    let staged = absorbed(&[&lessons(written)]);
+    let summaries: Vec<&str> = staged.lessons.iter().map(|l| l.summary.as_str()).collect();
+    assert_eq!(summaries, kept);
+}
+
+#[test]
+fn lessons_with_one_summary_are_one() {
+    check_lessons(&["Flush does not  fsync", "flush does NOT fsync"], &["Flush does not  fsync"]);
+}
+
+#[test]
+fn a_lesson_that_adds_no_word_of_substance_is_a_duplicate_and_the_longer_survives() {
+    check_lessons(&["Cache is slow", "The cache is slow."], &["The cache is slow."]);
+    check_lessons(&["The cache is slow", "cache slow"], &["The cache is slow"]);
+}
+
+#[test]
+fn a_lesson_that_adds_substance_is_another() {
+    for longer in [
+        "Cache is slow on ext4",
+        "Cache is not slow",
+        "Never say cache is slow",
+        "Cache is slow before a flush",
+        "Cache is only slow",
+    ] {
+        check_lessons(&["Cache is slow", longer], &["Cache is slow", longer]);
+    }
+    check_lessons(
+        &["copy from a.rs to b.rs", "copy to a.rs from b.rs"],
+        &["copy from a.rs to b.rs", "copy to a.rs from b.rs"],
+    );
+    check_lessons(&["set !flag", "set flag"], &["set !flag", "set flag"]);
+}
+
+#[test]
+fn a_summary_of_stop_words_alone_is_its_own() {
+    check_lessons(&["it is", "this was"], &["it is", "this was"]);
+}
+
+#[test]
+fn lessons_unite_details_and_files() {
+    let with = |detail: &str, files: &[&str]| Lesson {
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+        ..lesson("Flush does not fsync", detail)
+    };
+    let part = lessons([
+        with("Seen on ext4.\n\n  let x = 1;", &["a.rs"]),
+        with("seen on EXT4.\n\nSeen on xfs.", &["b.rs", "a.rs"]),
+    ]);
+    let merged = with("Seen on ext4.\n\n  let x = 1;\n\nSeen on xfs.", &["a.rs", "b.rs"]);
+    assert_eq!(absorbed(&[&part]).lessons, [merged]);
+}
+
+#[test]
+fn the_last_summary_and_the_widest_times_hold() {
+    let at = |summary: Option<&str>, on: i64| Staged {
+        summary: summary.map(str::to_owned),
+        lessons: vec![lesson("x", "")],
+        first: day(on),
+        last: day(on),
+        ..Staged::default()
+    };
+    let staged = absorbed(&[&at(Some("first"), 3), &at(Some("second"), 4), &at(None, 5)]);
+    assert_eq!(staged.summary.as_deref(), Some("second"));
+    assert_eq!((staged.first, staged.last), (day(3), day(5)));
+}
+
+proptest! {
+    #[test]
+    fn absorbing_is_associative(a in any_part(), b in any_part(), c in any_part()) {
+        let one_by_one = absorbed(&[&a, &b, &c]);
+        prop_assert_eq!(&one_by_one, &absorbed(&[&a, &absorbed(&[&b, &c])]));
+        prop_assert_eq!(&one_by_one, &absorbed(&[&absorbed(&[&a, &b]), &c]));
+    }
+
+    #[test]
+    fn absorbing_the_same_again_changes_nothing(a in any_part()) {
+        let once = absorbed(&[&a]);
+        let mut twice = once.clone();
+        prop_assert_eq!(twice.absorb(&once), []);
+        prop_assert_eq!(twice, once);
+    }
+
+    #[test]
+    fn merged_anchors_never_meet(a in any_part(), b in any_part()) {
+        let anchors = absorbed(&[&a, &b]).anchors;
+        for (at, one) in anchors.iter().enumerate() {
+            for other in anchors.iter().skip(at + 1) {
+                prop_assert!(!one.meets(other), "{one:?} meets {other:?}");
+            }
+        }
+    }
+}

@@ -90,17 +90,13 @@ pub fn plan_save(
         save.archive.map_or_else(Archived::default, |plan| plan.apply(&mut draft, origin));
 
     let written = draft.finish();
-    let stored_now = written.kept.iter().filter_map(|id| {
-        let Body::Blueprint(stored) = &written.head.record(*id)?.body else { return None };
-        Some(KeptBlueprint { id: Some(*id), title: stored.title.clone() })
-    });
     let outgone = left_out.into_iter().map(|blueprint| {
         let title = blueprint.title.clone();
         let key = MergeKey::of(&Body::Blueprint(blueprint));
         let id = key.and_then(|key| written.head.keyed(&key).next().map(|record| record.id));
         KeptBlueprint { id, title }
     });
-    let mut kept: Vec<KeptBlueprint> = stored_now.collect();
+    let mut kept = written.kept;
     for blueprint in outgone {
         if !kept.iter().any(|known| known.id == blueprint.id) {
             kept.push(blueprint);

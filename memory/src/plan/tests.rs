@@ -1,1 +1,452 @@
-//! Planners.
+//! What each planner decides, and the laws of folding.
+
+use proptest::prelude::*;
+
+use super::{Save, find, plan_adopt, plan_checkpoint, plan_forget, plan_keep, plan_save};
+use crate::testing::{
+    anchor, anchors, any_part, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson,
+    lessons, mutable, origin, save, take,
+};
+use crate::{
+    Body, Change, Counts, Kind, Memory, NoticeCause, Provenance, RecordId, Refusal, Revision, Seq,
+    SessionId, SessionRow, Staged, Standing, Timestamp, Version, limits,
+};
+
+fn id(text: &str) -> RecordId {
+    text.parse().unwrap()
+}
+
+fn row(memory: &Memory, of: &str) -> SessionRow {
+    match &memory.record(id(of)).unwrap().body {
+        Body::SessionRow(row) => row.clone(),
+        other => panic!("{of} is {other:?}"),
+    }
+}
+
+fn bodies(memory: &Memory) -> Vec<Body> {
+    memory
+        .active()
+        .filter(|record| record.kind() != Kind::SessionRow)
+        .map(|record| record.body.clone())
+        .collect()
+}
+
+fn refused(memory: &Memory, part: Staged) -> String {
+    plan_checkpoint(memory, &origin("one", 1), part).unwrap_err().to_string()
+}
+
+#[test]
+fn a_checkpoint_stages_and_memory_stays_as_it_is() {
+    let mut memory = Memory::default();
+    let part = lessons([lesson("Flush does not fsync", "")]);
+    let plan = plan_checkpoint(&memory, &origin("one", 2), part).unwrap();
+    assert_eq!(plan.outcome.pending, Counts { lessons: 1, ..Counts::default() });
+    apply(&mut memory, plan);
+    assert_eq!(memory.records().count(), 0);
+    assert_eq!((memory.seq(), memory.revision()), (Seq(1), Revision(0)));
+    let staged = memory.staged_by(&SessionId::new("one")).unwrap();
+    assert_eq!((staged.first, &*staged.client), (day(2), "claude-code"));
+}
+
+#[test]
+fn refusals_name_the_field() {
+    let memory = Memory::default();
+    insta::assert_snapshot!(refused(&memory, Staged::default()), @"checkpoint has nothing in it; give a summary, blueprints, anchors or lessons");
+    let part = blueprints([blueprint("a", "x"), blueprint("b", "x"), blueprint(" \n", "x")]);
+    insta::assert_snapshot!(refused(&memory, part), @"blueprints[2].title is empty");
+    let part = blueprints([blueprint("a", " \n")]);
+    insta::assert_snapshot!(refused(&memory, part), @"blueprints[0].content is empty");
+    let part = anchors([anchor("./", "1-2", "x")]);
+    insta::assert_snapshot!(refused(&memory, part), @"anchors[0].file names no file");
+    let part = anchors([anchor("a.rs", "  ", "x")]);
+    insta::assert_snapshot!(refused(&memory, part), @"anchors[0].lines is empty; give lines as 42-67 or 42");
+    let part = lessons([lesson(&"x".repeat(1_001), "")]);
+    insta::assert_snapshot!(refused(&memory, part), @"lessons[0].summary has 1001 characters, 1000 are allowed; put the rest in the text below it");
+    let part = blueprints([blueprint("a", &"x".repeat(limits::TEXT_BYTES_MAX + 1))]);
+    insta::assert_snapshot!(refused(&memory, part), @"blueprints[0].content is 262145 bytes, 262144 are allowed; keep the point and name the file that has the rest");
+    let save = Save { session_summary: " ", ..Save::default() };
+    let refusal = plan_save(&memory, &origin("one", 1), save).unwrap_err();
+    insta::assert_snapshot!(refusal, @"session_summary is empty; say what this session did");
+}
+
+#[test]
+fn too_much_staged_is_refused_and_what_was_staged_stays() {
+    let mut memory = Memory::default();
+    let by = origin("one", 1);
+    let full = "x".repeat(limits::TEXT_BYTES_MAX);
+    let room = limits::STAGED_BYTES_MAX / limits::TEXT_BYTES_MAX;
+    for at in 0..room - 1 {
+        checkpoint(&mut memory, &by, blueprints([blueprint(&format!("b{at}"), &full)]));
+    }
+    let before = memory.clone();
+    let part = blueprints([blueprint("last", &full)]);
+    let refusal = plan_checkpoint(&memory, &by, part).unwrap_err();
+    assert!(matches!(refusal, Refusal::TooLarge { .. }), "{refusal}");
+    assert_eq!(memory, before);
+}
+
+#[test]
+fn what_is_kept_is_brought_into_form() {
+    let mut memory = Memory::default();
+    let mut part = anchors([anchor(" .\\src//a.rs/", " 42 - 40 ", "starts\n the runtime ")]);
+    part.lessons = vec![crate::Lesson {
+        files: vec!["./a.rs".to_owned(), "a.rs".to_owned(), " ".to_owned()],
+        ..lesson(" a\tb ", "\n more\n")
+    }];
+    save(&mut memory, &origin("one", 1), part);
+    let expected = crate::Lesson { files: vec!["a.rs".to_owned()], ..lesson("a b", "more") };
+    assert_eq!(
+        bodies(&memory),
+        [Body::Anchor(anchor("src/a.rs", "40-42", "starts the runtime")), Body::Lesson(expected),]
+    );
+}
+
+#[test]
+fn a_save_folds_what_was_staged_as_one_commit_with_a_row() {
+    let mut memory = Memory::default();
+    let by = origin("one", 3);
+    checkpoint(&mut memory, &by, anchors([anchor("a.rs", "1-5", "x")]));
+    let outcome = save(&mut memory, &by, lessons([lesson("Flush does not fsync", "")]));
+    assert_eq!(outcome.added, Counts { blueprints: 0, anchors: 1, lessons: 1 });
+    assert_eq!((outcome.revision, memory.revision()), (Revision(1), Revision(1)));
+    assert_eq!((outcome.totals, outcome.sessions), (memory.totals(), 1));
+    assert_eq!(memory.staged().count(), 0);
+    let row = row(&memory, &outcome.row.to_string());
+    assert_eq!((row.number, row.anchors_added, row.lessons_added), (1, 1, 1));
+    assert_eq!((row.summary.as_str(), row.on_behalf), ("worked", false));
+}
+
+#[test]
+fn a_later_save_of_a_session_replaces_its_row_and_adds_up() {
+    let mut memory = Memory::default();
+    let first = save(&mut memory, &origin("one", 1), lessons([lesson("a1", "")]));
+    let second = save(&mut memory, &origin("one", 2), lessons([lesson("b1", "")]));
+    assert_eq!((first.row, second.sessions), (second.row, 1));
+    let row = row(&memory, &second.row.to_string());
+    assert_eq!((row.lessons_added, row.started, row.ended), (2, day(1), day(2)));
+    assert_eq!(memory.record(second.row).unwrap().version, Version(2));
+}
+
+#[test]
+fn an_immutable_blueprint_stays_verbatim_until_it_is_superseded_on_purpose() {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("one", 1), blueprints([blueprint("Store", "sled\n")]));
+    let outcome = save(&mut memory, &origin("two", 2), blueprints([blueprint("STORE", "redb")]));
+    let kept: Vec<_> = outcome.kept.iter().map(|kept| (kept.id, kept.title.as_str())).collect();
+    assert_eq!(kept, [(Some(id("b1")), "Store")]);
+    assert_eq!(bodies(&memory), [Body::Blueprint(blueprint("Store", "sled\n"))]);
+    assert_eq!(memory.record(id("b1")).unwrap().version, Version::FIRST);
+
+    let outcome = save(&mut memory, &origin("two", 3), blueprints([mutable("Store", "redb")]));
+    assert_eq!((outcome.kept.len(), outcome.merged), (0, 1));
+    let outcome = save(&mut memory, &origin("two", 4), blueprints([blueprint("Store", "fjall")]));
+    assert_eq!((outcome.kept.len(), outcome.merged), (0, 1));
+    assert_eq!(bodies(&memory), [Body::Blueprint(blueprint("Store", "fjall"))]);
+    assert_eq!(memory.record(id("b1")).unwrap().version, Version(3));
+}
+
+#[test]
+fn a_checkpoint_says_at_once_what_a_save_will_leave_as_it_is() {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("one", 1), blueprints([blueprint("Store", "sled")]));
+    let by = origin("two", 2);
+    checkpoint(&mut memory, &by, blueprints([blueprint("Wire", "json")]));
+    let part = blueprints([blueprint("Store", "redb"), blueprint("Wire", "cbor")]);
+    let kept = plan_checkpoint(&memory, &by, part).unwrap().outcome.kept;
+    let kept: Vec<_> = kept.iter().map(|kept| (kept.id, kept.title.as_str())).collect();
+    assert_eq!(kept, [(None, "Wire"), (Some(id("b1")), "Store")]);
+    // Superseding it is not kept back, even when an immutable one follows.
+    let part = blueprints([mutable("Store", "redb"), blueprint("Store", "fjall")]);
+    assert_eq!(plan_checkpoint(&memory, &by, part).unwrap().outcome.kept, []);
+}
+
+#[test]
+fn a_blueprint_left_out_while_staging_is_told_with_its_id() {
+    let mut memory = Memory::default();
+    let by = origin("one", 1);
+    checkpoint(&mut memory, &by, blueprints([blueprint("Wire", "json")]));
+    let outcome = save(&mut memory, &by, blueprints([blueprint("Wire", "cbor")]));
+    let kept: Vec<_> = outcome.kept.iter().map(|kept| (kept.id, kept.title.as_str())).collect();
+    assert_eq!(kept, [(Some(id("b1")), "Wire")]);
+}
+
+#[test]
+fn an_anchor_over_stored_ones_survives_in_the_oldest_and_the_others_are_forgotten() {
+    let mut memory = Memory::default();
+    let stored = [("1-5", "one"), ("20-25", "two"), ("50-60", "three")];
+    let part = anchors(stored.map(|(lines, concept)| anchor("a.rs", lines, concept)));
+    save(&mut memory, &origin("one", 1), part);
+    let outcome = save(&mut memory, &origin("two", 2), anchors([anchor("a.rs", "6-20", "new")]));
+    assert_eq!((outcome.merged, outcome.added), (1, Counts::default()));
+    assert_eq!(
+        bodies(&memory),
+        [
+            Body::Anchor(anchor("a.rs", "1-25", "new")),
+            Body::Anchor(anchor("a.rs", "50-60", "three")),
+        ]
+    );
+    let swallowed = memory.record(id("a2")).unwrap();
+    assert_eq!((swallowed.standing, swallowed.version), (Standing::Forgotten, Version(2)));
+}
+
+#[test]
+fn a_forgotten_record_is_not_merged_into() {
+    let mut memory = Memory::default();
+    let by = origin("one", 1);
+    save(&mut memory, &by, lessons([lesson("Flush does not fsync", "old")]));
+    let plan = plan_forget(&memory, id("l1"), None, &by).unwrap();
+    apply(&mut memory, plan);
+    let outcome = save(&mut memory, &by, lessons([lesson("Flush does not fsync", "new")]));
+    assert_eq!(outcome.added.lessons, 1);
+    assert_eq!(bodies(&memory), [Body::Lesson(lesson("Flush does not fsync", "new"))]);
+    assert_eq!(memory.record(id("l1")).unwrap().standing, Standing::Forgotten);
+}
+
+#[test]
+fn an_archived_record_that_is_written_again_is_active() {
+    for part in [
+        blueprints([blueprint("Store", "sled")]),
+        anchors([anchor("a.rs", "1-5", "x")]),
+        lessons([lesson("Flush does not fsync", "")]),
+    ] {
+        let mut memory = Memory::default();
+        save(&mut memory, &origin("one", 1), part.clone());
+        let mut record = memory.active().next().unwrap().as_ref().clone();
+        let of = record.id;
+        record.standing = Standing::Archived;
+        record.version = record.version.next();
+        memory.apply(Seq(9), &[Change::Put(Box::new(record))]);
+        assert_eq!((bodies(&memory).len(), memory.totals().archived), (0, 1));
+        save(&mut memory, &origin("two", 2), part);
+        assert_eq!(memory.record(of).unwrap().version, Version(3));
+        assert_eq!((bodies(&memory).len(), memory.totals().archived), (1, 0));
+    }
+}
+
+#[test]
+fn an_expected_revision_that_has_passed_shows_what_changed_and_writes_nothing() {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("one", 1), Staged::default());
+    save(&mut memory, &origin("two", 2), lessons([lesson("Flush does not fsync", "")]));
+    let save =
+        Save { session_summary: "worked", expected_revision: Some(Revision(1)), ..Save::default() };
+    let refusal = plan_save(&memory, &origin("one", 3), save.clone()).unwrap_err();
+    insta::assert_snapshot!(refusal, @r"
+    memory is at 2 now, not at 1; nothing was written. Changed since:
+    new s3 2026-11-02 claude-code: worked
+    new l2 Flush does not fsync
+    ");
+    let save = Save { expected_revision: Some(Revision(2)), ..save };
+    assert!(plan_save(&memory, &origin("one", 3), save).is_ok());
+}
+
+fn keep(memory: &mut Memory, session: &str, on: i64) -> bool {
+    let origin = Provenance { client: "".into(), ..origin("anchord", on) };
+    let session = SessionId::new(session);
+    match plan_keep(memory, &session, &origin, NoticeCause::Ended) {
+        Some(plan) => {
+            apply(memory, plan);
+            true
+        }
+        None => false,
+    }
+}
+
+#[test]
+fn a_gone_sessions_work_is_kept_on_its_behalf_once() {
+    let mut memory = Memory::default();
+    checkpoint(&mut memory, &origin("one", 1), anchors([anchor("a.rs", "1-5", "x")]));
+    assert!(keep(&mut memory, "one", 2));
+    assert!(!keep(&mut memory, "one", 2), "nothing is staged any more");
+    let kept = row(&memory, "s2");
+    assert!(kept.on_behalf);
+    assert_eq!((kept.summary.as_str(), kept.anchors_added), ("Staged 1 anchor.", 1));
+    assert_eq!((kept.started, kept.ended), (day(1), day(2)));
+    let anchor = memory.record(id("a1")).unwrap();
+    assert_eq!((&*anchor.created.client, &*anchor.created.session.0), ("claude-code", "one"));
+    let notices: Vec<_> = memory.notices().collect();
+    assert_eq!((notices.len(), notices[0].row), (1, id("s2")));
+    assert_eq!(notices[0].kept, Counts { anchors: 1, ..Counts::default() });
+
+    // The session was not gone after all: its own save takes the row's place.
+    let outcome = save(&mut memory, &origin("one", 3), lessons([lesson("y", "")]));
+    assert_eq!((outcome.row, outcome.sessions), (id("s2"), 1));
+    let saved = row(&memory, "s2");
+    assert_eq!((saved.summary.as_str(), saved.on_behalf), ("worked", false));
+    assert_eq!((saved.anchors_added, saved.lessons_added), (1, 1));
+}
+
+#[test]
+fn a_session_that_saved_keeps_its_own_words() {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("one", 1), Staged::default());
+    let part = Staged { summary: Some("began on the wire".to_owned()), ..Staged::default() };
+    checkpoint(&mut memory, &origin("one", 2), part);
+    assert!(keep(&mut memory, "one", 3));
+    let row = row(&memory, "s1");
+    assert_eq!(row.summary, "worked\nAfter that, not saved: began on the wire");
+    assert!(!row.on_behalf);
+}
+
+#[test]
+fn a_successor_takes_over_what_was_staged() {
+    let mut memory = Memory::default();
+    let (one, two) = (SessionId::new("one"), SessionId::new("two"));
+    assert!(plan_adopt(&memory, &one, &two).is_none());
+    checkpoint(&mut memory, &origin("one", 1), lessons([lesson("first", "")]));
+    checkpoint(&mut memory, &origin("two", 2), lessons([lesson("second", "")]));
+    assert!(plan_adopt(&memory, &one, &one).is_none());
+    let plan = plan_adopt(&memory, &one, &two).unwrap();
+    apply(&mut memory, plan);
+    assert!(memory.staged_by(&one).is_none());
+    let staged = memory.staged_by(&two).unwrap();
+    assert_eq!(staged.lessons, [lesson("first", ""), lesson("second", "")]);
+    assert_eq!(memory.revision(), Revision(0));
+}
+
+#[test]
+fn forgetting_asks_for_a_record_that_is_there_at_the_version_in_mind() {
+    let mut memory = Memory::default();
+    let by = origin("one", 1);
+    save(&mut memory, &by, lessons([lesson("x1", ""), lesson("x2", ""), lesson("x3", "")]));
+    let refusal = plan_forget(&memory, id("l9"), None, &by).unwrap_err();
+    insta::assert_snapshot!(refusal, @"there is no record l9; near it are l3, l2, l1");
+    insta::assert_snapshot!(find(&memory, id("b1")).unwrap_err(), @"there is no record b1");
+    let refusal = plan_forget(&memory, id("l2"), Some(Version(2)), &by).unwrap_err();
+    insta::assert_snapshot!(refusal, @r"
+    l2 is at 1 now, not at 2; nothing was written. Changed since:
+    l2 x2
+    ");
+    let plan = plan_forget(&memory, id("l2"), Some(Version(1)), &by).unwrap();
+    assert!(!plan.outcome.already);
+    apply(&mut memory, plan);
+    assert_eq!(bodies(&memory).len(), 2);
+    let again = plan_forget(&memory, id("l2"), None, &by).unwrap();
+    assert_eq!((again.outcome.already, again.changes.len()), (true, 0));
+}
+
+proptest! {
+    #[test]
+    fn checkpoints_and_a_save_are_one_save_of_all(
+        steps in any_steps(), a in any_part(), b in any_part(), c in any_part(),
+    ) {
+        let (memory, _) = take(&steps);
+        let by = origin("new", 60);
+        let summary = Save { session_summary: "worked", ..Save::default() };
+        let mut staged = memory.clone();
+        checkpoint(&mut staged, &by, a.clone());
+        checkpoint(&mut staged, &by, b.clone());
+        let plan = plan_save(&staged, &by, Save { part: c.clone(), ..summary.clone() }).unwrap();
+        apply(&mut staged, plan);
+
+        let mut part = crate::intake::accept(a).unwrap();
+        part.absorb(&crate::intake::accept(b).unwrap());
+        part.absorb(&crate::intake::accept(c).unwrap());
+        let mut at_once = memory;
+        let plan = plan_save(&at_once, &by, Save { part, ..summary }).unwrap();
+        apply(&mut at_once, plan);
+        let of = |memory: &Memory| memory.records().cloned().collect::<Vec<_>>();
+        prop_assert_eq!(of(&staged), of(&at_once));
+    }
+
+    #[test]
+    fn two_saves_leave_what_one_save_of_both_leaves(
+        steps in any_steps(), a in any_part(), b in any_part(),
+    ) {
+        let (memory, _) = take(&steps);
+        let by = origin("new", 60);
+        let mut twice = memory.clone();
+        save(&mut twice, &by, a.clone());
+        save(&mut twice, &by, b.clone());
+        let mut part = crate::intake::accept(a).unwrap();
+        part.absorb(&crate::intake::accept(b).unwrap());
+        let mut once = memory;
+        save(&mut once, &by, part);
+        let of = |memory: &Memory| {
+            let mut texts: Vec<String> =
+                bodies(memory).iter().map(|body| serde_json::to_string(body).unwrap()).collect();
+            texts.sort();
+            texts
+        };
+        prop_assert_eq!(of(&twice), of(&once));
+    }
+
+    #[test]
+    fn the_same_save_again_changes_nothing_but_the_row(steps in any_steps(), part in any_part()) {
+        let (mut memory, _) = take(&steps);
+        let by = origin("new", 60);
+        save(&mut memory, &by, part.clone());
+        let again = Save { started: by.time, session_summary: "worked", part, ..Save::default() };
+        let plan = plan_save(&memory, &by, again).unwrap();
+        prop_assert_eq!(plan.changes, []);
+        prop_assert_eq!(plan.outcome.added, Counts::default());
+    }
+
+    #[test]
+    fn entries_applied_again_give_the_same_memory(steps in any_steps()) {
+        let (memory, entries) = take(&steps);
+        let mut replayed = Memory::default();
+        for (seq, changes) in (1..).zip(&entries) {
+            // As the journal has them.
+            let text = serde_json::to_string(changes).unwrap();
+            let read: Vec<Change> = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(&read, changes);
+            replayed.apply(Seq(seq), &read);
+        }
+        prop_assert_eq!(replayed, memory);
+    }
+
+    #[test]
+    fn a_memory_restored_from_its_parts_is_the_same(steps in any_steps()) {
+        let (memory, _) = take(&steps);
+        let mut restore = crate::Restore::at(memory.seq(), memory.revision(), memory.counters());
+        memory.records().for_each(|record| restore.record(record.as_ref().clone()));
+        memory.notices().for_each(|notice| restore.notice(notice.as_ref().clone()));
+        for (session, staged) in memory.staged() {
+            restore.staged(session.clone(), staged.as_ref().clone());
+        }
+        prop_assert_eq!(restore.finish(), memory);
+    }
+
+    #[test]
+    fn versions_rise_by_one_and_numbers_are_never_given_twice(steps in any_steps()) {
+        let (_, entries) = take(&steps);
+        let mut versions = std::collections::BTreeMap::new();
+        for record in entries.iter().flatten().filter_map(Change::record) {
+            let before = versions.insert(record.id, record.version);
+            prop_assert_eq!(before.map_or(Version::FIRST, Version::next), record.version);
+        }
+        let numbers: std::collections::BTreeSet<u64> =
+            versions.keys().map(|id: &RecordId| id.number).collect();
+        prop_assert_eq!(numbers.len(), versions.len());
+    }
+
+    #[test]
+    fn stored_anchors_never_meet(steps in any_steps()) {
+        let (memory, _) = take(&steps);
+        let anchors: Vec<_> = bodies(&memory)
+            .into_iter()
+            .filter_map(|body| if let Body::Anchor(anchor) = body { Some(anchor) } else { None })
+            .collect();
+        for (at, one) in anchors.iter().enumerate() {
+            for other in anchors.iter().skip(at + 1) {
+                prop_assert!(!one.meets(other), "{:?} meets {:?}", one, other);
+            }
+        }
+    }
+
+    #[test]
+    fn totals_are_what_the_records_say(steps in any_steps()) {
+        let (memory, _) = take(&steps);
+        let full = |record: &crate::Record| crate::render::record_bytes(record);
+        let totals = memory.totals();
+        let active: Vec<_> =
+            memory.records().filter(|record| record.standing.is_active()).collect();
+        prop_assert_eq!(totals.rendered_bytes, active.iter().map(|r| full(r)).sum::<u64>());
+        for kind in Kind::ALL {
+            let count = active.iter().filter(|record| record.kind() == kind).count() as u64;
+            prop_assert_eq!(totals.of(kind), count);
+        }
+        prop_assert!(memory.last_written().is_none_or(|r| r.updated.time > Timestamp(0)));
+    }
+}

@@ -98,7 +98,7 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> Result<LoadText, Refusal> {
         if memory.totals().rendered_bytes > RENDERED_SOFT_BYTES_MAX {
             text.push_str(size::NUDGE);
         }
-        if let Some(cut) = cut(view.sections, &entries, &page) {
+        if let Some(cut) = cut(view.sections, &entries, &page, chars_max) {
             text.push_str(&cut);
         }
     }
@@ -143,7 +143,7 @@ fn sections(
     entries: &[Entry<'_>],
     page: &Page,
 ) {
-    for kind in [Kind::Blueprint, Kind::Lesson, Kind::Anchor, Kind::SessionRow] {
+    for kind in Kind::ALL {
         let mut shown: Vec<(&Entry<'_>, Shown)> = entries
             .iter()
             .zip(page.shown.iter().copied())
@@ -190,32 +190,38 @@ fn heading(kind: Kind, shown: u64, total: u64, wanted: &[Kind]) -> String {
     }
 }
 
-/// What did not fit, counted and named, with the call that fetches it.
-fn cut(wanted: &[Kind], entries: &[Entry<'_>], page: &Page) -> Option<String> {
+/// What did not fit, counted and named, with the calls that fetch it.
+fn cut(wanted: &[Kind], entries: &[Entry<'_>], page: &Page, chars_max: usize) -> Option<String> {
+    let cut: Vec<(&Entry<'_>, Shown)> = entries
+        .iter()
+        .zip(page.shown.iter().copied())
+        .filter(|(_, shown)| *shown != Shown::Full)
+        .collect();
+    let oversize = cut.iter().find(|(entry, _)| entry.is_oversize(chars_max));
+    let (example, _) = oversize.or(cut.first())?;
     let mut parts = Vec::new();
-    let mut example = None;
-    for kind in [Kind::Blueprint, Kind::Lesson, Kind::Anchor, Kind::SessionRow] {
-        let of_kind = || {
-            let both = entries.iter().zip(&page.shown);
-            both.filter(move |(entry, _)| entry.record.kind() == kind)
+    for kind in Kind::ALL {
+        let count = |how: Shown| {
+            let same = |(entry, shown): &&(&Entry<'_>, Shown)| {
+                entry.record.kind() == kind && *shown == how
+            };
+            cut.iter().filter(same).count() as u64
         };
-        let titles = of_kind().filter(|(_, shown)| **shown == Shown::Title).count() as u64;
-        let missing = of_kind().filter(|(_, shown)| **shown == Shown::No).count() as u64;
+        let (titles, missing) = (count(Shown::Title), count(Shown::No));
         if titles > 0 {
             parts.push(format!("{} by title (…)", kind.count(titles)));
         }
         if missing > 0 {
             parts.push(format!("{} not shown", kind.count(missing)));
         }
-        let cut = of_kind().find(|(_, shown)| **shown != Shown::Full);
-        example = example.or(cut.map(|(entry, _)| entry.record.id));
     }
-    let one = format!("one alone: memory_get {{\"id\":\"{}\"}}", example?);
-    let calls = match page.next {
-        Some(next) => format!("The rest: {}; {one}", call(wanted, next)),
-        None => format!("In full, {one}"),
-    };
-    Some(format!("Cut to fit: {}. {calls}.\n", parts.join(", ")))
+    let rest =
+        page.next.map_or_else(String::new, |next| format!(" The rest: {}.", call(wanted, next)));
+    Some(format!(
+        "Cut to fit: {}.{rest} One alone, or too long for a page: memory_get {{\"id\":\"{}\"}}.\n",
+        parts.join(", "),
+        example.record.id
+    ))
 }
 
 fn call(wanted: &[Kind], next: Cursor) -> String {

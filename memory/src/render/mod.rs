@@ -15,7 +15,7 @@ pub mod zipmem;
 pub use changes::changes_since;
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use record::{record, record_page};
-pub use replies::{checkpoint, forget, save};
+pub use replies::{checkpoint, forget, import, save};
 
 use std::fmt::{self, Write as _};
 

@@ -31,6 +31,11 @@ impl<'a> Entry<'a> {
         if shown == Shown::Full { &self.full } else { &self.title }
     }
 
+    /// Whether no page of so many characters has room for all of it.
+    pub(super) fn is_oversize(&self, chars_max: usize) -> bool {
+        self.full_chars > chars_max
+    }
+
     fn is_title(&self) -> bool {
         self.title == self.full
     }
@@ -111,7 +116,7 @@ pub(super) fn first(entries: &[Entry<'_>], chars: usize, chars_max: usize) -> Pa
         if *shown == Shown::No {
             break;
         }
-        if *shown == Shown::Full || entry.full_chars > chars_max {
+        if *shown == Shown::Full || entry.is_oversize(chars_max) {
             continue;
         }
         let more = entry.full_chars.saturating_sub(entry.title_chars);
@@ -142,7 +147,7 @@ pub(super) fn later(
             continue;
         }
         let named = unnamed.is_none_or(|(_, unnamed)| at < unnamed);
-        let oversize = entry.full_chars > chars_max;
+        let oversize = entry.is_oversize(chars_max);
         if named && (entry.is_title() || oversize) {
             continue;
         }

@@ -2,13 +2,20 @@
 
 use super::append;
 use super::size::{NUDGE, kilobytes};
+use crate::change::Counts;
 use crate::ids::Kind;
+use crate::import::ImportOutcome;
 use crate::limits::RENDERED_SOFT_BYTES_MAX;
 use crate::plan::{CheckpointOutcome, ForgetOutcome, KeptBlueprint, SaveOutcome};
 
 /// The reply to `memory_checkpoint`.
 pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
-    let mut text = format!("Staged, {} pending until memory_save.\n", outcome.pending);
+    let pending = if outcome.pending == Counts::default() {
+        "a summary".to_owned()
+    } else {
+        outcome.pending.to_string()
+    };
+    let mut text = format!("Staged. Pending until memory_save: {pending}.\n");
     text.push_str(&kept(&outcome.kept));
     text
 }
@@ -57,6 +64,26 @@ pub fn save(outcome: &SaveOutcome) -> String {
 pub fn forget(outcome: &ForgetOutcome) -> String {
     let verb = if outcome.already { "Was forgotten before" } else { "Forgotten, kept in history" };
     format!("{verb}: {}\n", outcome.title)
+}
+
+/// What an import comes to, for `anchord import`.
+pub fn import(outcome: &ImportOutcome) -> String {
+    if let Some(records) = outcome.before {
+        return format!("Imported before: {records} records came of it; nothing changes.\n");
+    }
+    let mut text =
+        format!("New: {}, {}.\n", outcome.added, Kind::SessionRow.count(outcome.sessions.into()));
+    if outcome.merged > 0 {
+        append(&mut text, format_args!("{} merged into what is there.\n", outcome.merged));
+    }
+    if outcome.pending != Counts::default() {
+        append(&mut text, format_args!("Staged there and not saved, kept: {}.\n", outcome.pending));
+    }
+    text.push_str(&kept(&outcome.kept));
+    for note in &outcome.notes {
+        append(&mut text, format_args!("Note: {note}.\n"));
+    }
+    text
 }
 
 /// One line for each blueprint that was left as it is, the way to supersede it once.

@@ -45,7 +45,7 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> LoadText {
     let totals = memory.totals();
     if totals.active() == 0 {
         text.push_str(
-            "\nNothing is recorded yet. Call zipmem_checkpoint as you work and zipmem_save_and_compact before you end.\n",
+            "Nothing is recorded yet. Call zipmem_checkpoint as you work and zipmem_save_and_compact before you end.\n",
         );
         return LoadText { text, notices_shown, next: None };
     }
@@ -58,7 +58,7 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> LoadText {
             ),
         );
     }
-    for kind in [Kind::Blueprint, Kind::Anchor, Kind::Lesson, Kind::SessionRow] {
+    for kind in Kind::ALL {
         if view.sections.contains(&kind) && totals.of(kind) > 0 {
             text.push_str(&section(memory, kind));
         }

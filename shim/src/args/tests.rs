@@ -1,1 +1,58 @@
-//! Tests.
+//! Command lines, right and wrong.
+
+use std::path::Path;
+
+use super::*;
+
+fn parsed(arguments: &[&str]) -> Result<Asked, String> {
+    parse(arguments.iter().map(OsString::from))
+}
+
+fn options(arguments: &[&str]) -> McpOptions {
+    match parsed(arguments) {
+        Ok(Asked::Serve(options)) => options,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn flags_take_their_value_apart_or_attached() {
+    assert_eq!(options(&[]).project, None);
+    assert_eq!(options(&[]).tools, ToolSet::Default);
+    for arguments in
+        [&["--project", "/a=b", "--tools", "all"][..], &["--tools=all", "--project=/a=b"]]
+    {
+        let options = options(arguments);
+        assert_eq!(options.project.as_deref(), Some(Path::new("/a=b")));
+        assert_eq!(options.tools, ToolSet::All);
+    }
+}
+
+#[test]
+fn help_shows_every_flag_and_every_set() {
+    assert!(matches!(parsed(&["--help"]), Ok(Asked::Help)));
+    assert!(matches!(parsed(&["--version"]), Ok(Asked::Version)));
+    for word in ["--project", "--tools", "--version", "--help"] {
+        assert!(HELP.contains(word));
+    }
+    for set in ToolSet::ALL {
+        assert!(HELP.contains(set.name()));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_answered_with_what_is_right() {
+    let wrong = |arguments: &[&str]| parsed(arguments).unwrap_err();
+    assert_eq!(
+        wrong(&["--toolz", "all"]),
+        "unknown argument `--toolz`, allowed: --project DIR, --tools SET, --version, --help"
+    );
+    assert_eq!(
+        wrong(&["--tools", "some"]),
+        r#"unknown tool set "some", allowed: default, all, zipmem"#
+    );
+    assert_eq!(wrong(&["--tools"]), "--tools needs a value");
+    assert_eq!(wrong(&["--project="]), "--project needs a value");
+    assert!(wrong(&["--help=yes"]).starts_with("unknown argument"));
+    assert!(wrong(&["/src/app"]).starts_with("unknown argument"));
+}

@@ -1,1 +1,474 @@
-//! Tests.
+//! The pipe between a real pair of descriptors and a daemon that dies when told to.
+
+use std::time::Duration;
+
+use anchord_proto::limits::{LINE_BYTES_MAX, UNANSWERED_LINES_MAX};
+
+use crate::testing::{
+    Agent, Daemon, Instance, Served, initialize_reply, notification, program, reply, request,
+    welcome,
+};
+
+/// 100 ms are promised and measured by the benches; here a machine busy with other tests counts, too.
+const AT_ONCE: Duration = Duration::from_millis(500);
+
+/// An agent that has initialized, with the daemon's side of its connection.
+fn initialized(instance: &Instance, daemon: &Daemon) -> (Agent, Served) {
+    let mut agent = Agent::start(instance.search());
+    let (hello, mut served) = daemon.welcome();
+    assert_eq!(hello.resume, None);
+    agent.say(&request("0", "initialize"));
+    assert_eq!(served.line(), (1, 0, request("0", "initialize")));
+    served.say(&initialize_reply("0", "2025-06-18"));
+    assert_eq!(agent.hear(), initialize_reply("0", "2025-06-18"));
+    agent.say(&notification("notifications/initialized"));
+    assert_eq!(served.line(), (2, 1, notification("notifications/initialized")));
+    (agent, served)
+}
+
+#[test]
+fn lines_pass_unchanged_and_numbered() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let (mut agent, mut served) = initialized(&instance, &daemon);
+    let odd =
+        r#"{ "id" : "ü\u00fc",  "params":{"a":[1, 2.50]}, "method":"tools/call","jsonrpc":"2.0" }"#;
+    agent.say(odd);
+    assert_eq!(served.line(), (3, 2, odd.to_owned()));
+    let odd = r#"{"result" : {"x":1.0},"id":"üü", "jsonrpc":"2.0"}"#;
+    served.say(odd);
+    assert_eq!(agent.hear(), odd);
+    served.say(&notification("notifications/tools/list_changed"));
+    assert_eq!(agent.hear(), notification("notifications/tools/list_changed"));
+    agent.close_stdin();
+    assert_eq!(served.rest(), "");
+    let (rest, took) = agent.wait();
+    assert_eq!(rest, "");
+    assert!(took < AT_ONCE, "took {took:?}");
+}
+
+#[test]
+fn acknowledged_is_what_has_been_answered_without_a_gap() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    let send = |agent: &mut Agent, served: &mut Served, line: &str| {
+        agent.say(line);
+        let (number, acknowledged, _) = served.line();
+        (number, acknowledged)
+    };
+    let answer = |agent: &mut Agent, served: &mut Served, id: &str| {
+        served.say(&reply(id));
+        agent.hear();
+    };
+    assert_eq!(send(&mut agent, &mut served, &request("10", "x")), (1, 0));
+    assert_eq!(send(&mut agent, &mut served, &request("11", "x")), (2, 0));
+    answer(&mut agent, &mut served, "11");
+    assert_eq!(send(&mut agent, &mut served, &request("12", "x")), (3, 0));
+    answer(&mut agent, &mut served, "10");
+    assert_eq!(send(&mut agent, &mut served, &notification("n")), (4, 2));
+    answer(&mut agent, &mut served, "12");
+    assert_eq!(send(&mut agent, &mut served, &request("13", "x")), (5, 4));
+}
+
+#[test]
+fn after_a_death_the_handshake_is_told_again_and_its_reply_kept_from_the_agent() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let (mut agent, mut served) = initialized(&instance, &daemon);
+    agent.say(&request("1", "tools/list"));
+    served.expect(&request("1", "tools/list"));
+    served.say(&reply("1"));
+    agent.hear();
+    agent.say(&request("2", "tools/call"));
+    assert_eq!(served.expect(&request("2", "tools/call")), 4);
+    served.die();
+
+    let (hello, mut served) = daemon.welcome();
+    let resume = hello.resume.unwrap();
+    assert_eq!((resume.token.as_str(), resume.revision.as_deref()), ("token", Some("2025-06-18")));
+    assert_eq!(served.line(), (1, 0, request("0", "initialize")));
+    assert_eq!(served.line(), (2, 1, notification("notifications/initialized")));
+    assert_eq!(served.line(), (4, 3, request("2", "tools/call")));
+    served.say(&initialize_reply("0", "2025-06-18"));
+    served.say(&reply("2"));
+    assert_eq!(agent.hear(), reply("2"));
+}
+
+#[test]
+fn an_initialize_without_an_answer_is_asked_again_and_answered_once() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("0", "initialize"));
+    served.expect(&request("0", "initialize"));
+    served.die();
+    let (hello, mut served) = daemon.welcome();
+    assert_eq!(hello.resume.unwrap().revision, None);
+    assert_eq!(served.expect(&request("0", "initialize")), 1);
+    served.say(&initialize_reply("0", "2025-11-25"));
+    assert_eq!(agent.hear(), initialize_reply("0", "2025-11-25"));
+}
+
+#[test]
+fn without_a_handshake_nothing_is_told_again() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("\"a\"", "server/discover"));
+    served.expect(&request("\"a\"", "server/discover"));
+    served.say(&reply("\"a\""));
+    agent.hear();
+    agent.say(&request("\"b\"", "tools/call"));
+    served.expect(&request("\"b\"", "tools/call"));
+    served.die();
+    let (_, mut served) = daemon.welcome();
+    assert_eq!(served.line(), (2, 1, request("\"b\"", "tools/call")));
+}
+
+#[test]
+fn what_was_in_flight_goes_one_at_a_time_in_order_and_before_what_is_new() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    for id in ["1", "2"] {
+        agent.say(&request(id, "x"));
+        served.expect(&request(id, "x"));
+    }
+    served.die();
+    let (_, mut served) = daemon.welcome();
+    served.expect(&request("1", "x"));
+    agent.say(&request("3", "x"));
+    served.say(&reply("1"));
+    assert_eq!(agent.hear(), reply("1"));
+    served.expect(&request("2", "x"));
+    served.say(&reply("2"));
+    served.expect(&request("3", "x"));
+}
+
+#[test]
+fn a_call_that_kills_twice_fails_alone() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    for id in ["1", "\"killer\"", "3"] {
+        agent.say(&request(id, "x"));
+        served.expect(&request(id, "x"));
+    }
+    served.die();
+    let (_, mut served) = daemon.welcome();
+    served.expect(&request("1", "x"));
+    served.say(&reply("1"));
+    assert_eq!(agent.hear(), reply("1"));
+    served.expect(&request("\"killer\"", "x"));
+    served.die();
+    assert_eq!(
+        agent.hear(),
+        r#"{"jsonrpc":"2.0","id":"killer","error":{"code":-32051,"message":"the daemon failed twice on this call, outcome unknown"}}"#
+    );
+    let (_, mut served) = daemon.welcome();
+    served.expect(&request("3", "x"));
+    served.say(&reply("3"));
+    assert_eq!(agent.hear(), reply("3"));
+}
+
+#[test]
+fn the_killer_of_one_shim_is_never_beside_the_calls_of_another() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut killer = Agent::start(instance.search());
+    let (_, mut of_killer) = daemon.welcome();
+    killer.say(&request("1", "abort"));
+    of_killer.expect(&request("1", "abort"));
+    let mut other = Agent::start(instance.search());
+    let (_, mut of_other) = daemon.welcome();
+    other.say(&request("1", "save"));
+    of_other.expect(&request("1", "save"));
+
+    of_killer.die();
+    let (_, mut of_killer) = daemon.welcome();
+    of_killer.expect(&request("1", "abort"));
+    // The killer has its turn: nothing of the other shim is in flight until it is over.
+    of_other.die();
+    let (_, of_other) = daemon.welcome();
+    assert!(!of_other.has_input_within(Duration::from_millis(30)));
+    of_other.die();
+    of_killer.die();
+    assert!(killer.hear().contains("-32051"));
+    let (_, mut one) = daemon.welcome();
+    let (_, mut two) = daemon.welcome();
+    let served = if one.has_input_within(Duration::from_millis(500)) { &mut one } else { &mut two };
+    served.expect(&request("1", "save"));
+    served.say(&reply("1"));
+    assert_eq!(other.hear(), reply("1"));
+}
+
+#[test]
+fn a_cancelled_request_and_other_notifications_are_not_sent_again() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let (mut agent, mut served) = initialized(&instance, &daemon);
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
+    agent.say(&request("5", "slow"));
+    agent.say(&request("6", "x"));
+    served.expect(&request("5", "slow"));
+    served.expect(&request("6", "x"));
+    agent.say(cancel);
+    agent.say(&notification("notifications/progress"));
+    served.expect(cancel);
+    served.expect(&notification("notifications/progress"));
+    served.die();
+    let (_, mut served) = daemon.welcome();
+    served.expect(&request("0", "initialize"));
+    served.expect(&notification("notifications/initialized"));
+    assert_eq!(served.line(), (4, 3, request("6", "x")));
+    served.say(&reply("6"));
+    assert_eq!(agent.hear(), reply("6"), "the reply to the handshake may come later or never");
+    agent.say(&request("7", "x"));
+    served.expect(&request("7", "x"));
+}
+
+#[test]
+fn the_beginning_of_a_reply_dies_with_its_daemon() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("1", "x"));
+    served.expect(&request("1", "x"));
+    served.begin(r#"{"jsonrpc":"2.0","id":1,"res"#);
+    served.die();
+    let (_, mut served) = daemon.welcome();
+    served.expect(&request("1", "x"));
+    served.say(&reply("1"));
+    assert_eq!(agent.hear(), reply("1"));
+}
+
+#[test]
+fn a_daemon_that_talks_nonsense_is_left() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("1", "x"));
+    served.expect(&request("1", "x"));
+    served.say("thread 'main' panicked");
+    let (_, mut served) = daemon.welcome();
+    served.expect(&request("1", "x"));
+    served.say(&reply("1"));
+    assert_eq!(agent.hear(), reply("1"));
+}
+
+#[test]
+fn requests_with_the_same_id_are_all_answered_across_a_death() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("1", "first"));
+    agent.say(&request("1", "second"));
+    served.expect(&request("1", "first"));
+    served.expect(&request("1", "second"));
+    served.say(&reply("1"));
+    agent.hear();
+    served.die();
+    let (_, mut served) = daemon.welcome();
+    assert_eq!(served.expect(&request("1", "second")), 2);
+    served.say(&reply("1"));
+    agent.hear();
+}
+
+#[test]
+fn beyond_the_limit_requests_are_answered_busy_and_stdin_is_read_on() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    for id in 0..UNANSWERED_LINES_MAX {
+        agent.say(&request(&id.to_string(), "x"));
+        served.line();
+    }
+    agent.say(&request("\"more\"", "x"));
+    let busy = agent.hear();
+    assert!(
+        busy.contains(r#""id":"more","error":{"code":-32052,"message":"busy, retry"#),
+        "{busy}"
+    );
+    served.say(&reply("0"));
+    assert_eq!(agent.hear(), reply("0"));
+    agent.say(&request("\"again\"", "x"));
+    served.expect(&request("\"again\"", "x"));
+}
+
+#[test]
+fn without_a_daemon_requests_are_told_so_and_later_ones_try_again() {
+    let instance = Instance::new();
+    let mut search = instance.search();
+    search.patience = Duration::from_millis(20);
+    let mut agent = Agent::start(search);
+    agent.say(&request("1", "initialize"));
+    let error = agent.hear();
+    assert!(error.contains(r#""id":1,"error":{"code":-32050"#), "{error}");
+    assert!(error.contains("no daemon is running in"), "{error}");
+    assert!(error.contains("Run `anchord daemon`"), "{error}");
+
+    let daemon = instance.daemon();
+    let answered = std::thread::scope(|scope| {
+        let serving = scope.spawn(|| {
+            let (_, mut served) = daemon.welcome();
+            let (_, _, json) = served.line();
+            served.say(&reply("3"));
+            // Held until the answer is read.
+            (served, json)
+        });
+        // Until a search begins again, requests get the same error at once.
+        let answered = loop {
+            agent.say(&request("3", "x"));
+            let heard = agent.hear();
+            if !heard.contains("-32050") {
+                break heard;
+            }
+        };
+        assert_eq!(serving.join().unwrap().1, request("3", "x"));
+        answered
+    });
+    assert_eq!(answered, reply("3"));
+}
+
+#[test]
+fn lines_that_cannot_be_forwarded_are_answered_by_the_shim() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    for (line, code) in [
+        (&b"hello\n"[..], -32700),
+        (b"{\"id\":1,\"method\":\n", -32700),
+        (b"{\"id\":1,\"method\":\"\xff\"}\n", -32700),
+        (b"42\n", -32700),
+        (b"[{\"id\":1,\"method\":\"x\"}]\n", -32600),
+        (b"{}\n", -32600),
+    ] {
+        agent.say_bytes(line);
+        let error = agent.hear();
+        let expected = format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":{code},"#);
+        assert!(error.starts_with(&expected), "{} gave {error}", line.escape_ascii());
+    }
+    agent.say_bytes(b"\n \r\n");
+    agent.say_bytes(&vec![b' '; LINE_BYTES_MAX + 1]);
+    agent.say_bytes(b"\n");
+    let error = agent.hear();
+    assert!(error.contains("-32600") && error.contains("4194305 bytes"), "{error}");
+    agent.say(&request("1", "x"));
+    assert_eq!(served.line(), (1, 0, request("1", "x")));
+}
+
+#[test]
+fn a_carriage_return_before_the_newline_is_not_part_of_the_message() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    agent.say(&format!("{}\r", request("1", "x")));
+    served.expect(&request("1", "x"));
+}
+
+#[test]
+fn what_was_asked_before_stdin_ended_is_answered() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    agent.say_bytes(request("1", "x").as_bytes());
+    agent.close_stdin();
+    served.expect(&request("1", "x"));
+    served.say(&reply("1"));
+    let (rest, took) = agent.wait();
+    assert_eq!(rest, reply("1") + "\n");
+    assert!(took < AT_ONCE, "took {took:?}");
+}
+
+#[test]
+fn a_daemon_that_does_not_answer_does_not_hold_up_the_end() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("1", "x"));
+    served.expect(&request("1", "x"));
+    agent.close_stdin();
+    let (rest, took) = agent.wait();
+    assert!(rest.contains(r#""id":1,"error":{"code":-32053"#), "{rest}");
+    assert!(took < AT_ONCE, "took {took:?}");
+}
+
+#[test]
+fn a_signal_ends_it_at_once_whatever_it_does() {
+    let instance = Instance::new();
+    let mut agent = Agent::start(instance.search());
+    agent.say(&request("1", "x"));
+    agent.signal();
+    let (rest, took) = agent.wait();
+    assert_eq!(rest, "");
+    assert!(took < AT_ONCE, "took {took:?}");
+}
+
+#[test]
+fn an_agent_that_reads_nothing_holds_up_neither_the_end_nor_memory() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("1", "x"));
+    served.expect(&request("1", "x"));
+    let big = format!(r#"{{"jsonrpc":"2.0","method":"m","params":"{}"}}"#, "x".repeat(1 << 20));
+    // The shim stops reading at some point; what it has not read stays with the daemon.
+    let said = served.say_until_full(&big, 64);
+    assert!(said < 16, "the shim took {said} MiB");
+    agent.signal();
+    agent.shim_ends_within(AT_ONCE);
+}
+
+#[test]
+fn an_idle_shim_does_not_bring_back_a_daemon_that_was_stopped() {
+    let instance = Instance::new();
+    let log = instance.dir.path().join("started");
+    let mut search = instance.search();
+    search.launcher =
+        Some(program(&instance, &format!("echo started >> {}; echo 'failed: no'", log.display())));
+    search.patience = Duration::from_millis(30);
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(search);
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("1", "x"));
+    served.expect(&request("1", "x"));
+    served.say(&reply("1"));
+    agent.hear();
+    drop(daemon);
+    served.die();
+    // Long after the patience of the search that follows the loss.
+    assert!(agent.hears_nothing_for(Duration::from_millis(150)));
+    assert!(!log.exists());
+    agent.say(&request("2", "x"));
+    assert!(agent.hear().contains("no daemon can be had") || log.exists());
+    assert!(log.exists());
+}
+
+#[test]
+fn a_new_token_replaces_the_old_one() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let _agent = Agent::start(instance.search());
+    let (_, served) = daemon.answer(&welcome("first"));
+    served.die();
+    let (hello, served) = daemon.answer(&welcome("second"));
+    assert_eq!(hello.resume.unwrap().token, "first");
+    served.die();
+    let (hello, _served) = daemon.answer(&welcome("third"));
+    assert_eq!(hello.resume.unwrap().token, "second");
+}

@@ -1,5 +1,6 @@
 //! `memory_checkpoint`: stage progress. Durable when answered, private until saved.
 
+use anchord_memory::guide::WHERE_IT_GOES;
 use anchord_memory::{plan_checkpoint, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,8 +29,10 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_checkpoint",
-        "Stage progress: after a decision, a finding, a fixed failure, before a risky or long step. \
-         Cheap; survives crashes; private until memory_save.",
+        format!(
+            "Stage progress: after a decision, a finding, a fixed failure, before a risky or long step. \
+             Cheap; survives crashes; private until memory_save.\n{WHERE_IT_GOES}"
+        ),
         Effect::Adds,
         run,
     )

@@ -27,8 +27,10 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
-    let id: RecordId =
-        params.id.parse().map_err(|error| ToolError::Caller(format!("failed to forget: {error}")))?;
+    let id: RecordId = params
+        .id
+        .parse()
+        .map_err(|error| ToolError::Caller(format!("failed to forget: {error}")))?;
     let expected = params.expected_version.map(Version);
     context
         .write("forget", Staged::default(), move |memory, by, _| {

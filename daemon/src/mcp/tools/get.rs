@@ -36,7 +36,8 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
-    let caller = |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
+    let caller =
+        |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
     let id: RecordId = params.id.parse().map_err(|error| caller(&error))?;
     let view = context.view().await?;
     let newest = find(&view.memory, id).map_err(|refusal| caller(&refusal))?.clone();
@@ -66,16 +67,10 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     Ok(text)
 }
 
-async fn earlier(
-    view: &View,
-    id: RecordId,
-    version: Version,
-) -> Result<Option<Record>, ToolError> {
+async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {
     let Some(project) = &view.project else { return Ok(None) };
-    let found = project
-        .owner
-        .ask(move |store, _| store.history(&format!("{id}@{}", version.0)))
-        .await?;
+    let found =
+        project.owner.ask(move |store, _| store.history(&format!("{id}@{}", version.0))).await?;
     let entry = found.map_err(|error| ToolError::Internal(error.to_string()))?;
     Ok(entry.and_then(|entry| {
         entry
@@ -111,7 +106,8 @@ async fn expand(
             return Err(ToolError::Caller(format!("failed to expand {}: {refusal}", anchor.file)));
         }
         None => {
-            let text = "failed to expand: the project's files cannot be seen from here; read the file";
+            let text =
+                "failed to expand: the project's files cannot be seen from here; read the file";
             return Err(ToolError::Caller(text.to_owned()));
         }
     };

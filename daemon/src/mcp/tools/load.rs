@@ -1,7 +1,5 @@
 //! `memory_load`: the memory, condensed; what else is to be known last.
 
-use std::collections::BTreeSet;
-
 use anchord_memory::render::{self, LiveSession, LoadView};
 use anchord_memory::{Kind, Memory, Revision, SessionId, limits};
 use schemars::JsonSchema;
@@ -90,7 +88,9 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         text.push_str(&remark);
         text.push('\n');
     }
-    if view.memory.seq().0 == 0 && let Some(root) = view.place.root() {
+    if view.memory.seq().0 == 0
+        && let Some(root) = view.place.root()
+    {
         text.push_str(&offer(root));
     }
     Ok(text)
@@ -98,7 +98,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
 
 /// What `anchord load` prints: the same text in full; no notice counts as shown.
 pub(crate) fn load_text(memory: &Memory, name: &str, project: Option<&OpenProject>) -> String {
-    let seen = project.map(OpenProject::notices_shown).unwrap_or_else(BTreeSet::new);
+    let seen = project.map(OpenProject::notices_shown).unwrap_or_default();
     let view = LoadView {
         project: name,
         sections: &Kind::ALL,
@@ -118,7 +118,8 @@ pub(crate) fn load_text(memory: &Memory, name: &str, project: Option<&OpenProjec
 /// A project that another system remembered so far.
 fn offer(root: &std::path::Path) -> String {
     if root.join(".zipmem/state.json").is_file() {
-        "A zipmem memory is here: `anchord import .zipmem` takes it in; the original stays.\n".to_owned()
+        "A zipmem memory is here: `anchord import .zipmem` takes it in; the original stays.\n"
+            .to_owned()
     } else {
         String::new()
     }

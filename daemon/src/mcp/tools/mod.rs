@@ -44,7 +44,8 @@ impl ToolList {
         let tools = [tools, test_hooks::specs()].concat();
         let definitions: Vec<&Tool> = tools.iter().map(|spec| &spec.definition).collect();
         let json = serde_json::to_vec(&definitions).unwrap_or_default();
-        let digest = Sha256::digest(json).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        let digest =
+            Sha256::digest(json).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         Self { tools, digest, set }
     }
 

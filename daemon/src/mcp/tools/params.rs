@@ -4,7 +4,7 @@ use anchord_memory::{Anchor, Blueprint, Category, Lesson, Staged};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A blueprint as agents write it.
+// A doc comment here would go into the schema, and cost every session tokens.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BlueprintParams {
@@ -13,7 +13,6 @@ pub(super) struct BlueprintParams {
     content: String,
     /// false: may be replaced, or replaces the one stored
     #[serde(default = "yes")]
-    #[schemars(default)]
     immutable: bool,
 }
 
@@ -27,7 +26,6 @@ enum CategoryParams {
     Dependency,
 }
 
-/// An anchor as agents write it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AnchorParams {
@@ -38,7 +36,6 @@ pub(super) struct AnchorParams {
     concept: String,
 }
 
-/// A lesson as agents write it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LessonParams {
@@ -79,12 +76,7 @@ impl From<BlueprintParams> for Blueprint {
             CategoryParams::Convention => Category::Convention,
             CategoryParams::Dependency => Category::Dependency,
         };
-        Self {
-            category,
-            title: params.title,
-            content: params.content,
-            immutable: params.immutable,
-        }
+        Self { category, title: params.title, content: params.content, immutable: params.immutable }
     }
 }
 

@@ -29,10 +29,7 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
     let mut lines = vec![
         format!("project: {}", view.place.name(&context.daemon)),
         format!("revision: {}", memory.revision().0),
-        format!(
-            "active: {}",
-            Kind::ALL.map(|kind| kind.count(totals.of(kind))).join(", ")
-        ),
+        format!("active: {}", Kind::ALL.map(|kind| kind.count(totals.of(kind))).join(", ")),
         format!(
             "size: {} (a nudge above {}, oldest parts archived above {})",
             render::kilobytes(totals.rendered_bytes),

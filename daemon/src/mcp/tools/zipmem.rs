@@ -172,7 +172,9 @@ fn same_project(context: &Context, project_dir: Option<&str>) -> Result<(), Tool
     let place = context.session.place(&context.daemon)?;
     let named = std::fs::canonicalize(Path::new(directory)).ok();
     let own = place.root();
-    if named.is_some() && named.as_deref().zip(own).is_some_and(|(named, own)| named.starts_with(own)) {
+    if named.is_some()
+        && named.as_deref().zip(own).is_some_and(|(named, own)| named.starts_with(own))
+    {
         return Ok(());
     }
     let own = own.map_or_else(|| "another one".to_owned(), |own| own.display().to_string());

@@ -1,1 +1,323 @@
-//! Tests.
+//! One project keeps one id, whatever happens to its directory.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::sync::Barrier;
+
+use anchord_memory::Seq;
+
+use super::super::layouts::{Scratch, copy_tree};
+use super::*;
+use crate::store::Machine;
+
+const NOW: Timestamp = Timestamp(1_000);
+
+/// A daemon that sees projects.
+#[derive(Default)]
+struct Daemon(Registry);
+
+impl Daemon {
+    fn write(&mut self, located: &Located) -> Established {
+        let established = establish(located, &self.0, NOW).unwrap();
+        self.apply(established.change.clone());
+        established
+    }
+
+    fn apply(&mut self, changes: impl IntoIterator<Item = RegistryChange>) {
+        let changes: Vec<_> = changes.into_iter().collect();
+        let seq = Seq(self.0.seq().0 + 1);
+        self.0.apply(seq, &changes);
+    }
+
+    fn read(&self, located: &Located) -> Resolution {
+        identify(located, &self.0).unwrap()
+    }
+}
+
+fn tree(path: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(tree(&path));
+        }
+        found.push(path);
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn nothing_is_created_before_the_first_write() {
+    let scratch = Scratch::new();
+    let located = [scratch.repository("app"), scratch.dir("plain")].map(|dir| scratch.locate(&dir));
+    let before = tree(&scratch.path);
+    let mut daemon = Daemon::default();
+    for located in &located {
+        assert_eq!(daemon.read(located), Resolution { id: None, status: Status::New });
+    }
+    assert_eq!(tree(&scratch.path), before);
+
+    for located in &located {
+        let established = daemon.write(located);
+        assert_eq!((&established.status, &established.stored), (&Status::New, &Stored::InProject));
+        let known = Resolution { id: Some(established.id), status: Status::Known };
+        assert_eq!(daemon.read(located), known);
+        let again = daemon.write(located);
+        assert_eq!((again.id, again.change), (established.id, None));
+    }
+    let made: Vec<_> = tree(&scratch.path).into_iter().filter(|p| !before.contains(p)).collect();
+    let expected = [
+        "app/.git/anchord",
+        "app/.git/anchord/project-id",
+        "plain/.anchord",
+        "plain/.anchord/project-id",
+    ];
+    assert_eq!(made, expected.map(|path| scratch.path.join(path)));
+}
+
+#[test]
+fn worktrees_and_links_are_one_project_and_a_part_is_another() {
+    let scratch = Scratch::new();
+    let main = scratch.repository("app");
+    let side = scratch.worktree(&main, "side");
+    scratch.dir("app/api/.anchord");
+    scratch.dir("side/api/.anchord");
+    symlink(&main, scratch.path.join("link")).unwrap();
+    let mut daemon = Daemon::default();
+    let whole = daemon.write(&scratch.locate(&main)).id;
+    let part = daemon.write(&scratch.locate(&main.join("api"))).id;
+    assert_ne!(whole, part);
+    for (dir, id) in [
+        (side.clone(), whole),
+        (side.join("api"), part),
+        (scratch.path.join("link"), whole),
+        (scratch.path.join("link/api"), part),
+    ] {
+        let established = daemon.write(&scratch.locate(&dir));
+        assert_eq!((established.id, established.change), (id, None), "{}", dir.display());
+    }
+    assert!(main.join(".git/anchord/sub/api/project-id").is_file());
+}
+
+#[test]
+fn an_id_from_before_git_init_is_taken_along() {
+    let scratch = Scratch::new();
+    let dir = scratch.dir("young");
+    let mut daemon = Daemon::default();
+    let id = daemon.write(&scratch.locate(&dir)).id;
+    scratch.repository("young");
+    let located = scratch.locate(&dir);
+    assert_eq!(daemon.read(&located), Resolution { id: Some(id), status: Status::Known });
+    let adopted = daemon.write(&located);
+    assert_eq!((adopted.id, adopted.stored), (id, Stored::InProject));
+    assert!(adopted.change.is_some(), "the registry learns the new place");
+    assert!(dir.join(".git/anchord/project-id").is_file());
+    fs::remove_dir_all(dir.join(".anchord")).unwrap();
+    assert_eq!(daemon.write(&located).id, id);
+}
+
+#[test]
+fn a_move_keeps_the_id() {
+    let scratch = Scratch::new();
+    for dir in [scratch.repository("app"), scratch.dir("plain")] {
+        let mut daemon = Daemon::default();
+        let id = daemon.write(&scratch.locate(&dir)).id;
+        let to = scratch.dir("elsewhere").join(dir.file_name().unwrap());
+        fs::rename(&dir, &to).unwrap();
+        let located = scratch.locate(&to);
+        let moved = daemon.write(&located);
+        assert_eq!((moved.id, moved.status), (id, Status::Moved { from: dir }));
+        assert_eq!(daemon.read(&located), Resolution { id: Some(id), status: Status::Known });
+        assert_eq!(daemon.0.project(id).unwrap().root, to);
+    }
+}
+
+#[test]
+fn a_copy_gets_an_id_of_its_own_and_says_how_to_share() {
+    let scratch = Scratch::new();
+    for dir in [scratch.repository("app"), scratch.dir("plain")] {
+        let mut daemon = Daemon::default();
+        let id = daemon.write(&scratch.locate(&dir)).id;
+        let copy = dir.with_extension("copy");
+        copy_tree(&dir, &copy);
+        let located = scratch.locate(&copy);
+        let status = Status::Copy { of: id, original: dir.clone() };
+        assert_eq!(daemon.read(&located), Resolution { id: None, status: status.clone() });
+
+        let established = daemon.write(&located);
+        assert_ne!(established.id, id);
+        assert_eq!((&established.status, &established.stored), (&status, &Stored::InProject));
+        let said = status.notice(&copy).unwrap();
+        let command = format!("anchord project link {} {id}", copy.display());
+        assert!(said.contains(&command), "{said}");
+
+        assert_eq!(daemon.write(&scratch.locate(&dir)).id, id);
+        let again = daemon.write(&located);
+        assert_eq!((again.id, again.status), (established.id, Status::Known));
+    }
+}
+
+#[test]
+fn a_copy_of_what_is_gone_is_a_move() {
+    let scratch = Scratch::new();
+    let dir = scratch.repository("app");
+    let mut daemon = Daemon::default();
+    let id = daemon.write(&scratch.locate(&dir)).id;
+    let copy = scratch.path.join("copy");
+    copy_tree(&dir, &copy);
+    fs::remove_dir_all(&dir).unwrap();
+    // Another repository in the old place does not hold the id, so the project is not there either.
+    scratch.repository("app");
+    let moved = daemon.write(&scratch.locate(&copy));
+    assert_eq!((moved.id, moved.status), (id, Status::Moved { from: dir.clone() }));
+    assert_eq!(daemon.write(&scratch.locate(&dir)).status, Status::New);
+}
+
+#[test]
+fn a_copy_whose_folder_becomes_a_repository_does_not_take_the_originals_id() {
+    let scratch = Scratch::new();
+    let dir = scratch.dir("plain");
+    let mut daemon = Daemon::default();
+    let id = daemon.write(&scratch.locate(&dir)).id;
+    copy_tree(&dir, &scratch.path.join("copy"));
+    let located = scratch.locate(&scratch.repository("copy"));
+    let established = daemon.write(&located);
+    assert_ne!(established.id, id);
+    assert_eq!(daemon.read(&located).id, Some(established.id));
+}
+
+#[test]
+fn a_link_shares_a_memory_and_writes_nothing() {
+    let scratch = Scratch::new();
+    let (one, two) = (scratch.repository("one"), scratch.repository("two"));
+    let mut daemon = Daemon::default();
+    let id = daemon.write(&scratch.locate(&one)).id;
+    let two = scratch.locate(&two);
+    daemon.apply([link(&two, id).unwrap()]);
+    assert_eq!(daemon.read(&two), Resolution { id: Some(id), status: Status::Known });
+    let established = daemon.write(&two);
+    assert_eq!((established.id, established.stored), (id, Stored::Linked));
+    assert_eq!(established.change, None);
+    assert!(!two.root.join(".git/anchord").exists());
+}
+
+#[test]
+fn where_the_id_cannot_be_written_the_registry_remembers() {
+    let scratch = Scratch::new();
+    let dir = scratch.dir("stubborn");
+    scratch.file("stubborn/.anchord", "a file where the directory would be");
+    let located = scratch.locate(&dir);
+    let mut daemon = Daemon::default();
+    let established = daemon.write(&located);
+    assert!(matches!(established.stored, Stored::InRegistry { .. }));
+    assert_eq!(daemon.read(&located).id, Some(established.id));
+    let again = daemon.write(&located);
+    assert_eq!((again.id, again.change), (established.id, None));
+
+    // Another directory under the same name is another project.
+    fs::rename(&dir, scratch.path.join("kept")).unwrap();
+    let other = scratch.locate(&scratch.dir("stubborn"));
+    assert_eq!(daemon.read(&other), Resolution { id: None, status: Status::New });
+
+    // Once it can be written, it is, and the id is the same.
+    fs::rename(scratch.path.join("stubborn"), scratch.path.join("away")).unwrap();
+    fs::rename(scratch.path.join("kept"), &dir).unwrap();
+    fs::remove_file(dir.join(".anchord")).unwrap();
+    let written = daemon.write(&located);
+    assert_eq!((written.id, written.stored), (established.id, Stored::InProject));
+    assert_eq!(id_file::read(&located.place().unwrap()), Some(established.id));
+}
+
+#[test]
+fn a_copy_that_cannot_be_written_is_told_from_its_original_for_good() {
+    let scratch = Scratch::new();
+    let dir = scratch.repository("app");
+    let mut daemon = Daemon::default();
+    let id = daemon.write(&scratch.locate(&dir)).id;
+    let copy = scratch.path.join("copy");
+    copy_tree(&dir, &copy);
+    let located = scratch.locate(&copy);
+    // Somebody who never lets go keeps the copy from getting its id written.
+    let held = File::open(copy.join(".git/anchord")).unwrap();
+    held.lock().unwrap();
+    let own = daemon.write(&located);
+    assert_ne!(own.id, id);
+    assert!(matches!(own.stored, Stored::InRegistry { .. }));
+    assert_eq!(daemon.read(&located), Resolution { id: Some(own.id), status: Status::Known });
+    assert_eq!(daemon.read(&scratch.locate(&dir)).id, Some(id));
+
+    held.unlock().unwrap();
+    let written = daemon.write(&located);
+    assert_eq!((written.id, written.stored), (own.id, Stored::InProject));
+}
+
+/// Prepares a git directory; the second path is where it would like to lead.
+type Trap = fn(&Path, &Path);
+
+#[test]
+fn a_prepared_repository_cannot_lead_the_write_elsewhere() {
+    let scratch = Scratch::new();
+    let victim = scratch.dir("victim");
+    let traps: [(&str, Trap); 4] = [
+        ("linked-dir", |git, victim| symlink(victim, git.join("anchord")).unwrap()),
+        ("linked-file", |git, victim| {
+            fs::create_dir(git.join("anchord")).unwrap();
+            symlink(victim.join("id"), git.join("anchord/project-id")).unwrap();
+        }),
+        ("pipe", |git, _| {
+            fs::create_dir(git.join("anchord")).unwrap();
+            let pipe = git.join("anchord/project-id");
+            rustix::fs::mkfifoat(rustix::fs::CWD, pipe, rustix::fs::Mode::RWXU).unwrap();
+        }),
+        ("noise", |git, _| {
+            fs::create_dir(git.join("anchord")).unwrap();
+            fs::write(git.join("anchord/project-id"), [0xff; 4096]).unwrap();
+        }),
+    ];
+    for (name, trap) in traps {
+        let root = scratch.repository(name);
+        trap(&root.join(".git"), &victim);
+        let mut daemon = Daemon::default();
+        let established = daemon.write(&scratch.locate(&root));
+        assert!(matches!(established.stored, Stored::InRegistry { .. }), "{name}");
+        assert_eq!(daemon.read(&scratch.locate(&root)).id, Some(established.id), "{name}");
+    }
+    assert_eq!(tree(&victim), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn a_git_directory_that_is_none_is_not_written() {
+    let scratch = Scratch::new();
+    let dir = scratch.dir("not-git");
+    let place = Place::of(dir.clone(), true, None).unwrap();
+    let error = id_file::write(&place, ProjectId(Uuid::new_v4()), None).unwrap_err();
+    assert!(matches!(error, id_file::WriteError::NotGit), "{error}");
+    assert_eq!(tree(&dir), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn racing_daemons_agree_on_one_id() {
+    let scratch = Scratch::new();
+    for copied_from in [None, Some(ProjectId(Uuid::new_v4()))] {
+        let dir = scratch.dir(if copied_from.is_some() { "copy" } else { "new" });
+        let place = Place::of(dir, false, None).unwrap();
+        if let Some(id) = copied_from {
+            id_file::write(&place, id, None).unwrap();
+        }
+        let barrier = Barrier::new(8);
+        let ids: Vec<_> = std::thread::scope(|scope| {
+            let race = || {
+                barrier.wait();
+                id_file::write(&place, ProjectId(Uuid::new_v4()), copied_from).unwrap()
+            };
+            let racers: Vec<_> = (0..8).map(|_| scope.spawn(race)).collect();
+            racers.into_iter().map(|racer| racer.join().unwrap()).collect()
+        });
+        let winner = id_file::read(&place).unwrap();
+        assert_eq!(ids, [winner; 8]);
+        assert_ne!(Some(winner), copied_from);
+        let left = tree(&place.path.join(".anchord"));
+        assert_eq!(left, [place.path.join(".anchord/project-id")], "no temporary file is left");
+    }
+}

@@ -1,1 +1,240 @@
-//! Tests.
+//! Which directory is whose project.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use super::super::layouts::{Scratch, git_directory};
+use super::*;
+
+#[test]
+fn a_directory_without_marks_is_its_own_project() {
+    let scratch = Scratch::new();
+    let dir = scratch.dir("work/notes");
+    let located = scratch.locate(&dir);
+    assert_eq!((located.root.as_path(), located.name.as_str()), (dir.as_path(), "notes"));
+    assert_eq!((located.git, located.part), (None, None));
+}
+
+#[test]
+fn a_repository_is_found_from_beneath_and_through_a_link() {
+    let scratch = Scratch::new();
+    let root = scratch.repository("work/app");
+    let deep = scratch.dir("work/app/src/deep");
+    symlink(&deep, scratch.path.join("shortcut")).unwrap();
+    for start in [&deep, &scratch.path.join("shortcut"), &root, &root.join(".git/refs")] {
+        let located = scratch.locate(start);
+        assert_eq!(located.root, root);
+        assert_eq!(located.name, "app");
+        assert_eq!(located.git.unwrap().common_dir, root.join(".git"));
+    }
+}
+
+#[test]
+fn all_worktrees_share_one_place_and_read_their_own_files() {
+    let scratch = Scratch::new();
+    let main = scratch.repository("app");
+    let side = scratch.worktree(&main, "trees/side");
+    let located = scratch.locate(&side);
+    assert_eq!(located.root, side);
+    assert_eq!(located.name, "app");
+    assert_eq!(located.main_root(), main);
+    assert_eq!(located.place().unwrap(), scratch.locate(&main).place().unwrap());
+}
+
+#[test]
+fn a_worktree_that_was_moved_by_hand_is_still_one() {
+    let scratch = Scratch::new();
+    let main = scratch.repository("app");
+    let side = scratch.worktree(&main, "side");
+    let moved = scratch.path.join("moved");
+    fs::rename(&side, &moved).unwrap();
+    assert_eq!(scratch.locate(&moved).place().unwrap(), scratch.locate(&main).place().unwrap());
+}
+
+#[test]
+fn a_submodule_is_a_project_of_its_own() {
+    let scratch = Scratch::new();
+    let main = scratch.repository("app");
+    scratch.dir("app/.anchord");
+    let sub = Scratch::submodule(&main, "lib");
+    let located = scratch.locate(&sub);
+    assert_eq!((located.root.as_path(), located.name.as_str()), (sub.as_path(), "lib"));
+    assert_eq!(located.git.unwrap().common_dir, main.join(".git/modules/lib"));
+}
+
+#[test]
+fn a_bare_repository_is_its_own_root_and_its_worktrees_belong_to_it() {
+    let scratch = Scratch::new();
+    let bare = scratch.dir("app.git");
+    git_directory(&bare);
+    let located = scratch.locate(&bare.join("refs"));
+    assert_eq!((located.root.as_path(), located.name.as_str()), (bare.as_path(), "app"));
+    assert!(located.git.as_ref().unwrap().bare);
+
+    let tree = scratch.dir("tree");
+    let record = scratch.dir("app.git/worktrees/tree");
+    fs::write(record.join("commondir"), "../..\n").unwrap();
+    fs::write(record.join("gitdir"), format!("{}/.git\n", tree.display())).unwrap();
+    fs::write(tree.join(".git"), format!("gitdir: {}\n", record.display())).unwrap();
+    assert_eq!(scratch.locate(&tree).place().unwrap(), located.place().unwrap());
+}
+
+#[test]
+fn an_initialised_part_is_a_project_within_its_repository() {
+    let scratch = Scratch::new();
+    let main = scratch.repository("mono");
+    let part = scratch.dir("mono/packages/api");
+    scratch.dir("mono/packages/api/.anchord");
+    let located = scratch.locate(&scratch.dir("mono/packages/api/src"));
+    assert_eq!(
+        (located.root.as_path(), located.name.as_str()),
+        (part.as_path(), "mono/packages/api")
+    );
+    assert_eq!(located.part.as_deref(), Some(Path::new("packages/api")));
+    assert_eq!(scratch.locate(&main.join("packages")).root, main);
+
+    let side = scratch.worktree(&main, "side");
+    scratch.dir("side/packages/api/.anchord");
+    let there = scratch.locate(&side.join("packages/api"));
+    assert_eq!(there.place().unwrap(), located.place().unwrap());
+    assert_eq!(there.main_root(), part);
+}
+
+#[test]
+fn a_marked_folder_covers_what_is_beneath_unless_it_is_inside_another_repository() {
+    let scratch = Scratch::new();
+    let folder = scratch.dir("work");
+    scratch.dir("work/.anchord");
+    scratch.repository("work/app");
+    assert_eq!(scratch.locate(&scratch.dir("work/app/src")).root, folder);
+
+    let outer = scratch.repository("outer");
+    scratch.dir("outer/vendor/.anchord");
+    let inner = scratch.repository("outer/vendor/inner");
+    assert_eq!(scratch.locate(&inner).root, inner);
+    assert_eq!(scratch.locate(&outer).root, outer);
+}
+
+#[test]
+fn the_walk_passes_over_home_the_temporary_and_the_instance_directory() {
+    let scratch = Scratch::new();
+    let home = scratch.repository("home");
+    scratch.dir("home/.anchord");
+    let tmp = scratch.repository("home/tmp");
+    let instance_dir = scratch.repository("home/state");
+    let facts = Surroundings {
+        home: Some(home.clone()),
+        tmp: Some(tmp.clone()),
+        instance_dir: Some(instance_dir.clone()),
+    };
+    for excluded in [&home, &tmp, &instance_dir, Path::new("/"), Path::new("/tmp")] {
+        let error = locate(excluded, false, &facts).unwrap_err();
+        assert!(matches!(error, NotAProject::Excluded { .. }), "{error}");
+        for way_out in ["--project DIR", "ANCHORD_PROJECT", "anchord init"] {
+            assert!(error.to_string().contains(way_out), "{error}");
+        }
+        let beneath = excluded.join("beneath");
+        if excluded.starts_with(&scratch.path) {
+            fs::create_dir(&beneath).unwrap();
+            assert_eq!(locate(&beneath, false, &facts).unwrap().root, beneath);
+            assert_eq!(locate(&beneath, true, &facts).unwrap().root, beneath);
+            assert_eq!(locate(excluded, true, &facts).unwrap().root, *excluded);
+        }
+    }
+}
+
+#[test]
+fn a_git_file_without_ground_is_not_believed() {
+    let scratch = Scratch::new();
+    let victim = scratch.repository("victim");
+    let tree = scratch.worktree(&victim, "tree");
+    let claims = [
+        // The `.git` of another directory.
+        format!("gitdir: {}\n", victim.join(".git").display()),
+        // A worktree's record that points back elsewhere.
+        format!("gitdir: {}\n", victim.join(".git/worktrees/tree").display()),
+        "gitdir: /\n".to_owned(),
+        "gitdir: ../nothing/here\n".to_owned(),
+        "gitdir:\n".to_owned(),
+        "no git file at all".to_owned(),
+    ];
+    for (nth, claim) in claims.iter().enumerate() {
+        let name = format!("hostile{nth}");
+        scratch.file(&format!("{name}/.git"), claim);
+        let located = scratch.locate(&scratch.path.join(&name));
+        assert_eq!((located.git, located.name), (None, name), "{claim}");
+    }
+    let linked = scratch.dir("linked");
+    symlink(victim.join(".git"), linked.join(".git")).unwrap();
+    assert_eq!(scratch.locate(&linked).git, None);
+    assert!(scratch.locate(&tree).git.is_some());
+}
+
+#[test]
+fn a_pipe_in_gits_place_is_not_waited_for() {
+    let scratch = Scratch::new();
+    let main = scratch.repository("app");
+    for name in ["pipe/.git", "app/.git/commondir"] {
+        let path = scratch.path.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
+    }
+    assert_eq!(scratch.locate(&scratch.path.join("pipe")).git, None);
+    assert_eq!(scratch.locate(&main).root, main);
+}
+
+#[test]
+fn what_is_no_directory_is_no_project() {
+    let scratch = Scratch::new();
+    let file = scratch.file("file", "");
+    for start in [file, scratch.path.join("missing")] {
+        let error = locate(&start, true, &scratch.surroundings()).unwrap_err();
+        assert!(matches!(error, NotAProject::Unreadable { .. }), "{error}");
+    }
+}
+
+/// The layouts made by hand are what git makes: the same questions, asked of git's own.
+#[test]
+fn gits_own_layouts_are_read_as_git_reads_them() {
+    let scratch = Scratch::new();
+    let git = |dir: &Path, args: &[&str]| {
+        let output = Command::new("git")
+            .args(["-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(args)
+            .current_dir(dir)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", &scratch.path)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output();
+        match output {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            output => {
+                let output = output.unwrap();
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert!(output.status.success(), "git {args:?}: {said}");
+                Some(String::from_utf8(output.stdout).unwrap().trim().to_owned())
+            }
+        }
+    };
+    let app = scratch.dir("app");
+    if git(&app, &["init", "-q"]).is_none() {
+        println!("skipped: there is no git");
+        return;
+    }
+    git(&app, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    git(&app, &["worktree", "add", "-q", "../side"]);
+    git(&app, &["clone", "-q", "--bare", ".", "../bare.git"]);
+    git(&app, &["init", "-q", "--separate-git-dir", "../stored", "../apart"]);
+    git(&app, &["submodule", "--quiet", "add", "../bare.git", "sub"]);
+    git(&scratch.path.join("bare.git"), &["worktree", "add", "-q", "../of-bare", "-b", "other"]);
+    for dir in ["app", "side", "bare.git", "apart", "app/sub", "of-bare"] {
+        let dir = scratch.path.join(dir);
+        let common = git(&dir, &["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+        let ours = scratch.locate(&dir);
+        assert_eq!(ours.root, dir);
+        assert_eq!(ours.git.unwrap().common_dir, PathBuf::from(common.unwrap()));
+    }
+}

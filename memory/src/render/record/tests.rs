@@ -1,1 +1,66 @@
 //! Single records.
+
+use proptest::prelude::*;
+
+use super::{record, record_page};
+use crate::testing::{apply, blueprint, blueprints, mutable, origin, save};
+use crate::{Memory, limits, plan_forget};
+
+fn memory_with(content: &str) -> Memory {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("one", 2), blueprints([blueprint("Store", content)]));
+    memory
+}
+
+#[test]
+fn a_record_shows_its_text_and_where_it_came_from() {
+    let mut memory = memory_with("Journal is the truth.\n\n  indented");
+    let id = "b1".parse().unwrap();
+    insta::assert_snapshot!(record(memory.record(id).unwrap()), @r"
+    b1 [decision] Store
+    Journal is the truth.
+
+      indented
+
+    b1 version 1; written 2026-11-02 by claude-code in session one.
+    ");
+    save(&mut memory, &origin("two", 3), blueprints([mutable("Store", "sled")]));
+    let plan = plan_forget(&memory, id, None, &origin("three", 4)).unwrap();
+    apply(&mut memory, plan);
+    insta::assert_snapshot!(record(memory.record(id).unwrap()), @r"
+    b1 [decision, mutable] Store
+    sled
+
+    b1 version 3, forgotten: kept in history alone; written 2026-11-02 by claude-code in session one, changed 2026-11-04 by claude-code in session three.
+    ");
+}
+
+#[test]
+fn a_cursor_that_is_none_is_refused() {
+    let memory = memory_with("x");
+    let refusal = record_page(memory.record("b1".parse().unwrap()).unwrap(), Some("9999"), 9_000);
+    insta::assert_snapshot!(refusal.unwrap_err(), @"cursor is no cursor of b1: `9999`; leave it out");
+}
+
+proptest! {
+    #[test]
+    fn pages_are_within_budget_and_give_the_whole(
+        lines in prop::collection::vec("[ä🦀 x]{0,90}", 1..200),
+        chars_max in limits::ANSWER_CHARS_MIN..4_000,
+    ) {
+        let memory = memory_with(&format!("x\n{}", lines.join("\n")));
+        let of = memory.record("b1".parse().unwrap()).unwrap();
+        let (mut whole, mut cursor) = (String::new(), None::<String>);
+        loop {
+            let (page, next) = record_page(of, cursor.as_deref(), chars_max).unwrap();
+            prop_assert!(page.chars().count() <= chars_max);
+            let Some(next) = next else {
+                whole.push_str(&page);
+                break;
+            };
+            whole.push_str(page.rsplit_once("\nCut at character").unwrap().0);
+            cursor = Some(next);
+        }
+        prop_assert_eq!(whole, record(of));
+    }
+}

@@ -1,1 +1,51 @@
-//! Replies.
+//! What writes answer.
+
+use super::{checkpoint, forget, save};
+use crate::testing::{apply, blueprint, blueprints, lesson, lessons, origin};
+use crate::{Archived, Memory, Staged, plan_checkpoint, plan_forget};
+
+#[test]
+fn replies_say_what_came_of_a_write() {
+    let mut memory = Memory::default();
+    let by = origin("one", 1);
+    let part = blueprints([blueprint("Store", "sled"), blueprint("store", "redb")]);
+    let plan = plan_checkpoint(&memory, &by, part).unwrap();
+    insta::assert_snapshot!(checkpoint(&plan.outcome), @r#"
+    Staged. Pending until memory_save: 1 blueprint.
+    Left as they were, since immutable: "store" as staged before. To supersede one, write it again with immutable: false.
+    "#);
+    apply(&mut memory, plan);
+    let mut outcome = crate::testing::save(&mut memory, &by, lessons([lesson("x1", "")]));
+    insta::assert_snapshot!(save(&outcome), @"Saved as s3, revision 1: 1 blueprint (+1), 0 anchors, 1 lesson (+1), 1 session; 0.1 KB.");
+
+    let mut part = blueprints([blueprint("Store", "redb")]);
+    part.lessons = vec![lesson("x1", "more")];
+    outcome = crate::testing::save(&mut memory, &by, part);
+    outcome.archived = Archived { anchors: 1, rows: 12, lessons: 3 };
+    outcome.totals.rendered_bytes = 600 * 1024;
+    insta::assert_snapshot!(save(&outcome), @r#"
+    Saved as s3, revision 2: 1 blueprint, 0 anchors, 1 lesson, 1 session; 600.0 KB.
+    1 merged into what was there.
+    Left as they were, since immutable: b1 "Store". To supersede one, write it again with immutable: false.
+    Archived: 1 anchor whose file is gone, 12 sessions folded into one, 3 lessons that were oldest.
+    Above 100 KB: memory_forget what no longer holds. Above 500 KB a save archives old anchors, sessions and lessons.
+    "#);
+}
+
+#[test]
+fn a_summary_alone_is_pending_too() {
+    let part = Staged { summary: Some("began".to_owned()), ..Staged::default() };
+    let plan = plan_checkpoint(&Memory::default(), &origin("one", 1), part).unwrap();
+    insta::assert_snapshot!(checkpoint(&plan.outcome), @"Staged. Pending until memory_save: a summary.");
+}
+
+#[test]
+fn forgetting_names_the_record() {
+    let mut memory = Memory::default();
+    let by = origin("one", 1);
+    crate::testing::save(&mut memory, &by, lessons([lesson("x1", "")]));
+    for expected in ["Forgotten, kept in history: l1 x1\n", "Was forgotten before: l1 x1\n"] {
+        let plan = plan_forget(&memory, "l1".parse().unwrap(), None, &by).unwrap();
+        assert_eq!(forget(&apply(&mut memory, plan)), expected);
+    }
+}

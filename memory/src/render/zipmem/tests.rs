@@ -1,1 +1,144 @@
-//! The forms of COMPAT.
+//! The forms that users of zipmem know, to the letter.
+
+use std::collections::BTreeSet;
+
+use super::{LoadView, checkpoint, load, save};
+use crate::testing::{anchor, apply, blueprint, blueprints, day, lesson, lessons, origin};
+use crate::{
+    Blueprint, Category, Kind, Memory, NoticeCause, SessionId, Staged, plan_checkpoint, plan_keep,
+};
+
+fn loaded(memory: &Memory, sections: &[Kind]) -> String {
+    let seen = BTreeSet::new();
+    let view = LoadView { project: "demo", sections, notices_seen: &seen, now: day(9) };
+    load(memory, &view).text
+}
+
+fn some_part() -> Staged {
+    Staged {
+        blueprints: vec![
+            Blueprint {
+                category: Category::Architecture,
+                ..blueprint("Layers", "proto knows nothing.\ndaemon knows memory.")
+            },
+            blueprint("Store", "sled"),
+        ],
+        anchors: vec![anchor("src/main.rs", " 67 - 42 ", "starts the runtime")],
+        lessons: vec![
+            crate::Lesson {
+                files: vec!["a.rs".to_owned(), "b.rs".to_owned()],
+                ..lesson("Flush does not fsync", "Seen on ext4.\nAnd on xfs.")
+            },
+            lesson("Locks are short", ""),
+        ],
+        ..Staged::default()
+    }
+}
+
+#[test]
+fn a_load_has_four_sections() {
+    let mut memory = Memory::default();
+    crate::testing::save(&mut memory, &origin("one", 2), some_part());
+    insta::assert_snapshot!(loaded(&memory, &Kind::ALL), @r"
+    # ZipMem: Project Memory Loaded
+    ## Project: demo | Sessions: 1 | Updated: 2026-11-02
+
+    ### Blueprints (2)
+    [ARCH] Layers
+        proto knows nothing.
+        daemon knows memory.
+    [DECISION] Store
+        sled
+
+    ### File Anchors (1)
+    [src/main.rs -> 42-67 -> starts the runtime]
+    _Anchors are coordinates, not code. Read the file at those lines to expand any anchor._
+
+    ### Lessons Learned (2)
+    [L1] Flush does not fsync (a.rs, b.rs)
+        Seen on ext4. And on xfs.
+    [L2] Locks are short
+
+    ### Recent Sessions (1 of 1)
+    [S1] 2026-11-02: worked
+    ");
+    insta::assert_snapshot!(loaded(&memory, &[Kind::SessionRow]), @r"
+    # ZipMem: Project Memory Loaded
+    ## Project: demo | Sessions: 1 | Updated: 2026-11-02
+
+    ### Recent Sessions (1 of 1)
+    [S1] 2026-11-02: worked
+    ");
+}
+
+#[test]
+fn an_empty_project_says_what_to_call() {
+    insta::assert_snapshot!(loaded(&Memory::default(), &Kind::ALL), @r"
+    # ZipMem: Project Memory Loaded
+    ## Project: demo | Sessions: 0 | Updated: 2026-11-09
+    Nothing is recorded yet. Call zipmem_checkpoint as you work and zipmem_save_and_compact before you end.
+    ");
+}
+
+#[test]
+fn after_an_abrupt_end_the_recovery_comes_first() {
+    let mut memory = Memory::default();
+    let plan = plan_checkpoint(&memory, &origin("cut", 2), some_part()).unwrap();
+    apply(&mut memory, plan);
+    let files = (1..=22).map(|at| format!("src/f{at}.rs")).collect();
+    let cause = NoticeCause::Crashed { files, more: 0 };
+    let plan = plan_keep(&memory, &SessionId::new("cut"), &origin("anchord", 3), cause).unwrap();
+    apply(&mut memory, plan);
+    let text = loaded(&memory, &[Kind::SessionRow]);
+    assert_eq!(text.matches(">   - src/").count(), 20);
+    let few: Vec<&str> = text.lines().filter(|line| !line.contains("src/f1")).collect();
+    insta::assert_snapshot!(few.join("\n"), @r"
+    > ⚠️ **ZipMem recovery**
+    > The previous session ended abruptly (2026-11-03).
+    > Recovered from checkpoints: 2 blueprint(s), 1 anchor(s), 2 lesson(s).
+    > Files changed since its last checkpoint:
+    >   - src/f2.rs
+    >   - src/f3.rs
+    >   - src/f4.rs
+    >   - src/f5.rs
+    >   - src/f6.rs
+    >   - src/f7.rs
+    >   - src/f8.rs
+    >   - src/f9.rs
+    >   - src/f20.rs
+    >   - and 2 more
+
+    # ZipMem: Project Memory Loaded
+    ## Project: demo | Sessions: 1 | Updated: 2026-11-03
+
+    ### Recent Sessions (1 of 1)
+    [S1] 2026-11-03: Staged 2 blueprints, 1 anchor, 2 lessons.
+    ");
+}
+
+#[test]
+fn above_the_soft_limit_the_size_is_shown() {
+    let mut memory = Memory::default();
+    let part = blueprints([blueprint("big", &"x".repeat(150 * 1024))]);
+    crate::testing::save(&mut memory, &origin("one", 2), part);
+    let text = loaded(&memory, &[Kind::SessionRow]);
+    insta::assert_snapshot!(text, @r"
+    # ZipMem: Project Memory Loaded
+    ## Project: demo | Sessions: 1 | Updated: 2026-11-02
+    > ⚠️ Memory is 150KB (soft limit 100KB). Leave out of the next saves what no longer matters.
+
+    ### Recent Sessions (1 of 1)
+    [S1] 2026-11-02: worked
+    ");
+}
+
+#[test]
+fn replies_are_as_the_original_has_them() {
+    let mut memory = Memory::default();
+    let by = origin("one", 1);
+    let plan = plan_checkpoint(&memory, &by, some_part()).unwrap();
+    insta::assert_snapshot!(checkpoint(&plan.outcome), @"Checkpoint staged. Pending — blueprints: 2, anchors: 1, lessons: 2. This is crash-safe; finalize with zipmem_save_and_compact before exit.");
+    apply(&mut memory, plan);
+    let outcome = crate::testing::save(&mut memory, &by, lessons([lesson("x1", "")]));
+    insta::assert_snapshot!(save(&outcome), @"Memory compacted. Blueprints: 2 (+2), Anchors: 1 (+1), Lessons: 3 (+3), Sessions: 1. State size: 0.3KB.");
+}

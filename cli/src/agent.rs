@@ -1,0 +1,167 @@
+//! An agent for the demo and for torture: a shim as a child process, spoken to in JSON-RPC over stdio.
+//!
+//! What an agent does when its shim is killed is left to the caller; a child is always reaped.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::limits::CALL_SECONDS_MAX;
+
+/// A session: a shim that has answered the handshake.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    child: Shim,
+    stdin: ChildStdin,
+    lines: Receiver<String>,
+    last_id: u64,
+}
+
+/// Why a call gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CallError {
+    /// The shim is gone: whether the call was done is not known.
+    #[error("the shim is gone")]
+    Gone,
+    /// The tool said no, or the server did.
+    #[error("{0}")]
+    Refused(String),
+    /// No answer in time: not known either.
+    #[error("no answer within {CALL_SECONDS_MAX} s")]
+    Silent,
+}
+
+/// The number of a call that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallId(u64);
+
+/// The shim's process, which another thread may kill.
+#[derive(Clone, Debug)]
+pub(crate) struct Shim(Arc<Mutex<Child>>);
+
+impl Shim {
+    /// SIGKILL. A shim that has been collected is left alone, since its number may be another's.
+    pub(crate) fn kill(&self) {
+        let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Fails only for a process that has ended.
+        let _ = child.kill();
+    }
+
+    fn collect(&self) {
+        self.kill();
+        let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A child that was killed does not keep us waiting.
+        let _ = child.wait();
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.child.collect();
+    }
+}
+
+impl Agent {
+    /// Starts a shim and shakes hands.
+    pub(crate) fn start(mut command: Command, client: &str) -> io::Result<Self> {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let child = Shim(Arc::new(Mutex::new(child)));
+        let Some((stdin, stdout)) = pipes else {
+            child.collect();
+            return Err(io::Error::other("the shim has no pipes"));
+        };
+        let (sender, lines) = channel();
+        // Ends with the shim's stdout, which ends with the shim.
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut agent = Self { child, stdin, lines, last_id: 0 };
+        agent.shake_hands(client).map_err(io::Error::other)?;
+        Ok(agent)
+    }
+
+    /// The process, for whoever wants to kill it.
+    pub(crate) fn shim(&self) -> Shim {
+        self.child.clone()
+    }
+
+    /// Calls a tool and waits for its text.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<String, CallError> {
+        let id = self.send(tool, arguments)?;
+        self.receive(id)
+    }
+
+    /// Sends a call without waiting.
+    pub(crate) fn send(&mut self, tool: &str, arguments: &Value) -> Result<CallId, CallError> {
+        self.request("tools/call", &json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// Waits for the answer to a call; answers to others before it are passed over, so that calls
+    /// are to be received in the order in which the server answers them: that of writes.
+    pub(crate) fn receive(&mut self, id: CallId) -> Result<String, CallError> {
+        let result = self.response(id)?;
+        let content = result.get("content").and_then(Value::as_array).into_iter().flatten();
+        let texts: Vec<&str> =
+            content.filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
+        let text = texts.join("\n");
+        match result.get("isError").and_then(Value::as_bool) {
+            Some(true) => Err(CallError::Refused(text)),
+            _ => Ok(text),
+        }
+    }
+
+    fn shake_hands(&mut self, client: &str) -> Result<(), CallError> {
+        let id = self.request(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": client, "version": env!("CARGO_PKG_VERSION")},
+            }),
+        )?;
+        self.response(id)?;
+        self.line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Result<CallId, CallError> {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.line(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+        Ok(CallId(id))
+    }
+
+    fn line(&mut self, message: &Value) -> Result<(), CallError> {
+        let line = format!("{message}\n");
+        self.stdin.write_all(line.as_bytes()).map_err(|_| CallError::Gone)
+    }
+
+    fn response(&mut self, CallId(id): CallId) -> Result<Value, CallError> {
+        let deadline = Instant::now() + Duration::from_secs(CALL_SECONDS_MAX);
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left).map_err(|error| match error {
+                RecvTimeoutError::Timeout => CallError::Silent,
+                RecvTimeoutError::Disconnected => CallError::Gone,
+            })?;
+            let message: Value = serde_json::from_str(&line)
+                .map_err(|_| CallError::Refused(format!("the shim wrote no JSON: {line}")))?;
+            if message.get("id").and_then(Value::as_u64) != Some(id) {
+                continue;
+            }
+            if let Some(error) = message.get("error") {
+                return Err(CallError::Refused(error.to_string()));
+            }
+            return Ok(message.get("result").cloned().unwrap_or_default());
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! A connection to the daemon's admin interface: hello in the role `http`, then HTTP/1.1.
+//!
+//! Blocking on the outside: a command asks one thing after the other.
+
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anchord_daemon::http::api::{ErrorCode, ErrorReply};
+use anchord_proto::hello::{Answer, RefusalCode, Refused, Role};
+use anchord_proto::instance::{InstanceDir, InstanceError};
+use anchord_proto::limits::{RECONNECT_DEADLINE_MS, WELCOME_DEADLINE_MS, millis};
+use anchord_proto::socket::{self, ConnectError};
+use anchord_shim::link::{self, Search};
+use anchord_shim::{Launcher, hello};
+use anyhow::Context;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::{Method, Request, StatusCode, header};
+use hyper_util::rt::TokioIo;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::runtime::Runtime;
+
+use crate::exit::{Error, Kind};
+use crate::limits::{REPLY_BYTES_MAX, REQUEST_SECONDS_MAX};
+
+/// An open connection.
+pub(crate) struct Client {
+    runtime: Runtime,
+    sender: SendRequest<Full<Bytes>>,
+}
+
+impl Client {
+    /// Connects to the daemon that runs; starts none.
+    pub(crate) fn running(dir: &InstanceDir) -> Result<Self, Error> {
+        Self::over(dial(dir)?)
+    }
+
+    /// Connects to the daemon; starts one if none runs, and has one that is too old make room first.
+    pub(crate) fn started(dir: &InstanceDir) -> Result<Self, Error> {
+        let program = std::env::current_exe().context("cannot find out where this program is")?;
+        let search = Search {
+            dir: Ok(dir.clone()),
+            hello: hello(Role::Http, None),
+            launcher: Some(Launcher::new(program)),
+            patience: millis(RECONNECT_DEADLINE_MS),
+            may_start: Arc::new(AtomicBool::new(true)),
+        };
+        match search.run() {
+            Ok(connection) => Self::over(connection.stream),
+            // The search ends in words alone; asking once more tells the kind.
+            Err(reason) => Err(match dial(dir) {
+                Err(error) if error.kind != Kind::NoDaemon => error,
+                _ => Error::new(Kind::NoDaemon, reason),
+            }),
+        }
+    }
+
+    /// Asks for a JSON document.
+    pub(crate) fn get<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+        query: &impl Serialize,
+    ) -> Result<T, Error> {
+        let body = self.request(Method::GET, &address(path, query)?, Bytes::new())?;
+        read(path, &body)
+    }
+
+    /// Asks for text.
+    pub(crate) fn text(&mut self, path: &str, query: &impl Serialize) -> Result<String, Error> {
+        let body = self.request(Method::GET, &address(path, query)?, Bytes::new())?;
+        String::from_utf8(body.into())
+            .map_err(|_| Error::failed(format!("the daemon's reply to {path} is not UTF-8")))
+    }
+
+    /// Has something done.
+    pub(crate) fn post<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+        params: &impl Serialize,
+    ) -> Result<T, Error> {
+        let params = serde_json::to_vec(params).context("cannot write the request")?;
+        let body = self.request(Method::POST, path, params.into())?;
+        read(path, &body)
+    }
+
+    fn over(stream: UnixStream) -> Result<Self, Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the HTTP client")?;
+        let sender = runtime
+            .block_on(async {
+                stream.set_nonblocking(true)?;
+                let stream = TokioIo::new(tokio::net::UnixStream::from_std(stream)?);
+                let (sender, connection) = http1::handshake(stream).await?;
+                // Its error reaches the request that it breaks.
+                tokio::spawn(connection);
+                Ok::<_, anyhow::Error>(sender)
+            })
+            .context("cannot speak HTTP with the daemon")?;
+        Ok(Self { runtime, sender })
+    }
+
+    fn request(&mut self, method: Method, target: &str, body: Bytes) -> Result<Bytes, Error> {
+        let request = Request::builder()
+            .method(method)
+            .uri(target)
+            .header(header::HOST, "anchord")
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::new(body))
+            .context("cannot write the request")?;
+        let sender = &mut self.sender;
+        let exchange = async {
+            sender.ready().await?;
+            let (head, body) = sender.send_request(request).await?.into_parts();
+            let body = Limited::new(body, REPLY_BYTES_MAX).collect().await;
+            Ok::<_, hyper::Error>((head.status, body.map(http_body_util::Collected::to_bytes)))
+        };
+        let limit = Duration::from_secs(REQUEST_SECONDS_MAX);
+        let (status, body) = self
+            .runtime
+            .block_on(async { tokio::time::timeout(limit, exchange).await })
+            .map_err(|_| Error::failed(format!("no reply within {REQUEST_SECONDS_MAX} s")))?
+            .map_err(|reason| {
+                Error::failed(format!("the daemon went away during the request: {reason}"))
+                    .with_action("Run the command again; `anchord status` shows how it stands.")
+            })?;
+        let body =
+            body.map_err(|reason| Error::failed(format!("cannot read the reply: {reason}")))?;
+        if status.is_success() { Ok(body) } else { Err(refusal(status, &body)) }
+    }
+}
+
+/// Connects and says hello, once.
+fn dial(dir: &InstanceDir) -> Result<UnixStream, Error> {
+    let deadline = millis(WELCOME_DEADLINE_MS);
+    let stream = socket::connect(dir, deadline)?;
+    // Nothing follows the answer until we ask, so that the rest is empty.
+    let (answer, _) = link::say_hello(&stream, &hello(Role::Http, None), deadline)
+        .map_err(|why| Error::new(Kind::NoDaemon, format!("the daemon does not answer: {why}")))?;
+    match answer {
+        Answer::Welcome(_) => Ok(stream),
+        Answer::Refused(refused) => Err(refused.into()),
+    }
+}
+
+fn address(path: &str, query: &impl Serialize) -> Result<String, Error> {
+    let value = serde_json::to_value(query).context("cannot write the query")?;
+    let fields = value.as_object().into_iter().flatten();
+    let pairs: Vec<String> = fields
+        .filter_map(|(name, value)| {
+            let text = match value {
+                serde_json::Value::Null => return None,
+                serde_json::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            Some(format!("{name}={}", percent_encoded(&text)))
+        })
+        .collect();
+    Ok(if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) })
+}
+
+fn percent_encoded(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            write!(encoded, "%{byte:02X}").expect("a String takes everything");
+        }
+    }
+    encoded
+}
+
+fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice(body).map_err(|reason| {
+        Error::failed(format!("cannot read the daemon's reply to {path}: {reason}"))
+            .with_action("Daemon and command line may be too far apart: run `anchord restart`.")
+    })
+}
+
+fn refusal(status: StatusCode, body: &[u8]) -> Error {
+    match serde_json::from_slice::<ErrorReply>(body) {
+        Ok(reply) => reply.into(),
+        // Not ours: the router's own answer to a path that this daemon does not have.
+        Err(_) if status == StatusCode::NOT_FOUND => {
+            Error::new(Kind::Refused, "the running daemon does not know this request")
+                .with_action("It may be older than this command: run `anchord restart`.")
+        }
+        Err(_) => Error::new(
+            ErrorCode::Internal.into(),
+            format!("the daemon answered {status} without a reason"),
+        ),
+    }
+}
+
+impl From<&InstanceError> for Kind {
+    fn from(error: &InstanceError) -> Self {
+        match error {
+            InstanceError::TooNew { .. } => Self::Refused,
+            InstanceError::NoHome
+            | InstanceError::Relative { .. }
+            | InstanceError::Missing(_)
+            | InstanceError::NotADirectory(_)
+            | InstanceError::NotOurs { .. }
+            | InstanceError::Open { .. }
+            | InstanceError::Corrupt { .. }
+            | InstanceError::Io { .. } => Self::NoDaemon,
+        }
+    }
+}
+
+impl From<InstanceError> for Error {
+    fn from(error: InstanceError) -> Self {
+        Self::new(Kind::from(&error), error.to_string())
+    }
+}
+
+impl From<ConnectError> for Error {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Instance(error) => error.into(),
+            ConnectError::Peer(error) => Self::new(Kind::Refused, error.to_string()),
+            ConnectError::NoDaemon(_) => Self::new(Kind::NoDaemon, "no daemon is running")
+                .with_action("It starts with the first agent that needs it, or by `anchord daemon --detach`."),
+            ConnectError::Io(_) => Self::new(Kind::NoDaemon, error.to_string()),
+        }
+    }
+}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Self {
+        let kind = match refused.code {
+            RefusalCode::Busy | RefusalCode::Draining | RefusalCode::NotReady => Kind::NoDaemon,
+            RefusalCode::TooNew
+            | RefusalCode::TooOld
+            | RefusalCode::BadHello
+            | RefusalCode::NotYours
+            | RefusalCode::Other => Kind::Refused,
+        };
+        let error = Self::new(kind, refused.message);
+        if refused.action.is_empty() { error } else { error.with_action(refused.action) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

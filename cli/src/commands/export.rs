@@ -1,0 +1,47 @@
+//! `anchord export`: the whole memory of a project as one document.
+
+use std::io::Write;
+
+use anchord_daemon::http::api::{self, ExportFormat, ExportQuery};
+use anchord_proto::instance::InstanceDir;
+
+use super::ProjectArg;
+use crate::client::Client;
+use crate::exit::Error;
+
+/// Print everything a project remembers
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord export > memory-of-parser.md
+  anchord export --format json | jq '.records | length'")]
+pub(crate) struct Args {
+    /// markdown for people, json for programs, zipmem as that system's state.json
+    #[arg(long, value_enum, default_value_t = Format::Markdown)]
+    format: Format,
+    #[command(flatten)]
+    project: ProjectArg,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Format {
+    Markdown,
+    Json,
+    Zipmem,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let format = match self.format {
+            Format::Markdown => ExportFormat::Markdown,
+            Format::Json => ExportFormat::Json,
+            Format::Zipmem => ExportFormat::Zipmem,
+        };
+        let query = ExportQuery { project: self.project.resolve()?, format };
+        let document = Client::started(&InstanceDir::locate()?)?.text(api::EXPORT, &query)?;
+        out.write_all(document.as_bytes())?;
+        if !document.ends_with('\n') {
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}

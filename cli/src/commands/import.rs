@@ -1,0 +1,145 @@
+//! `anchord import`: another system's memory, planned first, then brought over. The original is only read.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anchord_daemon::http::api::{self, ImportCounts, ImportParams, ImportReply, ImportSource};
+use anchord_proto::instance::InstanceDir;
+use anyhow::Context;
+
+use super::{ProjectArg, home, print_json, utf8};
+use crate::client::Client;
+use crate::confirm::{can_ask, confirmed};
+use crate::exit::Error;
+use crate::limits::IMPORT_BYTES_MAX;
+use crate::show;
+use crate::table::{Align, Table};
+
+/// Bring a .zipmem folder's memory over: its state and its staged work
+///
+/// Shows the plan and, on a terminal, asks. The same folder again changes nothing; the original is
+/// never touched.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord import .zipmem --dry-run
+  anchord import .zipmem
+  anchord import ~/old/.zipmem --project ~/src/parser --yes")]
+pub(crate) struct Args {
+    /// A .zipmem folder, or its state.json
+    path: PathBuf,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Show the plan and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Print JSON: the plan with --dry-run, the outcome otherwise
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let mut params = self.read()?;
+        let mut client = Client::started(&InstanceDir::locate()?)?;
+        let plan: ImportReply = client.post(api::IMPORT, &params)?;
+        if !self.json {
+            show_plan(out, &plan, &params)?;
+            out.flush()?;
+        }
+        let goes_on = !self.dry_run && !plan.already;
+        if !goes_on {
+            return if self.json { print_json(out, &plan) } else { Ok(()) };
+        }
+        if can_ask() && !confirmed("Bring this over?", self.yes)? {
+            return Ok(writeln!(out, "nothing was imported")?);
+        }
+        params.dry_run = false;
+        let done: ImportReply = client.post(api::IMPORT, &params)?;
+        if self.json {
+            return print_json(out, &done);
+        }
+        let revision = done.revision.map(|revision| format!(" as revision {revision}"));
+        Ok(writeln!(
+            out,
+            "imported{}; {} was not touched",
+            revision.unwrap_or_default(),
+            show::plain(&params.path)
+        )?)
+    }
+
+    /// The daemon is handed texts, never a path to open.
+    fn read(&self) -> Result<ImportParams, Error> {
+        let (state, session) = if self.path.is_dir() {
+            (self.path.join("state.json"), Some(self.path.join("session.json")))
+        } else {
+            (self.path.clone(), None)
+        };
+        let state_text = text_of(&state)?.ok_or_else(|| {
+            Error::usage(format!("{} does not exist", state.display()))
+                .with_action("Name a .zipmem folder that holds a state.json.")
+        })?;
+        let session = session.map(|path| text_of(&path)).transpose()?.flatten();
+        let path = std::path::absolute(&self.path).context("cannot find the working directory")?;
+        Ok(ImportParams {
+            project: self.project.resolve()?,
+            source: ImportSource::Zipmem,
+            path: utf8(path)?,
+            state: state_text,
+            session,
+            dry_run: true,
+        })
+    }
+}
+
+fn text_of(path: &Path) -> Result<Option<String>, Error> {
+    let file = match File::open(path) {
+        Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        file => file.with_context(|| format!("cannot open {}", path.display()))?,
+    };
+    let mut text = String::new();
+    let read = file.take(IMPORT_BYTES_MAX + 1).read_to_string(&mut text);
+    read.with_context(|| format!("cannot read {}", path.display()))?;
+    if text.len() as u64 > IMPORT_BYTES_MAX {
+        let limit = show::bytes(IMPORT_BYTES_MAX);
+        return Err(Error::usage(format!("{} is larger than {limit}", path.display())));
+    }
+    Ok(Some(text))
+}
+
+fn show_plan(out: &mut dyn Write, plan: &ImportReply, params: &ImportParams) -> Result<(), Error> {
+    let home = home();
+    let root = plan.project.as_ref().map_or(params.project.as_str(), |p| p.root.as_str());
+    let from = show::path(&params.path, home.as_deref());
+    let into = show::path(root, home.as_deref());
+    if plan.already {
+        return Ok(writeln!(out, "{from} was imported into {into} before; nothing to do")?);
+    }
+    writeln!(out, "{from} into {into}")?;
+    let mut table =
+        Table::new(&[("", Align::Left), ("found", Align::Right), ("new", Align::Right)]);
+    let kinds: [(&str, ImportCounts); 4] = [
+        ("blueprints", plan.blueprints),
+        ("anchors", plan.anchors),
+        ("lessons", plan.lessons),
+        ("sessions", plan.sessions),
+    ];
+    for (name, counts) in kinds {
+        table.row([name.to_owned(), counts.found.to_string(), counts.new.to_string()]);
+    }
+    table.print(out)?;
+    if plan.merged > 0 {
+        let items = show::count(plan.merged.into(), "item");
+        writeln!(out, "  {items} of these merged into records that are there")?;
+    }
+    for remark in &plan.remarks {
+        writeln!(out, "  {}", show::plain(remark))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Reading another system's folder, and the plan in words.
+
+use anchord_daemon::http::api::ProjectRef;
+
+use super::*;
+
+fn args(path: PathBuf, project: &Path) -> Args {
+    let project = ProjectArg { project: Some(project.to_str().unwrap().to_owned()) };
+    Args { path, project, dry_run: false, yes: false, json: false }
+}
+
+#[test]
+fn state_and_staged_work_are_read_and_a_missing_session_is_fine() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join(".zipmem");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("state.json"), "{\"version\":1}").unwrap();
+    let params = args(folder.clone(), scratch.path()).read().unwrap();
+    assert_eq!(params.state, "{\"version\":1}");
+    assert_eq!(params.session, None);
+    assert!(params.dry_run, "the first request is a plan");
+
+    std::fs::write(folder.join("session.json"), "{}").unwrap();
+    let params = args(folder.clone(), scratch.path()).read().unwrap();
+    assert_eq!(params.session.as_deref(), Some("{}"));
+    let params = args(folder.join("state.json"), scratch.path()).read().unwrap();
+    assert_eq!(params.session, None, "only the file that was named is read");
+}
+
+#[test]
+fn a_folder_without_a_state_is_the_callers_mistake() {
+    let scratch = tempfile::tempdir().unwrap();
+    let error = args(scratch.path().to_owned(), scratch.path()).read().unwrap_err();
+    assert_eq!(error.kind.code(), 2);
+    assert!(error.message.ends_with("state.json does not exist"), "{error}");
+}
+
+#[test]
+fn a_plan_counts_by_kind_and_says_what_is_left_out() {
+    let params = ImportParams {
+        project: "/src/parser".into(),
+        source: ImportSource::Zipmem,
+        path: "/src/parser/.zipmem".into(),
+        state: String::new(),
+        session: None,
+        dry_run: true,
+    };
+    let mut plan = ImportReply {
+        project: Some(ProjectRef { id: "i".into(), root: "/src/parser".into() }),
+        applied: false,
+        already: false,
+        revision: None,
+        blueprints: ImportCounts { found: 12, new: 10 },
+        anchors: ImportCounts { found: 3, new: 3 },
+        lessons: ImportCounts::default(),
+        sessions: ImportCounts { found: 2, new: 2 },
+        merged: 1,
+        remarks: vec!["1 anchor points outside the project and is left out.".into()],
+    };
+    let printed = |plan: &ImportReply| {
+        let mut out = anstream::StripStream::new(Vec::new());
+        show_plan(&mut out, plan, &params).unwrap();
+        String::from_utf8(out.into_inner()).unwrap()
+    };
+    insta::assert_snapshot!(printed(&plan), @r"
+    /src/parser/.zipmem into /src/parser
+                  found  new
+      blueprints     12   10
+      anchors         3    3
+      lessons         0    0
+      sessions        2    2
+      1 item of these merged into records that are there
+      1 anchor points outside the project and is left out.
+    ");
+    plan.already = true;
+    insta::assert_snapshot!(printed(&plan), @"/src/parser/.zipmem was imported into /src/parser before; nothing to do");
+}

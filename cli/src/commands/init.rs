@@ -1,0 +1,200 @@
+//! `anchord init`: tells the agents of a project to use its memory.
+//!
+//! Every change is planned as a value first; where one file cannot be touched, none is. Files are
+//! replaced whole and keep their permissions. A link is followed only inside the project.
+
+use std::io::Write;
+use std::path::Path;
+
+use anchord_daemon::projects::{Located, Surroundings, locate};
+use anchord_memory::guide::{self, CheckpointMode};
+use anchord_proto::instance::InstanceDir;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::{ProjectArg, home};
+use crate::directive::{self, Markers, Without};
+use crate::exit::Error;
+use crate::show;
+
+mod files;
+mod register;
+
+use files::{Edit, Original};
+
+/// The instruction files that agents read, the first made when there is none.
+const INSTRUCTIONS: [&str; 3] = ["CLAUDE.md", "AGENTS.md", "memory.md"];
+
+/// anchord's block in instruction files.
+const MARKERS: Markers = Markers {
+    start: guide::MARKER_START,
+    end: guide::MARKER_END,
+    version: guide::DIRECTIVE_VERSION,
+};
+
+/// The line for `.gitignore`, with the comment by which it is known as ours.
+const IGNORE: &str = "# anchord: the project's id on this machine\n.anchord/";
+
+/// Lines that ignore the same.
+const IGNORED: [&str; 6] =
+    [".anchord", ".anchord/", "/.anchord", "/.anchord/", "**/.anchord", "**/.anchord/"];
+
+/// Tell the agents of a project to load, checkpoint and save its memory
+///
+/// Writes a marked block into CLAUDE.md, AGENTS.md and memory.md, those that exist, or a new CLAUDE.md. A second
+/// time replaces the block; --remove takes it out again. Then prints how to register anchord with each agent.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord init
+  anchord init --checkpoint aggressive
+  anchord init --remove --dry-run")]
+pub(crate) struct Args {
+    /// How often agents are told to checkpoint [default: what the block says now, else balanced]
+    #[arg(long, value_name = "MODE", value_parser = modes(), conflicts_with = "remove")]
+    checkpoint: Option<CheckpointMode>,
+    /// Take out what init put in
+    #[arg(long)]
+    remove: bool,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    project: ProjectArg,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let located = self.located()?;
+        let root = &located.root;
+        let edits = if self.remove {
+            removal(root)?
+        } else {
+            placement(root, located.git.is_some(), self.checkpoint)?
+        };
+        let home = home();
+        if edits.is_empty() {
+            writeln!(
+                out,
+                "{}: nothing to change",
+                show::path(&root.to_string_lossy(), home.as_deref())
+            )?;
+        }
+        for edit in &edits {
+            if !self.dry_run {
+                edit.apply()?;
+            }
+            let would = if self.dry_run { "would be " } else { "" };
+            let path = show::path(&edit.path.to_string_lossy(), home.as_deref());
+            writeln!(out, "{path}: {would}{}", edit.done())?;
+        }
+        if self.remove {
+            return Ok(writeln!(
+                out,
+                "The memory itself stays: `anchord project delete` removes it."
+            )?);
+        }
+        if root.join(".zipmem/state.json").is_file() {
+            writeln!(
+                out,
+                "\nThere is a zipmem memory here. Bring it over; the original stays as it is:"
+            )?;
+            writeln!(out, "  anchord import .zipmem")?;
+        }
+        let program = std::env::current_exe().map_err(|reason| {
+            Error::failed(format!("cannot find out where this program is: {reason}"))
+        })?;
+        Ok(write!(out, "\n{}", register::lines(&program.to_string_lossy()))?)
+    }
+}
+
+impl Args {
+    fn located(&self) -> Result<Located, Error> {
+        let surroundings = Surroundings {
+            home: home(),
+            tmp: Some(std::env::temp_dir()),
+            instance_dir: InstanceDir::locate().ok().map(|dir| dir.path().to_owned()),
+        };
+        let named = self.project.named().is_some();
+        locate(&self.project.directory()?, named, &surroundings)
+            .map_err(|error| Error::usage(format!("failed to {error}")))
+    }
+}
+
+fn modes() -> impl TypedValueParser<Value = CheckpointMode> {
+    PossibleValuesParser::new(CheckpointMode::ALL.map(CheckpointMode::name))
+        .try_map(|name| name.parse::<CheckpointMode>())
+}
+
+/// What `init` changes.
+fn placement(root: &Path, in_git: bool, mode: Option<CheckpointMode>) -> Result<Vec<Edit>, Error> {
+    let mut targets = instructions(root)?;
+    if targets.is_empty() {
+        targets.push(Original { path: root.join(INSTRUCTIONS[0]), text: None });
+    }
+    let mut edits = Vec::new();
+    for original in targets {
+        let found = find(&original)?;
+        let kept = found.as_ref().and_then(|found| found.mode.as_deref());
+        let mode = mode.map_or_else(|| known(kept, &original.path), Ok)?;
+        let text =
+            directive::placed(original.text.as_deref(), found.as_ref(), &guide::directive(mode));
+        edits.extend(original.becomes(Some(text)));
+    }
+    if in_git && root.join(".anchord").is_dir() {
+        let ignore = files::read(root, &root.join(".gitignore"))?
+            .unwrap_or(Original { path: root.join(".gitignore"), text: None });
+        if let Some(text) = directive::with_line(ignore.text.as_deref(), IGNORE, &IGNORED) {
+            edits.extend(ignore.becomes(Some(text)));
+        }
+    }
+    Ok(edits)
+}
+
+/// What `init --remove` changes.
+fn removal(root: &Path) -> Result<Vec<Edit>, Error> {
+    let mut edits = Vec::new();
+    for original in instructions(root)? {
+        if let (Some(found), Some(text)) = (find(&original)?, &original.text) {
+            let rest = directive::removed(text, &found);
+            edits.extend(original.becomes(rest));
+        }
+    }
+    if let Some(ignore) = files::read(root, &root.join(".gitignore"))? {
+        match directive::without_line(ignore.text.as_deref().unwrap_or_default(), IGNORE) {
+            Without::NotThere => {}
+            Without::NothingLeft => edits.extend(ignore.becomes(None)),
+            Without::Left(text) => edits.extend(ignore.becomes(Some(text))),
+        }
+    }
+    Ok(edits)
+}
+
+/// The instruction files that exist, each once however many names lead to it.
+fn instructions(root: &Path) -> Result<Vec<Original>, Error> {
+    let mut found: Vec<Original> = Vec::new();
+    for name in INSTRUCTIONS {
+        let Some(original) = files::read(root, &root.join(name))? else { continue };
+        if !found.iter().any(|known| known.path == original.path) {
+            found.push(original);
+        }
+    }
+    Ok(found)
+}
+
+fn find(original: &Original) -> Result<Option<directive::Found>, Error> {
+    let Some(text) = &original.text else { return Ok(None) };
+    directive::find(text, MARKERS).map_err(|broken| {
+        Error::failed(format!("{}: {broken}", original.path.display()))
+            .with_action("Nothing was changed. Repair the markers by hand, or update anchord.")
+    })
+}
+
+fn known(mode: Option<&str>, path: &Path) -> Result<CheckpointMode, Error> {
+    let Some(name) = mode else { return Ok(CheckpointMode::default()) };
+    name.parse().map_err(|unknown| {
+        Error::failed(format!("{}: anchord's block: {unknown}", path.display()))
+            .with_action("Name the mode with --checkpoint.")
+    })
+}
+
+#[cfg(test)]
+mod tests;

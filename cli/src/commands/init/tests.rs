@@ -1,0 +1,153 @@
+//! In scratch projects; the text surgery itself is tested in `directive`.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use super::*;
+
+type Make<'a> = &'a dyn Fn(&Path);
+
+fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(scratch.path()).unwrap().join("project");
+    fs::create_dir(&root).unwrap();
+    (scratch, root)
+}
+
+fn init(root: &Path, mode: Option<CheckpointMode>) -> Result<Vec<String>, Error> {
+    apply(root, &placement(root, root.join(".git").is_dir(), mode)?)
+}
+
+fn remove(root: &Path) -> Result<Vec<String>, Error> {
+    apply(root, &removal(root)?)
+}
+
+fn apply(root: &Path, edits: &[Edit]) -> Result<Vec<String>, Error> {
+    let name = |edit: &Edit| {
+        let path = edit.path.strip_prefix(root).unwrap_or(&edit.path);
+        format!("{} {}", path.display(), edit.done())
+    };
+    for edit in edits {
+        edit.apply()?;
+    }
+    Ok(edits.iter().map(name).collect())
+}
+
+fn text(root: &Path, name: &str) -> String {
+    fs::read_to_string(root.join(name)).unwrap()
+}
+
+#[test]
+fn an_empty_project_gets_a_claude_md_and_loses_it_again() {
+    let (_scratch, root) = scratch();
+    assert_eq!(init(&root, None).unwrap(), ["CLAUDE.md made"]);
+    assert!(text(&root, "CLAUDE.md").starts_with("<!-- anchord:start v1 mode=balanced -->\n"));
+    assert_eq!(init(&root, None).unwrap(), [""; 0], "a second time changes nothing");
+    assert_eq!(remove(&root).unwrap(), ["CLAUDE.md removed"]);
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn the_files_that_exist_are_changed_and_no_other_is_made() {
+    let (_scratch, root) = scratch();
+    fs::write(root.join("AGENTS.md"), "# Agents\r\n").unwrap();
+    fs::write(root.join("memory.md"), "kept").unwrap();
+    let changed = init(&root, Some(CheckpointMode::Aggressive)).unwrap();
+    assert_eq!(changed, ["AGENTS.md changed", "memory.md changed"]);
+    assert!(text(&root, "AGENTS.md").contains("mode=aggressive -->\r\n"));
+
+    assert_eq!(init(&root, None).unwrap(), [""; 0], "the mode is kept when none is given");
+    init(&root, Some(CheckpointMode::Conservative)).unwrap();
+    assert!(text(&root, "memory.md").contains("mode=conservative"));
+    remove(&root).unwrap();
+    assert_eq!(text(&root, "AGENTS.md"), "# Agents\r\n");
+    assert_eq!(text(&root, "memory.md"), "kept");
+}
+
+#[test]
+fn permissions_are_kept() {
+    let (_scratch, root) = scratch();
+    let file = root.join("CLAUDE.md");
+    fs::write(&file, "x\n").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    init(&root, None).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn a_link_inside_the_project_stays_a_link_and_its_target_is_written_once() {
+    let (_scratch, root) = scratch();
+    fs::write(root.join("AGENTS.md"), "one\n").unwrap();
+    symlink("AGENTS.md", root.join("CLAUDE.md")).unwrap();
+    assert_eq!(init(&root, None).unwrap(), ["AGENTS.md changed"]);
+    assert!(fs::symlink_metadata(root.join("CLAUDE.md")).unwrap().is_symlink());
+    assert_eq!(text(&root, "AGENTS.md").matches("anchord:start").count(), 1);
+}
+
+#[test]
+fn where_one_file_cannot_be_touched_none_is() {
+    let (scratch, root) = scratch();
+    fs::write(root.join("CLAUDE.md"), "mine\n").unwrap();
+    let outside = scratch.path().join("outside.md");
+    fs::write(&outside, "theirs\n").unwrap();
+    let spoil: [(&str, Make<'_>); 5] = [
+        ("is a link out of the project", &|path| symlink(&outside, path).unwrap()),
+        ("cannot follow the link", &|path| symlink("nowhere", path).unwrap()),
+        ("is no regular file", &|path| fs::create_dir(path).unwrap()),
+        ("is not UTF-8", &|path| fs::write(path, b"\xff\xfe").unwrap()),
+        ("anchord:end --> is missing", &|path| {
+            fs::write(path, "<!-- anchord:start v1 mode=balanced -->\n").unwrap();
+        }),
+    ];
+    for (words, make) in spoil {
+        let path = root.join("memory.md");
+        make(&path);
+        let error = init(&root, None).unwrap_err();
+        assert!(error.message.replace('`', "").contains(words), "{error}");
+        assert_eq!(text(&root, "CLAUDE.md"), "mine\n", "{words}");
+        if path.is_dir() { fs::remove_dir(&path).unwrap() } else { fs::remove_file(&path).unwrap() }
+    }
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "theirs\n");
+}
+
+#[test]
+fn an_unknown_mode_in_a_block_asks_for_one() {
+    let (_scratch, root) = scratch();
+    let block = "<!-- anchord:start v1 mode=frantic -->\n<!-- anchord:end -->\n";
+    fs::write(root.join("CLAUDE.md"), block).unwrap();
+    let error = init(&root, None).unwrap_err();
+    assert!(error.to_string().contains("frantic"), "{error}");
+    init(&root, Some(CheckpointMode::Balanced)).unwrap();
+    assert!(text(&root, "CLAUDE.md").contains("mode=balanced"));
+}
+
+#[test]
+fn git_ignores_the_projects_folder_when_there_is_one() {
+    let (_scratch, root) = scratch();
+    fs::create_dir(root.join(".anchord")).unwrap();
+    assert_eq!(init(&root, None).unwrap(), ["CLAUDE.md made"], "without git nothing is ignored");
+    fs::create_dir(root.join(".git")).unwrap();
+    fs::write(root.join(".gitignore"), "target").unwrap();
+    assert_eq!(init(&root, None).unwrap(), [".gitignore changed"]);
+    assert!(text(&root, ".gitignore").ends_with("\n.anchord/"));
+    assert_eq!(init(&root, None).unwrap(), [""; 0]);
+    remove(&root).unwrap();
+    assert_eq!(text(&root, ".gitignore"), "target");
+}
+
+#[test]
+fn each_agent_is_told_its_own_way() {
+    insta::assert_snapshot!(register::lines("/home/ada/my tools/anchord"), @r#"
+    Register anchord with the agents you use, once for all projects:
+
+    Claude Code  claude mcp add -s user anchord -- '/home/ada/my tools/anchord' mcp
+    Codex        codex mcp add anchord -- '/home/ada/my tools/anchord' mcp
+    Gemini CLI   gemini mcp add -s user anchord '/home/ada/my tools/anchord' mcp
+    opencode     in ~/.config/opencode/opencode.json:
+                 {"mcp": {"anchord": {"type": "local", "command": ["/home/ada/my tools/anchord", "mcp"], "enabled": true}}}
+    OpenClaw     in ~/.openclaw/openclaw.json:
+                 {"mcp": {"servers": {"anchord": {"command": "/home/ada/my tools/anchord", "args": ["mcp"]}}}}
+    Cursor       in ~/.cursor/mcp.json:
+                 {"mcpServers": {"anchord": {"command": "/home/ada/my tools/anchord", "args": ["mcp"]}}}
+    "#);
+}

@@ -1,0 +1,248 @@
+//! `anchord journal`: the truth on disk, read, checked, and the index made anew from it.
+
+use std::io::Write;
+
+use anchord_daemon::http::api::{
+    self, IndexState, JournalLine, JournalQuery, ProjectParams, ProjectQuery, ProjectStatus,
+    RebuildReply, VerifyReply,
+};
+use anchord_proto::instance::InstanceDir;
+use anyhow::Context;
+
+use super::{ProjectArg, print_json};
+use crate::client::Client;
+use crate::exit::{Error, Kind};
+use crate::limits::JOURNAL_PAGE_ENTRIES_MAX;
+use crate::show;
+use crate::table::{Align, Table};
+
+/// Show, verify or rebuild a project's journal
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Show(ShowArgs),
+    Verify(VerifyArgs),
+    Rebuild(RebuildArgs),
+}
+
+/// Show journal entries, oldest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord journal show
+  anchord journal show --from 1 --limit 100 --json | jq -r .op")]
+pub(crate) struct ShowArgs {
+    /// The first entry [default: the last entries]
+    #[arg(long, value_name = "SEQ")]
+    from: Option<u64>,
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: u32,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print the entries as JSON, one line each
+    #[arg(long)]
+    json: bool,
+}
+
+/// Read the whole journal and compare the index with it; exits with 5 if something is damaged
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord journal verify
+  anchord journal verify --project ~/src/parser --json")]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Make the index anew from snapshot and journal; the memory itself is not touched
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord journal rebuild
+  anchord journal rebuild --project ~/src/parser")]
+pub(crate) struct RebuildArgs {
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Command {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let mut client = Client::started(&InstanceDir::locate()?)?;
+        match self {
+            Self::Show(args) => args.run(out, &mut client),
+            Self::Verify(args) => args.run(out, &mut client),
+            Self::Rebuild(args) => args.run(out, &mut client),
+        }
+    }
+}
+
+impl ShowArgs {
+    fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
+        let project = self.project.resolve()?;
+        let from = self.from.map_or_else(|| last(client, &project, self.limit), Ok)?;
+        if self.json {
+            return entries(client, &project, from, self.limit, &mut |text, _| {
+                Ok(writeln!(out, "{text}")?)
+            });
+        }
+        let mut table = Table::new(&[
+            ("seq", Align::Right),
+            ("revision", Align::Right),
+            ("time (UTC)", Align::Left),
+            ("session", Align::Left),
+            ("operation", Align::Left),
+            ("changes", Align::Left),
+        ]);
+        entries(client, &project, from, self.limit, &mut |_, line| {
+            table.row([
+                line.seq.to_string(),
+                line.revision.map_or_else(|| "-".to_owned(), |revision| revision.to_string()),
+                time(line.time),
+                line.session.as_deref().map_or_else(|| "-".to_owned(), short),
+                line.op.clone(),
+                changes(&line.changes),
+            ]);
+            Ok(())
+        })?;
+        Ok(table.print(out)?)
+    }
+}
+
+/// Where the last entries begin.
+fn last(client: &mut Client, project: &str, limit: u32) -> Result<u64, Error> {
+    let query = ProjectQuery { project: project.to_owned() };
+    let status: ProjectStatus = client.get(api::PROJECT, &query)?;
+    Ok(status.entries.saturating_sub(limit.into()) + 1)
+}
+
+/// Gives `each` the entries, as text and as read, page by page.
+pub(super) fn entries(
+    client: &mut Client,
+    project: &str,
+    from: u64,
+    limit: u32,
+    each: &mut dyn FnMut(&str, JournalLine) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut from = from;
+    let mut left = limit;
+    while left > 0 {
+        let page = JournalQuery {
+            project: project.to_owned(),
+            from: Some(from),
+            limit: left.min(JOURNAL_PAGE_ENTRIES_MAX),
+        };
+        let text = client.text(api::JOURNAL, &page)?;
+        let before = left;
+        for text in text.lines().filter(|line| !line.is_empty()) {
+            let line: JournalLine =
+                serde_json::from_str(text).context("cannot read a journal entry")?;
+            from = line.seq + 1;
+            left = left.saturating_sub(1);
+            each(text, line)?;
+        }
+        if left == before {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl VerifyArgs {
+    fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
+        let params = ProjectParams { project: self.project.resolve()? };
+        let reply: VerifyReply = client.post(api::JOURNAL_VERIFY, &params)?;
+        if self.json {
+            print_json(out, &reply)?;
+        } else {
+            write!(out, "{}", verdict(&reply))?;
+        }
+        if reply.is_sound() {
+            return Ok(());
+        }
+        out.flush()?;
+        Err(if reply.problems.is_empty() {
+            Error::new(Kind::Damaged, "the index differs from the journal")
+                .with_action("Run `anchord journal rebuild`.")
+        } else {
+            Error::new(Kind::Damaged, "the journal is damaged").with_action(
+                "The project stays open for reading; every entry before a bad line is good.",
+            )
+        })
+    }
+}
+
+fn verdict(reply: &VerifyReply) -> String {
+    let mut lines = vec![format!(
+        "{}: {} good entries in {}, {}",
+        reply.project.root,
+        reply.entries,
+        show::count(reply.segments.into(), "segment"),
+        show::bytes(reply.bytes),
+    )];
+    let problems = reply.problems.iter();
+    lines.extend(problems.map(|bad| format!("  {} line {}: {}", bad.file, bad.line, bad.what)));
+    lines.push(match &reply.index {
+        IndexState::Agrees => "the index agrees".to_owned(),
+        IndexState::Behind { entries } => format!("the index is {entries} behind and follows"),
+        IndexState::Differs { reason } => format!("the index differs: {reason}"),
+    });
+    lines.into_iter().map(|line| show::plain(&line) + "\n").collect()
+}
+
+impl RebuildArgs {
+    fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
+        let params = ProjectParams { project: self.project.resolve()? };
+        let reply: RebuildReply = client.post(api::JOURNAL_REBUILD, &params)?;
+        if self.json {
+            return print_json(out, &reply);
+        }
+        Ok(writeln!(
+            out,
+            "{}: {} entries read, {} rows written, {} ms",
+            show::plain(&reply.project.root),
+            reply.entries,
+            reply.rows,
+            reply.took_ms
+        )?)
+    }
+}
+
+/// What an entry changed: each operation once, with the ids it wrote.
+fn changes(changes: &[serde_json::Value]) -> String {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for change in changes {
+        let Some((name, body)) = change.as_object().and_then(|fields| fields.iter().next()) else {
+            continue;
+        };
+        let id = body.get("id").and_then(serde_json::Value::as_str);
+        match groups.iter_mut().find(|(known, _)| known == name) {
+            Some((_, ids)) => ids.extend(id),
+            None => groups.push((name, id.into_iter().collect())),
+        }
+    }
+    let words: Vec<String> = groups
+        .into_iter()
+        .map(|(name, ids)| format!("{name} {}", ids.join(" ")).trim_end().to_owned())
+        .collect();
+    words.join(", ")
+}
+
+fn time(milliseconds: i64) -> String {
+    jiff::Timestamp::from_millisecond(milliseconds).map_or_else(
+        |_| milliseconds.to_string(),
+        |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+    )
+}
+
+/// Enough of an id to tell sessions apart; its end, since ids made at the same time begin alike.
+fn short(id: &str) -> String {
+    let length = id.chars().count();
+    id.chars().skip(length.saturating_sub(8)).collect()
+}
+
+#[cfg(test)]
+mod tests;

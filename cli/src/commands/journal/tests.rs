@@ -1,0 +1,51 @@
+//! Journals in words.
+
+use anchord_daemon::http::api::{Problem, ProjectRef};
+
+use super::*;
+
+#[test]
+fn changes_are_grouped_and_name_what_they_wrote() {
+    let entry = [
+        serde_json::json!({"put": {"id": "b1", "version": 1}}),
+        serde_json::json!({"put": {"id": "l2", "version": 3}}),
+        serde_json::json!({"unstage": {"session": "s"}}),
+    ];
+    assert_eq!(changes(&entry), "put b1 l2, unstage");
+    assert_eq!(changes(&[]), "");
+}
+
+#[test]
+fn times_and_ids_are_short() {
+    assert_eq!(time(1_800_000_000_123), "2027-01-15 08:00:00");
+    assert_eq!(time(i64::MAX), i64::MAX.to_string());
+    assert_eq!(short("0198c0de-0000-7000-8000-00005f3a9c1e"), "5f3a9c1e");
+    assert_eq!(short("abc"), "abc");
+}
+
+#[test]
+fn a_verdict_names_each_bad_place() {
+    let mut reply = VerifyReply {
+        project: ProjectRef { id: "i".into(), root: "/src/parser".into() },
+        segments: 1,
+        entries: 41,
+        bytes: 20_480,
+        index: IndexState::Behind { entries: 2 },
+        problems: Vec::new(),
+    };
+    insta::assert_snapshot!(verdict(&reply), @r"
+    /src/parser: 41 good entries in 1 segment, 20 kB
+    the index is 2 behind and follows
+    ");
+    reply.index = IndexState::Differs { reason: "it has 40 rows, not 41".into() };
+    reply.problems.push(Problem {
+        file: "000001.jsonl".into(),
+        line: 7,
+        what: "its checksum differs".into(),
+    });
+    insta::assert_snapshot!(verdict(&reply), @r"
+    /src/parser: 41 good entries in 1 segment, 20 kB
+      000001.jsonl line 7: its checksum differs
+    the index differs: it has 40 rows, not 41
+    ");
+}

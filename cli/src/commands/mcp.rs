@@ -1,0 +1,38 @@
+//! `anchord mcp`: the shim, for those who installed one binary alone.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anchord_proto::hello::ToolSet;
+use anchord_shim::mcp::{self, McpOptions};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+/// Serve MCP on stdin and stdout; agents run this
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  claude mcp add -s user anchord -- anchord mcp
+  anchord mcp --project ~/src/parser --tools all")]
+pub(crate) struct Args {
+    /// The project's directory [default: the one that the agent names, else the working directory]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// Which tools the agent is offered
+    #[arg(long, value_name = "SET", value_parser = tool_sets(), default_value = ToolSet::Default.name())]
+    tools: ToolSet,
+}
+
+impl Args {
+    pub(super) fn run(self) -> ExitCode {
+        mcp::run(McpOptions {
+            program: std::env::current_exe().ok(),
+            project: self.project,
+            tools: self.tools,
+            ..McpOptions::default()
+        })
+    }
+}
+
+fn tool_sets() -> impl TypedValueParser<Value = ToolSet> {
+    PossibleValuesParser::new(ToolSet::ALL.map(ToolSet::name))
+        .try_map(|name| name.parse::<ToolSet>())
+}

@@ -1,0 +1,128 @@
+//! One file for each command; here is what they share.
+
+mod completions;
+mod daemon;
+mod demo;
+mod export;
+mod hook;
+mod import;
+mod init;
+mod journal;
+mod load;
+mod mcp;
+mod project;
+mod restart;
+mod status;
+mod stop;
+mod torture;
+mod uninstall;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use serde::Serialize;
+
+use crate::exit::Error;
+
+/// What `anchord` can be asked for.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Mcp(mcp::Args),
+    Hook(hook::Args),
+    Daemon(daemon::Args),
+    Status(status::Args),
+    Load(load::Args),
+    Init(init::Args),
+    Import(import::Args),
+    #[command(subcommand)]
+    Project(project::Command),
+    #[command(subcommand)]
+    Journal(journal::Command),
+    Export(export::Args),
+    Stop(stop::Args),
+    Restart(restart::Args),
+    Uninstall(uninstall::Args),
+    Completions(completions::Args),
+    Demo(demo::Args),
+    Torture(torture::Args),
+}
+
+impl Command {
+    /// Does it. The shims have exit codes of their own, made for agents.
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let done = ExitCode::SUCCESS;
+        match self {
+            Self::Mcp(args) => Ok(args.run()),
+            Self::Hook(args) => Ok(args.run()),
+            Self::Daemon(args) => args.run().map(|()| done),
+            Self::Status(args) => args.run(out).map(|()| done),
+            Self::Load(args) => args.run(out).map(|()| done),
+            Self::Init(args) => args.run(out).map(|()| done),
+            Self::Import(args) => args.run(out).map(|()| done),
+            Self::Project(command) => command.run(out).map(|()| done),
+            Self::Journal(command) => command.run(out).map(|()| done),
+            Self::Export(args) => args.run(out).map(|()| done),
+            Self::Stop(args) => args.run(out).map(|()| done),
+            Self::Restart(args) => args.run(out).map(|()| done),
+            Self::Uninstall(args) => args.run(out).map(|()| done),
+            Self::Completions(args) => args.run(out).map(|()| done),
+            Self::Demo(args) => args.run(out).map(|()| done),
+            Self::Torture(args) => args.run(out).map(|()| done),
+        }
+    }
+}
+
+/// Which project is meant.
+#[derive(Debug, clap::Args)]
+struct ProjectArg {
+    /// A directory of the project, or its id [default: the working directory]
+    #[arg(long, value_name = "DIR|ID", env = "ANCHORD_PROJECT", hide_env_values = true)]
+    project: Option<String>,
+}
+
+impl ProjectArg {
+    /// The project as the daemon takes it: an id, or an absolute directory.
+    fn resolve(&self) -> Result<String, Error> {
+        match self.named() {
+            Some(id) if uuid::Uuid::try_parse(id).is_ok() => Ok(id.to_owned()),
+            _ => utf8(self.directory()?),
+        }
+    }
+
+    /// The directory that was named, absolute. Links are left for the daemon to follow.
+    fn directory(&self) -> Result<PathBuf, Error> {
+        directory(Path::new(self.named().unwrap_or(".")))
+    }
+
+    fn named(&self) -> Option<&str> {
+        self.project.as_deref().filter(|name| !name.is_empty())
+    }
+}
+
+/// A directory that is there, absolute.
+fn directory(path: &Path) -> Result<PathBuf, Error> {
+    if !path.is_dir() {
+        return Err(Error::usage(format!("{} is not a directory", path.display())));
+    }
+    // `absolute` keeps a lone dot's parent out of it, but not the dot.
+    let absolute = std::path::absolute(path).context("cannot find the working directory")?;
+    Ok(absolute.components().collect())
+}
+
+fn utf8(path: PathBuf) -> Result<String, Error> {
+    path.into_os_string().into_string().map_err(|name| {
+        Error::usage(format!("{} is not UTF-8", Path::new(&name).display()))
+            .with_action("Name the project by its id: `anchord project list` shows it.")
+    })
+}
+
+fn home() -> Option<PathBuf> {
+    std::env::home_dir()
+}
+
+fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(value).context("cannot write JSON")?;
+    Ok(writeln!(out, "{text}")?)
+}

@@ -1,0 +1,32 @@
+//! `anchord restart`: another daemon, the same memory.
+
+use std::io::Write;
+
+use anchord_daemon::http::api::{self, StatusReply};
+use anchord_proto::instance::InstanceDir;
+
+use super::stop::stop;
+use crate::client::Client;
+use crate::exit::Error;
+use crate::show;
+
+/// Stop the daemon and start the one of this build; live sessions stay
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord restart")]
+pub(crate) struct Args {}
+
+impl Args {
+    #[expect(clippy::unused_self, reason = "the form that every command has")]
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let dir = InstanceDir::locate()?;
+        let stopped = stop(&dir)?;
+        let now: StatusReply = Client::started(&dir)?.get(api::STATUS, &())?;
+        let build = show::plain(&now.build);
+        match stopped {
+            Some(old) => writeln!(out, "anchord {build} runs (pid {}, was {})", now.pid, old.pid)?,
+            None => writeln!(out, "anchord {build} runs (pid {}); none ran before", now.pid)?,
+        }
+        Ok(())
+    }
+}

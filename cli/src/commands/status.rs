@@ -1,0 +1,183 @@
+//! `anchord status`: what a user looks at every day.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anchord_daemon::http::api::{
+    self, HttpState, ProjectStatus, SessionStatus, StagedStatus, StatusReply,
+};
+use anchord_proto::instance::InstanceDir;
+use owo_colors::OwoColorize;
+
+use super::{home, print_json};
+use crate::client::Client;
+use crate::exit::Error;
+use crate::show;
+use crate::table::{Align, Table};
+
+/// Show the daemon, its live sessions and its projects
+///
+/// Starts no daemon: when none runs, it says so and exits with 3. (Where systemd or launchd holds the
+/// socket, asking is a connection like any other and starts it.)
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord status
+  anchord status --json | jq '.sessions[].client'")]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let mut client = Client::running(&InstanceDir::locate()?)?;
+        let status: StatusReply = client.get(api::STATUS, &())?;
+        if self.json {
+            return print_json(out, &status);
+        }
+        Ok(render(out, &status, home().as_deref())?)
+    }
+}
+
+fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io::Result<()> {
+    // The daemon's own now: the two processes share a clock, but not the moment.
+    let now = status.started.saturating_add(i64::try_from(status.uptime_ms).unwrap_or(i64::MAX));
+    writeln!(
+        out,
+        "{} {}, up {}, pid {}",
+        "anchord".bold(),
+        show::plain(&status.build),
+        show::duration(status.uptime_ms),
+        status.pid
+    )?;
+    writeln!(out, "  memory   {}", show::path(&status.instance.data, home))?;
+    writeln!(out, "  logs     {}", show::path(&status.instance.logs, home))?;
+    writeln!(out, "  status   {}", port(&status.http))?;
+    let counters = &status.counters;
+    writeln!(
+        out,
+        "  since    {}, {} ({} failed), {}",
+        show::count(counters.connections, "connection"),
+        show::count(counters.calls, "call"),
+        counters.calls_failed,
+        entries(counters.entries),
+    )?;
+    if counters.panics > 0 {
+        let panics = show::count(counters.panics, "panic");
+        writeln!(out, "  {}", format!("{panics} caught: the logs say where").red())?;
+    }
+    writeln!(out)?;
+    sessions(out, &status.sessions, &status.projects, now)?;
+    writeln!(out)?;
+    projects(out, &status.projects, now, home)
+}
+
+fn port(http: &HttpState) -> String {
+    match http {
+        HttpState::Listening { address } => format!("http://{}/status", show::plain(address)),
+        HttpState::Off => "port switched off".to_owned(),
+        HttpState::Taken { port, reason } => {
+            let text = format!("port {port} cannot be had: {}", show::plain(reason));
+            text.yellow().to_string()
+        }
+    }
+}
+
+fn entries(number: u64) -> String {
+    if number == 1 { "1 journal entry".to_owned() } else { format!("{number} journal entries") }
+}
+
+fn sessions(
+    out: &mut dyn Write,
+    sessions: &[SessionStatus],
+    projects: &[ProjectStatus],
+    now: i64,
+) -> io::Result<()> {
+    if sessions.is_empty() {
+        return writeln!(out, "No session is live.");
+    }
+    writeln!(out, "{}", show::count(sessions.len() as u64, "live session").bold())?;
+    let mut table = Table::new(&[
+        ("client", Align::Left),
+        ("project", Align::Left),
+        ("began", Align::Right),
+        ("last call", Align::Right),
+        ("staged", Align::Left),
+    ]);
+    for session in sessions {
+        let name = session.project.as_ref().map(|project| {
+            let known = projects.iter().find(|known| known.id == project.id);
+            known.map_or_else(|| project.root.clone(), |known| known.name.clone())
+        });
+        let last = show::ago(now, session.last_call);
+        table.row([
+            if session.client.is_empty() { "unnamed".to_owned() } else { session.client.clone() },
+            name.unwrap_or_else(|| "none yet".to_owned()),
+            show::ago(now, session.since),
+            if session.connected { last } else { format!("{last}, away") },
+            staged(&session.staged),
+        ]);
+    }
+    table.print(out)
+}
+
+fn staged(staged: &StagedStatus) -> String {
+    let kinds =
+        [(staged.blueprints, "blueprint"), (staged.anchors, "anchor"), (staged.lessons, "lesson")];
+    let mut parts: Vec<String> = kinds
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, noun)| show::count(number.into(), noun))
+        .collect();
+    if staged.summary {
+        parts.push("a summary".to_owned());
+    }
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
+}
+
+/// A table of projects, then what is wrong with any of them.
+pub(super) fn projects(
+    out: &mut dyn Write,
+    projects: &[ProjectStatus],
+    now: i64,
+    home: Option<&Path>,
+) -> io::Result<()> {
+    if projects.is_empty() {
+        return writeln!(
+            out,
+            "No project yet: the first save of an agent makes one, `anchord init` tells agents to."
+        );
+    }
+    writeln!(out, "{}", show::count(projects.len() as u64, "project").bold())?;
+    let mut table = Table::new(&[
+        ("name", Align::Left),
+        ("records", Align::Right),
+        ("revision", Align::Right),
+        ("on disk", Align::Right),
+        ("used", Align::Right),
+        ("where", Align::Left),
+    ]);
+    for project in projects {
+        let place = show::path(&project.root, home);
+        table.row([
+            project.name.clone(),
+            project.records.map_or_else(|| "-".to_owned(), |records| records.total().to_string()),
+            project.revision.to_string(),
+            show::bytes(project.bytes),
+            project.last_used.map_or_else(|| "never".to_owned(), |used| show::ago(now, used)),
+            if project.exists { place } else { format!("{place} (not there)") },
+        ]);
+    }
+    table.print(out)?;
+    for project in projects {
+        if let Some(reason) = &project.read_only {
+            let text = format!("{} cannot be written: {}", project.name, reason);
+            writeln!(out, "{}", show::plain(&text).red())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! What a person sees.
+
+use anchord_daemon::http::api::{CountersStatus, InstanceStatus, ProjectRef, RecordsStatus};
+
+use super::*;
+
+const NOW: i64 = 1_800_000_000_000;
+
+fn printed(status: &StatusReply) -> String {
+    let mut out = anstream::StripStream::new(Vec::new());
+    render(&mut out, status, Some(Path::new("/home/ada"))).unwrap();
+    String::from_utf8(out.into_inner()).unwrap()
+}
+
+fn fresh() -> StatusReply {
+    StatusReply {
+        build: "0.1.0".into(),
+        pid: 4242,
+        started: NOW - 7_980_000,
+        uptime_ms: 7_980_000,
+        instance: InstanceStatus {
+            id: "3f".into(),
+            directory: "/home/ada/.local/state/anchord".into(),
+            data: "/home/ada/.local/share/anchord".into(),
+            config: "/home/ada/.config/anchord".into(),
+            logs: "/home/ada/.local/state/anchord/logs".into(),
+        },
+        http: HttpState::Listening { address: "127.0.0.1:7717".into() },
+        sessions: Vec::new(),
+        projects: Vec::new(),
+        counters: CountersStatus::default(),
+    }
+}
+
+fn project(id: &str, name: &str) -> ProjectStatus {
+    ProjectStatus {
+        id: id.into(),
+        root: format!("/home/ada/src/{name}"),
+        name: name.into(),
+        exists: true,
+        open: true,
+        records: Some(RecordsStatus { blueprints: 5, anchors: 6, lessons: 2, sessions: 1 }),
+        revision: 42,
+        entries: 99,
+        bytes: 1_234_567,
+        last_used: Some(NOW - 3_000),
+        read_only: None,
+    }
+}
+
+#[test]
+fn a_fresh_daemon_says_how_to_begin() {
+    insta::assert_snapshot!(printed(&fresh()), @r"
+    anchord 0.1.0, up 2 h 13 min, pid 4242
+      memory   ~/.local/share/anchord
+      logs     ~/.local/state/anchord/logs
+      status   http://127.0.0.1:7717/status
+      since    0 connections, 0 calls (0 failed), 0 journal entries
+
+    No session is live.
+
+    No project yet: the first save of an agent makes one, `anchord init` tells agents to.
+    ");
+}
+
+#[test]
+fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
+    let mut status = fresh();
+    status.http = HttpState::Taken { port: 7717, reason: "address in use".into() };
+    status.counters = CountersStatus {
+        connections: 3,
+        calls: 1,
+        calls_failed: 1,
+        entries: 1,
+        panics: 1,
+        ..Default::default()
+    };
+    let closed = ProjectStatus {
+        exists: false,
+        open: false,
+        records: None,
+        bytes: 80_000,
+        revision: 7,
+        last_used: Some(NOW - 1_814_400_000),
+        read_only: Some("line 7 of 000002.jsonl is bad".into()),
+        ..project("p2", "old")
+    };
+    status.projects = vec![project("p1", "parser"), closed];
+    let session = |client: &str, connected| SessionStatus {
+        id: "s".into(),
+        client: client.into(),
+        pid: None,
+        project: Some(ProjectRef { id: "p1".into(), root: "/home/ada/src/parser".into() }),
+        since: NOW - 720_000,
+        last_call: NOW - 3_000,
+        connected,
+        staged: StagedStatus::default(),
+    };
+    let staged = StagedStatus { blueprints: 2, lessons: 1, summary: true, anchors: 0 };
+    status.sessions = vec![
+        SessionStatus { staged, ..session("claude-code 2.1.330", true) },
+        session("codex 0.169.0", false),
+        SessionStatus { project: None, ..session("", true) },
+    ];
+    insta::assert_snapshot!(printed(&status), @r"
+    anchord 0.1.0, up 2 h 13 min, pid 4242
+      memory   ~/.local/share/anchord
+      logs     ~/.local/state/anchord/logs
+      status   port 7717 cannot be had: address in use
+      since    3 connections, 1 call (1 failed), 1 journal entry
+      1 panic caught: the logs say where
+
+    3 live sessions
+      client               project        began      last call  staged
+      claude-code 2.1.330  parser    12 min ago        3 s ago  2 blueprints, 1 lesson, a summary
+      codex 0.169.0        parser    12 min ago  3 s ago, away  nothing
+      unnamed              none yet  12 min ago        3 s ago  nothing
+
+    2 projects
+      name    records  revision  on disk         used  where
+      parser       14        42   1.2 MB      3 s ago  ~/src/parser
+      old           -         7    80 kB  21 days ago  ~/src/old (not there)
+    old cannot be written: line 7 of 000002.jsonl is bad
+    ");
+}

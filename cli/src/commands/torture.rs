@@ -1,0 +1,470 @@
+//! `anchord torture`: many shims write while shims and daemons are killed; then everything is counted.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{journal, print_json};
+use crate::agent::{Agent, CallError, Shim};
+use crate::exit::Error;
+use crate::limits::{
+    POLL_MILLISECONDS, TORTURE_SECONDS_MIN, TORTURE_SESSIONS_MAX, TORTURE_WRITE_MILLISECONDS_MAX,
+};
+use crate::scratch::Scratch;
+use crate::show;
+use crate::tally::{Seen, tally, texts};
+
+/// Write from many sessions while shims and daemons are killed, and count what is lost
+///
+/// Runs in a scratch instance that it makes and removes; it cannot be pointed at your own. Exits with 1 if
+/// an acknowledged write is lost, a write was applied twice, or a client that kept its shim saw an error.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord torture
+  anchord torture --sessions 64 --writes 1000 --daemon-kills 20 --shim-kills 20
+  anchord torture --seed 7 --keep --json")]
+pub(crate) struct Args {
+    /// Sessions at once, a shim each
+    #[arg(long, value_name = "N", default_value_t = 8,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(TORTURE_SESSIONS_MAX)))]
+    sessions: u32,
+    /// Writes of each session
+    #[arg(long, value_name = "N", default_value_t = 50,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    writes: u32,
+    /// How often the daemon is killed
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    daemon_kills: u32,
+    /// How often some shim is killed
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    shim_kills: u32,
+    /// Repeats the writes and the moments of an earlier run
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Leave the scratch folder
+    #[arg(long)]
+    keep: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How many of the bad things are named.
+const SAMPLES_MAX: usize = 20;
+
+/// What came of it.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    seed: u64,
+    sessions: u32,
+    writes: u32,
+    daemon_kills: u32,
+    shim_kills: u32,
+    milliseconds: u64,
+    /// Writes that a client was told are saved.
+    acknowledged: usize,
+    /// Of those, how many are there.
+    found: usize,
+    lost: Vec<String>,
+    /// Applied more than once, or there more than once.
+    duplicated: Vec<String>,
+    /// Calls whose own shim was killed: they may be there or not.
+    unknown: usize,
+    /// What clients saw that kept their shim.
+    errors: Vec<String>,
+    /// Why it ended early, if it did.
+    stopped: Option<&'static str>,
+}
+
+impl Report {
+    fn is_good(&self) -> bool {
+        self.lost.is_empty()
+            && self.duplicated.is_empty()
+            && self.errors.is_empty()
+            && self.stopped.is_none()
+    }
+}
+
+/// What a session's thread tells the one that kills.
+enum Event {
+    /// Which session, and how many daemons had died when it asked.
+    Acknowledged(usize, u32),
+    Finished(usize),
+}
+
+/// A session's place, where its shim of the moment can be killed.
+#[derive(Default)]
+struct Slot {
+    shim: Mutex<Option<Shim>>,
+    killed: AtomicBool,
+}
+
+/// What a session's thread saw.
+#[derive(Default)]
+struct Outcome {
+    attempted: BTreeSet<String>,
+    acknowledged: BTreeSet<String>,
+    unknown: usize,
+    errors: Vec<String>,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let seed = self.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
+        let mut scratch = Scratch::new("torture")?;
+        if self.keep {
+            scratch.keep();
+        }
+        if !self.json {
+            writeln!(out, "seed {seed}, in {}", scratch.path().display())?;
+            out.flush()?;
+        }
+        let report = self.torture(&scratch, seed)?;
+        if self.json {
+            print_json(out, &report)?;
+        } else {
+            write!(out, "{}", words(&report))?;
+        }
+        if report.is_good() {
+            return Ok(());
+        }
+        Err(Error::failed("torture found what must not be").with_action(format!(
+            "Run it again with --seed {seed} --keep and look at the journal."
+        )))
+    }
+
+    fn torture(&self, scratch: &Scratch, seed: u64) -> Result<Report, Error> {
+        let begun = Instant::now();
+        scratch.start_daemon()?;
+        let mut report =
+            Report { seed, sessions: self.sessions, writes: self.writes, ..Report::default() };
+        let outcomes = self.write_and_kill(scratch, &mut report)?;
+        let mut attempted = BTreeSet::new();
+        let mut acknowledged = BTreeSet::new();
+        for outcome in outcomes {
+            attempted.extend(outcome.attempted);
+            acknowledged.extend(outcome.acknowledged);
+            report.unknown += outcome.unknown;
+            report.errors.extend(outcome.errors);
+        }
+        let texts = texts(&scratch.export()?);
+        let tally = tally(&acknowledged, texts.iter().map(String::as_str));
+        let mut applied = Seen::default();
+        let mut client = scratch.client()?;
+        journal::entries(&mut client, &scratch.project(), 1, u32::MAX, &mut |_, line| {
+            applied.note_applied(&line);
+            Ok(())
+        })?;
+        let applied_again = applied.repeated(&attempted).into_iter().cloned();
+        let duplicated: BTreeSet<String> = applied_again.chain(tally.twice.clone()).collect();
+        report.acknowledged = tally.acknowledged;
+        report.found = tally.found();
+        report.lost = tally.lost;
+        report.duplicated = duplicated.into_iter().collect();
+        report.milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(report)
+    }
+
+    fn write_and_kill(
+        &self,
+        scratch: &Scratch,
+        report: &mut Report,
+    ) -> Result<Vec<Outcome>, Error> {
+        let total = u64::from(self.sessions) * u64::from(self.writes);
+        let seconds = TORTURE_SECONDS_MIN + total * TORTURE_WRITE_MILLISECONDS_MAX / 1000;
+        let deadline = Instant::now() + Duration::from_secs(seconds);
+        let mut dice = Dice(report.seed);
+        let slots: Vec<Slot> = (0..self.sessions).map(|_| Slot::default()).collect();
+        let stop = AtomicBool::new(false);
+        let deaths = AtomicU32::new(0);
+        let (sender, events) = channel();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = slots
+                .iter()
+                .enumerate()
+                .map(|(index, slot)| {
+                    let (sender, dice) = (sender.clone(), Dice(dice.next()));
+                    let (stop, deaths, writes) = (&stop, &deaths, self.writes);
+                    scope.spawn(move || {
+                        let outcome = session(scratch, index, writes, dice, slot, &sender, stop, deaths);
+                        // Fails when the killer has given up, and then nobody waits for it.
+                        let _ = sender.send(Event::Finished(index));
+                        outcome
+                    })
+                })
+                .collect();
+            drop(sender);
+            let mut killer = Killer {
+                scratch,
+                slots: &slots,
+                moments: Moments::new(total, self.daemon_kills, self.shim_kills, &mut dice),
+                dice,
+                deaths: &deaths,
+                disturbed: vec![false; slots.len()],
+                finished: BTreeSet::new(),
+                acknowledged: 0,
+            };
+            let ended = killer.run(&events, deadline, report);
+            stop.store(true, Ordering::Relaxed);
+            let outcomes = threads.into_iter().map(|thread| {
+                thread.join().map_err(|_| Error::failed("a thread of torture panicked"))
+            });
+            let outcomes: Result<Vec<Outcome>, Error> = outcomes.collect();
+            ended.and(outcomes)
+        })
+    }
+}
+
+/// When to kill, counted in acknowledged writes, latest first.
+struct Moments {
+    daemon: Vec<u64>,
+    shim: Vec<u64>,
+}
+
+impl Moments {
+    fn new(total: u64, daemon: u32, shim: u32, dice: &mut Dice) -> Self {
+        let mut moments = |kills: u32| {
+            // Not at the very end, where nobody would be disturbed.
+            let mut moments: Vec<u64> =
+                (0..kills).map(|_| dice.below(total * 9 / 10 + 1)).collect();
+            moments.sort_unstable_by(|a, b| b.cmp(a));
+            moments
+        };
+        Self { daemon: moments(daemon), shim: moments(shim) }
+    }
+}
+
+/// Kills when the moment has come.
+struct Killer<'a> {
+    scratch: &'a Scratch,
+    slots: &'a [Slot],
+    moments: Moments,
+    dice: Dice,
+    /// How many daemons have died, counted when each is dead.
+    deaths: &'a AtomicU32,
+    /// Sessions that may still have a call under way from before the last death.
+    disturbed: Vec<bool>,
+    finished: BTreeSet<usize>,
+    acknowledged: u64,
+}
+
+impl Killer<'_> {
+    fn run(
+        &mut self,
+        events: &Receiver<Event>,
+        deadline: Instant,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let mut running = self.slots.len();
+        while running > 0 {
+            match events.recv_timeout(Duration::from_millis(POLL_MILLISECONDS)) {
+                Ok(Event::Acknowledged(index, deaths)) => {
+                    self.acknowledged += 1;
+                    if deaths == self.deaths.load(Ordering::SeqCst) {
+                        self.undisturbed(index);
+                    }
+                }
+                Ok(Event::Finished(index)) => {
+                    running -= 1;
+                    self.finished.insert(index);
+                    self.undisturbed(index);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            if self.scratch.interrupted() {
+                report.stopped = Some("interrupted");
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                report.stopped = Some("out of time");
+                return Ok(());
+            }
+            if running > 0 {
+                self.kill_what_is_due(report)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn kill_what_is_due(&mut self, report: &mut Report) -> Result<(), Error> {
+        let now = self.acknowledged;
+        if self.moments.shim.pop_if(|moment| *moment <= now).is_some() {
+            let index = usize::try_from(self.dice.below(self.slots.len() as u64)).unwrap_or(0);
+            report.shim_kills += u32::from(self.slots.get(index).is_some_and(Slot::kill));
+        }
+        // A call that is under way at two deaths is given up by contract, with its outcome unknown. So
+        // each session first gets an answer to something that it asked after the death.
+        if !self.disturbed.contains(&true)
+            && self.moments.daemon.pop_if(|moment| *moment <= now).is_some()
+        {
+            let pid = self.scratch.wait_for_daemon(None)?.pid;
+            self.scratch.kill_daemon(pid)?;
+            report.daemon_kills += 1;
+            self.deaths.fetch_add(1, Ordering::SeqCst);
+            for (index, disturbed) in self.disturbed.iter_mut().enumerate() {
+                *disturbed = !self.finished.contains(&index);
+            }
+        }
+        Ok(())
+    }
+
+    fn undisturbed(&mut self, index: usize) {
+        if let Some(disturbed) = self.disturbed.get_mut(index) {
+            *disturbed = false;
+        }
+    }
+}
+
+impl Slot {
+    /// Kills the shim of the moment, if there is one.
+    fn kill(&self) -> bool {
+        let shim = self.shim.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(shim) = &*shim else { return false };
+        self.killed.store(true, Ordering::SeqCst);
+        shim.kill();
+        true
+    }
+
+    fn settle(&self, shim: Option<Shim>) {
+        *self.shim.lock().unwrap_or_else(PoisonError::into_inner) = shim;
+    }
+}
+
+/// One session: writes, and when its shim was killed, goes on as another session.
+fn session(
+    scratch: &Scratch,
+    index: usize,
+    writes: u32,
+    mut dice: Dice,
+    slot: &Slot,
+    events: &Sender<Event>,
+    stop: &AtomicBool,
+    deaths: &AtomicU32,
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut agent: Option<Agent> = None;
+    for number in 0..writes {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let current = match &mut agent {
+            Some(agent) => agent,
+            None => match scratch.agent(&format!("torture-{index}")) {
+                Ok(new) => {
+                    slot.settle(Some(new.shim()));
+                    agent.insert(new)
+                }
+                Err(error) => {
+                    outcome.errors.push(error.message);
+                    break;
+                }
+            },
+        };
+        let tag = format!("t-{index:04}-{number:06}");
+        let (tool, arguments) = write(&tag, dice.next());
+        outcome.attempted.insert(tag.clone());
+        let asked = deaths.load(Ordering::SeqCst);
+        match current.call(tool, &arguments) {
+            Ok(_) => {
+                outcome.acknowledged.insert(tag);
+                // Fails when the killer has given up.
+                let _ = events.send(Event::Acknowledged(index, asked));
+            }
+            Err(CallError::Gone) if slot.killed.swap(false, Ordering::SeqCst) => {
+                outcome.unknown += 1;
+                slot.settle(None);
+                agent = None;
+            }
+            Err(error) => {
+                outcome.errors.push(format!("{tag}: {error}"));
+                if error != CallError::Gone {
+                    continue;
+                }
+                slot.settle(None);
+                agent = None;
+            }
+        }
+    }
+    slot.settle(None);
+    outcome
+}
+
+/// A write that carries its tag wherever it may be looked for.
+fn write(tag: &str, dice: u64) -> (&'static str, Value) {
+    let lesson =
+        json!({"summary": format!("what {tag} taught"), "detail": format!("more of {tag}")});
+    match dice % 10 {
+        0..6 => ("memory_checkpoint", json!({"lessons": [lesson]})),
+        6 => {
+            let file = format!("src/{tag}.rs");
+            let anchor =
+                json!({"file": file, "lines": "1-9", "concept": format!("where {tag} is")});
+            ("memory_checkpoint", json!({"anchors": [anchor]}))
+        }
+        7 => {
+            let blueprint = json!({"category": "decision", "title": tag, "content": "As it says."});
+            ("memory_checkpoint", json!({"blueprints": [blueprint]}))
+        }
+        _ => {
+            ("memory_save", json!({"session_summary": format!("up to {tag}"), "lessons": [lesson]}))
+        }
+    }
+}
+
+/// Numbers that look random and are the same for the same seed: splitmix64.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Below `limit`, which is not zero.
+    fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit.max(1)
+    }
+}
+
+fn words(report: &Report) -> String {
+    let mut lines = vec![format!(
+        "{} x {} writes, {}, {}, {}",
+        show::count(report.sessions.into(), "session"),
+        report.writes,
+        show::count(report.daemon_kills.into(), "daemon kill"),
+        show::count(report.shim_kills.into(), "shim kill"),
+        show::duration(report.milliseconds),
+    )];
+    let bad = report.lost.iter().map(|tag| format!("lost: {tag}"));
+    let bad = bad.chain(report.duplicated.iter().map(|tag| format!("twice: {tag}")));
+    let bad: Vec<String> =
+        bad.chain(report.errors.iter().map(|error| format!("error: {error}"))).collect();
+    lines.extend(bad.iter().take(SAMPLES_MAX).map(|line| format!("  {}", show::plain(line))));
+    if bad.len() > SAMPLES_MAX {
+        lines.push(format!("  and {} more", bad.len() - SAMPLES_MAX));
+    }
+    lines.extend(report.stopped.map(|why| format!("  stopped early: {why}")));
+    lines.push(format!(
+        "acknowledged {}, found {}, lost {}, duplicated {}, errors {}, unknown {}\n",
+        report.acknowledged,
+        report.found,
+        report.lost.len(),
+        report.duplicated.len(),
+        report.errors.len(),
+        report.unknown,
+    ));
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests;

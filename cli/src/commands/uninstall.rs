@@ -1,0 +1,170 @@
+//! `anchord uninstall`: takes away what anchord put on this machine, and says what stays.
+//!
+//! Planned as a value first. Only files that anchord makes are removed, by name; a directory goes when
+//! nothing else is in it.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anchord_proto::instance::{InstanceDir, InstanceFile};
+use anyhow::Context;
+
+use super::{home, stop};
+use crate::confirm::confirmed;
+use crate::exit::Error;
+use crate::show;
+
+/// Units as the README installs them, beneath the home directory.
+const UNITS: [&str; 3] = [
+    ".config/systemd/user/anchord.socket",
+    ".config/systemd/user/anchord.service",
+    "Library/LaunchAgents/dev.anchord.daemon.plist",
+];
+
+/// Stop the daemon and remove units, socket, logs and the instance directory; the memory stays unless asked for
+///
+/// Shows what goes, and asks. Without a terminal it wants --yes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord uninstall
+  anchord uninstall --data --yes")]
+pub(crate) struct Args {
+    /// Remove the memory of all projects, too
+    #[arg(long)]
+    data: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+/// What goes and what stays.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Plan {
+    /// Removed, with what is in them.
+    goes: Vec<PathBuf>,
+    /// Removed afterwards, where nothing is left in them.
+    emptied: Vec<PathBuf>,
+    /// Left, and why it matters.
+    stays: Vec<(PathBuf, &'static str)>,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let dir = InstanceDir::locate()?;
+        let home = home();
+        let plan = plan(&dir, home.as_deref(), self.data)?;
+        let shown = |path: &Path| show::path(&path.to_string_lossy(), home.as_deref());
+        if plan.goes.is_empty() {
+            writeln!(out, "nothing of anchord's is here to remove")?;
+        } else {
+            writeln!(out, "This goes:")?;
+            for path in &plan.goes {
+                writeln!(out, "  {}", shown(path))?;
+            }
+            out.flush()?;
+            if !confirmed("Stop the daemon and remove this?", self.yes)? {
+                return Ok(writeln!(out, "nothing was removed")?);
+            }
+            stop::stop(&dir)?;
+            carry_out(&plan)?;
+            writeln!(out, "removed")?;
+        }
+        writeln!(out, "This stays:")?;
+        for (path, why) in &plan.stays {
+            writeln!(out, "  {} ({why})", shown(path))?;
+        }
+        if let Ok(program) = std::env::current_exe() {
+            writeln!(out, "  {} (this program)", shown(&program))?;
+        }
+        writeln!(out, "  what agents were told: `claude mcp remove -s user anchord` and the like")?;
+        writeln!(out, "  what projects say: `anchord init --remove` in each")?;
+        Ok(())
+    }
+}
+
+fn plan(dir: &InstanceDir, home: Option<&Path>, data: bool) -> Result<Plan, Error> {
+    let mut plan = Plan::default();
+    // Units serve the user's own instance, not one that was named.
+    for unit in UNITS.iter().filter(|_| !dir.is_named()) {
+        plan.goes.extend(home.map(|home| home.join(unit)).filter(|path| exists(path)));
+    }
+    let file = match dir.check() {
+        Ok(_) => InstanceFile::read(dir)?,
+        Err(anchord_proto::instance::InstanceError::Missing(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let Some(file) = file else { return Ok(plan) };
+    let logs = entries(&file.logs)?;
+    plan.goes.extend(logs.into_iter().filter(|path| is_log(path)));
+    let memory = ["daemon", "projects"].map(|part| file.data.join(part));
+    let memory = memory.into_iter().filter(|path| exists(path));
+    if data {
+        plan.goes.extend(memory);
+    } else {
+        plan.stays.extend(memory.map(|path| (path, "the memory; --data removes it")));
+    }
+    let config = file.config.join("config.toml");
+    if exists(&config) {
+        plan.stays.push((config, "your configuration"));
+    }
+    let own =
+        [dir.sock(), dir.lock(), dir.starting(), dir.resending(), dir.key(), dir.instance_json()];
+    plan.goes.extend(own.into_iter().filter(|path| exists(path)));
+    plan.emptied = vec![file.logs, file.data, file.config, dir.path().to_owned()];
+    Ok(plan)
+}
+
+fn carry_out(plan: &Plan) -> Result<(), Error> {
+    for path in &plan.goes {
+        let removed = match fs::symlink_metadata(path) {
+            Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+            Ok(_) => fs::remove_file(path),
+            Err(error) => Err(error),
+        };
+        match removed {
+            // The daemon took it with it when it ended.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed.with_context(|| format!("cannot remove {}", path.display()))?,
+        }
+    }
+    for path in &plan.emptied {
+        match fs::remove_dir(path) {
+            Err(error)
+                if !matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty
+                ) =>
+            {
+                return Err(Error::failed(format!("cannot remove {}: {error}", path.display())));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn entries(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.with_context(|| format!("cannot list {}", directory.display()))?,
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry.with_context(|| format!("cannot list {}", directory.display()))?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn is_log(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with("anchord") && name.contains("log")
+}
+
+fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! Asks before something is taken away.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use anyhow::Context;
+
+use crate::exit::Error;
+
+/// Whether the user agrees. `yes` is their answer given beforehand; without it and without a terminal
+/// nobody can be asked, which is an error.
+pub(crate) fn confirmed(question: &str, yes: bool) -> Result<bool, Error> {
+    if yes {
+        return Ok(true);
+    }
+    if !can_ask() {
+        return Err(Error::usage("there is no terminal to ask on")
+            .with_action("Say --yes to do it without being asked."));
+    }
+    let mut terminal = io::stderr();
+    write!(terminal, "{question} [y/N] ")?;
+    terminal.flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).context("cannot read the answer")?;
+    Ok(agrees(&answer))
+}
+
+/// Whether somebody is there to answer.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+fn agrees(answer: &str) -> bool {
+    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
+#[cfg(test)]
+mod tests;

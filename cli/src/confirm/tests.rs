@@ -1,0 +1,17 @@
+//! Silence is no.
+
+use super::*;
+
+#[test]
+fn only_yes_is_yes() {
+    assert!(agrees("y\n"));
+    assert!(agrees(" YES \n"));
+    for answer in ["", "\n", "n\n", "yeah\n", "yes please\n"] {
+        assert!(!agrees(answer), "{answer:?}");
+    }
+}
+
+#[test]
+fn an_answer_given_beforehand_needs_no_terminal() {
+    assert!(confirmed("really?", true).unwrap());
+}

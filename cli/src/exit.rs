@@ -1,0 +1,128 @@
+//! What went wrong, and the one table from that to the exit code.
+
+use std::fmt;
+use std::io;
+
+use anchord_daemon::http::api::{ErrorCode, ErrorReply};
+
+/// Shown under `anchord --help`; the README has the same table.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  failed; the message says why
+  2  asked for in a way that cannot be done: unknown value, missing --yes
+  3  no daemon: none is running, or none could be started
+  4  refused: by the daemon, or because the two versions cannot talk
+  5  damaged: a journal or a store has a bad place";
+
+/// Kinds of failure, named after what the caller will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Whoever read our output has seen enough: `anchord load | head`.
+    ReaderGone,
+    /// Read the message.
+    Failed,
+    /// Ask differently.
+    Usage,
+    /// Find out why no daemon runs.
+    NoDaemon,
+    /// Do something else first, or update.
+    Refused,
+    /// Look at the journal.
+    Damaged,
+}
+
+impl Kind {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::ReaderGone => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::NoDaemon => 3,
+            Self::Refused => 4,
+            Self::Damaged => 5,
+        }
+    }
+}
+
+impl From<ErrorCode> for Kind {
+    fn from(code: ErrorCode) -> Self {
+        match code {
+            ErrorCode::BadRequest => Self::Usage,
+            ErrorCode::NotFound | ErrorCode::Busy | ErrorCode::Internal => Self::Failed,
+            ErrorCode::Refused => Self::Refused,
+            ErrorCode::Damaged => Self::Damaged,
+        }
+    }
+}
+
+/// A command's failure: what happened and what to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Error {
+    /// Decides the exit code.
+    pub(crate) kind: Kind,
+    /// A lower-case fragment that fits after "error: ".
+    pub(crate) message: String,
+    /// A sentence; nothing when there is nothing to do.
+    pub(crate) action: Option<String>,
+}
+
+impl Error {
+    /// A failure of this kind.
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), action: None }
+    }
+
+    /// The same, with what to do about it.
+    #[must_use]
+    pub(crate) fn with_action(mut self, action: impl Into<String>) -> Self {
+        self.action = Some(action.into());
+        self
+    }
+
+    /// Anything without a kind of its own.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self::new(Kind::Failed, message)
+    }
+
+    /// Asked for in a way that cannot be done.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, message)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        if let Some(action) = &self.action {
+            write!(f, "\n  {action}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<ErrorReply> for Error {
+    fn from(reply: ErrorReply) -> Self {
+        Self { kind: reply.code.into(), message: reply.error, action: reply.action }
+    }
+}
+
+/// For output: everything else carries a context and comes through `anyhow`.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::new(Kind::ReaderGone, "the output was closed");
+        }
+        Self::failed(format!("cannot write the output: {error}"))
+    }
+}
+
+impl From<anyhow::Error> for Error {
+    fn from(error: anyhow::Error) -> Self {
+        Self::failed(format!("{error:#}"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

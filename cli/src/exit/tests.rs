@@ -1,0 +1,51 @@
+//! The exit codes are a promise to scripts.
+
+use super::*;
+
+#[test]
+fn every_kind_has_its_documented_code() {
+    let table = [
+        (Kind::ReaderGone, 0),
+        (Kind::Failed, 1),
+        (Kind::Usage, 2),
+        (Kind::NoDaemon, 3),
+        (Kind::Refused, 4),
+        (Kind::Damaged, 5),
+    ];
+    for (kind, code) in table {
+        assert_eq!(kind.code(), code, "{kind:?}");
+        assert!(EXIT_CODES.contains(&format!("\n  {code}  ")), "{code} is in the help");
+    }
+}
+
+#[test]
+fn the_daemons_errors_keep_their_meaning() {
+    let table = [
+        (ErrorCode::BadRequest, 2),
+        (ErrorCode::NotFound, 1),
+        (ErrorCode::Refused, 4),
+        (ErrorCode::Damaged, 5),
+        (ErrorCode::Busy, 1),
+        (ErrorCode::Internal, 1),
+    ];
+    for (code, exit) in table {
+        assert_eq!(Kind::from(code).code(), exit, "{code:?}");
+    }
+}
+
+#[test]
+fn an_error_says_what_to_do_on_its_own_line() {
+    let error = Error::usage("no such project").with_action("Run `anchord project list`.");
+    insta::assert_snapshot!(error, @r"
+    error: no such project
+      Run `anchord project list`.
+    ");
+}
+
+#[test]
+fn a_closed_reader_is_no_failure() {
+    let gone = Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
+    assert_eq!(gone.kind.code(), 0);
+    let full = Error::from(io::Error::from(io::ErrorKind::StorageFull));
+    assert_eq!(full.kind.code(), 1);
+}

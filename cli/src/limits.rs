@@ -1,0 +1,41 @@
+//! Every limit of the command line, the unit last in its name.
+
+/// A reply is read up to here; an export of a large project has to fit.
+pub(crate) const REPLY_BYTES_MAX: usize = 1 << 30;
+
+/// A request is given up after this; rebuilding a large project takes a while.
+pub(crate) const REQUEST_SECONDS_MAX: u64 = 600;
+
+/// A daemon that was asked to stop has drained by then.
+pub(crate) const STOP_SECONDS_MAX: u64 = 60;
+
+/// How often something that sends no event is looked at again.
+pub(crate) const POLL_MILLISECONDS: u64 = 20;
+
+/// A file to import is read up to here.
+pub(crate) const IMPORT_BYTES_MAX: u64 = 64 << 20;
+
+/// An instruction file (`CLAUDE.md`) is read up to here.
+pub(crate) const INSTRUCTIONS_BYTES_MAX: u64 = 4 << 20;
+
+/// An agent of the demo or of torture waits so long for an answer. A shim looks for a daemon for ten
+/// seconds before it says that there is none.
+pub(crate) const CALL_SECONDS_MAX: u64 = 30;
+
+/// A daemon of a scratch instance answers by then.
+pub(crate) const SCRATCH_START_SECONDS_MAX: u64 = 15;
+
+/// Journal entries asked for at once.
+pub(crate) const JOURNAL_PAGE_ENTRIES_MAX: u32 = 2_000;
+
+/// A demo waits so long for a killed agent's work to be kept on its behalf.
+pub(crate) const DEMO_KEPT_SECONDS_MAX: u64 = 8;
+
+/// Sessions of torture: a thread and a process each.
+pub(crate) const TORTURE_SESSIONS_MAX: u32 = 512;
+
+/// Torture stops by itself after this and a share for each write.
+pub(crate) const TORTURE_SECONDS_MIN: u64 = 120;
+
+/// That share.
+pub(crate) const TORTURE_WRITE_MILLISECONDS_MAX: u64 = 20;

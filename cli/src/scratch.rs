@@ -1,0 +1,213 @@
+//! A scratch instance for the demo and for torture: everything of anchord's in one temporary folder, with
+//! real processes of this very program. The user's own instance is never touched: HOME is in there, too.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anchord_daemon::http::api::{self, ExportDocument, ExportFormat, ExportQuery, StatusReply};
+use anchord_proto::host;
+use anchord_proto::instance::InstanceDir;
+use anyhow::Context;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::agent::Agent;
+use crate::client::Client;
+use crate::exit::Error;
+use crate::limits::{POLL_MILLISECONDS, SCRATCH_START_SECONDS_MAX};
+
+/// How long a session may be away before its staged work is kept on its behalf; the user's own daemon
+/// waits longer.
+const CONFIG: &str = "[sessions]\ngrace_seconds = 1\n";
+
+/// The folder, and the daemon that was started in it.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    folder: Option<tempfile::TempDir>,
+    program: PathBuf,
+    dir: InstanceDir,
+    project: PathBuf,
+    first_daemon: Mutex<Option<Child>>,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Scratch {
+    /// Makes the folder. `name` is part of its name.
+    pub(crate) fn new(name: &str) -> Result<Self, Error> {
+        let folder = tempfile::Builder::new()
+            .prefix(&format!("anchord-{name}-"))
+            .tempdir()
+            .context("cannot make a scratch folder")?;
+        let root = fs::canonicalize(folder.path()).context("cannot find the scratch folder")?;
+        let dir = InstanceDir::named(root.join("instance"));
+        let project = root.join("project");
+        let home = root.join("home");
+        dir.ensure()?;
+        for path in [&project, &home, &dir.path().join("config")] {
+            fs::create_dir(path).context("cannot make a scratch folder")?;
+        }
+        fs::write(dir.path().join("config/config.toml"), CONFIG)
+            .context("cannot configure the scratch instance")?;
+        let interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register(signal, Arc::clone(&interrupted))
+                .context("cannot listen for signals")?;
+        }
+        let program = std::env::current_exe().context("cannot find out where this program is")?;
+        let folder = Some(folder);
+        let first_daemon = Mutex::new(None);
+        Ok(Self { folder, program, dir, project, first_daemon, interrupted })
+    }
+
+    /// The folder itself.
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path().parent().unwrap_or(self.dir.path())
+    }
+
+    /// The project that all agents work in, as the daemon is asked for it.
+    pub(crate) fn project(&self) -> String {
+        self.project.to_string_lossy().into_owned()
+    }
+
+    /// Leaves the folder where it is.
+    pub(crate) fn keep(&mut self) {
+        self.folder = self.folder.take().map(|mut folder| {
+            folder.disable_cleanup(true);
+            folder
+        });
+    }
+
+    /// Whether the user wants to stop.
+    pub(crate) fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Starts the daemon and waits until it answers.
+    pub(crate) fn start_daemon(&self) -> Result<StatusReply, Error> {
+        let daemon = self
+            .command(["daemon"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("cannot start the daemon")?;
+        *self.first_daemon() = Some(daemon);
+        self.wait_for_daemon(None)
+    }
+
+    /// Waits until a daemon answers, another one than `not`.
+    pub(crate) fn wait_for_daemon(&self, not: Option<u32>) -> Result<StatusReply, Error> {
+        let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
+        loop {
+            let error = match self.status() {
+                Ok(status) if Some(status.pid) != not => return Ok(status),
+                Ok(_) => Error::failed("the old daemon still answers"),
+                Err(error) => error,
+            };
+            if Instant::now() > deadline || self.interrupted() {
+                return Err(error);
+            }
+            std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS));
+        }
+    }
+
+    /// The daemon's status; starts none.
+    pub(crate) fn status(&self) -> Result<StatusReply, Error> {
+        Client::running(&self.dir)?.get(api::STATUS, &())
+    }
+
+    /// A connection; starts a daemon if none runs.
+    pub(crate) fn client(&self) -> Result<Client, Error> {
+        Client::running(&self.dir).or_else(|_| {
+            // By an agent, as always: the daemon is to be started with the scratch environment.
+            drop(self.agent("anchord")?);
+            Client::running(&self.dir)
+        })
+    }
+
+    /// Kills the daemon with this number by SIGKILL.
+    pub(crate) fn kill_daemon(&self, pid: u32) -> Result<(), Error> {
+        let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let process = process.ok_or_else(|| Error::failed(format!("{pid} is no process")))?;
+        kill_process(process, Signal::KILL).context("cannot kill the daemon")?;
+        if let Some(mut child) = self.first_daemon().take_if(|child| child.id() == pid) {
+            child.wait().context("cannot collect the daemon")?;
+        }
+        Ok(())
+    }
+
+    /// A new agent in the project.
+    pub(crate) fn agent(&self, client: &str) -> Result<Agent, Error> {
+        let mut command = self.command(["mcp"]);
+        command.current_dir(&self.project);
+        let agent = Agent::start(command, client);
+        Ok(agent.with_context(|| format!("cannot start the agent {client}"))?)
+    }
+
+    /// Everything the project remembers.
+    pub(crate) fn export(&self) -> Result<ExportDocument, Error> {
+        let query = ExportQuery { project: self.project(), format: ExportFormat::Json };
+        let text = self.client()?.text(api::EXPORT, &query)?;
+        Ok(serde_json::from_str(&text).context("cannot read the export")?)
+    }
+
+    fn command<const N: usize>(&self, arguments: [&str; N]) -> Command {
+        let mut command = Command::new(&self.program);
+        let passed = ["PATH", "LANG", "TMPDIR"].map(|name| (name, std::env::var_os(name)));
+        command
+            .args(arguments)
+            .env_clear()
+            .envs(passed.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))))
+            .env("HOME", self.path().join("home"))
+            .env("ANCHORD_HOME", self.dir.path())
+            .env("ANCHORD_HTTP", OsStr::new("off"))
+            .current_dir(self.path())
+            // Control-C is for us: we end the others.
+            .process_group(0);
+        command
+    }
+
+    /// Ends the daemon, whoever started it.
+    fn end_daemon(&self) {
+        if let Ok(status) = self.status()
+            && let Some(pid) = i32::try_from(status.pid).ok().and_then(Pid::from_raw)
+        {
+            let start = host::process_start(status.pid);
+            // What cannot be ended by asking is ended below, by the folder going away under it.
+            let _ = kill_process(pid, Signal::TERM);
+            let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
+            while host::process_alive(status.pid, start) == Some(true) && Instant::now() < deadline
+            {
+                self.collect();
+                std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS));
+            }
+        }
+        if let Some(mut child) = self.first_daemon().take() {
+            // Fails only for a process that has ended.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    fn collect(&self) {
+        let mut first = self.first_daemon();
+        if first.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(Some(_)))) {
+            *first = None;
+        }
+    }
+
+    fn first_daemon(&self) -> MutexGuard<'_, Option<Child>> {
+        self.first_daemon.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.end_daemon();
+    }
+}

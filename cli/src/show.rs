@@ -1,0 +1,97 @@
+//! Numbers, times and names for people. Time and home are arguments; nothing here asks for them.
+
+use std::path::Path;
+
+/// `1 session`, `2 sessions`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// Bytes in steps of a thousand: `950 B`, `1.2 kB`, `34 MB`.
+pub(crate) fn bytes(number: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if number < 1000 {
+        return format!("{number} B");
+    }
+    let number = u128::from(number);
+    let rounded = |scale: u128, divisor: u128| (number * scale + divisor / 2) / divisor;
+    let mut divisor = 1000;
+    let mut units = UNITS.into_iter().peekable();
+    let mut unit = "B";
+    while let Some(name) = units.next() {
+        unit = name;
+        if rounded(1, divisor) < 1000 || units.peek().is_none() {
+            break;
+        }
+        divisor *= 1000;
+    }
+    let tenths = rounded(10, divisor);
+    if tenths < 100 {
+        format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {unit}", rounded(1, divisor))
+    }
+}
+
+/// A length of time in its two largest units at most: `3 s`, `12 min`, `2 h 13 min`, `5 days`.
+pub(crate) fn duration(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
+    match (minutes, hours, days) {
+        (0, ..) => format!("{seconds} s"),
+        (_, 0, _) => format!("{minutes} min"),
+        (_, _, 0) if minutes % 60 == 0 => format!("{hours} h"),
+        (_, _, 0) => format!("{hours} h {} min", minutes % 60),
+        (_, _, days) => count(days, "day"),
+    }
+}
+
+/// How long ago `then` was at `now`: `just now`, `3 s ago`.
+pub(crate) fn ago(now: i64, then: i64) -> String {
+    match u64::try_from(now.saturating_sub(then)) {
+        Ok(gone) if gone >= 1000 => format!("{} ago", duration(gone)),
+        _ => "just now".to_owned(),
+    }
+}
+
+/// A path with the home directory as `~`.
+pub(crate) fn path(path: &str, home: Option<&Path>) -> String {
+    let short = home
+        .filter(|home| home.as_os_str().len() > 1)
+        .and_then(|home| Path::new(path).strip_prefix(home).ok())
+        .map(|rest| {
+            if rest.as_os_str().is_empty() {
+                "~".to_owned()
+            } else {
+                format!("~/{}", rest.display())
+            }
+        });
+    plain(&short.unwrap_or_else(|| path.to_owned()))
+}
+
+/// One line that cannot move the cursor: names come from directories and clients we do not control.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Text of many lines that cannot move the cursor otherwise.
+pub(crate) fn plain_lines(text: &str) -> String {
+    text.chars()
+        .filter(|c| *c != '\r')
+        .map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c })
+        .collect()
+}
+
+/// A word for a POSIX shell, quoted where it has to be.
+pub(crate) fn shell_word(word: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "-_./+=:@,%".contains(c);
+    if !word.is_empty() && word.chars().all(safe) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! Data in, text out.
+
+use super::*;
+
+#[test]
+fn bytes_round_to_two_digits_or_more() {
+    let table = [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1_000, "1.0 kB"),
+        (1_249, "1.2 kB"),
+        (9_949, "9.9 kB"),
+        (9_999, "10 kB"),
+        (10_000, "10 kB"),
+        (34_567_890, "35 MB"),
+        (999_400, "999 kB"),
+        (999_999, "1.0 MB"),
+        (5_000_000_000_000_000, "5000 TB"),
+    ];
+    for (number, text) in table {
+        assert_eq!(bytes(number), text);
+    }
+    assert!(bytes(u64::MAX).ends_with(" TB"));
+}
+
+#[test]
+fn durations_have_two_units_at_most() {
+    let table = [
+        (0, "0 s"),
+        (59_999, "59 s"),
+        (60_000, "1 min"),
+        (3_599_000, "59 min"),
+        (3_600_000, "1 h"),
+        (7_980_000, "2 h 13 min"),
+        (86_400_000, "1 day"),
+        (432_000_000, "5 days"),
+    ];
+    for (milliseconds, text) in table {
+        assert_eq!(duration(milliseconds), text);
+    }
+}
+
+#[test]
+fn a_time_in_the_future_is_now() {
+    assert_eq!(ago(5_000, 9_000), "just now");
+    assert_eq!(ago(5_000, 4_500), "just now");
+    assert_eq!(ago(5_000, 1_000), "4 s ago");
+    assert_eq!(ago(i64::MAX, i64::MIN), "106751991167 days ago");
+}
+
+#[test]
+fn home_is_a_tilde_and_nothing_else_is() {
+    let home = Some(Path::new("/home/ada"));
+    assert_eq!(path("/home/ada/src/x", home), "~/src/x");
+    assert_eq!(path("/home/ada", home), "~");
+    assert_eq!(path("/home/adaline/x", home), "/home/adaline/x");
+    assert_eq!(path("/x", Some(Path::new("/"))), "/x");
+    assert_eq!(path("/x\u{1b}[2J", None), "/x\u{fffd}[2J");
+}
+
+#[test]
+fn control_characters_stay_out_of_the_terminal() {
+    assert_eq!(plain("a\nb\u{7}"), "a\u{fffd}b\u{fffd}");
+    assert_eq!(plain_lines("a\r\n\tb\u{1b}[31m"), "a\n\tb\u{fffd}[31m");
+}
+
+#[test]
+fn shell_words_are_quoted_where_needed() {
+    assert_eq!(shell_word("/usr/bin/anchord"), "/usr/bin/anchord");
+    assert_eq!(shell_word("/my tools/it's"), r"'/my tools/it'\''s'");
+    assert_eq!(shell_word(""), "''");
+}
+
+#[test]
+fn counts_agree_with_their_noun() {
+    assert_eq!(count(0, "session"), "0 sessions");
+    assert_eq!(count(1, "session"), "1 session");
+}

@@ -1,0 +1,91 @@
+//! git's layouts, made by hand for tests: what git itself would leave on disk.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::locate::{Located, Surroundings, locate};
+
+/// A temporary directory with a canonical path.
+pub(super) struct Scratch {
+    _dir: tempfile::TempDir,
+    pub(super) path: PathBuf,
+}
+
+impl Scratch {
+    pub(super) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap();
+        Self { _dir: dir, path }
+    }
+
+    pub(super) fn dir(&self, relative: &str) -> PathBuf {
+        let path = self.path.join(relative);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    pub(super) fn file(&self, relative: &str, text: &str) -> PathBuf {
+        let path = self.path.join(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub(super) fn repository(&self, relative: &str) -> PathBuf {
+        let root = self.dir(relative);
+        git_directory(&root.join(".git"));
+        root
+    }
+
+    /// A worktree of `main`, as `git worktree add` records it.
+    pub(super) fn worktree(&self, main: &Path, relative: &str) -> PathBuf {
+        let root = self.dir(relative);
+        let git_dir = main.join(".git/worktrees").join(root.file_name().unwrap());
+        fs::create_dir_all(&git_dir).unwrap();
+        fs::write(git_dir.join("HEAD"), "ref: refs/heads/side\n").unwrap();
+        fs::write(git_dir.join("commondir"), "../..\n").unwrap();
+        fs::write(git_dir.join("gitdir"), format!("{}\n", root.join(".git").display())).unwrap();
+        fs::write(root.join(".git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
+        root
+    }
+
+    /// A submodule of `main`, as git absorbs it.
+    pub(super) fn submodule(main: &Path, name: &str) -> PathBuf {
+        let root = main.join(name);
+        fs::create_dir_all(&root).unwrap();
+        git_directory(&main.join(".git/modules").join(name));
+        fs::write(root.join(".git"), format!("gitdir: ../.git/modules/{name}\n")).unwrap();
+        root
+    }
+
+    /// The project of a directory, with nothing special about any.
+    pub(super) fn locate(&self, start: &Path) -> Located {
+        locate(start, false, &self.surroundings()).unwrap()
+    }
+
+    /// A home that is the scratch directory itself.
+    pub(super) fn surroundings(&self) -> Surroundings {
+        Surroundings { home: Some(self.path.clone()), tmp: None, instance_dir: None }
+    }
+}
+
+/// What makes a directory a git directory.
+pub(super) fn git_directory(path: &Path) {
+    fs::create_dir_all(path.join("objects")).unwrap();
+    fs::create_dir_all(path.join("refs")).unwrap();
+    fs::write(path.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+}
+
+/// Copies a directory with all that is in it.
+pub(super) fn copy_tree(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_tree(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

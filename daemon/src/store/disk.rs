@@ -1,0 +1,141 @@
+//! What the journal and the snapshots need of a disk, so that tests can put a failing one under them.
+//!
+//! Nothing here is durable until it is synced: bytes by [`DiskFile::sync_data`], names by
+//! [`Disk::sync_dir`].
+
+use std::fmt::Debug;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// A disk.
+pub trait Disk: Send + Sync + Debug {
+    /// Makes a directory and those above it, durably; one that is there is fine.
+    fn create_dir(&self, dir: &Path) -> io::Result<()>;
+    /// The names in a directory, in no order; none if there is no such directory.
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
+    /// Makes an empty file, in place of one that is there.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+    /// Opens a file that is there, to write at its end.
+    fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+    /// A whole file.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// At most `bytes_max` bytes from `offset` on.
+    fn read_at(&self, path: &Path, offset: u64, bytes_max: usize) -> io::Result<Vec<u8>>;
+    /// A file's length in bytes.
+    fn length(&self, path: &Path) -> io::Result<u64>;
+    /// Renames within one directory, in place of a file that is there.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Makes the names in a directory durable.
+    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    /// Bytes that may still be written to the disk that holds `dir`.
+    fn free_space(&self, dir: &Path) -> io::Result<u64>;
+}
+
+/// A file that is written at its end alone.
+pub trait DiskFile: Send + Debug {
+    /// Writes at the end. After an error any part may have been written.
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Makes all that was written durable, and the length with it.
+    fn sync_data(&mut self) -> io::Result<()>;
+    /// Cuts the file to this many bytes; not durable until synced.
+    fn truncate(&mut self, bytes: u64) -> io::Result<()>;
+}
+
+/// The operating system's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn create_dir(&self, dir: &Path) -> io::Result<()> {
+        if dir.is_dir() {
+            return Ok(());
+        }
+        if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            self.create_dir(parent)?;
+        }
+        match fs::DirBuilder::new().mode(0o700).create(dir) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        match dir.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => self.sync_dir(parent),
+            _ => Ok(()),
+        }
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        let entries = match fs::read_dir(dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            // A name that is no text is none of ours.
+            names.extend(entry?.file_name().into_string());
+        }
+        Ok(names)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        // Appending, since after a truncation the next write belongs at the new end.
+        let emptied =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        drop(emptied);
+        self.open_append(path)
+    }
+
+    fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(OpenOptions::new().append(true).open(path)?))
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+
+    fn read_at(&self, path: &Path, offset: u64, bytes_max: usize) -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        file.take(bytes_max as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn length(&self, path: &Path) -> io::Result<u64> {
+        Ok(fs::metadata(path)?.len())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        File::open(dir)?.sync_all()
+    }
+
+    fn free_space(&self, dir: &Path) -> io::Result<u64> {
+        let space = rustix::fs::statvfs(dir)?;
+        Ok(space.f_bavail.saturating_mul(space.f_frsize))
+    }
+}
+
+impl DiskFile for File {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        Write::write_all(self, bytes)
+    }
+
+    fn sync_data(&mut self) -> io::Result<()> {
+        File::sync_data(self)
+    }
+
+    fn truncate(&mut self, bytes: u64) -> io::Result<()> {
+        self.set_len(bytes)
+    }
+}

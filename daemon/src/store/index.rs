@@ -1,0 +1,100 @@
+//! What a store keeps beside its journal so as not to read it again: rows under keys.
+//!
+//! An index may be behind the journal, or gone, at any time; it may never be half of an `apply`.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use super::Row;
+
+/// Prefixes of keys: the state's rows, the reply ledger's, history, soft marks.
+pub(crate) const STATE: &str = "d/";
+pub(crate) const REPLIES: &str = "r/";
+pub(crate) const HISTORY: &str = "h/";
+pub(crate) const MARKS: &str = "k/";
+/// What the index is of, and how far it is.
+pub(crate) const META: &str = "meta";
+
+/// Whether a key's row is read at every open. An index counts these, since a damaged one can come up
+/// with fewer and no error.
+pub(crate) fn is_counted(key: &str) -> bool {
+    key.starts_with(STATE) || key.starts_with(REPLIES)
+}
+
+/// The index cannot be used (any more). It is dropped and built anew; nothing is lost.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct IndexError(pub String);
+
+/// Rows under keys, in key order.
+pub trait Index: Send + Debug {
+    /// The text under a key.
+    fn get(&self, key: &str) -> Result<Option<String>, IndexError>;
+
+    /// Every key with this prefix, without the prefix, and its text.
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, String)) -> Result<(), IndexError>;
+
+    /// Writes and removes rows, all or none; no key twice.
+    fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError>;
+
+    /// Whether these are as many as were written, of the rows that are read at every open (the
+    /// state's and the reply ledger's).
+    fn check_count(&self, counted: u64) -> Result<(), IndexError>;
+
+    /// Hands what was applied to the operating system.
+    fn flush(&mut self) -> Result<(), IndexError>;
+
+    /// Bytes on disk.
+    fn bytes(&self) -> u64;
+}
+
+/// Where an index is.
+pub trait IndexPlace: Send + Debug {
+    /// Opens the index that is there, or an empty one.
+    fn open(&self) -> Result<Box<dyn Index>, IndexError>;
+
+    /// Removes the index, which must not be open.
+    fn discard(&self) -> Result<(), IndexError>;
+}
+
+/// An index in memory alone: a stand-in while there is no better.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemIndex {
+    rows: BTreeMap<String, String>,
+}
+
+impl Index for MemIndex {
+    fn get(&self, key: &str) -> Result<Option<String>, IndexError> {
+        Ok(self.rows.get(key).cloned())
+    }
+
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, String)) -> Result<(), IndexError> {
+        for (key, value) in self.rows.range(prefix.to_owned()..) {
+            let Some(rest) = key.strip_prefix(prefix) else { break };
+            visit(rest, value.clone());
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
+        for row in rows {
+            match &row.value {
+                Some(value) => self.rows.insert(row.key.clone(), value.clone()),
+                None => self.rows.remove(&row.key),
+            };
+        }
+        Ok(())
+    }
+
+    fn check_count(&self, _counted: u64) -> Result<(), IndexError> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), IndexError> {
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,339 @@
+//! The journal: an append-only file of entries in segments, which is the truth.
+//!
+//! What [`Journal::append`] answered `Ok` to is synced, names included. After a failed write the file is
+//! cut back to the last acknowledged byte and synced, or the journal takes no more. Opening one is in
+//! `recover.rs`.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use anchord_memory::Seq;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::disk::{Disk, DiskFile};
+use super::format::{self, Crc, FORMAT, HeaderV1};
+use super::limits::ENTRY_BYTES_MAX;
+use super::segment::{self, file_name};
+use super::{Entry, StoreError};
+
+/// Where an entry's line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) segment: u32,
+    pub(crate) offset: u64,
+    /// Of the line, without its newline.
+    pub(crate) bytes: usize,
+}
+
+/// A file of the journal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub(crate) number: u32,
+    /// The seq of its first entry.
+    pub(crate) first: Seq,
+    /// The checksum of the last entry before it.
+    pub(crate) previous: Option<Crc>,
+    /// Complete lines, all synced.
+    pub(crate) bytes: u64,
+}
+
+/// An entry with where it stands.
+#[derive(Debug)]
+pub(crate) struct Placed<C> {
+    pub(crate) entry: Entry<C>,
+    pub(crate) position: Position,
+    pub(crate) crc: Crc,
+}
+
+/// An open journal.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) dir: PathBuf,
+    pub(super) machine: &'static str,
+    pub(super) id: Uuid,
+    pub(super) epoch: u32,
+    /// In order; the last one is written to.
+    pub(super) segments: Vec<Segment>,
+    /// The last segment; none if nothing can be written.
+    pub(super) file: Option<Box<dyn DiskFile>>,
+    /// The last entry, and its line's checksum.
+    pub(super) last: Seq,
+    pub(super) last_crc: Crc,
+    /// A segment was renamed into place, but the directory is not synced yet.
+    pub(super) dir_unsynced: bool,
+    pub(super) read_only: Option<String>,
+    pub(super) reserve_bytes: u64,
+}
+
+impl Journal {
+    /// Appends entries that follow the last one, and syncs once. Says where they are.
+    pub(crate) fn append<C: Serialize>(
+        &mut self,
+        batch: &[Entry<C>],
+    ) -> Result<Vec<Position>, StoreError> {
+        if let Some(why) = &self.read_only {
+            return Err(StoreError::ReadOnly { why: why.clone() });
+        }
+        let Some(segment) = self.segments.last().copied() else {
+            return Err(StoreError::ReadOnly { why: "the journal has no segment".to_owned() });
+        };
+        let mut lines = Vec::new();
+        let mut positions = Vec::with_capacity(batch.len());
+        let mut crc = self.last_crc;
+        let mut last = self.last;
+        for entry in batch {
+            if entry.seq.0 != last.0 + 1 {
+                return Err(StoreError::OutOfOrder { last, given: entry.seq });
+            }
+            let start = lines.len();
+            crc = format::write_entry(entry, &mut lines);
+            let bytes = lines.len() - start - 1;
+            if bytes > ENTRY_BYTES_MAX {
+                return Err(StoreError::TooLarge { bytes, bytes_max: ENTRY_BYTES_MAX });
+            }
+            let offset = segment.bytes + start as u64;
+            positions.push(Position { segment: segment.number, offset, bytes });
+            last = entry.seq;
+        }
+        if batch.is_empty() {
+            return Ok(positions);
+        }
+        self.check_space(lines.len() as u64)?;
+        self.write(&lines)?;
+
+        if let Some(segment) = self.segments.last_mut() {
+            segment.bytes += lines.len() as u64;
+        }
+        self.last = last;
+        self.last_crc = crc;
+        Ok(positions)
+    }
+
+    /// Ends the last segment and begins the next. When this fails, the journal goes on in the old one.
+    pub(crate) fn rotate(&mut self) -> Result<(), StoreError> {
+        let number = self.last_segment() + 1;
+        let previous = (self.last > Seq(0)).then_some(self.last_crc);
+        let first = Seq(self.last.0 + 1);
+        let bytes = self.write_segment(number, first, previous)?;
+        // From here on the segment is there for the next open, so it must be used, come what may.
+        self.segments.push(Segment { number, first, previous, bytes });
+        self.dir_unsynced = true;
+        let path = self.path(number);
+        match self.disk.open_append(&path) {
+            Ok(file) => self.file = Some(file),
+            Err(source) => {
+                self.read_only = Some(format!("cannot open {}: {source}", path.display()));
+                self.file = None;
+                return Err(StoreError::Io { doing: "open", path, source });
+            }
+        }
+        self.sync_dir().map_err(StoreError::io("sync", &self.dir))
+    }
+
+    /// Writes a segment that has a header alone, under a temporary name, and renames it into place.
+    pub(super) fn write_segment(
+        &self,
+        number: u32,
+        first: Seq,
+        previous: Option<Crc>,
+    ) -> Result<u64, StoreError> {
+        let header = HeaderV1 {
+            format: FORMAT,
+            build: env!("CARGO_PKG_VERSION").into(),
+            machine: self.machine.into(),
+            journal: self.id,
+            epoch: self.epoch,
+            segment: number,
+            first,
+            previous,
+        };
+        let mut line = Vec::new();
+        format::write_line(&header, &mut line);
+        let path = self.path(number);
+        let temporary = path.with_extension("tmp");
+        let mut file =
+            self.disk.create(&temporary).map_err(StoreError::io("create", &temporary))?;
+        file.write_all(&line).map_err(StoreError::io("write", &temporary))?;
+        file.sync_data().map_err(StoreError::io("sync", &temporary))?;
+        self.disk.rename(&temporary, &path).map_err(StoreError::io("rename", &temporary))?;
+        Ok(line.len() as u64)
+    }
+
+    /// Reads every entry from `from` on, checked, until `visit` says false.
+    pub(crate) fn replay<C: DeserializeOwned>(
+        &self,
+        from: Seq,
+        visit: &mut dyn FnMut(Placed<C>) -> bool,
+    ) -> Result<(), StoreError> {
+        let start = self.segments.partition_point(|segment| segment.first <= from).max(1) - 1;
+        let mut next = from;
+        for segment in self.segments.iter().skip(start) {
+            let bytes = self.read_segment(segment)?;
+            for line in segment::lines(&bytes).skip(1) {
+                let damaged = |why: String| self.damaged(segment.number, line.number, why);
+                let seq =
+                    format::peek_seq(line.bytes).map_err(|fault| damaged(fault.to_string()))?;
+                if seq < from {
+                    continue;
+                }
+                let crc = segment::check_entry(line.bytes, next).map_err(damaged)?;
+                let entry =
+                    format::read_entry(line.bytes).map_err(|fault| damaged(fault.to_string()))?;
+                let (number, offset) = (segment.number, line.offset);
+                let position = Position { segment: number, offset, bytes: line.bytes.len() };
+                next = Seq(next.0 + 1);
+                if !visit(Placed { entry, position, crc }) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the entry at a position, and its checksum.
+    pub(crate) fn entry_at<C: DeserializeOwned>(
+        &self,
+        position: Position,
+    ) -> Result<Placed<C>, StoreError> {
+        let path = self.path(position.segment);
+        let line = self
+            .disk
+            .read_at(&path, position.offset, position.bytes)
+            .map_err(StoreError::io("read", &path))?;
+        let damaged = |fault: format::LineFault| StoreError::Damaged {
+            at: format!("journal/{} byte {}", file_name(position.segment), position.offset),
+            why: fault.to_string(),
+        };
+        let crc = format::check_line(&line).map_err(damaged)?;
+        let entry = format::read_entry(&line).map_err(damaged)?;
+        Ok(Placed { entry, position, crc })
+    }
+
+    /// Where the entry with this seq is, if it is there.
+    pub(crate) fn find(&self, seq: Seq) -> Result<Option<Position>, StoreError> {
+        let after = self.segments.partition_point(|segment| segment.first <= seq);
+        let Some(segment) = after.checked_sub(1).and_then(|at| self.segments.get(at)) else {
+            return Ok(None);
+        };
+        let bytes = self.read_segment(segment)?;
+        let line = segment::lines(&bytes)
+            .skip(1)
+            .find(|line| format::peek_seq(line.bytes).is_ok_and(|found| found == seq));
+        Ok(line.map(|line| Position {
+            segment: segment.number,
+            offset: line.offset,
+            bytes: line.bytes.len(),
+        }))
+    }
+
+    /// The complete lines of a segment.
+    pub(crate) fn read_segment(&self, segment: &Segment) -> Result<Vec<u8>, StoreError> {
+        let path = self.path(segment.number);
+        let mut bytes = self.disk.read(&path).map_err(StoreError::io("read", &path))?;
+        // What lies beyond was never acknowledged.
+        bytes.truncate(usize::try_from(segment.bytes).unwrap_or(usize::MAX));
+        Ok(bytes)
+    }
+
+    /// The number of the segment that is written to.
+    pub(crate) fn last_segment(&self) -> u32 {
+        self.segments.last().map_or(0, |segment| segment.number)
+    }
+
+    /// Bytes of the segment that is written to.
+    pub(crate) fn last_segment_bytes(&self) -> u64 {
+        self.segments.last().map_or(0, |segment| segment.bytes)
+    }
+
+    /// Tries once more to take back what a failed write may have left.
+    pub(crate) fn close(&mut self) {
+        if self.read_only.is_some() && self.file.is_some() {
+            match self.cut_back() {
+                Ok(()) => tracing::info!(dir = %self.dir.display(), "cut the journal back at last"),
+                Err(error) => tracing::error!(
+                    dir = %self.dir.display(), %error,
+                    "the journal may end in entries that were answered as outcome unknown"
+                ),
+            }
+        }
+        self.file = None;
+    }
+
+    pub(super) fn path(&self, number: u32) -> PathBuf {
+        self.dir.join(file_name(number))
+    }
+
+    pub(super) fn damaged(&self, segment: u32, line: u64, why: String) -> StoreError {
+        StoreError::Damaged { at: format!("journal/{}:{line}", file_name(segment)), why }
+    }
+
+    fn check_space(&self, bytes: u64) -> Result<(), StoreError> {
+        let needed_bytes = bytes.saturating_add(self.reserve_bytes);
+        let free_bytes = self
+            .disk
+            .free_space(&self.dir)
+            .map_err(StoreError::io("ask for space in", &self.dir))?;
+        if free_bytes < needed_bytes {
+            return Err(StoreError::NoSpace { path: self.dir.clone(), needed_bytes, free_bytes });
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, lines: &[u8]) -> Result<(), StoreError> {
+        let path = self.path(self.last_segment());
+        let outcome = match &mut self.file {
+            Some(file) => file.write_all(lines).and_then(|()| file.sync_data()),
+            None => Err(io::Error::other("the segment is not open")),
+        };
+        let Err(source) = outcome.and_then(|()| self.sync_dir()) else { return Ok(()) };
+        match self.cut_back() {
+            Ok(()) => Err(StoreError::NotSaved { path, source }),
+            Err(cut) => {
+                self.read_only = Some(format!(
+                    "a write to {} failed ({source}) and could not be taken back ({cut}); \
+                     restart the daemon once the disk is well",
+                    path.display()
+                ));
+                Err(StoreError::Uncertain { path, source, cut })
+            }
+        }
+    }
+
+    fn cut_back(&mut self) -> io::Result<()> {
+        let bytes = self.last_segment_bytes();
+        match &mut self.file {
+            Some(file) => file.truncate(bytes).and_then(|()| file.sync_data()),
+            None => Err(io::Error::other("the segment is not open")),
+        }
+    }
+
+    fn sync_dir(&mut self) -> io::Result<()> {
+        if self.dir_unsynced {
+            self.disk.sync_dir(&self.dir)?;
+            self.dir_unsynced = false;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.segment, self.offset, self.bytes)
+    }
+}
+
+impl FromStr for Position {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut parts = text.splitn(3, ':');
+        let mut part = || parts.next().unwrap_or_default();
+        Ok(Self { segment: part().parse()?, offset: part().parse()?, bytes: part().parse()? })
+    }
+}

@@ -1,0 +1,344 @@
+//! The store: a journal that is the truth, an index that follows it, a snapshot at each new segment.
+//!
+//! Only [`Store::append`] promises anything. A fault of the index drops it for this run, with a stand-in
+//! in memory; the next open builds it anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anchord_memory::{Seq, Timestamp};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::format::{Crc, FORMAT};
+use super::index::{HISTORY, Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE};
+use super::journal::{Journal, Position};
+use super::limits::INDEX_BATCH_ROWS_MAX;
+use super::sled_index::SledPlace;
+use super::{Entry, Health, Machine, Replies, Row, Sizes, Store, StoreError, snapshot};
+
+/// A store in a directory.
+#[derive(Debug)]
+pub struct JournalStore<M: Machine> {
+    pub(super) journal: Journal,
+    pub(super) snapshots: PathBuf,
+    pub(super) index: Box<dyn Index>,
+    pub(super) place: Box<dyn IndexPlace>,
+    /// Why `index` is a stand-in.
+    pub(super) index_fault: Option<String>,
+    /// History of segments before this one may be missing in the index.
+    pub(super) history_from: u32,
+    /// Such a segment is damaged: looked at again only when history is asked for.
+    pub(super) history_damaged: bool,
+    /// Appended, but not in the index yet.
+    pub(super) pending: Vec<Pending<M::Change>>,
+    /// Where the last entry is.
+    pub(super) at: Option<Position>,
+    /// When the last entry was accepted.
+    pub(super) time: Timestamp,
+    pub(super) marks: BTreeMap<String, String>,
+    pub(super) unwritten_marks: BTreeSet<String>,
+    pub(super) segment_bytes_max: u64,
+}
+
+/// What the index must still take in of an entry.
+#[derive(Debug)]
+pub(super) struct Pending<C> {
+    pub(super) changes: Vec<C>,
+    pub(super) instance: Option<Arc<str>>,
+    pub(super) position: Position,
+}
+
+/// What an index is of, and how far it is: its row `meta`.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MetaV1 {
+    pub(super) format: u32,
+    pub(super) machine: String,
+    pub(super) journal: Uuid,
+    pub(super) epoch: u32,
+    /// The last entry applied, its line's checksum and its place.
+    pub(super) seq: Seq,
+    pub(super) line: Crc,
+    pub(super) at: Option<String>,
+    pub(super) history_from: u32,
+}
+
+/// Removes a closed store's index; the next open builds it anew.
+pub fn discard_index(dir: &Path) -> Result<(), IndexError> {
+    SledPlace::new(dir.join("sled")).discard()
+}
+
+impl<M: Machine> Store<M> for JournalStore<M> {
+    fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
+        let positions = self.journal.append(batch)?;
+        for (entry, position) in batch.iter().zip(positions) {
+            self.follow(entry, position);
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
+        if self.pending.is_empty() && self.journal.read_only.is_some() {
+            return Ok(());
+        }
+        if state.seq() != self.journal.last {
+            return Err(StoreError::OutOfOrder { last: self.journal.last, given: state.seq() });
+        }
+        self.index_pending(state, replies);
+        let full = self.journal.last_segment_bytes() >= self.segment_bytes_max;
+        if full && self.journal.read_only.is_none() {
+            self.rotate(state, replies)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) {
+        self.write_marks();
+        if self.history_from > 1 && !self.history_damaged {
+            if let Err(error) = self.fill_history(self.history_from - 1) {
+                self.history_damaged = true;
+                tracing::warn!(%error, "history before this segment cannot be read");
+            }
+        }
+        if let Err(error) = self.index.flush() {
+            self.drop_index(&error);
+        }
+    }
+
+    fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
+        let row = format!("{HISTORY}{key}");
+        loop {
+            match self.index.get(&row) {
+                Err(error) => self.drop_index(&error),
+                Ok(Some(text)) => {
+                    if let Ok(position) = text.parse() {
+                        return Ok(Some(self.journal.entry_at(position)?.entry));
+                    }
+                    self.drop_index(&IndexError(format!("the value of {row} is damaged")));
+                }
+                Ok(None) if self.history_from > 1 => self.fill_history(self.history_from - 1)?,
+                Ok(None) => return Ok(None),
+            }
+        }
+    }
+
+    fn entries(
+        &mut self,
+        from: Seq,
+        visit: &mut dyn FnMut(&Entry<M::Change>) -> bool,
+    ) -> Result<(), StoreError> {
+        self.journal.replay(from, &mut |placed| visit(&placed.entry))
+    }
+
+    fn mark(&mut self, key: &str, value: Option<&str>) {
+        match value {
+            Some(value) => self.marks.insert(key.to_owned(), value.to_owned()),
+            None => self.marks.remove(key),
+        };
+        self.unwritten_marks.insert(key.to_owned());
+    }
+
+    fn marks(&self) -> &BTreeMap<String, String> {
+        &self.marks
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            entries: self.journal.last.0,
+            segments: u32::try_from(self.journal.segments.len()).unwrap_or(u32::MAX),
+            journal_bytes: self.journal.segments.iter().map(|segment| segment.bytes).sum(),
+            snapshot_bytes: snapshot::bytes(&*self.journal.disk, &self.snapshots),
+            index_bytes: self.index.bytes(),
+        }
+    }
+
+    fn health(&self) -> Health {
+        Health { read_only: self.journal.read_only.clone(), index: self.index_fault.clone() }
+    }
+
+    fn close(mut self: Box<Self>) {
+        self.write_marks();
+        if let Err(error) = self.index.flush() {
+            self.drop_index(&error);
+        }
+        self.journal.close();
+    }
+}
+
+impl<M: Machine> JournalStore<M> {
+    /// Notes what the index must take in of an entry that is in the journal.
+    pub(super) fn follow(&mut self, entry: &Entry<M::Change>, position: Position) {
+        self.at = Some(position);
+        self.time = self.time.max(entry.time);
+        self.pending.push(Pending {
+            changes: entry.changes.clone(),
+            instance: entry.call.as_ref().map(|call| Arc::clone(&call.instance)),
+            position,
+        });
+    }
+
+    /// Brings the index up to `state`, as one batch: an entry may not be applied twice to its rows.
+    pub(super) fn index_pending(&mut self, state: &M, replies: &Replies) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let mut rows = BTreeMap::new();
+        for pending in self.pending.drain(..) {
+            for row in state.touched_rows(&pending.changes) {
+                rows.insert(format!("{STATE}{}", row.key), row.value);
+            }
+            for key in history_keys::<M>(&pending.changes) {
+                rows.insert(key, Some(pending.position.to_string()));
+            }
+            if let Some(instance) = pending.instance {
+                let row = replies.row(&instance);
+                rows.insert(format!("{REPLIES}{}", row.key), row.value);
+            }
+        }
+        let rows = rows.into_iter().map(|(key, value)| Row { key, value });
+        let meta = self.meta(state.seq());
+        if let Err(error) = write_rows(&mut *self.index, rows, meta) {
+            self.drop_index(&error);
+        }
+    }
+
+    /// The row that says what the index is of.
+    pub(super) fn meta(&self, seq: Seq) -> Row {
+        let meta = MetaV1 {
+            format: FORMAT,
+            machine: M::NAME.to_owned(),
+            journal: self.journal.id,
+            epoch: self.journal.epoch,
+            seq,
+            line: self.journal.last_crc,
+            at: self.at.map(|at| at.to_string()),
+            history_from: self.history_from,
+        };
+        let text = serde_json::to_string(&meta).expect("numbers and text always serialize");
+        Row { key: META.to_owned(), value: Some(text) }
+    }
+
+    /// Goes on without the index. What it held is in the journal.
+    pub(super) fn drop_index(&mut self, error: &IndexError) {
+        tracing::error!(%error, "the index is out of use until the store is opened again");
+        self.index = Box::new(MemIndex::default());
+        self.index_fault = Some(error.to_string());
+        self.history_from = self.journal.last_segment() + 1;
+        self.pending.clear();
+        if let Err(error) = self.place.discard() {
+            tracing::warn!(%error, "the index stays behind; the next open looks at it again");
+        }
+    }
+
+    fn rotate(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
+        self.journal.rotate()?;
+        let gone: Vec<Row> = replies
+            .prune(self.time)
+            .iter()
+            .map(|instance| Row { key: format!("{REPLIES}{instance}"), value: None })
+            .collect();
+        if let Err(error) = self.index.apply(&gone) {
+            self.drop_index(&error);
+        }
+        let place = snapshot::Place {
+            machine: M::NAME,
+            journal: self.journal.id,
+            epoch: self.journal.epoch,
+            segment: self.journal.last_segment(),
+            seq: state.seq(),
+            line: self.journal.last_crc,
+        };
+        let rows = all_rows(state, replies);
+        snapshot::write(&*self.journal.disk, &self.snapshots, &place, state.revision(), rows)
+    }
+
+    fn write_marks(&mut self) {
+        let rows: Vec<Row> = std::mem::take(&mut self.unwritten_marks)
+            .into_iter()
+            .map(|key| {
+                let value = self.marks.get(&key).cloned();
+                Row { key: format!("{MARKS}{key}"), value }
+            })
+            .collect();
+        if rows.is_empty() {
+            return;
+        }
+        if let Err(error) = self.index.apply(&rows) {
+            self.drop_index(&error);
+        }
+    }
+
+    /// Gives the index the history of one more segment, which must be the one before `history_from`.
+    fn fill_history(&mut self, number: u32) -> Result<(), StoreError> {
+        let first = self.journal.segments.iter().find(|segment| segment.number == number);
+        let mut rows = BTreeMap::new();
+        if let Some(first) = first.map(|segment| segment.first) {
+            self.journal.replay::<M::Change>(first, &mut |placed| {
+                if placed.position.segment != number {
+                    return false;
+                }
+                for key in history_keys::<M>(&placed.entry.changes) {
+                    rows.insert(key, Some(placed.position.to_string()));
+                }
+                true
+            })?;
+        }
+        let mut rows: Vec<Row> = rows.into_iter().map(|(key, value)| Row { key, value }).collect();
+        let outcome = rows.chunks_mut(INDEX_BATCH_ROWS_MAX).try_for_each(|rows| {
+            // A later segment may have said something newer under the same key.
+            let mut absent = Vec::with_capacity(rows.len());
+            for row in rows {
+                if self.index.get(&row.key)?.is_none() {
+                    absent.push(row.clone());
+                }
+            }
+            self.index.apply(&absent)
+        });
+        match outcome {
+            Ok(()) => self.history_from = number,
+            Err(error) => self.drop_index(&error),
+        }
+        Ok(())
+    }
+}
+
+/// Writes rows and what they make the index to be. Too many for one batch are written in parts, and the
+/// index is of nothing in between.
+pub(super) fn write_rows(
+    index: &mut dyn Index,
+    rows: impl Iterator<Item = Row>,
+    meta: Row,
+) -> Result<(), IndexError> {
+    let mut part = Vec::new();
+    let mut invalidated = false;
+    for row in rows {
+        part.push(row);
+        if part.len() == INDEX_BATCH_ROWS_MAX {
+            if !invalidated {
+                index.apply(&[Row { key: META.to_owned(), value: None }])?;
+                invalidated = true;
+            }
+            index.apply(&part)?;
+            part.clear();
+        }
+    }
+    part.push(meta);
+    index.apply(&part)
+}
+
+/// Rows of history for an entry's changes, without their values.
+pub(super) fn history_keys<M: Machine>(changes: &[M::Change]) -> impl Iterator<Item = String> {
+    changes.iter().flat_map(M::history_keys).map(|key| format!("{HISTORY}{key}"))
+}
+
+/// Everything that a snapshot holds, and an index but for history.
+pub(super) fn all_rows<'a, M: Machine>(
+    state: &'a M,
+    replies: &'a Replies,
+) -> impl Iterator<Item = Row> + 'a {
+    let prefixed =
+        |prefix: &str, row: Row| Row { key: format!("{prefix}{}", row.key), value: row.value };
+    let state = state.rows().map(move |row| prefixed(STATE, row));
+    state.chain(replies.rows().map(move |row| prefixed(REPLIES, row)))
+}

@@ -1,0 +1,33 @@
+//! Every limit of the store, with its unit last in the name.
+
+/// A segment at least this long is followed by a new one, with a snapshot.
+pub const SEGMENT_BYTES_MAX: u64 = 16 << 20;
+
+/// The longest line of a journal. A longer entry is refused before anything is written.
+pub const ENTRY_BYTES_MAX: usize = 64 << 20;
+
+/// Room that a write must leave free on the disk: a full disk is met by us first, while there is
+/// still enough for a snapshot and the index.
+pub const RESERVE_BYTES: u64 = 16 << 20;
+
+/// How much of the older segments is checked each time a store is opened, newest first.
+/// `anchord journal verify` checks the rest.
+pub const CHECKED_AT_OPEN_BYTES_MAX: u64 = 256 << 20;
+
+/// Snapshots kept; the older ones are for the case that the newest is damaged.
+pub const SNAPSHOTS_KEPT_MAX: usize = 2;
+
+/// Rows written to the index at once. More are written in parts, with the index invalid in between.
+pub const INDEX_BATCH_ROWS_MAX: usize = 2048;
+
+/// The longest value that sled is given: larger tree nodes go to blob files, which it never syncs.
+pub const SLED_VALUE_BYTES_MAX: usize = 4 << 10;
+
+/// sled's page cache, per store. Its own default is 1 GB.
+pub const SLED_CACHE_BYTES_MAX: u64 = 8 << 20;
+
+/// How long opening waits for the threads of an index closed just before to let go of its file.
+pub const SLED_LOCK_WAIT_MILLIS_MAX: u64 = 2_000;
+
+/// A shim without a write for so long is forgotten, with the replies it never acknowledged.
+pub const SHIM_IDLE_DAYS_MAX: i64 = 30;

@@ -1,0 +1,188 @@
+//! A project's memory as a state machine of the store: which rows it consists of.
+
+use anchord_memory::{
+    Change, Counters, Memory, Notice, Record, RecordId, Restore, Revision, Seq, SessionId, Staged,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{Machine, Row};
+
+const COUNTERS: &str = "m/counters";
+const RECORD: &str = "n/";
+const NOTICE: &str = "o/";
+const IMPORT: &str = "p/";
+const STAGED: &str = "s/";
+
+impl Machine for Memory {
+    type Change = Change;
+
+    const NAME: &'static str = "project";
+
+    fn is_commit(changes: &[Change]) -> bool {
+        changes.iter().any(Change::is_shared)
+    }
+
+    fn seq(&self) -> Seq {
+        Self::seq(self)
+    }
+
+    fn revision(&self) -> Revision {
+        Self::revision(self)
+    }
+
+    fn apply(&mut self, seq: Seq, changes: &[Change]) {
+        Self::apply(self, seq, changes);
+    }
+
+    fn touched_rows(&self, changes: &[Change]) -> Vec<Row> {
+        let mut rows = vec![counters_row(self)];
+        for change in changes {
+            match change {
+                Change::Put(record) => rows.push(record_row(self, record.id)),
+                Change::Stage { session, .. } | Change::Unstage { session } => {
+                    rows.push(staged_row(self, session));
+                }
+                Change::Adopt { from, to } => {
+                    rows.push(staged_row(self, from));
+                    rows.push(staged_row(self, to));
+                }
+                Change::Notify(notice) => rows.push(notice_row(notice)),
+                Change::Imported { source, digest, .. } => {
+                    let records = self.imported(source, digest).unwrap_or_default();
+                    rows.push(import_row(source, digest, records));
+                }
+            }
+        }
+        rows
+    }
+
+    fn rows(&self) -> Box<dyn Iterator<Item = Row> + '_> {
+        let imports =
+            self.imports().map(|((source, digest), records)| import_row(source, digest, *records));
+        Box::new(
+            std::iter::once(counters_row(self))
+                .chain(self.records().map(|record| row(record_key(record.id), &**record)))
+                .chain(self.notices().map(|notice| notice_row(notice)))
+                .chain(imports)
+                .chain(self.staged().map(|(session, _)| staged_row(self, session))),
+        )
+    }
+
+    fn restore(rows: &mut dyn Iterator<Item = Row>) -> Result<Self, String> {
+        let mut parts = Parts::default();
+        for Row { key, value } in rows {
+            let Some(value) = value else { continue };
+            if key == COUNTERS {
+                parts.counters = Some(read(&key, &value)?);
+            } else if key.starts_with(RECORD) {
+                parts.records.push(read(&key, &value)?);
+            } else if let Some(session) = key.strip_prefix(STAGED) {
+                parts.staged.push((SessionId::new(session), read(&key, &value)?));
+            } else if key.starts_with(NOTICE) {
+                parts.notices.push(read(&key, &value)?);
+            } else if key.starts_with(IMPORT) {
+                parts.imports.push(read(&key, &value)?);
+            } else {
+                return Err(format!("the row {key} is of no kind that this anchord knows"));
+            }
+        }
+        parts.memory()
+    }
+
+    fn history_keys(change: &Change) -> Vec<String> {
+        let key = |record: &Record| format!("{}@{}", record.id, record.version.0);
+        change.record().map(key).into_iter().collect()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct CountersV1 {
+    seq: Seq,
+    revision: Revision,
+    #[serde(flatten)]
+    counters: Counters,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ImportV1 {
+    source: String,
+    digest: String,
+    records: u32,
+}
+
+/// What rows hold, in whatever order they come.
+#[derive(Default)]
+struct Parts {
+    counters: Option<CountersV1>,
+    records: Vec<Record>,
+    staged: Vec<(SessionId, Staged)>,
+    notices: Vec<Notice>,
+    imports: Vec<ImportV1>,
+}
+
+impl Parts {
+    fn memory(self) -> Result<Memory, String> {
+        let Some(CountersV1 { seq, revision, counters }) = self.counters else {
+            return Err(format!("the row {COUNTERS} is missing"));
+        };
+        let mut memory = Restore::at(seq, revision, counters);
+        for record in self.records {
+            memory.record(record);
+        }
+        for (session, staged) in self.staged {
+            memory.staged(session, staged);
+        }
+        for notice in self.notices {
+            memory.notice(notice);
+        }
+        for ImportV1 { source, digest, records } in self.imports {
+            memory.import(source, digest, records);
+        }
+        Ok(memory.finish())
+    }
+}
+
+fn counters_row(memory: &Memory) -> Row {
+    let counters =
+        CountersV1 { seq: memory.seq(), revision: memory.revision(), counters: memory.counters() };
+    row(COUNTERS.to_owned(), &counters)
+}
+
+fn record_row(memory: &Memory, id: RecordId) -> Row {
+    let key = record_key(id);
+    match memory.record(id) {
+        Some(record) => row(key, &**record),
+        None => Row { key, value: None },
+    }
+}
+
+fn record_key(id: RecordId) -> String {
+    format!("{RECORD}{id}")
+}
+
+fn staged_row(memory: &Memory, session: &SessionId) -> Row {
+    let key = format!("{STAGED}{session}");
+    match memory.staged_by(session) {
+        Some(staged) => row(key, &**staged),
+        None => Row { key, value: None },
+    }
+}
+
+fn notice_row(notice: &Notice) -> Row {
+    row(format!("{NOTICE}{}", notice.id.0), notice)
+}
+
+fn import_row(source: &str, digest: &str, records: u32) -> Row {
+    let value = ImportV1 { source: source.to_owned(), digest: digest.to_owned(), records };
+    row(format!("{IMPORT}{source}/{digest}"), &value)
+}
+
+fn row<T: Serialize>(key: String, value: &T) -> Row {
+    let text = serde_json::to_string(value).expect("domain types always serialize");
+    Row { key, value: Some(text) }
+}
+
+fn read<T: DeserializeOwned>(key: &str, value: &str) -> Result<T, String> {
+    serde_json::from_str(value).map_err(|error| format!("the row {key} cannot be read: {error}"))
+}

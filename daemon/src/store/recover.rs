@@ -1,0 +1,341 @@
+//! Opening a journal: find its segments, check them, remove an incomplete last line.
+//!
+//! A line of the last segment that has no newline was never acknowledged: it is kept aside and cut off.
+//! Anything else that is not as it was written makes the journal read-only and is named; nothing is
+//! repaired.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anchord_memory::Seq;
+use uuid::Uuid;
+
+use super::StoreError;
+use super::disk::Disk;
+use super::format::{Crc, HeaderV1, peek_seq};
+use super::journal::{Journal, Segment};
+use super::limits::CHECKED_AT_OPEN_BYTES_MAX;
+use super::segment::{self, Header, file_name};
+
+/// Enough for a header line.
+const HEADER_BYTES_MAX: usize = 4 << 10;
+
+/// A journal as it was found.
+#[derive(Debug)]
+pub(crate) struct Recovered {
+    pub(crate) journal: Journal,
+    /// There was none before.
+    pub(crate) created: bool,
+    /// Where the incomplete last line is now.
+    pub(crate) tail_removed: Option<PathBuf>,
+    /// It is of a newer format or cannot be written to: leave the index alone, too.
+    pub(crate) untouchable: bool,
+}
+
+/// Opens the journal in `dir`, or begins one.
+pub(crate) fn open(
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    machine: &'static str,
+    reserve_bytes: u64,
+) -> Result<Recovered, StoreError> {
+    disk.create_dir(&dir).map_err(StoreError::io("create", &dir))?;
+    let names = disk.list(&dir).map_err(StoreError::io("list", &dir))?;
+    let mut numbers: Vec<u32> = names.iter().filter_map(|name| segment::number_of(name)).collect();
+    numbers.sort_unstable();
+    let journal = Journal {
+        disk,
+        dir,
+        machine,
+        id: Uuid::nil(),
+        epoch: 1,
+        segments: Vec::new(),
+        file: None,
+        last: Seq(0),
+        last_crc: Crc(0),
+        dir_unsynced: true,
+        read_only: None,
+        reserve_bytes,
+    };
+    let mut opening = Opening { journal, names, tail_removed: None, untouchable: false };
+    let (number, bytes) = match opening.last_segment(&mut numbers)? {
+        Some(last) => last,
+        None => return opening.begin(),
+    };
+    opening.read_headers(&numbers)?;
+    opening.check_last(number, bytes)?;
+    opening.check_sealed()?;
+    opening.make_writable();
+    opening.finish(false)
+}
+
+struct Opening {
+    journal: Journal,
+    names: Vec<String>,
+    tail_removed: Option<PathBuf>,
+    untouchable: bool,
+}
+
+impl Opening {
+    /// The last segment that has a header, with its bytes. One whose header is incomplete holds no
+    /// entry: it is put aside whole, and the segment before it is the last again.
+    fn last_segment(
+        &mut self,
+        numbers: &mut Vec<u32>,
+    ) -> Result<Option<(u32, Vec<u8>)>, StoreError> {
+        while let Some(number) = numbers.last().copied() {
+            let path = self.journal.path(number);
+            let bytes = self.journal.disk.read(&path).map_err(StoreError::io("read", &path))?;
+            if bytes.contains(&b'\n') || self.tail_removed.is_some() {
+                return Ok(Some((number, bytes)));
+            }
+            numbers.pop();
+            self.keep_aside(number, &bytes, |disk, path| disk.remove(path));
+            if self.journal.read_only.is_some() {
+                self.tail_removed.get_or_insert(path);
+            }
+        }
+        Ok(None)
+    }
+
+    fn begin(mut self) -> Result<Recovered, StoreError> {
+        self.journal.id = Uuid::new_v4();
+        if self.journal.read_only.is_none() {
+            let bytes = self.journal.write_segment(1, Seq(1), None)?;
+            self.journal.segments =
+                vec![Segment { number: 1, first: Seq(1), previous: None, bytes }];
+            self.make_writable();
+        }
+        self.finish(true)
+    }
+
+    /// Fills in the segments and what their headers say of the journal.
+    fn read_headers(&mut self, numbers: &[u32]) -> Result<(), StoreError> {
+        let mut expected = 1;
+        for number in numbers.iter().copied() {
+            if number != expected {
+                self.refuse_writes(format!(
+                    "journal/{} is missing; put it back from a backup",
+                    file_name(expected)
+                ));
+            }
+            expected = number + 1;
+            let path = self.journal.path(number);
+            let start = self
+                .journal
+                .disk
+                .read_at(&path, 0, HEADER_BYTES_MAX)
+                .map_err(StoreError::io("read", &path))?;
+            let bytes =
+                self.journal.disk.length(&path).map_err(StoreError::io("measure", &path))?;
+            let mut lines = segment::lines(&start);
+            let line = lines.next().map(|line| line.bytes).unwrap_or_default();
+            let (first, previous) = match segment::read_header(line) {
+                Ok(Header::Known(header)) => {
+                    self.check_header(&header, number, &path)?;
+                    (Some(header.first), header.previous)
+                }
+                Ok(Header::Newer { build, format, header }) => {
+                    self.untouchable = true;
+                    self.refuse_writes(format!(
+                        "journal/{} was written by a newer anchord ({build}, format {format}); \
+                         update this one to write",
+                        file_name(number)
+                    ));
+                    if let Some(header) = &header {
+                        self.check_header(header, number, &path)?;
+                    }
+                    header.map_or((None, None), |header| (Some(header.first), header.previous))
+                }
+                Err(fault) => {
+                    let fault = self.journal.damaged(number, 1, fault.to_string());
+                    self.refuse_writes(fault.to_string());
+                    // The entries may be sound all the same.
+                    (lines.next().and_then(|line| peek_seq(line.bytes).ok()), None)
+                }
+            };
+            if let Some(first) = first {
+                self.journal.segments.push(Segment { number, first, previous, bytes });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_header(
+        &mut self,
+        header: &HeaderV1,
+        number: u32,
+        path: &Path,
+    ) -> Result<(), StoreError> {
+        if header.machine != self.journal.machine {
+            return Err(StoreError::WrongMachine {
+                path: path.to_owned(),
+                expected: self.journal.machine,
+                found: header.machine.clone().into_owned(),
+            });
+        }
+        if self.journal.id.is_nil() {
+            self.journal.id = header.journal;
+            self.journal.epoch = header.epoch;
+        }
+        let ours = header.journal == self.journal.id
+            && header.epoch == self.journal.epoch
+            && header.segment == number;
+        if !ours {
+            let why = format!(
+                "the header is of segment {} of journal {} epoch {}, which is another",
+                header.segment, header.journal, header.epoch
+            );
+            let fault = self.journal.damaged(number, 1, why);
+            self.refuse_writes(fault.to_string());
+        }
+        Ok(())
+    }
+
+    /// Checks the last segment and cuts off an incomplete last line.
+    fn check_last(&mut self, number: u32, bytes: Vec<u8>) -> Result<(), StoreError> {
+        let Some(segment) = self.journal.segments.last().copied() else { return Ok(()) };
+        if segment.number != number {
+            return Ok(());
+        }
+        let check = segment::check(&bytes, segment.first);
+        if let Some((line, why)) = check.fault {
+            let fault = self.journal.damaged(number, line, why);
+            self.refuse_writes(fault.to_string());
+        }
+        let before = (Seq(segment.first.0.saturating_sub(1)), segment.previous.unwrap_or(Crc(0)));
+        (self.journal.last, self.journal.last_crc) = check.last.unwrap_or(before);
+        if let Some(last) = self.journal.segments.last_mut() {
+            last.bytes = check.complete_bytes;
+        }
+        let cut = usize::try_from(check.complete_bytes).unwrap_or(usize::MAX);
+        let tail = bytes.get(cut..).unwrap_or_default();
+        if tail.is_empty() || self.untouchable {
+            return Ok(());
+        }
+        if self.tail_removed.is_some() {
+            // A segment after this one was put aside, so this one was complete once.
+            let line = segment::lines(&bytes).count() as u64 + 1;
+            let fault = self.journal.damaged(number, line, "the line is incomplete".to_owned());
+            self.refuse_writes(fault.to_string());
+        } else {
+            self.keep_aside(number, tail, |disk, path| {
+                let mut file = disk.open_append(path)?;
+                file.truncate(check.complete_bytes)?;
+                file.sync_data()
+            });
+        }
+        Ok(())
+    }
+
+    /// Checks older segments, newest first, as far as the limit goes.
+    fn check_sealed(&mut self) -> Result<(), StoreError> {
+        let segments = self.journal.segments.clone();
+        let mut budget = CHECKED_AT_OPEN_BYTES_MAX;
+        for pair in segments.windows(2).rev() {
+            let [segment, next] = pair else { continue };
+            let Some(left) = budget.checked_sub(segment.bytes) else { break };
+            budget = left;
+            let bytes = self.journal.read_segment(segment)?;
+            let check = segment::check(&bytes, segment.first);
+            let count = segment::lines(&bytes).count() as u64;
+            let last = check.last.map_or(segment.first.0.saturating_sub(1), |(seq, _)| seq.0);
+            let fault = if let Some(fault) = check.fault {
+                Some(fault)
+            } else if check.complete_bytes < bytes.len() as u64 {
+                Some((count + 1, "the line is incomplete".to_owned()))
+            } else if last + 1 != next.first.0 {
+                Some((count, format!("entries {} to {} are missing", last + 1, next.first.0 - 1)))
+            } else if check.last.map(|(_, crc)| crc) != next.previous && next.previous.is_some() {
+                Some((count, "it is not the line that the next segment follows".to_owned()))
+            } else {
+                None
+            };
+            if let Some((line, why)) = fault {
+                let fault = self.journal.damaged(segment.number, line, why);
+                self.refuse_writes(fault.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the last segment to append to it. What a killed daemon wrote and did not sync becomes part
+    /// of the state now, so it must be durable before anyone is told of it.
+    fn make_writable(&mut self) {
+        if self.journal.read_only.is_some() {
+            return;
+        }
+        let path = self.journal.path(self.journal.last_segment());
+        let opened = self.journal.disk.open_append(&path).and_then(|mut file| {
+            file.sync_data()?;
+            self.journal.disk.sync_dir(&self.journal.dir)?;
+            Ok(file)
+        });
+        match opened {
+            Ok(file) => {
+                self.journal.file = Some(file);
+                self.journal.dir_unsynced = false;
+                self.remove_temporary();
+            }
+            Err(error) => {
+                self.untouchable = true;
+                self.refuse_writes(format!("cannot write {}: {error}", path.display()));
+            }
+        }
+    }
+
+    fn remove_temporary(&self) {
+        for name in self.names.iter().filter(|name| name.ends_with(".tmp")) {
+            let path = self.journal.dir.join(name);
+            if let Err(error) = self.journal.disk.remove(&path) {
+                tracing::warn!(path = %path.display(), %error, "cannot remove a temporary file");
+            }
+        }
+    }
+
+    /// Copies an incomplete end to a file of its own, then takes it away with `cut`.
+    fn keep_aside(
+        &mut self,
+        number: u32,
+        tail: &[u8],
+        cut: impl FnOnce(&dyn Disk, &Path) -> io::Result<()>,
+    ) {
+        let free = |name: &String| !self.names.contains(name);
+        let name = (1..).map(|n| format!("cut-{number:06}-{n}.partial")).find(free);
+        let Some(name) = name else { return };
+        let aside = self.journal.dir.join(name);
+        let disk = &*self.journal.disk;
+        let done = disk.create(&aside).and_then(|mut file| {
+            file.write_all(tail)?;
+            file.sync_data()?;
+            disk.sync_dir(&self.journal.dir)?;
+            cut(disk, &self.journal.path(number))?;
+            disk.sync_dir(&self.journal.dir)
+        });
+        match done {
+            Ok(()) => self.tail_removed = Some(aside),
+            Err(error) => {
+                self.untouchable = true;
+                self.refuse_writes(format!(
+                    "cannot remove the incomplete last line of journal/{}: {error}",
+                    file_name(number)
+                ));
+            }
+        }
+    }
+
+    /// The first reason stays: it is the cause.
+    fn refuse_writes(&mut self, why: String) {
+        self.journal.read_only.get_or_insert(why);
+    }
+
+    fn finish(self, created: bool) -> Result<Recovered, StoreError> {
+        Ok(Recovered {
+            journal: self.journal,
+            created,
+            tail_removed: self.tail_removed,
+            untouchable: self.untouchable,
+        })
+    }
+}

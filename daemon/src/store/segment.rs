@@ -1,0 +1,97 @@
+//! One file of the journal: its name, its lines, and whether they are what was written.
+
+use anchord_memory::Seq;
+
+use super::format::{self, AnyHeader, Crc, FORMAT, HeaderV1, LineFault};
+
+/// A line of a segment, without its newline.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    /// From 1; the header is line 1.
+    pub(crate) number: u64,
+    /// Of its first byte.
+    pub(crate) offset: u64,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// What a look at every line of a segment found.
+#[derive(Debug)]
+pub(crate) struct Check {
+    /// The last entry before any fault, if there is one.
+    pub(crate) last: Option<(Seq, Crc)>,
+    /// Where the last complete line ends; what follows is an incomplete one.
+    pub(crate) complete_bytes: u64,
+    /// The first bad line.
+    pub(crate) fault: Option<(u64, String)>,
+}
+
+/// A segment's file name: `000001.jsonl`.
+pub(crate) fn file_name(number: u32) -> String {
+    format!("{number:06}.jsonl")
+}
+
+/// The number in a segment's file name; `None` for any other file.
+pub(crate) fn number_of(name: &str) -> Option<u32> {
+    let number = name.strip_suffix(".jsonl")?.parse().ok()?;
+    (file_name(number) == name).then_some(number)
+}
+
+/// The complete lines of a file.
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
+    let mut offset = 0;
+    bytes.split_inclusive(|byte| *byte == b'\n').zip(1..).map_while(move |(line, number)| {
+        let here = offset;
+        offset += line.len() as u64;
+        line.strip_suffix(b"\n").map(|bytes| Line { number, offset: here, bytes })
+    })
+}
+
+/// A segment's header, and that a newer anchord wrote it, if one did.
+#[derive(Debug)]
+pub(crate) enum Header {
+    /// Of a format that this build knows.
+    Known(HeaderV1),
+    /// Of a newer one, which may be close enough to be read in part.
+    Newer { build: String, format: u32, header: Option<HeaderV1> },
+}
+
+/// Reads a segment's first line.
+pub(crate) fn read_header(line: &[u8]) -> Result<Header, LineFault> {
+    format::check_line(line)?;
+    let any: AnyHeader<'_> = format::read_line(line)?;
+    if any.format > FORMAT {
+        let header = format::read_line(line).ok();
+        return Ok(Header::Newer { build: any.build.into_owned(), format: any.format, header });
+    }
+    format::read_line(line).map(Header::Known)
+}
+
+/// Looks at every line: checksums, and entries that follow each other from `first` on.
+pub(crate) fn check(bytes: &[u8], first: Seq) -> Check {
+    let mut check = Check { last: None, complete_bytes: 0, fault: None };
+    let mut next = first;
+    for line in lines(bytes) {
+        check.complete_bytes = line.offset + line.bytes.len() as u64 + 1;
+        if line.number == 1 || check.fault.is_some() {
+            continue;
+        }
+        match check_entry(line.bytes, next) {
+            Ok(crc) => {
+                check.last = Some((next, crc));
+                next = Seq(next.0 + 1);
+            }
+            Err(fault) => check.fault = Some((line.number, fault)),
+        }
+    }
+    check
+}
+
+/// Checks one entry's line, which must have this seq.
+pub(crate) fn check_entry(line: &[u8], expected: Seq) -> Result<Crc, String> {
+    let crc = format::check_line(line).map_err(|fault| fault.to_string())?;
+    let seq = format::peek_seq(line).map_err(|fault| fault.to_string())?;
+    if seq != expected {
+        return Err(format!("entry {} stands where entry {} belongs", seq.0, expected.0));
+    }
+    Ok(crc)
+}

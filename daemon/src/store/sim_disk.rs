@@ -1,0 +1,398 @@
+//! A disk in memory that tells written from synced, and fails on purpose. For tests.
+//!
+//! After [`SimDisk::power_loss`] a file holds what was synced and a random part of the rest; names made,
+//! changed or removed since their directory was synced may be as before. As on Linux, bytes whose sync
+//! failed are not written by a later sync.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::disk::{Disk, DiskFile};
+
+/// A simulated disk; clones are the same disk.
+#[derive(Clone, Debug, Default)]
+pub struct SimDisk {
+    state: Arc<Mutex<Sim>>,
+}
+
+/// Which operations fail, counted from 1 since the fault was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// This one alone.
+    Once(u64),
+    /// This one and all after it.
+    From(u64),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Sim {
+    files: BTreeMap<u64, SimFile>,
+    next_file: u64,
+    /// As a reader sees them now.
+    names: BTreeMap<PathBuf, u64>,
+    /// As they are after a power loss that keeps nothing unsynced.
+    durable_names: BTreeMap<PathBuf, u64>,
+    name_changes: Vec<NameChange>,
+    /// Rises with each power loss; files opened before are dead.
+    boot: u64,
+    operations: u64,
+    fault: Option<Fault>,
+    read_only: bool,
+    capacity: Option<Capacity>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Capacity {
+    bytes: u64,
+    told: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct SimFile {
+    data: Vec<u8>,
+    durable: Vec<u8>,
+    /// Bytes whose sync failed: zeros on the disk, whatever a reader sees.
+    doomed: Option<(usize, usize)>,
+}
+
+#[derive(Clone, Debug)]
+enum NameChange {
+    Set(PathBuf, u64),
+    Gone(PathBuf),
+    Renamed(PathBuf, PathBuf),
+}
+
+#[derive(Debug)]
+struct SimHandle {
+    disk: SimDisk,
+    file: u64,
+    boot: u64,
+}
+
+impl SimDisk {
+    /// Counts operations from now on and fails those that the fault says; a failing write writes half.
+    pub fn fail(&self, fault: Option<Fault>) {
+        let mut sim = self.lock();
+        sim.operations = 0;
+        sim.fault = fault;
+    }
+
+    /// Operations since the last [`SimDisk::fail`].
+    pub fn operations(&self) -> u64 {
+        self.lock().operations
+    }
+
+    /// Refuses every change from now on, as a disk that is mounted read-only does.
+    pub fn set_read_only(&self, read_only: bool) {
+        self.lock().read_only = read_only;
+    }
+
+    /// Holds so many bytes at most. If `told`, it also says how many are free; else writes just fail.
+    pub fn set_capacity(&self, bytes: Option<u64>, told: bool) {
+        self.lock().capacity = bytes.map(|bytes| Capacity { bytes, told });
+    }
+
+    /// The power fails and comes back. Every choice follows from the seed.
+    pub fn power_loss(&self, seed: u64) {
+        let mut random = Random(seed);
+        let mut sim = self.lock();
+        sim.boot += 1;
+        let mut stopped: Vec<PathBuf> = Vec::new();
+        for change in std::mem::take(&mut sim.name_changes) {
+            let dir = change.dir();
+            if !stopped.contains(&dir) && random.below(2) == 0 {
+                stopped.push(dir.clone());
+            }
+            if !stopped.contains(&dir) {
+                change.apply(&mut sim.durable_names);
+            }
+        }
+        sim.names = sim.durable_names.clone();
+        for file in sim.files.values_mut() {
+            file.lose(&mut random);
+        }
+    }
+
+    /// Another disk that holds the same.
+    pub fn duplicate(&self) -> Self {
+        Self { state: Arc::new(Mutex::new(self.lock().clone())) }
+    }
+
+    /// Every file's path.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.lock().names.keys().cloned().collect()
+    }
+
+    /// A file's bytes as a reader sees them.
+    pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        let sim = self.lock();
+        sim.names.get(path).and_then(|file| sim.files.get(file)).map(|file| file.data.clone())
+    }
+
+    /// Puts a file there, synced, as if from outside.
+    pub fn put(&self, path: &Path, bytes: Vec<u8>) {
+        let mut sim = self.lock();
+        let file = sim.new_file();
+        sim.files.insert(file, SimFile { durable: bytes.clone(), data: bytes, doomed: None });
+        sim.names.insert(path.to_owned(), file);
+        sim.durable_names.insert(path.to_owned(), file);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sim> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Disk for SimDisk {
+    fn create_dir(&self, _dir: &Path) -> io::Result<()> {
+        self.lock().step()
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        let mut sim = self.lock();
+        sim.step()?;
+        let here = sim.names.keys().filter(|path| path.parent() == Some(dir));
+        Ok(here.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect())
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let mut sim = self.lock();
+        sim.step_change()?;
+        let file = sim.new_file();
+        sim.files.insert(file, SimFile::default());
+        sim.change(NameChange::Set(path.to_owned(), file));
+        Ok(Box::new(SimHandle { disk: self.clone(), file, boot: sim.boot }))
+    }
+
+    fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let mut sim = self.lock();
+        sim.step_change()?;
+        let file = sim.find(path)?;
+        Ok(Box::new(SimHandle { disk: self.clone(), file, boot: sim.boot }))
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.read_at(path, 0, usize::MAX)
+    }
+
+    fn read_at(&self, path: &Path, offset: u64, bytes_max: usize) -> io::Result<Vec<u8>> {
+        let mut sim = self.lock();
+        sim.step()?;
+        let file = sim.find(path)?;
+        let data = sim.files.get(&file).map(|file| file.data.as_slice()).unwrap_or_default();
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(data.len());
+        let end = start.saturating_add(bytes_max).min(data.len());
+        Ok(data.get(start..end).unwrap_or_default().to_vec())
+    }
+
+    fn length(&self, path: &Path) -> io::Result<u64> {
+        Ok(self.read(path)?.len() as u64)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut sim = self.lock();
+        sim.step_change()?;
+        sim.find(from)?;
+        sim.change(NameChange::Renamed(from.to_owned(), to.to_owned()));
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut sim = self.lock();
+        sim.step_change()?;
+        sim.find(path)?;
+        sim.change(NameChange::Gone(path.to_owned()));
+        Ok(())
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        let mut sim = self.lock();
+        sim.step()?;
+        let changes = std::mem::take(&mut sim.name_changes);
+        for change in changes {
+            if change.dir() == dir {
+                change.apply(&mut sim.durable_names);
+            } else {
+                sim.name_changes.push(change);
+            }
+        }
+        Ok(())
+    }
+
+    fn free_space(&self, _dir: &Path) -> io::Result<u64> {
+        let mut sim = self.lock();
+        sim.step()?;
+        Ok(match sim.capacity {
+            Some(Capacity { bytes, told: true }) => bytes.saturating_sub(sim.used()),
+            _ => u64::MAX,
+        })
+    }
+}
+
+impl DiskFile for SimHandle {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.with(|sim, file| {
+            let outcome = sim.step_change();
+            let room = sim.capacity.map_or(usize::MAX, |capacity| {
+                usize::try_from(capacity.bytes.saturating_sub(sim.used())).unwrap_or(usize::MAX)
+            });
+            let fits = if outcome.is_err() { bytes.len() / 2 } else { bytes.len().min(room) };
+            let file = sim.files.get_mut(&file).ok_or(io::ErrorKind::NotFound)?;
+            file.data.extend_from_slice(bytes.get(..fits).unwrap_or_default());
+            outcome?;
+            if fits < bytes.len() {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            Ok(())
+        })
+    }
+
+    fn sync_data(&mut self) -> io::Result<()> {
+        self.with(|sim, file| {
+            let outcome = sim.step_change();
+            let file = sim.files.get_mut(&file).ok_or(io::ErrorKind::NotFound)?;
+            if outcome.is_ok() {
+                file.durable = file.on_disk();
+            } else {
+                file.doom();
+            }
+            outcome
+        })
+    }
+
+    fn truncate(&mut self, bytes: u64) -> io::Result<()> {
+        self.with(|sim, file| {
+            sim.step_change()?;
+            let file = sim.files.get_mut(&file).ok_or(io::ErrorKind::NotFound)?;
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            file.data.truncate(bytes);
+            file.doomed = file
+                .doomed
+                .map(|(start, end)| (start, end.min(bytes)))
+                .filter(|(start, end)| start < end);
+            Ok(())
+        })
+    }
+}
+
+impl SimHandle {
+    fn with<T>(&self, act: impl FnOnce(&mut Sim, u64) -> io::Result<T>) -> io::Result<T> {
+        let mut sim = self.disk.lock();
+        if sim.boot != self.boot {
+            return Err(io::Error::other("opened before the power loss"));
+        }
+        act(&mut sim, self.file)
+    }
+}
+
+impl Sim {
+    fn step(&mut self) -> io::Result<()> {
+        self.operations += 1;
+        let fails = match self.fault {
+            Some(Fault::Once(n)) => self.operations == n,
+            Some(Fault::From(n)) => self.operations >= n,
+            None => false,
+        };
+        if fails { Err(io::Error::other("simulated fault")) } else { Ok(()) }
+    }
+
+    fn step_change(&mut self) -> io::Result<()> {
+        if self.read_only {
+            return Err(io::ErrorKind::ReadOnlyFilesystem.into());
+        }
+        self.step()
+    }
+
+    fn find(&self, path: &Path) -> io::Result<u64> {
+        self.names.get(path).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn new_file(&mut self) -> u64 {
+        self.next_file += 1;
+        self.next_file
+    }
+
+    fn change(&mut self, change: NameChange) {
+        change.apply(&mut self.names);
+        self.name_changes.push(change);
+    }
+
+    fn used(&self) -> u64 {
+        let bytes = |file: &u64| self.files.get(file).map_or(0, |file| file.data.len() as u64);
+        self.names.values().map(bytes).sum()
+    }
+}
+
+impl SimFile {
+    /// What a sync that works would leave on the disk.
+    fn on_disk(&self) -> Vec<u8> {
+        let mut bytes = self.data.clone();
+        if let Some(lost) = self.doomed.and_then(|(start, end)| bytes.get_mut(start..end)) {
+            lost.fill(0);
+        }
+        bytes
+    }
+
+    fn doom(&mut self) {
+        let synced = common_prefix(&self.data, &self.durable);
+        let start = self.doomed.map_or(synced, |(start, _)| start.min(synced));
+        self.doomed = Some((start, self.data.len())).filter(|(start, end)| start < end);
+    }
+
+    fn lose(&mut self, random: &mut Random) {
+        let written = self.on_disk();
+        let common = common_prefix(&written, &self.durable);
+        let kept_durable = common == self.durable.len();
+        if kept_durable || random.below(2) == 0 {
+            let more = random.below((written.len() - common) as u64 + 1);
+            let end = common + usize::try_from(more).unwrap_or(0);
+            self.durable = written.get(..end).unwrap_or_default().to_vec();
+        }
+        self.data = self.durable.clone();
+        self.doomed = None;
+    }
+}
+
+impl NameChange {
+    fn dir(&self) -> PathBuf {
+        let (Self::Set(path, _) | Self::Gone(path) | Self::Renamed(path, _)) = self;
+        path.parent().unwrap_or(Path::new("")).to_owned()
+    }
+
+    fn apply(&self, names: &mut BTreeMap<PathBuf, u64>) {
+        match self {
+            Self::Set(path, file) => {
+                names.insert(path.clone(), *file);
+            }
+            Self::Gone(path) => {
+                names.remove(path);
+            }
+            Self::Renamed(from, to) => {
+                if let Some(file) = names.remove(from) {
+                    names.insert(to.clone(), file);
+                }
+            }
+        }
+    }
+}
+
+/// Numbers that follow from a seed (splitmix64).
+#[derive(Clone, Copy, Debug)]
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next number below `end`; 0 if `end` is 0.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)).checked_rem(end).unwrap_or(0)
+    }
+}
+
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}

@@ -1,0 +1,254 @@
+//! The index in sled 0.34, and the only file that names it.
+//!
+//! Known of this version, and met here: a flush does not fsync (so nothing rests on it); killed while
+//! opening, it can leave a half-written snapshot that fails every later open; damaged files can panic,
+//! or open with rows missing; values over 4 KiB can go to files that are never synced; the defaults are
+//! a cache of 1 GB and a thread per store. An error is sticky until the index is opened again.
+
+use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use super::Row;
+use super::index::{Index, IndexError, IndexPlace, is_counted};
+use super::limits::{SLED_CACHE_BYTES_MAX, SLED_LOCK_WAIT_MILLIS_MAX, SLED_VALUE_BYTES_MAX};
+
+/// How many counted rows there should be. No row's key begins with a zero byte; those of the parts of
+/// long values do, too.
+const COUNT_KEY: &[u8] = b"\0count";
+/// The first byte of a value: whole, or the number of its parts.
+const WHOLE: u8 = b'=';
+const PARTS: u8 = b'#';
+const LOCK_RETRY_MILLIS: u64 = 20;
+
+/// A directory for sled.
+#[derive(Clone, Debug)]
+pub struct SledPlace {
+    dir: PathBuf,
+}
+
+impl SledPlace {
+    /// The directory is made when it is opened.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// Leftovers of an open that was killed. Finished snapshots must stay.
+    fn remove_generating(&self) -> io::Result<()> {
+        let entries = match fs::read_dir(&self.dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with("snap.") && name.ends_with(".generating") {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl IndexPlace for SledPlace {
+    fn open(&self) -> Result<Box<dyn Index>, IndexError> {
+        self.remove_generating().map_err(|error| IndexError(error.to_string()))?;
+        let config = sled::Config::new()
+            .path(&self.dir)
+            .cache_capacity(SLED_CACHE_BYTES_MAX)
+            .flush_every_ms(None);
+        // An index closed just before may still be held by a thread of its own that is ending.
+        let mut tries = SLED_LOCK_WAIT_MILLIS_MAX / LOCK_RETRY_MILLIS;
+        let db = loop {
+            match guarded(|| config.open()) {
+                Err(error) if tries > 0 && error.0.contains("could not acquire lock") => {
+                    tries -= 1;
+                    thread::sleep(Duration::from_millis(LOCK_RETRY_MILLIS));
+                }
+                opened => break opened?,
+            }
+        };
+        let mut index = SledIndex { db: Some(db), counted: 0 };
+        index.counted = index.stored_count()?;
+        Ok(Box::new(index))
+    }
+
+    fn discard(&self) -> Result<(), IndexError> {
+        match fs::remove_dir_all(&self.dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(IndexError(format!("cannot remove {}: {error}", self.dir.display())))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An open sled.
+#[derive(Debug)]
+struct SledIndex {
+    /// Taken out only when dropped.
+    db: Option<sled::Db>,
+    counted: u64,
+}
+
+impl SledIndex {
+    fn db(&self) -> Result<&sled::Db, IndexError> {
+        self.db.as_ref().ok_or_else(|| IndexError("the index is closed".to_owned()))
+    }
+
+    fn stored_count(&self) -> Result<u64, IndexError> {
+        let db = self.db()?;
+        let Some(bytes) = guarded(|| db.get(COUNT_KEY))? else { return Ok(0) };
+        let bytes: [u8; 8] = bytes.as_ref().try_into().map_err(|_| torn("count"))?;
+        Ok(u64::from_be_bytes(bytes))
+    }
+
+    /// The text of a value, its parts put together.
+    fn text(&self, key: &str, value: &[u8]) -> Result<String, IndexError> {
+        let bytes = match value.split_first() {
+            Some((&WHOLE, bytes)) => bytes.to_vec(),
+            Some((&PARTS, _)) => {
+                let db = self.db()?;
+                let mut bytes = Vec::new();
+                for part in 0..part_count(value) {
+                    let found = guarded(|| db.get(part_key(key, part)))?;
+                    bytes.extend_from_slice(&found.ok_or_else(|| torn(key))?);
+                }
+                bytes
+            }
+            _ => return Err(torn(key)),
+        };
+        String::from_utf8(bytes).map_err(|_| torn(key))
+    }
+}
+
+impl Index for SledIndex {
+    fn get(&self, key: &str) -> Result<Option<String>, IndexError> {
+        let db = self.db()?;
+        guarded(|| db.get(key))?.map(|value| self.text(key, &value)).transpose()
+    }
+
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, String)) -> Result<(), IndexError> {
+        let db = self.db()?;
+        let mut rows = guarded(|| Ok(db.scan_prefix(prefix)))?;
+        while let Some((key, value)) = guarded(|| rows.next().transpose())? {
+            let key = std::str::from_utf8(&key).map_err(|_| torn("a key"))?;
+            let text = self.text(key, &value)?;
+            visit(key.strip_prefix(prefix).unwrap_or(key), text);
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
+        let db = self.db()?;
+        let mut batch = sled::Batch::default();
+        let mut counted = self.counted;
+        for row in rows {
+            let old = guarded(|| db.get(&row.key))?;
+            let old_parts = old.as_deref().map_or(0, part_count);
+            let new_parts = match &row.value {
+                None => {
+                    batch.remove(row.key.as_bytes());
+                    0
+                }
+                Some(text) if text.len() < SLED_VALUE_BYTES_MAX => {
+                    let mut value = Vec::with_capacity(text.len() + 1);
+                    value.push(WHOLE);
+                    value.extend_from_slice(text.as_bytes());
+                    batch.insert(row.key.as_bytes(), value);
+                    0
+                }
+                Some(text) => {
+                    let mut parts = 0_u32;
+                    for bytes in text.as_bytes().chunks(SLED_VALUE_BYTES_MAX) {
+                        batch.insert(part_key(&row.key, parts), bytes);
+                        parts += 1;
+                    }
+                    let mut value = vec![PARTS];
+                    value.extend_from_slice(&parts.to_be_bytes());
+                    batch.insert(row.key.as_bytes(), value);
+                    parts
+                }
+            };
+            for part in new_parts..old_parts {
+                batch.remove(part_key(&row.key, part));
+            }
+            if is_counted(&row.key) {
+                match (old.is_some(), row.value.is_some()) {
+                    (false, true) => counted += 1,
+                    (true, false) => counted = counted.saturating_sub(1),
+                    _ => {}
+                }
+            }
+        }
+        batch.insert(COUNT_KEY, &counted.to_be_bytes());
+        guarded(|| db.apply_batch(batch))?;
+        self.counted = counted;
+        Ok(())
+    }
+
+    fn check_count(&self, counted: u64) -> Result<(), IndexError> {
+        if counted == self.counted {
+            return Ok(());
+        }
+        Err(IndexError(format!("it holds {counted} rows of {}", self.counted)))
+    }
+
+    fn flush(&mut self) -> Result<(), IndexError> {
+        let db = self.db()?;
+        guarded(|| db.flush()).map(|_bytes| ())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.db().and_then(|db| guarded(|| db.size_on_disk())).unwrap_or(0)
+    }
+}
+
+impl Drop for SledIndex {
+    fn drop(&mut self) {
+        let db = self.db.take();
+        if let Err(error) = guarded(move || {
+            drop(db);
+            Ok(())
+        }) {
+            tracing::warn!(%error, "the index could not be closed in order");
+        }
+    }
+}
+
+/// Calls into sled, whose panics on damaged files are errors here.
+fn guarded<T>(call: impl FnOnce() -> sled::Result<T>) -> Result<T, IndexError> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(outcome) => outcome.map_err(|error| IndexError(error.to_string())),
+        Err(panic) => {
+            let text = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("no message");
+            Err(IndexError(format!("sled panicked: {text}")))
+        }
+    }
+}
+
+fn part_key(key: &str, part: u32) -> Vec<u8> {
+    let mut bytes = vec![0];
+    bytes.extend_from_slice(key.as_bytes());
+    bytes.extend_from_slice(&part.to_be_bytes());
+    bytes
+}
+
+fn part_count(value: &[u8]) -> u32 {
+    match value.split_first() {
+        Some((&PARTS, count)) => count.try_into().map_or(0, u32::from_be_bytes),
+        _ => 0,
+    }
+}
+
+fn torn(key: &str) -> IndexError {
+    IndexError(format!("the value of {key} is damaged"))
+}

@@ -1,0 +1,370 @@
+//! Stand-ins for the store and its index, for tests of what stands on them.
+//!
+//! [`MemStore`] does what the real store does, in memory, and panics where its caller breaks the
+//! contract. [`FailingStore`] fails at the call it is told. [`SimIndex`] is an index that survives being
+//! closed, loses what was not flushed when the power fails, and fails on request.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anchord_memory::{Revision, Seq};
+
+use super::index::{Index, IndexError, IndexPlace, MemIndex};
+use super::sim_disk::Random;
+use super::{Entry, Health, Machine, OpenReport, Opened, Replies, Row, Sizes, Store, StoreError};
+
+/// What outlives a [`MemStore`]: open another one on it. Clones are the same.
+#[derive(Debug)]
+pub struct MemJournal<M: Machine> {
+    kept: Arc<Mutex<Kept<M::Change>>>,
+}
+
+#[derive(Debug)]
+struct Kept<C> {
+    entries: Vec<Entry<C>>,
+    marks: BTreeMap<String, String>,
+    open: bool,
+}
+
+/// The strict twin.
+#[derive(Debug)]
+pub struct MemStore<M: Machine> {
+    kept: Arc<Mutex<Kept<M::Change>>>,
+    state: M,
+    replies: Replies,
+    settled: Seq,
+    marks: BTreeMap<String, String>,
+}
+
+impl<M: Machine> Default for MemJournal<M> {
+    fn default() -> Self {
+        let kept = Kept { entries: Vec::new(), marks: BTreeMap::new(), open: false };
+        Self { kept: Arc::new(Mutex::new(kept)) }
+    }
+}
+
+impl<M: Machine> Clone for MemJournal<M> {
+    fn clone(&self) -> Self {
+        Self { kept: Arc::clone(&self.kept) }
+    }
+}
+
+impl<M: Machine> MemJournal<M> {
+    /// Opens the one store that there may be on this journal.
+    #[expect(clippy::panic, reason = "the twin is strict")]
+    pub fn open(&self) -> Opened<M, MemStore<M>> {
+        let mut kept = lock(&self.kept);
+        assert!(!kept.open, "a store is opened while another has the same journal open");
+        kept.open = true;
+        let mut state = M::default();
+        let mut replies = Replies::default();
+        for entry in &kept.entries {
+            follow(&mut state, &mut replies, entry);
+        }
+        let store = MemStore {
+            kept: Arc::clone(&self.kept),
+            state: state.clone(),
+            replies: replies.clone(),
+            settled: state.seq(),
+            marks: kept.marks.clone(),
+        };
+        let report = OpenReport {
+            created: kept.entries.is_empty(),
+            entries: kept.entries.len() as u64,
+            ..OpenReport::default()
+        };
+        Opened { store, state, replies, report }
+    }
+
+    /// Everything acknowledged so far.
+    pub fn entries(&self) -> Vec<Entry<M::Change>> {
+        lock(&self.kept).entries.clone()
+    }
+}
+
+impl<M: Machine> MemStore<M> {
+    /// The entries must follow the last one, and say of themselves what is so.
+    fn check(&self, entry: &Entry<M::Change>) {
+        let seq = entry.seq.0;
+        assert_eq!(seq, self.state.seq().0 + 1, "entries have no gaps");
+        let commit = M::is_commit(&entry.changes);
+        let next = Revision(self.state.revision().0 + 1);
+        let expected = commit.then_some(next);
+        assert_eq!(entry.revision, expected, "entry {seq}: commits are numbered, and only they");
+        assert_eq!(
+            entry.call.is_some(),
+            entry.reply.is_some(),
+            "entry {seq}: a shim's line has a reply, and nothing else has"
+        );
+        assert!(!entry.changes.is_empty() || entry.reply.is_some(), "entry {seq} says nothing");
+        if let Some(call) = &entry.call {
+            assert_eq!(
+                self.replies.lookup(call),
+                super::Answer::Fresh,
+                "entry {seq}: line {} of {} is applied again",
+                call.number,
+                call.instance
+            );
+        }
+    }
+}
+
+impl<M: Machine> Store<M> for MemStore<M> {
+    fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
+        assert_eq!(self.settled, self.state.seq(), "append before the last append was settled");
+        assert!(!batch.is_empty(), "an empty batch costs a sync for nothing");
+        for entry in batch {
+            self.check(entry);
+            follow(&mut self.state, &mut self.replies, entry);
+            lock(&self.kept).entries.push(entry.clone());
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
+        assert_eq!(state.seq(), self.state.seq(), "settled with a state of another entry");
+        assert!(state.rows().eq(self.state.rows()), "the state is not what the entries lead to");
+        assert!(replies == &self.replies, "the replies are not what the entries lead to");
+        self.settled = self.state.seq();
+        Ok(())
+    }
+
+    fn flush(&mut self) {
+        lock(&self.kept).marks.clone_from(&self.marks);
+    }
+
+    fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
+        let has = |entry: &&Entry<M::Change>| {
+            entry.changes.iter().flat_map(M::history_keys).any(|found| found == key)
+        };
+        Ok(lock(&self.kept).entries.iter().rev().find(has).cloned())
+    }
+
+    fn entries(
+        &mut self,
+        from: Seq,
+        visit: &mut dyn FnMut(&Entry<M::Change>) -> bool,
+    ) -> Result<(), StoreError> {
+        let entries = lock(&self.kept).entries.clone();
+        let _all = entries.iter().filter(|entry| entry.seq >= from).all(visit);
+        Ok(())
+    }
+
+    fn mark(&mut self, key: &str, value: Option<&str>) {
+        match value {
+            Some(value) => self.marks.insert(key.to_owned(), value.to_owned()),
+            None => self.marks.remove(key),
+        };
+    }
+
+    fn marks(&self) -> &BTreeMap<String, String> {
+        &self.marks
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes { entries: self.state.seq().0, ..Sizes::default() }
+    }
+
+    fn health(&self) -> Health {
+        Health::default()
+    }
+
+    fn close(mut self: Box<Self>) {
+        self.flush();
+    }
+}
+
+impl<M: Machine> Drop for MemStore<M> {
+    fn drop(&mut self) {
+        lock(&self.kept).open = false;
+    }
+}
+
+/// A store whose `n`-th call that can fail does, once, and leaves nothing behind; a `settle` is done all
+/// the same, since nothing depends on its outcome.
+#[derive(Debug)]
+pub struct FailingStore<S> {
+    inner: S,
+    calls: u64,
+    fails_at: u64,
+}
+
+impl<S> FailingStore<S> {
+    /// Counts from 1.
+    pub fn new(inner: S, fails_at: u64) -> Self {
+        Self { inner, calls: 0, fails_at }
+    }
+
+    fn step(&mut self) -> Result<(), StoreError> {
+        self.calls += 1;
+        if self.calls != self.fails_at {
+            return Ok(());
+        }
+        let source = io::Error::other(format!("call {} fails on purpose", self.calls));
+        Err(StoreError::NotSaved { path: PathBuf::from("twin"), source })
+    }
+}
+
+impl<M: Machine, S: Store<M>> Store<M> for FailingStore<S> {
+    fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
+        self.step()?;
+        self.inner.append(batch)
+    }
+
+    fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
+        let outcome = self.step();
+        self.inner.settle(state, replies)?;
+        outcome
+    }
+
+    fn flush(&mut self) {
+        self.inner.flush();
+    }
+
+    fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
+        self.step()?;
+        self.inner.history(key)
+    }
+
+    fn entries(
+        &mut self,
+        from: Seq,
+        visit: &mut dyn FnMut(&Entry<M::Change>) -> bool,
+    ) -> Result<(), StoreError> {
+        self.step()?;
+        self.inner.entries(from, visit)
+    }
+
+    fn mark(&mut self, key: &str, value: Option<&str>) {
+        self.inner.mark(key, value);
+    }
+
+    fn marks(&self) -> &BTreeMap<String, String> {
+        self.inner.marks()
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.inner.sizes()
+    }
+
+    fn health(&self) -> Health {
+        self.inner.health()
+    }
+
+    fn close(self: Box<Self>) {
+        Box::new(self.inner).close();
+    }
+}
+
+/// Where a simulated index is; clones are the same place.
+#[derive(Clone, Debug, Default)]
+pub struct SimIndex {
+    place: Arc<Mutex<SimPlace>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct SimPlace {
+    rows: MemIndex,
+    flushed: MemIndex,
+    calls: u64,
+    fails_at: Option<u64>,
+}
+
+impl SimIndex {
+    /// The `n`-th call from now on fails; none if `None`.
+    pub fn fail(&self, fails_at: Option<u64>) {
+        let mut place = lock(&self.place);
+        place.calls = 0;
+        place.fails_at = fails_at;
+    }
+
+    /// What was not flushed may be lost, or everything.
+    pub fn power_loss(&self, seed: u64) {
+        let mut place = lock(&self.place);
+        match Random(seed).below(3) {
+            0 => place.rows = place.flushed.clone(),
+            1 => place.rows = MemIndex::default(),
+            _ => {}
+        }
+    }
+
+    /// Another place that holds the same.
+    pub fn duplicate(&self) -> Self {
+        Self { place: Arc::new(Mutex::new(lock(&self.place).clone())) }
+    }
+
+    /// A row as it stands.
+    pub fn row(&self, key: &str) -> Option<String> {
+        lock(&self.place).rows.get(key).ok().flatten()
+    }
+
+    /// Changes a row behind the store's back.
+    pub fn tamper(&self, key: &str, value: Option<&str>) -> Result<(), IndexError> {
+        let value = value.map(str::to_owned);
+        lock(&self.place).rows.apply(&[Row { key: key.to_owned(), value }])
+    }
+
+    fn step(&self) -> Result<MutexGuard<'_, SimPlace>, IndexError> {
+        let mut place = lock(&self.place);
+        place.calls += 1;
+        if place.fails_at == Some(place.calls) {
+            return Err(IndexError(format!("call {} fails on purpose", place.calls)));
+        }
+        Ok(place)
+    }
+}
+
+impl IndexPlace for SimIndex {
+    fn open(&self) -> Result<Box<dyn Index>, IndexError> {
+        drop(self.step()?);
+        Ok(Box::new(self.clone()))
+    }
+
+    fn discard(&self) -> Result<(), IndexError> {
+        let mut place = self.step()?;
+        place.rows = MemIndex::default();
+        place.flushed = MemIndex::default();
+        Ok(())
+    }
+}
+
+impl Index for SimIndex {
+    fn get(&self, key: &str) -> Result<Option<String>, IndexError> {
+        self.step()?.rows.get(key)
+    }
+
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, String)) -> Result<(), IndexError> {
+        self.step()?.rows.scan(prefix, visit)
+    }
+
+    fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
+        self.step()?.rows.apply(rows)
+    }
+
+    fn check_count(&self, counted: u64) -> Result<(), IndexError> {
+        self.step()?.rows.check_count(counted)
+    }
+
+    fn flush(&mut self) -> Result<(), IndexError> {
+        let mut place = self.step()?;
+        place.flushed = place.rows.clone();
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+fn follow<M: Machine>(state: &mut M, replies: &mut Replies, entry: &Entry<M::Change>) {
+    state.apply(entry.seq, &entry.changes);
+    if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
+        replies.record(call, entry.time, reply.as_str());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

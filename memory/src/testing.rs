@@ -1,0 +1,193 @@
+//! What tests write and how: short builders, and strategies whose small alphabets make things collide.
+
+use proptest::prelude::*;
+
+use crate::{
+    Anchor, Blueprint, Category, Change, Lesson, Memory, NoticeCause, Plan, Provenance, Save, Seq,
+    SessionId, Staged, Timestamp, plan_checkpoint, plan_forget, plan_keep, plan_save,
+};
+
+/// Noon of a day in November 2026.
+pub(crate) fn day(day: i64) -> Timestamp {
+    // 2026-11-01T12:00:00Z
+    Timestamp(1_793_534_400_000 + (day - 1) * 86_400_000)
+}
+
+pub(crate) fn origin(session: &str, on: i64) -> Provenance {
+    Provenance { session: SessionId::new(session), client: "claude-code".into(), time: day(on) }
+}
+
+pub(crate) fn blueprint(title: &str, content: &str) -> Blueprint {
+    Blueprint {
+        category: Category::Decision,
+        title: title.to_owned(),
+        content: content.to_owned(),
+        immutable: true,
+    }
+}
+
+pub(crate) fn mutable(title: &str, content: &str) -> Blueprint {
+    Blueprint { immutable: false, ..blueprint(title, content) }
+}
+
+pub(crate) fn anchor(file: &str, lines: &str, concept: &str) -> Anchor {
+    Anchor { file: file.to_owned(), lines: lines.to_owned().into(), concept: concept.to_owned() }
+}
+
+pub(crate) fn lesson(summary: &str, detail: &str) -> Lesson {
+    Lesson { summary: summary.to_owned(), detail: detail.to_owned(), files: Vec::new() }
+}
+
+pub(crate) fn blueprints(blueprints: impl Into<Vec<Blueprint>>) -> Staged {
+    Staged { blueprints: blueprints.into(), ..Staged::default() }
+}
+
+pub(crate) fn anchors(anchors: impl Into<Vec<Anchor>>) -> Staged {
+    Staged { anchors: anchors.into(), ..Staged::default() }
+}
+
+pub(crate) fn lessons(lessons: impl Into<Vec<Lesson>>) -> Staged {
+    Staged { lessons: lessons.into(), ..Staged::default() }
+}
+
+/// Applies a plan as the next entry and gives what it says.
+pub(crate) fn apply<O>(memory: &mut Memory, plan: Plan<O>) -> O {
+    memory.apply(Seq(memory.seq().0 + 1), &plan.changes);
+    plan.outcome
+}
+
+pub(crate) fn save(memory: &mut Memory, by: &Provenance, part: Staged) -> crate::SaveOutcome {
+    let started = by.time;
+    let save = Save { started, session_summary: "worked", part, ..Save::default() };
+    let plan = plan_save(memory, by, save).unwrap();
+    apply(memory, plan)
+}
+
+pub(crate) fn checkpoint(memory: &mut Memory, by: &Provenance, part: Staged) {
+    let plan = plan_checkpoint(memory, by, part).unwrap();
+    apply(memory, plan);
+}
+
+fn words() -> impl Strategy<Value = String> {
+    prop::collection::vec(
+        prop::sample::select(vec![
+            "the", "cache", "is", "slow", "Never", "a", "lock", "wäre", "🦀.",
+        ]),
+        1..5,
+    )
+    .prop_map(|words| words.join(" "))
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    let block = prop::collection::vec(words(), 1..4).prop_map(|lines| lines.join("\n"));
+    prop::collection::vec(block, 1..3).prop_map(|blocks| blocks.join("\n\n"))
+}
+
+fn any_blueprint() -> impl Strategy<Value = Blueprint> {
+    let title = prop::sample::select(vec!["Store", "store ", "Wire", "Locks"]);
+    let category = prop::sample::select(vec![Category::Decision, Category::Schema]);
+    (category, title, any_text(), any::<bool>()).prop_map(
+        |(category, title, content, immutable)| Blueprint {
+            category,
+            title: title.to_owned(),
+            content,
+            immutable,
+        },
+    )
+}
+
+fn any_anchor() -> impl Strategy<Value = Anchor> {
+    let file = prop::sample::select(vec!["src/a.rs", "./src\\a.rs", "b/../src/b.rs"]);
+    let lines = prop_oneof![
+        4 => (1_u32..40, 0_u32..8).prop_map(|(first, more)| format!("{first}-{}", first + more)),
+        1 => prop::sample::select(vec!["fn main", "top"]).prop_map(str::to_owned),
+    ];
+    (file, lines, words()).prop_map(|(file, lines, concept)| anchor(file, &lines, &concept))
+}
+
+fn any_lesson() -> impl Strategy<Value = Lesson> {
+    let detail = prop_oneof![Just(String::new()), any_text()];
+    let files = prop::collection::vec(prop::sample::select(vec!["a.rs", "./a.rs", "b.rs"]), 0..3);
+    (words(), detail, files).prop_map(|(summary, detail, files)| Lesson {
+        files: files.into_iter().map(str::to_owned).collect(),
+        ..lesson(&summary, &detail)
+    })
+}
+
+/// A part of a session's work, never empty.
+pub(crate) fn any_part() -> impl Strategy<Value = Staged> {
+    let lists = (
+        prop::collection::vec(any_blueprint(), 0..5),
+        prop::collection::vec(any_anchor(), 0..7),
+        prop::collection::vec(any_lesson(), 0..5),
+    );
+    let summary = prop_oneof![Just(None), words().prop_map(Some)];
+    let part = (summary, lists).prop_map(|(summary, (blueprints, anchors, lessons))| Staged {
+        summary,
+        blueprints,
+        anchors,
+        lessons,
+        ..Staged::default()
+    });
+    part.prop_filter("a checkpoint has something in it", |part| !part.is_empty())
+}
+
+/// One thing that happens to a memory.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Checkpoint(&'static str, Staged),
+    Save(&'static str, Staged),
+    Keep(&'static str, bool),
+    Forget(usize),
+}
+
+pub(crate) fn any_steps() -> impl Strategy<Value = Vec<Step>> {
+    let session = || prop::sample::select(vec!["one", "two", "three"]);
+    let step = prop_oneof![
+        3 => (session(), any_part()).prop_map(|(session, part)| Step::Checkpoint(session, part)),
+        3 => (session(), any_part()).prop_map(|(session, part)| Step::Save(session, part)),
+        1 => (session(), any::<bool>()).prop_map(|(session, crash)| Step::Keep(session, crash)),
+        1 => any::<usize>().prop_map(Step::Forget),
+    ];
+    prop::collection::vec(step, 0..8)
+}
+
+/// Takes the steps, each on a day of its own. Gives the entries too.
+pub(crate) fn take(steps: &[Step]) -> (Memory, Vec<Vec<Change>>) {
+    let mut memory = Memory::default();
+    let mut entries = Vec::new();
+    for (on, step) in (1..).zip(steps) {
+        let changes = match step {
+            Step::Checkpoint(session, part) => {
+                plan_checkpoint(&memory, &origin(session, on), part.clone()).unwrap().changes
+            }
+            Step::Save(session, part) => {
+                let session_summary = "worked";
+                let save = Save { session_summary, part: part.clone(), ..Save::default() };
+                plan_save(&memory, &origin(session, on), save).unwrap().changes
+            }
+            Step::Keep(session, crash) => {
+                let files = vec!["src/a.rs".to_owned()];
+                let cause = match crash {
+                    true => NoticeCause::Crashed { files, more: 1 },
+                    false => NoticeCause::Ended,
+                };
+                let by = origin("anchord", on);
+                plan_keep(&memory, &SessionId::new(*session), &by, cause)
+                    .map_or_else(Vec::new, |plan| plan.changes)
+            }
+            Step::Forget(which) => {
+                let ids: Vec<_> = memory.records().map(|record| record.id).collect();
+                match ids.get(which % ids.len().max(1)) {
+                    Some(id) => {
+                        plan_forget(&memory, *id, None, &origin("one", on)).unwrap().changes
+                    }
+                    None => Vec::new(),
+                }
+            }
+        };
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        entries.push(changes);
+    }
+    (memory, entries)
+}
