@@ -168,7 +168,7 @@ pub fn say_hello(
     deadline: Duration,
 ) -> io::Result<(Answer, Vec<u8>)> {
     let until = Instant::now() + deadline;
-    let mut line = serde_json::to_vec(hello)?;
+    let mut line = serde_json::to_vec(hello).map_err(|_| io::ErrorKind::InvalidInput)?;
     line.push(b'\n');
     stream.set_write_timeout(Some(deadline))?;
     stream.write_all(&line)?;
@@ -194,7 +194,8 @@ pub fn say_hello(
             Some(LineRead::Line) => {
                 stream.set_read_timeout(None)?;
                 stream.set_write_timeout(None)?;
-                return Ok((serde_json::from_slice(answer.line())?, piece.to_vec()));
+                let answer = serde_json::from_slice(answer.line());
+                return Ok((answer.map_err(|_| io::ErrorKind::InvalidData)?, piece.to_vec()));
             }
             Some(LineRead::TooLong(_) | LineRead::End) => {
                 return Err(io::ErrorKind::InvalidData.into());
