@@ -18,9 +18,10 @@ use crate::exit::{Error, Kind};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord daemon
-  anchord daemon --detach")]
+  ANCHORD_HTTP=off anchord daemon")]
 pub(crate) struct Args {
-    /// Leave session and directory of the caller, say how the start went in one line on stdout, close it
+    /// As agents start it: leave the caller's session, say how the start went in one line on stdout and
+    /// close it; does not return before the daemon ends
     #[arg(long)]
     detach: bool,
 }
