@@ -68,7 +68,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     instance.kill9();
     agent.tool("memory_save", &write::save("after there was room again"));
     saved.push("after there was room again".to_owned());
-    assert_all_there(&instance, &saved);
+    assert_all_there(&instance, &project, &saved);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_file_size_limit_loses_nothing_that_was_acknowledged() {
     // This one, started by the shim, has no limit.
     agent.tool("memory_save", &write::save("without a limit"));
     saved.push("without a limit".to_owned());
-    assert_all_there(&instance, &saved);
+    assert_all_there(&instance, &project, &saved);
 }
 
 #[test]
@@ -138,10 +138,11 @@ fn write_until_refused(agent: &mut Agent, saved: &mut Vec<String>) -> String {
     refused.expect("a thousand writes do not find room")
 }
 
-/// Each title is in the journal once, and the project can be loaded.
-fn assert_all_there(instance: &Instance, saved: &[String]) {
+/// Each title is in the journal once, and the journal is whole.
+fn assert_all_there(instance: &Instance, project: &Project, saved: &[String]) {
     let written = instance.written("save");
     assert!(saved.iter().all(|title| written.get(title) == Some(&1)), "{written:?} for {saved:?}");
-    let verified = instance.anchord().args(["journal", "verify"]).output().unwrap();
+    let mut verify = instance.anchord();
+    let verified = verify.args(["journal", "verify"]).current_dir(project.path()).output().unwrap();
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
