@@ -10,7 +10,9 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anchord_memory::Timestamp;
+use anchord_proto::instance::{
+    INSTANCE_FORMAT, InstanceDir, InstanceError as Unusable, InstanceFile,
+};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -21,9 +23,6 @@ use crate::limits::{INSTANCE_FILE_BYTES_MAX, LOCK_POLL};
 mod key;
 
 pub use key::Key;
-
-/// The newest `instance.json` that this build reads.
-pub const INSTANCE_FORMAT: u32 = 1;
 
 /// Where an instance keeps what it has, decided when it is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,17 +59,6 @@ pub struct Host {
     pub boot: Option<String>,
     /// The host's name.
     pub name: String,
-}
-
-/// `instance.json`. Unknown fields are left alone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct InstanceFileV1 {
-    format: u32,
-    id: Uuid,
-    data: PathBuf,
-    config: PathBuf,
-    logs: PathBuf,
-    created: Timestamp,
 }
 
 /// Who holds the lock, for people.
@@ -112,14 +100,9 @@ pub enum InstanceError {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// A newer anchord made it.
-    #[error("use {}: its format {found} is newer than {INSTANCE_FORMAT}; update anchord", path.display())]
-    TooNew {
-        /// `instance.json`.
-        path: PathBuf,
-        /// Its format.
-        found: u32,
-    },
+    /// The directory or its `instance.json` cannot be used.
+    #[error(transparent)]
+    Directory(#[from] Unusable),
     /// A file is not what anchord wrote.
     #[error("read {}: {why}", path.display())]
     Damaged {
@@ -154,29 +137,35 @@ pub enum InstanceError {
 /// An instance that is ours until this is dropped.
 #[derive(Debug)]
 pub struct Instance {
-    dir: PathBuf,
+    dir: InstanceDir,
     lock: File,
-    file: InstanceFileV1,
+    file: InstanceFile,
     key: Key,
+    /// Device and inode of the socket that is served.
+    socket: Option<(u64, u64)>,
 }
 
 impl Instance {
     /// Locks the instance in `dir`, makes it if it is new (then `places` decides where things go), and
     /// proves that it can be written.
-    pub fn acquire(dir: &Path, places: &Places, host: &Host) -> Result<Self, InstanceError> {
+    pub fn acquire(
+        dir: &InstanceDir,
+        places: &Places,
+        host: &Host,
+    ) -> Result<Self, InstanceError> {
         prepare(dir)?;
-        let lock = take_lock(dir, host)?;
+        let lock = take_lock(dir.path(), host)?;
         let file = describe(dir, places)?;
-        let key = Key::load(&dir.join("key"))?;
-        for directory in [dir, &file.data, &file.logs] {
+        let key = Key::load(&dir.key())?;
+        for directory in [dir.path(), &file.data, &file.logs] {
             prove_writable(directory)?;
         }
-        Ok(Self { dir: dir.to_owned(), lock, file, key })
+        Ok(Self { dir: dir.clone(), lock, file, key, socket: None })
     }
 
     /// The same, waiting up to `patience` for a daemon that is about to end.
     pub fn acquire_within(
-        dir: &Path,
+        dir: &InstanceDir,
         places: &Places,
         host: &Host,
         patience: Duration,
@@ -192,15 +181,27 @@ impl Instance {
         }
     }
 
-    /// Whether the lock's path still names the file that is locked. If not, someone else may serve this
-    /// directory: drain and exit.
+    /// Remembers the socket that is there now as the one this daemon serves.
+    pub fn serve_socket(&mut self) -> Result<(), InstanceError> {
+        let path = self.dir.sock();
+        let socket = fs::symlink_metadata(&path).map_err(io_error("look at", &path))?;
+        self.socket = Some((socket.dev(), socket.ino()));
+        Ok(())
+    }
+
+    /// Whether the paths still name the lock that is held and the socket that is served. If not, someone
+    /// else may serve this directory: drain and exit.
     pub fn still_ours(&self) -> bool {
-        names(&self.dir.join("lock"), &self.lock)
+        let socket = || {
+            let named = fs::symlink_metadata(self.dir.sock()).ok()?;
+            Some((named.dev(), named.ino()))
+        };
+        names(&self.dir.lock(), &self.lock) && self.socket.is_none_or(|ours| socket() == Some(ours))
     }
 
     /// The instance directory.
     pub fn dir(&self) -> &Path {
-        &self.dir
+        self.dir.path()
     }
 
     /// The instance's id.
@@ -229,22 +230,13 @@ impl Instance {
     }
 }
 
-/// Makes the instance directory, or checks that the one there is ours alone.
-fn prepare(dir: &Path) -> Result<(), InstanceError> {
-    make_private(dir)?;
-    let untrusted = |why| InstanceError::Untrusted { path: dir.to_owned(), why };
-    let meta = fs::symlink_metadata(dir).map_err(io_error("look at", dir))?;
-    if !meta.is_dir() {
-        return Err(untrusted("it is no directory, or a link to one"));
-    }
-    if meta.uid() != rustix::process::geteuid().as_raw() {
-        return Err(untrusted("it belongs to another user"));
-    }
-    if meta.mode() & 0o022 != 0 {
-        return Err(untrusted("others may write to it; `chmod 700` it if they have not"));
-    }
-    if meta.mode() & 0o077 != 0 {
-        fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(io_error("close", dir))?;
+/// Makes the instance directory, or checks that the one there is ours alone, and closes it to others.
+fn prepare(dir: &InstanceDir) -> Result<(), InstanceError> {
+    let open = File::from(dir.ensure()?);
+    let mode = open.metadata().map_err(io_error("look at", dir.path()))?.mode();
+    if mode & 0o077 != 0 {
+        open.set_permissions(Permissions::from_mode(0o700))
+            .map_err(io_error("close", dir.path()))?;
     }
     Ok(())
 }
@@ -284,18 +276,9 @@ fn held(dir: &Path, lock: &mut File, host: &Host) -> InstanceError {
 }
 
 /// Reads `instance.json`, or makes the directories and then writes it.
-fn describe(dir: &Path, places: &Places) -> Result<InstanceFileV1, InstanceError> {
-    let path = dir.join("instance.json");
-    if let Some(text) = read_private(&path)? {
-        let damaged = |why: serde_json::Error| InstanceError::Damaged {
-            path: path.clone(),
-            why: why.to_string(),
-        };
-        let Format { format } = serde_json::from_slice(&text).map_err(damaged)?;
-        if format > INSTANCE_FORMAT {
-            return Err(InstanceError::TooNew { path, found: format });
-        }
-        let file: InstanceFileV1 = serde_json::from_slice(&text).map_err(damaged)?;
+fn describe(dir: &InstanceDir, places: &Places) -> Result<InstanceFile, InstanceError> {
+    let path = dir.instance_json();
+    if let Some(file) = InstanceFile::read(dir)? {
         if !file.data.is_dir() {
             return Err(InstanceError::DataMissing { data: file.data, instance_file: path });
         }
@@ -304,25 +287,20 @@ fn describe(dir: &Path, places: &Places) -> Result<InstanceFileV1, InstanceError
     }
     make_private(&places.data)?;
     make_private(&places.logs)?;
-    let file = InstanceFileV1 {
+    let file = InstanceFile {
         format: INSTANCE_FORMAT,
         id: Uuid::new_v4(),
         data: places.data.clone(),
         config: places.config.clone(),
         logs: places.logs.clone(),
-        created: clock::now(),
+        created: clock::now().iso(),
     };
-    let text = serde_json::to_string_pretty(&file).map_err(|error| InstanceError::Damaged {
+    let text = file.to_text().map_err(|error| InstanceError::Damaged {
         path: path.clone(),
         why: format!("it cannot be written: {error}"),
     })?;
     replace_private(&path, text.as_bytes())?;
     Ok(file)
-}
-
-#[derive(Deserialize)]
-struct Format {
-    format: u32,
 }
 
 fn prove_writable(dir: &Path) -> Result<(), InstanceError> {

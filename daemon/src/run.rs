@@ -62,7 +62,7 @@ pub fn run(
     started: Started,
 ) -> Result<(), RunError> {
     let patience = wire::millis(wire::DRAIN_DEADLINE_MS + wire::START_DEADLINE_MS);
-    let instance = Instance::acquire_within(dir.path(), &places(dir), &host(), patience)?;
+    let mut instance = Instance::acquire_within(dir, &places(dir), &host(), patience)?;
     let environment = |name| std::env::var(name).ok();
     let config = Config::load(instance.config(), environment("ANCHORD_HTTP").as_deref())?;
     let _logs = logs::start(instance.logs(), environment("ANCHORD_LOG").as_deref())?;
@@ -71,6 +71,7 @@ pub fn run(
         Some(listener) => listener,
         None => rendezvous::bind(dir)?,
     };
+    instance.serve_socket()?;
     let system = |what| move |source| RunError::System { what, source };
     listener.set_nonblocking(true).map_err(system("cannot prepare the socket"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -9,7 +9,7 @@
 //!   in flight at it, so that the one that kills is alone when it kills again;
 //! - a request in flight at two deaths is not sent a third time.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use anchord_proto::limits::{UNANSWERED_BYTES_MAX, UNANSWERED_LINES_MAX};
 use anchord_proto::line::McpLine;
@@ -20,7 +20,8 @@ use crate::message::{Call, Id};
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     last_number: u64,
-    open: BTreeMap<u64, Request>,
+    /// In the order of their numbers. A few in practice, a thousand at most: searching is cheap.
+    open: Vec<Request>,
     /// What this connection has not been sent, in order.
     queue: VecDeque<Queued>,
     queued_notifications: usize,
@@ -34,6 +35,7 @@ pub(crate) struct Ledger {
 
 #[derive(Debug)]
 struct Request {
+    number: u64,
     json: String,
     id: Id,
     call: Call,
@@ -109,8 +111,7 @@ impl Ledger {
             });
         }
         self.held_bytes += json.len();
-        let request = Request { json, id, call, sent: false, deaths: 0, suspect: false };
-        self.open.insert(number, request);
+        self.open.push(Request { number, json, id, call, sent: false, deaths: 0, suspect: false });
         self.queue.push_back(Queued::Request(number));
     }
 
@@ -138,8 +139,8 @@ impl Ledger {
             .open
             .iter()
             .rev()
-            .find(|(_, request)| request.id == *id && request.call != Call::Initialize)
-            .map(|(number, _)| *number);
+            .find(|request| request.id == *id && request.call != Call::Initialize)
+            .map(|request| request.number);
         if let Some(number) = number {
             self.close(number);
             self.queue.retain(|queued| !matches!(queued, Queued::Request(n) if *n == number));
@@ -181,7 +182,7 @@ impl Ledger {
         self.swallow = false;
         self.alone = None;
         self.careful = true;
-        for request in self.open.values_mut().filter(|request| request.sent) {
+        for request in self.open.iter_mut().filter(|request| request.sent) {
             request.sent = false;
             request.suspect = true;
             request.deaths += 1;
@@ -189,27 +190,30 @@ impl Ledger {
         let failed: Vec<u64> = self
             .open
             .iter()
-            .filter(|(_, request)| request.deaths >= 2)
-            .map(|(number, _)| *number)
+            .filter(|request| request.deaths >= 2)
+            .map(|request| request.number)
             .collect();
         let failed = failed.into_iter().filter_map(|number| self.give_up(number)).collect();
 
-        let mut again: Vec<(u64, Queued)> =
-            self.open.keys().map(|number| (*number, Queued::Request(*number))).collect();
-        again.extend(self.queue.drain(..).filter_map(|queued| match queued {
-            Queued::Notification(number, json) => {
-                Some((number, Queued::Notification(number, json)))
+        // Requests again, each at its place among the notifications that were not sent.
+        let mut requests = self.open.iter().map(|request| request.number).peekable();
+        let mut queue = VecDeque::with_capacity(self.open.len());
+        for queued in self.queue.drain(..) {
+            if let Queued::Notification(number, _) = &queued {
+                while let Some(earlier) = requests.next_if(|request| request < number) {
+                    queue.push_back(Queued::Request(earlier));
+                }
+                queue.push_back(queued);
             }
-            Queued::Request(_) | Queued::Handshake(..) => None,
-        }));
-        again.sort_by_key(|(number, _)| *number);
-        self.queue.extend(again.into_iter().map(|(_, queued)| queued));
+        }
+        queue.extend(requests.map(Queued::Request));
+        self.queue = queue;
         failed
     }
 
     /// No daemon will answer: returns every open request and forgets what waits.
     pub(crate) fn fail_all(&mut self) -> Vec<Id> {
-        let numbers: Vec<u64> = self.open.keys().copied().collect();
+        let numbers: Vec<u64> = self.open.iter().map(|request| request.number).collect();
         self.queue.clear();
         self.queued_notifications = 0;
         let failed = numbers.into_iter().filter_map(|number| self.give_up(number)).collect();
@@ -231,7 +235,7 @@ impl Ledger {
 
     /// The request that is in flight alone has been so for long enough: it is no killer.
     pub(crate) fn let_go(&mut self) {
-        let Some(request) = self.alone.take().and_then(|number| self.open.get_mut(&number)) else {
+        let Some(request) = self.alone.take().and_then(|number| self.open_mut(number)) else {
             return;
         };
         request.suspect = false;
@@ -239,7 +243,7 @@ impl Ledger {
             // It lives through any number of restarts; a count would end it at the second.
             request.deaths = 0;
         }
-        self.careful = self.open.values().any(|request| request.suspect);
+        self.careful = self.open.iter().any(|request| request.suspect);
     }
 
     /// Appends the next line to `out`, if there is one and it may be sent now.
@@ -254,10 +258,11 @@ impl Ledger {
         match self.queue.pop_front() {
             None => return false,
             Some(Queued::Request(number)) => {
-                if let Some(request) = self.open.get_mut(&number) {
+                let careful = self.careful;
+                if let Some(request) = self.open_mut(number) {
                     request.sent = true;
                     write(number, &request.json);
-                    self.alone = self.careful.then_some(number);
+                    self.alone = careful.then_some(number);
                 }
             }
             Some(Queued::Notification(number, json)) => {
@@ -270,9 +275,9 @@ impl Ledger {
         true
     }
 
-    /// Takes note of a reply; `revision` is what it says if it answers `initialize`. Of two requests
-    /// in flight with the same id the earlier is taken to be answered.
-    pub(crate) fn reply(&mut self, id: &Id, revision: Option<String>) -> Reply {
+    /// Takes note of a reply; `revision` reads it as one to `initialize`. Of two requests in flight
+    /// with the same id the earlier is taken to be answered.
+    pub(crate) fn reply(&mut self, id: &Id, revision: impl FnOnce() -> Option<String>) -> Reply {
         if self.swallow && self.handshake.as_ref().is_some_and(|handshake| handshake.id == *id) {
             self.swallow = false;
             return Reply::Swallow;
@@ -280,28 +285,35 @@ impl Ledger {
         let number = self
             .open
             .iter()
-            .find(|(_, request)| request.sent && request.id == *id)
-            .map(|(number, _)| *number);
+            .find(|request| request.sent && request.id == *id)
+            .map(|request| request.number);
         if let Some(number) = number {
             self.close(number);
-            match self.handshake.as_mut().filter(|handshake| handshake.number == number) {
-                Some(handshake) if revision.is_some() => handshake.revision = revision,
-                // Refused: there is nothing to tell another daemon.
-                Some(_) => self.handshake = None,
-                None => {}
+            if let Some(handshake) = self.handshake.as_mut().filter(|h| h.number == number) {
+                handshake.revision = revision();
             }
+            // Refused: there is nothing to tell another daemon.
+            self.handshake.take_if(|h| h.number == number && h.revision.is_none());
         }
         Reply::Forward
     }
 
     /// Every line up to this number has been answered or needs no answer.
     fn acknowledged(&self) -> u64 {
-        self.open.keys().next().map_or(self.last_number, |first| first - 1)
+        self.open.first().map_or(self.last_number, |first| first.number - 1)
     }
 
     fn number(&mut self) -> u64 {
         self.last_number += 1;
         self.last_number
+    }
+
+    fn position(&self, number: u64) -> Option<usize> {
+        self.open.iter().position(|request| request.number == number)
+    }
+
+    fn open_mut(&mut self, number: u64) -> Option<&mut Request> {
+        self.open.iter_mut().find(|request| request.number == number)
     }
 
     /// Closes a request that the caller is told has failed.
@@ -313,13 +325,13 @@ impl Ledger {
     }
 
     fn close(&mut self, number: u64) -> Option<Request> {
-        let request = self.open.remove(&number)?;
+        let request = self.open.remove(self.position(number)?);
         self.held_bytes = self.held_bytes.saturating_sub(request.json.len());
         if self.alone == Some(number) {
             self.alone = None;
         }
         if request.sent || request.suspect {
-            self.careful &= self.open.values().any(|request| request.suspect);
+            self.careful &= self.open.iter().any(|request| request.suspect);
         }
         Some(request)
     }

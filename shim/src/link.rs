@@ -46,14 +46,18 @@ pub struct Connection {
     pub rest: Vec<u8>,
 }
 
-/// How one attempt ended that led to no connection.
-enum Failed {
-    NoDaemon(String),
-    TooOld(String),
-    /// Worth trying again.
-    Passing(String),
-    /// Will be the same next time.
-    Lasting(String),
+/// An attempt that led to no connection.
+struct Failed {
+    next: Next,
+    reason: String,
+}
+
+/// What helps.
+enum Next {
+    Start,
+    Replace,
+    TryAgain,
+    Nothing,
 }
 
 impl Search {
@@ -67,17 +71,18 @@ impl Search {
         let mut replaced = false;
         let mut start_failed: Option<String> = None;
         loop {
-            let reason = match attempt(dir, &self.hello, until) {
+            let Failed { next, reason } = match attempt(dir, &self.hello, until) {
                 Ok(connection) => return Ok(connection),
-                Err(Failed::Lasting(reason)) => return Err(reason),
-                Err(Failed::Passing(reason)) => reason,
-                Err(Failed::TooOld(reason)) if replaced => return Err(reason),
-                Err(Failed::TooOld(reason)) => {
+                Err(failed) => failed,
+            };
+            match next {
+                Next::TryAgain => {}
+                Next::Replace if !replaced => {
                     replaced = true;
                     self.replace(dir, until);
-                    reason
                 }
-                Err(Failed::NoDaemon(reason)) => {
+                Next::Nothing | Next::Replace => return Err(reason),
+                Next::Start => {
                     // A start that failed because another daemon was quicker is no failure: the
                     // attempt after it would not have ended here.
                     if let Some(reason) = start_failed {
@@ -89,10 +94,10 @@ impl Search {
                             start_failed = Some(reason);
                             continue;
                         }
-                        Some(Ok(Report::Running)) | None => reason,
+                        Some(Ok(Report::Running)) | None => {}
                     }
                 }
-            };
+            }
             let now = Instant::now();
             if now >= until {
                 return Err(reason);
@@ -127,28 +132,31 @@ impl Search {
 fn attempt(dir: &InstanceDir, hello: &Hello, until: Instant) -> Result<Connection, Failed> {
     let left = until.saturating_duration_since(Instant::now());
     let deadline = left.clamp(millis(BACKOFF_MAX_MS), millis(WELCOME_DEADLINE_MS));
-    let stream = socket::connect(dir, deadline).map_err(|error| match error {
-        ConnectError::NoDaemon(_) => Failed::NoDaemon(error.to_string()),
-        ConnectError::Io(_) => Failed::Passing(error.to_string()),
-        ConnectError::Instance(_) | ConnectError::Peer(_) => Failed::Lasting(error.to_string()),
+    let stream = socket::connect(dir, deadline).map_err(|error| Failed {
+        reason: error.to_string(),
+        next: match error {
+            ConnectError::NoDaemon(_) => Next::Start,
+            ConnectError::Io(_) => Next::TryAgain,
+            ConnectError::Instance(_) | ConnectError::Peer(_) => Next::Nothing,
+        },
     })?;
-    let (answer, rest) = say_hello(&stream, hello, deadline)
-        .map_err(|reason| Failed::Passing(format!("the daemon did not answer: {reason}")))?;
+    let (answer, rest) = say_hello(&stream, hello, deadline).map_err(|reason| Failed {
+        reason: format!("the daemon did not answer: {reason}"),
+        next: Next::TryAgain,
+    })?;
     match answer {
         Answer::Welcome(welcome) => Ok(Connection { stream, welcome, rest }),
-        Answer::Refused(refused) => {
-            let reason = refused.to_string();
-            Err(match refused.code {
-                RefusalCode::TooOld => Failed::TooOld(reason),
-                RefusalCode::Busy | RefusalCode::Draining | RefusalCode::NotReady => {
-                    Failed::Passing(reason)
-                }
+        Answer::Refused(refused) => Err(Failed {
+            reason: refused.to_string(),
+            next: match refused.code {
+                RefusalCode::TooOld => Next::Replace,
+                RefusalCode::Busy | RefusalCode::Draining | RefusalCode::NotReady => Next::TryAgain,
                 RefusalCode::TooNew
                 | RefusalCode::BadHello
                 | RefusalCode::NotYours
-                | RefusalCode::Other => Failed::Lasting(reason),
-            })
-        }
+                | RefusalCode::Other => Next::Nothing,
+            },
+        }),
     }
 }
 

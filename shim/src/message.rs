@@ -20,7 +20,7 @@ impl Id {
     fn new(raw: &RawValue) -> Self {
         let raw = raw.get();
         // A string keeps one quote, so that "1" is not 1.
-        let value = match serde_json::from_str::<String>(raw) {
+        let value = match serde_json::from_slice::<String>(raw.as_bytes()) {
             Ok(text) => format!("\"{text}"),
             Err(_) => raw.to_owned(),
         };
@@ -59,10 +59,10 @@ pub(crate) enum Call {
 }
 
 /// What a daemon's line is to the shim.
-#[derive(Debug, PartialEq)]
-pub(crate) enum FromDaemon {
-    /// A reply; the revision if it is one to `initialize`.
-    Reply(Id, Option<String>),
+#[derive(Debug)]
+pub(crate) enum FromDaemon<'a> {
+    /// A reply, and its result if it has one.
+    Reply(Id, Option<&'a RawValue>),
     /// Anything else.
     Other,
 }
@@ -72,7 +72,7 @@ pub(crate) fn from_agent(line: &str) -> Result<FromAgent, Problem<'static>> {
     if line.starts_with('[') {
         return Err(Problem::Batch);
     }
-    let head: Head<'_> = serde_json::from_str(line).map_err(|_| Problem::NotJson)?;
+    let head: Head<'_> = serde_json::from_slice(line.as_bytes()).map_err(|_| Problem::NotJson)?;
     match (head.id, head.method.as_deref()) {
         (Some(id), Some(method)) => {
             let call = match method {
@@ -83,29 +83,30 @@ pub(crate) fn from_agent(line: &str) -> Result<FromAgent, Problem<'static>> {
             Ok(FromAgent::Request(Id::new(id), call))
         }
         (None, Some("notifications/initialized")) => Ok(FromAgent::Initialized),
-        (None, Some("notifications/cancelled")) => {
-            let cancelled: Option<Cancelled<'_>> = serde_json::from_str(line).ok();
-            Ok(cancelled.map_or(FromAgent::Other, |line| {
-                FromAgent::Cancelled(Id::new(line.params.request_id))
-            }))
-        }
+        (None, Some("notifications/cancelled")) => Ok(inside(head.params)
+            .and_then(|params| params.request_id)
+            .map_or(FromAgent::Other, |id| FromAgent::Cancelled(Id::new(id)))),
         (None, None) => Err(Problem::NoMessage),
         _ => Ok(FromAgent::Other),
     }
 }
 
 /// Reads a daemon's line; `None` if it is not JSON-RPC and must not reach the agent.
-pub(crate) fn from_daemon(line: &[u8]) -> Option<FromDaemon> {
+pub(crate) fn from_daemon(line: &[u8]) -> Option<FromDaemon<'_>> {
     let head: Head<'_> = serde_json::from_slice(line).ok()?;
-    match (head.id, head.method) {
-        (Some(id), None) => {
-            let revision = serde_json::from_slice::<InitializeReply<'_>>(line)
-                .ok()
-                .map(|reply| reply.result.protocol_version.into_owned());
-            Some(FromDaemon::Reply(Id::new(id), revision))
-        }
-        _ => Some(FromDaemon::Other),
-    }
+    Some(match (head.id, head.method) {
+        (Some(id), None) => FromDaemon::Reply(Id::new(id), head.result),
+        _ => FromDaemon::Other,
+    })
+}
+
+/// The revision that the result of `initialize` names.
+pub(crate) fn revision(result: Option<&RawValue>) -> Option<String> {
+    inside(result)?.protocol_version.map(Cow::into_owned)
+}
+
+fn inside(part: Option<&RawValue>) -> Option<Inside<'_>> {
+    serde_json::from_slice(part?.get().as_bytes()).ok()
 }
 
 /// Why the shim answers a line itself.
@@ -169,7 +170,7 @@ impl Problem<'_> {
         let id = id.map_or("null", |id| &id.raw);
         let error = ErrorLine {
             jsonrpc: "2.0",
-            id: serde_json::from_str(id).ok(),
+            id: serde_json::from_slice(id.as_bytes()).ok(),
             error: ErrorBody { code, message: &message },
         };
         serde_json::to_string(&error).expect("texts, numbers and an id that was read from JSON")
@@ -182,30 +183,19 @@ struct Head<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     method: Option<Cow<'a, str>>,
-}
-
-#[derive(Deserialize)]
-struct Cancelled<'a> {
     #[serde(borrow)]
-    params: CancelledParams<'a>,
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
 }
 
+/// What is read inside of params or a result.
 #[derive(Deserialize)]
-struct CancelledParams<'a> {
+struct Inside<'a> {
     #[serde(borrow, rename = "requestId")]
-    request_id: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-struct InitializeReply<'a> {
-    #[serde(borrow)]
-    result: InitializeResult<'a>,
-}
-
-#[derive(Deserialize)]
-struct InitializeResult<'a> {
+    request_id: Option<&'a RawValue>,
     #[serde(borrow, rename = "protocolVersion")]
-    protocol_version: Cow<'a, str>,
+    protocol_version: Option<Cow<'a, str>>,
 }
 
 #[derive(Serialize)]

@@ -12,8 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::{self, Thread};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anchord_proto::hello::Resume;
@@ -64,7 +63,6 @@ pub(crate) fn run(ends: &Ends<'_>, search: Search, turn: Turn) -> io::Result<()>
         link: Link::Down(None),
         wake,
         waker: Arc::new(waker),
-        found: channel(),
         token: None,
         alone_until: None,
         waits_for_turn: false,
@@ -84,7 +82,6 @@ struct Pipe<'a> {
     link: Link,
     wake: UnixStream,
     waker: Arc<UnixStream>,
-    found: (Sender<Found>, Receiver<Found>),
     token: Option<String>,
     /// Until when the request that is in flight alone stays so.
     alone_until: Option<Instant>,
@@ -100,7 +97,7 @@ enum Link {
     Down(Option<Failure>),
     Looking {
         may_start: Arc<AtomicBool>,
-        searcher: Thread,
+        search: JoinHandle<Found>,
     },
     Up(Box<Open>),
 }
@@ -115,6 +112,16 @@ struct Open {
     input: LineSplitter,
     output: Outbox,
     since: Instant,
+}
+
+/// Writes a byte when the search is over, also by a panic.
+struct WakeWhenDone(Arc<UnixStream>);
+
+impl Drop for WakeWhenDone {
+    fn drop(&mut self) {
+        // Fails where the pipe has ended meanwhile and nobody waits.
+        let _ = rustix::io::write(&*self.0, &[0]);
+    }
 }
 
 /// Why the pipe ends before stdin does.
@@ -378,8 +385,8 @@ impl Pipe<'_> {
                 LineRead::TooLong(_) | LineRead::End => None,
             };
             let forward = match message {
-                Some(FromDaemon::Reply(id, revision)) => {
-                    self.ledger.reply(&id, revision) == Reply::Forward
+                Some(FromDaemon::Reply(id, result)) => {
+                    self.ledger.reply(&id, || message::revision(result)) == Reply::Forward
                 }
                 Some(FromDaemon::Other) => true,
                 // No daemon of ours writes that. What it answered cannot be told, so it is asked
@@ -413,9 +420,9 @@ impl Pipe<'_> {
         match &self.link {
             Link::Up(_) => {}
             Link::Down(_) => self.look(true, Duration::ZERO),
-            Link::Looking { may_start, searcher } => {
+            Link::Looking { may_start, search } => {
                 may_start.store(true, Ordering::Relaxed);
-                searcher.unpark();
+                search.thread().unpark();
             }
         }
     }
@@ -430,35 +437,32 @@ impl Pipe<'_> {
             .token
             .clone()
             .map(|token| Resume { token, revision: self.ledger.revision().map(str::to_owned) });
-        let (found, waker) = (self.found.0.clone(), Arc::clone(&self.waker));
+        let wake = WakeWhenDone(Arc::clone(&self.waker));
         let thread = thread::Builder::new().name("search".to_owned()).stack_size(256 * 1024);
         let spawned = thread.spawn(move || {
+            let _wake = wake;
             if !pause.is_zero() {
                 thread::park_timeout(pause);
             }
-            // Nobody listens any more when the pipe has ended meanwhile.
-            if found.send(search.run()).is_ok() {
-                let _ = rustix::io::write(&*waker, &[0]);
-            }
+            search.run()
         });
         match spawned {
-            Ok(handle) => {
-                self.link = Link::Looking { may_start, searcher: handle.thread().clone() };
-            }
+            Ok(search) => self.link = Link::Looking { may_start, search },
             Err(reason) => self.give_up(reason.to_string(), Instant::now()),
         }
     }
 
     fn take_found(&mut self, now: Instant) {
         let mut bytes = [0; 16];
-        // Only a wake-up; what counts is in the channel.
+        // One byte, written as the last act of the one search there is.
         let _ = rustix::io::read(&self.wake, &mut bytes);
-        let Ok(found) = self.found.1.try_recv() else {
-            return;
-        };
-        match found {
-            Ok(connection) => self.open(connection, now),
-            Err(reason) => self.give_up(reason, now),
+        match std::mem::replace(&mut self.link, Link::Down(None)) {
+            Link::Looking { search, .. } => match search.join() {
+                Ok(Ok(connection)) => self.open(connection, now),
+                Ok(Err(reason)) => self.give_up(reason, now),
+                Err(_) => self.give_up("the search for it panicked".to_owned(), now),
+            },
+            link => self.link = link,
         }
     }
 

@@ -1,1 +1,20 @@
-//! x
+//! Integration tests, one binary: what holds for the tree, and what holds when processes are real.
+#![expect(clippy::unwrap_used, reason = "a test says that it fails by panicking")]
+
+mod cold_start;
+mod disk;
+mod endings;
+mod exactly_once;
+mod failing_tools;
+mod hook;
+mod layers;
+mod mcp_revisions;
+mod one_daemon;
+mod one_session_twice;
+mod restart;
+mod sdks;
+mod staged_work;
+mod tidy;
+mod traps;
+mod units;
+mod versions;

@@ -53,8 +53,10 @@ fn detached(dir: Result<InstanceDir, Unusable>) -> Result<(), RunError> {
 }
 
 fn given() -> Result<Option<UnixListener>, RunError> {
-    activation::given()
-        .map_err(|source| RunError::System { what: "cannot use the socket that was passed", source })
+    activation::given().map_err(|source| RunError::System {
+        what: "cannot use the socket that was passed",
+        source,
+    })
 }
 
 /// Says it and closes stdout: whoever started us waits for its end. A starter that has gone away
@@ -70,19 +72,17 @@ fn report(report: &Report) {
 impl From<RunError> for Error {
     fn from(error: RunError) -> Self {
         let kind = match &error {
-            RunError::Instance(
-                InstanceError::Held { .. }
-                | InstanceError::HomeShared { .. }
-                | InstanceError::TooNew { .. },
-            ) => Kind::Refused,
+            RunError::Directory(unusable)
+            | RunError::Instance(InstanceError::Directory(unusable)) => unusable.into(),
+            RunError::Instance(InstanceError::Held { .. } | InstanceError::HomeShared { .. }) => {
+                Kind::Refused
+            }
             RunError::Instance(InstanceError::Damaged { .. }) | RunError::Store(_) => Kind::Damaged,
-            RunError::Directory(Unusable::TooNew { .. }) => Kind::Refused,
             RunError::Instance(
                 InstanceError::Untrusted { .. }
                 | InstanceError::DataMissing { .. }
                 | InstanceError::Io { .. },
             )
-            | RunError::Directory(_)
             | RunError::Config(_)
             | RunError::Logs(_)
             | RunError::System { .. } => Kind::Failed,

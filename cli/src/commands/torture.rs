@@ -55,6 +55,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// How many of the bad things are named.
+const SAMPLES_MAX: usize = 20;
+
 /// What came of it.
 #[derive(Debug, Default, Serialize)]
 struct Report {
@@ -130,19 +133,16 @@ impl Args {
         if report.is_good() {
             return Ok(());
         }
-        Err(Error::failed("torture found what must not be")
-            .with_action(format!("Run it again with --seed {seed} --keep and look at the journal.")))
+        Err(Error::failed("torture found what must not be").with_action(format!(
+            "Run it again with --seed {seed} --keep and look at the journal."
+        )))
     }
 
     fn torture(&self, scratch: &Scratch, seed: u64) -> Result<Report, Error> {
         let begun = Instant::now();
         scratch.start_daemon()?;
-        let mut report = Report {
-            seed,
-            sessions: self.sessions,
-            writes: self.writes,
-            ..Report::default()
-        };
+        let mut report =
+            Report { seed, sessions: self.sessions, writes: self.writes, ..Report::default() };
         let outcomes = self.write_and_kill(scratch, &mut report)?;
         let mut attempted = BTreeSet::new();
         let mut acknowledged = BTreeSet::new();
@@ -170,7 +170,11 @@ impl Args {
         Ok(report)
     }
 
-    fn write_and_kill(&self, scratch: &Scratch, report: &mut Report) -> Result<Vec<Outcome>, Error> {
+    fn write_and_kill(
+        &self,
+        scratch: &Scratch,
+        report: &mut Report,
+    ) -> Result<Vec<Outcome>, Error> {
         let total = u64::from(self.sessions) * u64::from(self.writes);
         let seconds = TORTURE_SECONDS_MIN + total * TORTURE_WRITE_MILLISECONDS_MAX / 1000;
         let deadline = Instant::now() + Duration::from_secs(seconds);
@@ -202,13 +206,13 @@ impl Args {
                 since: vec![0; slots.len()],
                 acknowledged: 0,
             };
-            let killed = killer.run(&events, deadline, report);
+            let ended = killer.run(&events, deadline, report);
             stop.store(true, Ordering::Relaxed);
             let outcomes = threads.into_iter().map(|thread| {
                 thread.join().map_err(|_| Error::failed("a thread of torture panicked"))
             });
             let outcomes: Result<Vec<Outcome>, Error> = outcomes.collect();
-            killed.and(outcomes)
+            ended.and(outcomes)
         })
     }
 }
@@ -223,7 +227,8 @@ impl Moments {
     fn new(total: u64, daemon: u32, shim: u32, dice: &mut Dice) -> Self {
         let mut moments = |kills: u32| {
             // Not at the very end, where nobody would be disturbed.
-            let mut moments: Vec<u64> = (0..kills).map(|_| dice.below(total * 9 / 10 + 1)).collect();
+            let mut moments: Vec<u64> =
+                (0..kills).map(|_| dice.below(total * 9 / 10 + 1)).collect();
             moments.sort_unstable_by(|a, b| b.cmp(a));
             moments
         };
@@ -380,19 +385,23 @@ fn session(
 
 /// A write that carries its tag wherever it may be looked for.
 fn write(tag: &str, dice: u64) -> (&'static str, Value) {
-    let lesson = json!({"summary": format!("what {tag} taught"), "detail": format!("more of {tag}")});
+    let lesson =
+        json!({"summary": format!("what {tag} taught"), "detail": format!("more of {tag}")});
     match dice % 10 {
         0..6 => ("memory_checkpoint", json!({"lessons": [lesson]})),
         6 => {
             let file = format!("src/{tag}.rs");
-            let anchor = json!({"file": file, "lines": "1-9", "concept": format!("where {tag} is")});
+            let anchor =
+                json!({"file": file, "lines": "1-9", "concept": format!("where {tag} is")});
             ("memory_checkpoint", json!({"anchors": [anchor]}))
         }
         7 => {
             let blueprint = json!({"category": "decision", "title": tag, "content": "As it says."});
             ("memory_checkpoint", json!({"blueprints": [blueprint]}))
         }
-        _ => ("memory_save", json!({"session_summary": format!("up to {tag}"), "lessons": [lesson]})),
+        _ => {
+            ("memory_save", json!({"session_summary": format!("up to {tag}"), "lessons": [lesson]}))
+        }
     }
 }
 
@@ -415,23 +424,24 @@ impl Dice {
 }
 
 fn words(report: &Report) -> String {
-    let mut text = format!(
-        "{} x {} writes, {}, {}, {}\n",
+    let mut lines = vec![format!(
+        "{} x {} writes, {}, {}, {}",
         show::count(report.sessions.into(), "session"),
         report.writes,
         show::count(report.daemon_kills.into(), "daemon kill"),
         show::count(report.shim_kills.into(), "shim kill"),
         show::duration(report.milliseconds),
-    );
-    let samples = report.lost.iter().map(|tag| format!("lost: {tag}"));
-    let samples = samples.chain(report.duplicated.iter().map(|tag| format!("twice: {tag}")));
-    for sample in samples.chain(report.errors.iter().map(|error| format!("error: {error}"))).take(20) {
-        text.push_str(&format!("  {}\n", show::plain(&sample)));
+    )];
+    let bad = report.lost.iter().map(|tag| format!("lost: {tag}"));
+    let bad = bad.chain(report.duplicated.iter().map(|tag| format!("twice: {tag}")));
+    let bad: Vec<String> =
+        bad.chain(report.errors.iter().map(|error| format!("error: {error}"))).collect();
+    lines.extend(bad.iter().take(SAMPLES_MAX).map(|line| format!("  {}", show::plain(line))));
+    if bad.len() > SAMPLES_MAX {
+        lines.push(format!("  and {} more", bad.len() - SAMPLES_MAX));
     }
-    if let Some(why) = report.stopped {
-        text.push_str(&format!("  stopped early: {why}\n"));
-    }
-    text.push_str(&format!(
+    lines.extend(report.stopped.map(|why| format!("  stopped early: {why}")));
+    lines.push(format!(
         "acknowledged {}, found {}, lost {}, duplicated {}, errors {}, unknown {}\n",
         report.acknowledged,
         report.found,
@@ -440,7 +450,7 @@ fn words(report: &Report) -> String {
         report.errors.len(),
         report.unknown,
     ));
-    text
+    lines.join("\n")
 }
 
 #[cfg(test)]

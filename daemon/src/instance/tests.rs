@@ -8,7 +8,7 @@ fn host(boot: &str) -> Host {
 }
 
 fn acquire(dir: &Path) -> Result<Instance, InstanceError> {
-    Instance::acquire(dir, &Places::beneath(dir), &host("boot"))
+    Instance::acquire(&InstanceDir::named(dir), &Places::beneath(dir), &host("boot"))
 }
 
 fn scratch() -> (tempfile::TempDir, PathBuf) {
@@ -34,7 +34,7 @@ fn an_instance_is_made_private_and_remembers_where_things_went() {
     drop(first);
 
     let elsewhere = Places::beneath(&dir.join("elsewhere"));
-    let second = Instance::acquire(&dir, &elsewhere, &host("boot")).unwrap();
+    let second = Instance::acquire(&InstanceDir::named(&dir), &elsewhere, &host("boot")).unwrap();
     assert_eq!((second.id(), second.data()), (id, data.as_path()));
     let mut files: Vec<_> =
         fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -57,7 +57,7 @@ fn a_second_daemon_is_told_who_holds_the_lock() {
 fn a_home_shared_between_machines_is_named() {
     let (_scratch, dir) = scratch();
     let first = acquire(&dir).unwrap();
-    let elsewhere = || Instance::acquire(&dir, &Places::beneath(&dir), &host("another"));
+    let elsewhere = || Instance::acquire(&InstanceDir::named(&dir), &Places::beneath(&dir), &host("another"));
     let error = elsewhere().unwrap_err().to_string();
     assert!(
         error.contains("HOME is shared between machines: set ANCHORD_HOME to a local path"),
@@ -74,7 +74,7 @@ fn a_starting_daemon_waits_for_a_draining_one() {
     let (_scratch, dir) = scratch();
     let draining = acquire(&dir).unwrap();
     let wait =
-        |patience| Instance::acquire_within(&dir, &Places::beneath(&dir), &host("boot"), patience);
+        |patience| Instance::acquire_within(&InstanceDir::named(&dir), &Places::beneath(&dir), &host("boot"), patience);
     assert!(matches!(wait(Duration::ZERO), Err(InstanceError::Held { .. })));
     std::thread::scope(|scope| {
         let starting = scope.spawn(|| wait(Duration::from_mins(1)));
@@ -96,13 +96,25 @@ fn a_lock_whose_path_names_another_file_is_no_longer_ours() {
 }
 
 #[test]
+fn a_socket_that_another_one_replaced_is_no_longer_ours() {
+    let (_scratch, dir) = scratch();
+    let mut instance = acquire(&dir).unwrap();
+    let served = anchord_proto::socket::bind(&InstanceDir::named(&dir)).unwrap();
+    instance.serve_socket().unwrap();
+    assert!(instance.still_ours());
+    let usurper = anchord_proto::socket::bind(&InstanceDir::named(&dir)).unwrap();
+    assert!(!instance.still_ours());
+    drop((served, usurper));
+}
+
+#[test]
 fn a_directory_that_others_may_have_prepared_is_refused() {
     let (scratch, dir) = scratch();
     for bits in [0o720, 0o702, 0o777] {
         fs::create_dir_all(&dir).unwrap();
         fs::set_permissions(&dir, Permissions::from_mode(bits)).unwrap();
         let error = acquire(&dir).unwrap_err();
-        assert!(matches!(error, InstanceError::Untrusted { .. }), "{bits:o}: {error}");
+        assert!(matches!(error, InstanceError::Directory(Unusable::Open { .. })), "{bits:o}: {error}");
     }
     fs::set_permissions(&dir, Permissions::from_mode(0o755)).unwrap();
     drop(acquire(&dir).unwrap());
@@ -110,7 +122,8 @@ fn a_directory_that_others_may_have_prepared_is_refused() {
 
     let link = scratch.path().join("link");
     std::os::unix::fs::symlink(&dir, &link).unwrap();
-    assert!(matches!(acquire(&link), Err(InstanceError::Untrusted { .. })));
+    let linked = acquire(&link).unwrap_err();
+    assert!(matches!(linked, InstanceError::Directory(Unusable::NotADirectory(_))), "{linked}");
 
     fs::remove_file(dir.join("lock")).unwrap();
     let target = scratch.path().join("target");

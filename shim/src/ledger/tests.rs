@@ -1,5 +1,7 @@
 //! The account by itself: events in, lines out.
 
+use std::collections::BTreeMap;
+
 use anchord_proto::line::McpLine;
 use proptest::prelude::*;
 
@@ -34,7 +36,7 @@ impl Ledger {
 
     fn answered(&mut self, raw: &str) -> Reply {
         match from_daemon(reply(raw).as_bytes()).unwrap() {
-            FromDaemon::Reply(id, revision) => self.reply(&id, revision),
+            FromDaemon::Reply(id, _) => self.reply(&id, || None),
             FromDaemon::Other => panic!("not a reply"),
         }
     }
@@ -101,7 +103,7 @@ fn a_refused_handshake_is_not_told_again() {
     let mut ledger = Ledger::default();
     ledger.ask("1", Call::Initialize);
     ledger.sent();
-    assert_eq!(ledger.reply(&id("1"), None), Reply::Forward);
+    assert_eq!(ledger.reply(&id("1"), || None), Reply::Forward);
     ledger.lost();
     ledger.connected();
     assert!(ledger.sent().is_empty());
@@ -113,7 +115,7 @@ fn one_that_waits_for_its_notification_is_told_it_once() {
     let mut ledger = Ledger::default();
     ledger.ask("1", Call::Initialize);
     ledger.sent();
-    ledger.reply(&id("1"), Some("2025-06-18".to_owned()));
+    ledger.reply(&id("1"), || Some("2025-06-18".to_owned()));
     ledger.initialized(notification("notifications/initialized"));
     ledger.lost();
     ledger.connected();
@@ -179,7 +181,7 @@ fn a_failed_search_leaves_nothing_but_the_handshake() {
     let mut ledger = Ledger::default();
     ledger.ask("1", Call::Initialize);
     ledger.sent();
-    ledger.reply(&id("1"), Some("r".to_owned()));
+    ledger.reply(&id("1"), || Some("r".to_owned()));
     ledger.ask("2", Call::Plain);
     ledger.notification(notification("n"));
     assert_eq!(ledger.fail_all(), [id("2")]);
@@ -242,9 +244,9 @@ proptest! {
                     for (number, acknowledged) in ledger.sent() {
                         prop_assert!(number > last_on_connection);
                         last_on_connection = number;
-                        let first_open = ledger.open.keys().next().copied();
+                        let first_open = ledger.open.first().map(|request| request.number);
                         prop_assert!(first_open.is_none_or(|open| acknowledged < open));
-                        if ledger.open.contains_key(&number) {
+                        if ledger.position(number).is_some() {
                             *connections_of.entry(number).or_default() += 1;
                         }
                     }
@@ -287,21 +289,21 @@ proptest! {
         for answers in deaths.into_iter().chain([usize::MAX]) {
             for _ in 0..answers {
                 let sent = ledger.sent();
-                if sent.is_empty() && ledger.open.values().all(|request| !request.sent) {
+                if sent.is_empty() && ledger.open.iter().all(|request| !request.sent) {
                     break;
                 }
-                let number = ledger.open.iter().find(|(_, request)| request.sent).map(|(n, _)| *n);
-                if let Some(number) = number {
+                let sent = ledger.open.iter().find(|request| request.sent);
+                if let Some(number) = sent.map(|request| request.number) {
                     ledger.answered(&number.to_string());
                     *ended.entry(number).or_default() += 1;
                 }
             }
             if answers < usize::MAX {
                 ledger.sent();
-                let before: Vec<u64> = ledger.open.keys().copied().collect();
+                let before: Vec<u64> = ledger.open.iter().map(|request| request.number).collect();
                 ledger.lost();
                 for number in before {
-                    if !ledger.open.contains_key(&number) {
+                    if ledger.position(number).is_none() {
                         *ended.entry(number).or_default() += 1;
                     }
                 }

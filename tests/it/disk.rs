@@ -1,0 +1,147 @@
+//! A disk that is full or may not be written: clear errors, and nothing acknowledged is lost.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anchord_tests::{Agent, Instance, PATIENCE, Project, poll, skip, write};
+use serde_json::json;
+
+/// Large enough to fill a small disk soon, small enough for any limit of a field.
+const CONTENT_BYTES: usize = 16 * 1024;
+
+/// A file system of a test's own; unmounted when dropped, before its directory goes.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// Mounts a tmpfs, or says that this process may not.
+    fn mount(at: &Path, size: &str) -> Option<Self> {
+        let options = format!("size={size},mode=0700");
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(at)
+            .output()
+            .is_ok_and(|output| output.status.success());
+        if !mounted {
+            skip("this process may not mount a tmpfs");
+            return None;
+        }
+        Some(Self(at.to_owned()))
+    }
+
+    fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        let status = Command::new("mount").args(["-o", &options]).arg(&self.0).status();
+        assert!(status.unwrap().success(), "cannot remount with {options}");
+    }
+
+    fn bytes_free(&self) -> u64 {
+        let disk = rustix::fs::statvfs(&self.0).unwrap();
+        disk.f_bavail * disk.f_frsize
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Lazily: a daemon that is about to be killed may still hold it.
+        Command::new("umount").arg("--lazy").arg(&self.0).status().ok();
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing_that_was_acknowledged() {
+    let root = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::mount(root.path(), "64m") else { return };
+    let instance = Instance::at(root);
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    let mut saved = vec!["before it is full".to_owned()];
+    agent.tool("memory_save", &write::save(&saved[0]));
+
+    let ballast = disk.0.join("ballast");
+    std::fs::write(&ballast, vec![0; usize::try_from(disk.bytes_free() - 128 * 1024).unwrap()])
+        .unwrap();
+    let refusal = write_until_refused(&mut agent, &mut saved);
+    assert!(refusal.contains("not saved"), "{refusal}");
+    assert!(agent.tool("memory_load", &json!({})).contains("before it is full"), "reads go on");
+
+    std::fs::remove_file(ballast).unwrap();
+    instance.kill9();
+    agent.tool("memory_save", &write::save("after there was room again"));
+    saved.push("after there was room again".to_owned());
+    assert_all_there(&instance, &saved);
+}
+
+#[test]
+fn a_file_size_limit_loses_nothing_that_was_acknowledged() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let daemon = anchord_tests::binaries().anchord.display().to_string();
+    let mut limited = instance.command("/bin/sh".as_ref());
+    // Blocks of 512 bytes: 1 MiB. The signal that comes with the error is ignored, as on most daemons.
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 2048; exec \"$0\" daemon", &daemon]);
+    instance.start_daemon_by(limited);
+    let mut agent = Agent::open(&instance, project.path());
+    let mut saved = Vec::new();
+    let refusal = write_until_refused(&mut agent, &mut saved);
+    assert!(refusal.contains("not saved"), "{refusal}");
+    instance.kill9();
+    // This one, started by the shim, has no limit.
+    agent.tool("memory_save", &write::save("without a limit"));
+    saved.push("without a limit".to_owned());
+    assert_all_there(&instance, &saved);
+}
+
+#[test]
+fn a_read_only_disk_is_named_and_read() {
+    let root = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::mount(root.path(), "64m") else { return };
+    let instance = Instance::at(root);
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("before it is read-only"));
+    instance.kill9();
+    disk.remount("ro");
+
+    // No daemon can prove that it can write, so none starts, and the agent hears why.
+    let error = agent.request("tools/list", &json!({})).expect_err("no daemon can be had");
+    let why = error.message.to_lowercase();
+    assert!(why.contains("read-only") || why.contains("write"), "{why}");
+    let refused = instance.anchord().arg("daemon").output().unwrap();
+    assert!(!refused.status.success());
+
+    disk.remount("rw");
+    // For a moment the shim answers as before, instead of searching again with each call.
+    let text = poll(PATIENCE, "a daemon is found again", || {
+        agent.call("memory_load", &json!({})).ok().map(|reply| reply.text)
+    });
+    assert!(text.contains("before it is read-only"), "{text}");
+}
+
+/// Saves until the daemon says no; the titles that were acknowledged are added to `saved`.
+fn write_until_refused(agent: &mut Agent, saved: &mut Vec<String>) -> String {
+    let content = "0123456789abcdef".repeat(CONTENT_BYTES / 16);
+    let refused = (0..1_000).find_map(|number| {
+        let title = format!("filler-{number:03}-");
+        let arguments = json!({
+            "session_summary": "filling",
+            "blueprints": [write::blueprint(&title, &content)],
+        });
+        match agent.call("memory_save", &arguments) {
+            Ok(reply) if reply.is_error => Some(reply.text),
+            Ok(_) => {
+                saved.push(title);
+                None
+            }
+            Err(error) => Some(error.message),
+        }
+    });
+    refused.expect("a thousand writes do not find room")
+}
+
+/// Each title is in the journal once, and the project can be loaded.
+fn assert_all_there(instance: &Instance, saved: &[String]) {
+    let written = instance.written("save");
+    assert!(saved.iter().all(|title| written.get(title) == Some(&1)), "{written:?} for {saved:?}");
+    let verified = instance.anchord().args(["journal", "verify"]).output().unwrap();
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+}

@@ -1,0 +1,110 @@
+//! Who may import whom, read from `cargo metadata`.
+//!
+//! Development dependencies count: a unit test that needs a crate from above belongs here instead.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use cargo_metadata::MetadataCommand;
+
+/// Each crate of ours and those of ours it may name. `cli` reads `memory` for the table of kinds in
+/// the directive; `tests` and `benches` may name all.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("anchord-proto", &[]),
+    ("anchord-memory", &[]),
+    ("anchord-shim", &["anchord-proto"]),
+    ("anchord-daemon", &["anchord-memory", "anchord-proto"]),
+    ("anchord", &["anchord-daemon", "anchord-memory", "anchord-proto", "anchord-shim"]),
+    ("anchord-tests", &["anchord-daemon", "anchord-memory", "anchord-proto", "anchord-shim"]),
+    ("anchord-benches", &["anchord-daemon", "anchord-memory", "anchord-proto", "anchord-tests"]),
+];
+
+/// What an agent pays for once per session stays out of the shim's tree.
+const NOT_IN_THE_SHIM: &[&str] = &["tokio", "hyper", "axum", "rmcp", "sled", "futures", "clap"];
+
+/// Crates that the domain, which does no I/O, must not reach by itself.
+const NOT_IN_THE_DOMAIN: &[&str] = &[
+    "tokio",
+    "hyper",
+    "axum",
+    "rmcp",
+    "sled",
+    "interprocess",
+    "rustix",
+    "directories",
+    "tempfile",
+];
+
+type Imports = BTreeMap<String, BTreeSet<String>>;
+
+#[test]
+fn crates_import_downwards_only() {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    let ours: Imports = metadata
+        .packages
+        .iter()
+        .map(|package| {
+            let inside = package.dependencies.iter().filter(|dep| dep.path.is_some());
+            (package.name.to_string(), inside.map(|dep| dep.name.clone()).collect())
+        })
+        .collect();
+    assert_eq!(violations(&ours), Vec::<String>::new());
+}
+
+#[test]
+fn the_shim_carries_no_async_runtime() {
+    assert_eq!(found(NOT_IN_THE_SHIM, &tree("anchord-shim")), Vec::<&str>::new());
+}
+
+#[test]
+fn the_domain_carries_nothing_that_does_io() {
+    assert_eq!(found(NOT_IN_THE_DOMAIN, &tree("anchord-memory")), Vec::<&str>::new());
+}
+
+#[test]
+fn the_check_sees_an_upward_import_and_an_unknown_crate() {
+    let imports =
+        |from: &str, to: &str| Imports::from([(from.into(), BTreeSet::from([to.into()]))]);
+    assert_eq!(
+        violations(&imports("anchord-shim", "anchord-memory")),
+        ["anchord-shim must not import anchord-memory"]
+    );
+    assert_eq!(
+        violations(&imports("anchord-web", "anchord-proto")),
+        ["anchord-web has no place in the layers"]
+    );
+    assert_eq!(found(NOT_IN_THE_SHIM, &tree("anchord-daemon")).first(), Some(&"tokio"));
+}
+
+fn violations(ours: &Imports) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (name, imports) in ours {
+        match LAYERS.iter().find(|(layer, _)| layer == name) {
+            None => wrong.push(format!("{name} has no place in the layers")),
+            Some((_, allowed)) => wrong.extend(
+                imports
+                    .iter()
+                    .filter(|import| !allowed.contains(&import.as_str()))
+                    .map(|import| format!("{name} must not import {import}")),
+            ),
+        }
+    }
+    wrong
+}
+
+/// The names in a crate's tree of normal dependencies, with the features that crate alone asks for
+/// (`cargo metadata` would show those of the whole workspace).
+fn tree(package: &str) -> BTreeSet<String> {
+    let out = Command::new(env!("CARGO"))
+        .args(["tree", "--edges", "normal", "--prefix", "none", "--format", "{p}", "-p", package])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = String::from_utf8(out.stdout).unwrap();
+    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+fn found<'a>(unwanted: &[&'a str], tree: &BTreeSet<String>) -> Vec<&'a str> {
+    unwanted.iter().copied().filter(|name| tree.contains(*name)).collect()
+}

@@ -1,0 +1,93 @@
+//! There is one daemon: a second one leaves, one that lost its place leaves, and a newer instance is
+//! not touched.
+
+use std::process::{Command, Stdio};
+
+use anchord_tests::{Agent, Instance, PATIENCE, Project, poll, process, skip, write};
+use serde_json::{Value, json};
+
+#[test]
+fn a_second_daemon_says_why_it_leaves() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let first = instance.start_daemon();
+    let mut agent = Agent::open(&instance, project.path());
+    let second = instance.anchord().arg("daemon").output().unwrap();
+    assert!(!second.status.success());
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert!(said.contains("another") || said.contains("already"), "said only: {said}");
+    assert_eq!(instance.daemon_pid(), Some(first));
+    agent.tool("memory_status", &json!({}));
+}
+
+#[test]
+fn a_daemon_whose_socket_was_taken_away_leaves() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let first = instance.start_daemon();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("before the loss"));
+    std::fs::remove_file(instance.socket()).unwrap();
+    instance.wait_gone(first);
+    assert!(agent.tool("memory_load", &json!({})).contains("before the loss"));
+    assert_ne!(instance.daemon_pid(), Some(first));
+}
+
+#[test]
+fn an_instance_of_a_newer_build_is_left_alone() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let first = instance.start_daemon();
+    process::signal(first, anchord_tests::Signal::TERM);
+    instance.wait_gone(first);
+    let path = instance.home().join("instance.json");
+    let mut newer: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    newer["format"] = json!(99);
+    newer["from_the_future"] = json!(true);
+    std::fs::write(&path, newer.to_string()).unwrap();
+
+    let refused = instance.anchord().arg("daemon").output().unwrap();
+    assert!(!refused.status.success());
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("99") && said.contains("update"), "said only: {said}");
+
+    let mut agent = Agent::start(&instance, project.path());
+    let error = agent.request("tools/list", &json!({})).expect_err("no daemon can be had");
+    assert!(error.message.contains("update"), "an agent hears what to do: {}", error.message);
+    let kept: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(kept, newer);
+}
+
+#[test]
+fn socket_activation_takes_over_from_a_self_started_daemon() {
+    if Command::new("systemd-socket-activate").arg("--version").output().is_err() {
+        return skip("systemd-socket-activate is not installed");
+    }
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("before activation"));
+    let first = instance.daemon_pid().unwrap();
+
+    let mut activator = instance.command("systemd-socket-activate".as_ref());
+    activator.arg("--listen").arg(instance.socket()).args(["--fdname", "anchord"]);
+    for name in ["HOME", "PATH", "ANCHORD_HOME", "ANCHORD_HTTP", "ANCHORD_TEST_TOOLS"] {
+        activator.args(["--setenv", name]);
+    }
+    activator.arg(&anchord_tests::binaries().anchord).arg("daemon");
+    let mut activator =
+        activator.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+
+    // The old daemon sees that the socket is another's; the activated one waits for its lock.
+    instance.wait_gone(first);
+    let text = agent.tool("memory_load", &json!({}));
+    assert!(text.contains("before activation"), "{text}");
+    agent.tool("memory_save", &write::save("after activation"));
+    poll(PATIENCE, "the activated daemon is the only one", || {
+        (instance.daemons() == [activator.id()]).then_some(())
+    });
+    let text = Agent::open(&instance, project.path()).tool("memory_load", &json!({}));
+    assert!(text.contains("after activation"), "{text}");
+    activator.kill().unwrap();
+    activator.wait().unwrap();
+}

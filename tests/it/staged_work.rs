@@ -1,0 +1,109 @@
+//! What a session has staged is its own while it lives: through restarts, stops, and others' lives.
+
+use anchord_tests::{Agent, Instance, PATIENCE, Project, Signal, poll, write};
+use serde_json::json;
+
+#[test]
+fn a_stopped_agents_staged_work_survives_a_restart() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut stopped = Agent::open(&instance, project.path());
+    stopped.tool("memory_checkpoint", &write::checkpoint("staged by the stopped"));
+    stopped.signal(Signal::STOP);
+    instance.kill9();
+
+    let mut other = Agent::open(&instance, project.path());
+    let text = other.tool("memory_load", &json!({}));
+    assert!(!text.contains("staged by the stopped"), "private until saved: {text}");
+    other.tool("memory_save", &write::save("saved meanwhile"));
+    let text = other.tool("memory_load", &json!({}));
+    assert!(!text.contains("staged by the stopped"), "private until saved: {text}");
+
+    stopped.signal(Signal::CONT);
+    stopped.tool("memory_save", &json!({"session_summary": "back again"}));
+    let text = other.tool("memory_load", &json!({}));
+    assert!(text.contains("staged by the stopped"), "{text}");
+}
+
+#[test]
+fn a_live_sessions_staged_work_is_untouched_by_others() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut live = Agent::open(&instance, project.path());
+    live.tool("memory_checkpoint", &write::checkpoint("staged by the live"));
+
+    let mut saver = Agent::open(&instance, project.path());
+    saver.tool("memory_save", &write::save("saved by another"));
+    let mut crasher = Agent::open(&instance, project.path());
+    crasher.tool("memory_checkpoint", &write::checkpoint("staged by the crashed"));
+    crasher.kill9();
+    instance.kill9();
+
+    let mut reader = Agent::open(&instance, project.path());
+    let text = reader.tool("memory_load", &json!({}));
+    assert!(text.contains("saved by another"), "{text}");
+    assert!(!text.contains("staged by the live"), "not folded, not shown: {text}");
+    assert_eq!(instance.entries_with("checkpoint", "staged by the live"), 1);
+
+    live.tool("memory_save", &json!({"session_summary": "done"}));
+    let text = reader.tool("memory_load", &json!({}));
+    assert!(text.contains("staged by the live"), "{text}");
+}
+
+#[test]
+fn a_new_shim_of_the_same_agent_session_goes_on_with_what_was_staged() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let open = || {
+        let mut command = instance.shim(project.path());
+        command.env("CLAUDE_CODE_SESSION_ID", "resumed-later");
+        let mut agent = Agent::start_by(command);
+        agent.initialize();
+        agent
+    };
+    let mut dead = open();
+    dead.tool("memory_checkpoint", &write::checkpoint("staged before the end"));
+    dead.kill9();
+    open().tool("memory_save", &json!({"session_summary": "went on"}));
+    let text = Agent::open(&instance, project.path()).tool("memory_load", &json!({}));
+    assert!(text.contains("staged before the end"), "{text}");
+    assert_eq!(instance.written("save").get("staged before the end"), Some(&1));
+}
+
+#[test]
+fn work_of_a_session_that_is_gone_is_kept_and_said_once() {
+    let instance = Instance::new();
+    instance.configure("[sessions]\ngrace_seconds = 1\n");
+    let project = Project::git();
+    let mut gone = Agent::open(&instance, project.path());
+    gone.tool("memory_checkpoint", &write::checkpoint("staged by the gone"));
+    gone.close_stdin();
+    gone.wait_exit(PATIENCE);
+
+    let mut next = Agent::open(&instance, project.path());
+    let text = poll(PATIENCE, "the work is folded", || {
+        Some(next.tool("memory_load", &json!({})))
+            .filter(|text| text.contains("staged by the gone"))
+    });
+    let (memory, notices) = text.split_at(text.find("staged by the gone").unwrap());
+    assert!(!memory.contains("crash") && !notices.contains("crash"), "an end is no crash: {text}");
+}
+
+#[test]
+fn after_a_crash_the_next_load_names_what_changed_since() {
+    let instance = Instance::new();
+    instance.configure("[sessions]\ngrace_seconds = 1\n");
+    let project = Project::git();
+    let mut crashed = Agent::open(&instance, project.path());
+    crashed.tool("memory_checkpoint", &write::checkpoint("staged before the crash"));
+    project.write("src/lib.rs", "// changed after the checkpoint\n");
+    crashed.kill9();
+    instance.kill9();
+
+    let mut next = Agent::open(&instance, project.path());
+    let text = poll(PATIENCE, "the work is recovered", || {
+        Some(next.tool("memory_load", &json!({})))
+            .filter(|text| text.contains("staged before the crash"))
+    });
+    assert!(text.contains("src/lib.rs"), "the changed file is named: {text}");
+}

@@ -1,0 +1,315 @@
+//! What the compiler and clippy do not check about the tree.
+//!
+//! Each rule is a function from a file to what is wrong with it, and is shown bad samples below. This
+//! file names what it forbids, so the rules about content skip it.
+
+use std::path::{Path, PathBuf};
+
+/// Past this many lines, look for the second idea in a file.
+const LINES: usize = 600;
+
+/// This file, as the walk names it.
+const HERE: &str = "tests/it/tidy.rs";
+
+struct File {
+    /// Relative to the workspace, with `/`.
+    path: String,
+    text: String,
+}
+
+type Rule = fn(&File) -> Vec<String>;
+
+const RULES: &[(&str, Rule)] = &[
+    ("says its purpose first", header),
+    ("is short", length),
+    ("has a telling name", name),
+    ("expects lints, with a reason", allows),
+    ("reads no clock outside the clock", clock),
+    ("names a dependency in its one place", confined),
+    ("waits for an event, not for time", sleeps),
+    ("keeps limits in limits.rs", limits),
+    ("names no machine's paths", machine_paths),
+];
+
+#[test]
+fn every_file_is_tidy() {
+    let files = tree();
+    assert!(files.len() > 20, "the walk found {} files only", files.len());
+    let wrong: Vec<String> = files
+        .iter()
+        .flat_map(|file| RULES.iter().map(move |(rule, check)| (file, rule, check(file))))
+        .flat_map(|(file, rule, found)| {
+            found.into_iter().map(move |what| format!("{}: {what} (a file {rule})", file.path))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} found:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let root = root();
+    let broken: Vec<String> = tree()
+        .iter()
+        .filter(|file| Path::new(&file.path).extension().is_some_and(|ext| ext == "md"))
+        .flat_map(|file| dead_links(file, |path| root.join(path).exists()))
+        .collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn licences_are_there() {
+    for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        assert!(root().join(file).metadata().is_ok_and(|meta| meta.len() > 500), "{file}");
+    }
+}
+
+fn header(file: &File) -> Vec<String> {
+    let missing = file.is_rust() && !file.text.starts_with("//! ");
+    missing.then(|| "no `//!` header on the first line".to_owned()).into_iter().collect()
+}
+
+fn length(file: &File) -> Vec<String> {
+    let lines = file.text.lines().count();
+    let long = file.is_rust() && lines > LINES;
+    long.then(|| format!("{lines} lines, the limit is {LINES}")).into_iter().collect()
+}
+
+fn name(file: &File) -> Vec<String> {
+    let vague = ["utils", "util", "helpers", "helper", "common", "manager", "misc"];
+    let stem = |part: &str| part.strip_suffix(".rs").unwrap_or(part).to_owned();
+    let bad = file.path.split('/').map(stem).find(|part| vague.contains(&part.as_str()));
+    file.is_rust()
+        .then_some(bad)
+        .flatten()
+        .map(|part| format!("`{part}` says nothing"))
+        .into_iter()
+        .collect()
+}
+
+fn allows(file: &File) -> Vec<String> {
+    file.naming(&["#[allow", "#![allow"])
+}
+
+fn clock(file: &File) -> Vec<String> {
+    let may_read = ["shim/", "cli/", "tests/", "benches/"];
+    if file.path == "daemon/src/clock.rs" || may_read.iter().any(|at| file.path.starts_with(at)) {
+        return Vec::new();
+    }
+    file.naming(&["SystemTime::now", "Instant::now", "Utc::now", "Timestamp::now", "Zoned::now"])
+}
+
+fn confined(file: &File) -> Vec<String> {
+    let places = [
+        ("sled::", "daemon/src/store/sled_index.rs"),
+        ("rmcp::", "daemon/src/mcp/"),
+        ("axum::", "daemon/src/http/"),
+        ("sd_notify::", "daemon/src/activation.rs"),
+        ("directories::", "daemon/src/instance"),
+    ];
+    places
+        .iter()
+        .filter(|(_, place)| !file.path.starts_with(place))
+        .flat_map(|(dependency, _)| file.naming(&[dependency]))
+        .collect()
+}
+
+fn sleeps(file: &File) -> Vec<String> {
+    let is_test = file.path.starts_with("tests/")
+        || file.path.ends_with("/tests.rs")
+        || file.path.contains("/tests/");
+    if !is_test || file.path == "tests/src/poll.rs" {
+        return Vec::new();
+    }
+    file.naming(&["thread::sleep", "time::sleep", "sleep("])
+}
+
+fn limits(file: &File) -> Vec<String> {
+    let in_source = ["proto/", "memory/", "shim/", "daemon/"];
+    if !in_source.iter().any(|at| file.path.starts_with(at)) || file.path.ends_with("/limits.rs") {
+        return Vec::new();
+    }
+    file.code()
+        .filter_map(|(number, line)| Some((number, line.split_once("const ")?.1)))
+        .filter_map(|(number, rest)| Some((number, rest.split_once(':')?.0)))
+        .filter(|(_, name)| name.ends_with("_MAX") || name.starts_with("MAX_"))
+        .map(|(number, name)| format!("line {number}: `{name}` belongs in limits.rs"))
+        .collect()
+}
+
+fn machine_paths(file: &File) -> Vec<String> {
+    let paths = ["/work/", "/root/", "/home/user/", "/Users/"];
+    file.lines()
+        .filter_map(|(number, line)| {
+            let path = paths.iter().find(|path| line.contains(**path))?;
+            (file.path != HERE).then(|| format!("line {number}: `{path}`"))
+        })
+        .collect()
+}
+
+/// The targets of `[text](target)` that are neither elsewhere on the web nor in the tree.
+fn dead_links(file: &File, exists: impl Fn(&Path) -> bool) -> Vec<String> {
+    let folder = Path::new(&file.path).parent().unwrap_or(Path::new(""));
+    file.text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'))
+        .map(|(target, _)| target.split('#').next().unwrap_or(""))
+        .filter(|target| !target.is_empty() && !target.contains("://"))
+        .filter(|target| !exists(&folder.join(target)))
+        .map(|target| format!("{}: link to {target}, which is not there", file.path))
+        .collect()
+}
+
+impl File {
+    fn is_rust(&self) -> bool {
+        Path::new(&self.path).extension().is_some_and(|ext| ext == "rs")
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
+    }
+
+    /// Lines without their comments; a string that holds `//` is cut short, which hides nothing here.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.lines().map(|(number, line)| (number, line.split("//").next().unwrap_or("")))
+    }
+
+    /// The lines of code that hold one of these words.
+    fn naming(&self, words: &[&str]) -> Vec<String> {
+        if !self.is_rust() || self.path == HERE {
+            return Vec::new();
+        }
+        self.code()
+            .filter_map(|(number, line)| {
+                words.iter().find(|word| line.contains(**word)).map(|word| (number, word))
+            })
+            .map(|(number, word)| format!("line {number}: `{word}`"))
+            .collect()
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// Every text file of the project: what is built, `.git` and other hidden folders are left out.
+fn tree() -> Vec<File> {
+    let root = root();
+    let mut files = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            let kind = entry.file_type().unwrap();
+            let hidden = name.starts_with('.') && name != ".ci" && name != ".github";
+            if kind.is_dir() && !hidden && name != "target" && name != "fixtures" {
+                folders.push(entry.path());
+            } else if kind.is_file()
+                && !hidden
+                && let Ok(text) = std::fs::read_to_string(entry.path())
+            {
+                let path = entry.path().strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+                files.push(File { path, text });
+            }
+        }
+    }
+    files
+}
+
+mod samples {
+    //! Each rule finds its fault in a bad sample and leaves a good one alone.
+
+    use super::*;
+
+    fn check(rule: Rule, path: &str, text: &str) -> Vec<String> {
+        rule(&File { path: path.to_owned(), text: text.to_owned() })
+    }
+
+    #[track_caller]
+    fn bad(rule: Rule, path: &str, text: &str) {
+        assert!(!check(rule, path, text).is_empty(), "nothing found in {path}: {text}");
+    }
+
+    #[track_caller]
+    fn good(rule: Rule, path: &str, text: &str) {
+        assert_eq!(check(rule, path, text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn headers_and_length() {
+        bad(header, "daemon/src/a.rs", "use std::fs;\n");
+        bad(header, "daemon/src/a.rs", "\n//! Late.\n");
+        good(header, "daemon/src/a.rs", "//! Purpose.\n");
+        good(header, "README.md", "# anchord\n");
+        bad(length, "daemon/src/a.rs", &"\n".repeat(LINES + 1));
+        good(length, "daemon/src/a.rs", &"\n".repeat(LINES));
+    }
+
+    #[test]
+    fn names() {
+        bad(name, "daemon/src/utils.rs", "");
+        bad(name, "daemon/src/common/mod.rs", "");
+        good(name, "daemon/src/clock.rs", "");
+    }
+
+    #[test]
+    fn lints_are_expected() {
+        bad(allows, "daemon/src/a.rs", "#[allow(dead_code)]");
+        bad(allows, "daemon/src/a.rs", "#![allow(dead_code)]");
+        good(allows, "daemon/src/a.rs", "#[expect(dead_code, reason = \"…\")]");
+    }
+
+    #[test]
+    fn the_clock_is_read_in_one_place() {
+        bad(clock, "memory/src/a.rs", "let now = std::time::SystemTime::now();");
+        bad(clock, "daemon/src/store/disk.rs", "let start = Instant::now();");
+        good(clock, "daemon/src/clock.rs", "let now = SystemTime::now();");
+        good(clock, "shim/src/lib.rs", "let start = Instant::now();");
+        good(clock, "daemon/src/a.rs", "// not Instant::now here");
+    }
+
+    #[test]
+    fn dependencies_have_one_place() {
+        bad(confined, "daemon/src/store/mod.rs", "use sled::Db;");
+        bad(confined, "daemon/src/sessions/mod.rs", "use rmcp::model::Content;");
+        bad(confined, "daemon/src/mcp/mod.rs", "use axum::Router;");
+        good(confined, "daemon/src/store/sled_index.rs", "use sled::Db;");
+        good(confined, "daemon/src/mcp/tools/load.rs", "use rmcp::model::Content;");
+        good(confined, "daemon/src/http/public.rs", "use axum::Router;");
+    }
+
+    #[test]
+    fn tests_do_not_sleep() {
+        bad(sleeps, "tests/it/race.rs", "std::thread::sleep(second);");
+        bad(sleeps, "daemon/src/store/tests.rs", "tokio::time::sleep(second).await;");
+        good(sleeps, "tests/src/poll.rs", "std::thread::sleep(STEP);");
+        good(sleeps, "shim/src/lib.rs", "std::thread::sleep(pause);");
+    }
+
+    #[test]
+    fn limits_are_kept_together() {
+        bad(limits, "daemon/src/project/mod.rs", "const QUEUE_WRITES_MAX: usize = 4;");
+        bad(limits, "proto/src/frame.rs", "pub const MAX_LINE: usize = 4;");
+        good(limits, "daemon/src/limits.rs", "pub const QUEUE_WRITES_MAX: usize = 4;");
+        good(limits, "daemon/src/project/mod.rs", "const NAME: &str = \"x\";");
+    }
+
+    #[test]
+    fn paths_of_a_machine_stay_out() {
+        bad(machine_paths, "docs/agents.md", "see /work/notes");
+        bad(machine_paths, "tests/it/a.rs", "// cd /root/anchord");
+        good(machine_paths, "docs/agents.md", "see ~/.local/state/anchord");
+    }
+
+    #[test]
+    fn dead_links_are_named() {
+        let page = |text: &str| File { path: "docs/a.md".to_owned(), text: text.to_owned() };
+        let here = |path: &Path| path == Path::new("docs/b.md");
+        assert_eq!(
+            dead_links(&page("[b](b.md#part) [c](c.md)"), here),
+            ["docs/a.md: link to c.md, which is not there"]
+        );
+        assert!(dead_links(&page("[web](https://example.org) [here](#part)"), here).is_empty());
+    }
+}

@@ -1,0 +1,59 @@
+//! What can be seen of a process from outside, and signals to it.
+
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+/// Sends a signal; to a process that is gone, nothing happens.
+pub fn signal(pid: u32, signal: Signal) {
+    match kill_process(id(pid), signal) {
+        Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+        Err(reason) => panic!("cannot signal {pid}: {reason}"),
+    }
+}
+
+/// Whether the process runs; one that has ended and waits for its parent does not.
+pub fn alive(pid: u32) -> bool {
+    if test_kill_process(id(pid)).is_err() {
+        return false;
+    }
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')),
+        // Gone since, on Linux; elsewhere there is no such file and the signal was right.
+        Err(_) => !cfg!(target_os = "linux"),
+    }
+}
+
+/// Open file descriptors. Linux alone.
+pub fn descriptors(pid: u32) -> Option<usize> {
+    Some(std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count())
+}
+
+/// Memory that this process alone holds, in bytes. Linux alone.
+pub fn private_bytes(pid: u32) -> Option<u64> {
+    let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let kib = rollup
+        .lines()
+        .filter(|line| line.starts_with("Private_Clean:") || line.starts_with("Private_Dirty:"))
+        .filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
+        .sum::<u64>();
+    Some(kib * 1024)
+}
+
+/// Every living process with `ANCHORD_HOME` at this directory. Linux alone; elsewhere none.
+pub fn of_instance(home: &Path) -> Vec<u32> {
+    let mark = format!("ANCHORD_HOME={}", home.display()).into_bytes();
+    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    processes
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|pid| {
+            std::fs::read(format!("/proc/{pid}/environ"))
+                .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|pair| pair == mark))
+        })
+        .filter(|pid| alive(*pid))
+        .collect()
+}
+
+fn id(pid: u32) -> Pid {
+    i32::try_from(pid).ok().and_then(Pid::from_raw).expect("process ids are positive")
+}
