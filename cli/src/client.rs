@@ -227,7 +227,9 @@ impl From<ConnectError> for Error {
             ConnectError::Instance(error) => error.into(),
             ConnectError::Peer(error) => Self::new(Kind::Refused, error.to_string()),
             ConnectError::NoDaemon(_) => Self::new(Kind::NoDaemon, "no daemon is running")
-                .with_action("It starts with the first agent that needs it, or by `anchord daemon --detach`."),
+                .with_action(
+                    "It starts with the first agent that needs it, or by `anchord restart`.",
+                ),
             ConnectError::Io(_) => Self::new(Kind::NoDaemon, error.to_string()),
         }
     }

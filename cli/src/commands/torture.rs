@@ -189,14 +189,16 @@ impl Args {
                 .iter()
                 .enumerate()
                 .map(|(index, slot)| {
-                    let (sender, dice) = (sender.clone(), Dice(dice.next()));
-                    let (stop, deaths, writes) = (&stop, &deaths, self.writes);
-                    scope.spawn(move || {
-                        let outcome = session(scratch, index, writes, dice, slot, &sender, stop, deaths);
-                        // Fails when the killer has given up, and then nobody waits for it.
-                        let _ = sender.send(Event::Finished(index));
-                        outcome
-                    })
+                    let session = Session {
+                        scratch,
+                        index,
+                        slot,
+                        events: sender.clone(),
+                        stop: &stop,
+                        deaths: &deaths,
+                    };
+                    let (writes, dice) = (self.writes, Dice(dice.next()));
+                    scope.spawn(move || session.run(writes, dice))
                 })
                 .collect();
             drop(sender);
@@ -337,63 +339,78 @@ impl Slot {
     }
 }
 
-/// One session: writes, and when its shim was killed, goes on as another session.
-fn session(
-    scratch: &Scratch,
+/// One agent: writes, and when its shim was killed, goes on as another session.
+struct Session<'a> {
+    scratch: &'a Scratch,
     index: usize,
-    writes: u32,
-    mut dice: Dice,
-    slot: &Slot,
-    events: &Sender<Event>,
-    stop: &AtomicBool,
-    deaths: &AtomicU32,
-) -> Outcome {
-    let mut outcome = Outcome::default();
-    let mut agent: Option<Agent> = None;
-    for number in 0..writes {
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-        let current = match &mut agent {
-            Some(agent) => agent,
-            None => match scratch.agent(&format!("torture-{index}")) {
-                Ok(new) => {
-                    slot.settle(Some(new.shim()));
-                    agent.insert(new)
-                }
-                Err(error) => {
-                    outcome.errors.push(error.message);
-                    break;
-                }
-            },
-        };
-        let tag = format!("t-{index:04}-{number:06}");
-        let (tool, arguments) = write(&tag, dice.next());
-        outcome.attempted.insert(tag.clone());
-        let asked = deaths.load(Ordering::SeqCst);
-        match current.call(tool, &arguments) {
-            Ok(_) => {
-                outcome.acknowledged.insert(tag);
-                // Fails when the killer has given up.
-                let _ = events.send(Event::Acknowledged(index, asked));
+    slot: &'a Slot,
+    events: Sender<Event>,
+    stop: &'a AtomicBool,
+    deaths: &'a AtomicU32,
+}
+
+impl Session<'_> {
+    fn run(&self, writes: u32, mut dice: Dice) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut agent: Option<Agent> = None;
+        for number in 0..writes {
+            if self.stop.load(Ordering::Relaxed) {
+                break;
             }
-            Err(CallError::Gone) if slot.killed.swap(false, Ordering::SeqCst) => {
-                outcome.unknown += 1;
-                slot.settle(None);
+            let current = match &mut agent {
+                Some(agent) => agent,
+                None => match self.begin() {
+                    Ok(new) => agent.insert(new),
+                    Err(error) => {
+                        outcome.errors.push(error.message);
+                        break;
+                    }
+                },
+            };
+            let tag = format!("t-{:04}-{number:06}", self.index);
+            let gone = self.write(current, tag, &mut dice, &mut outcome);
+            if gone {
+                self.slot.settle(None);
                 agent = None;
+            }
+        }
+        self.slot.settle(None);
+        self.tell(Event::Finished(self.index));
+        outcome
+    }
+
+    fn begin(&self) -> Result<Agent, Error> {
+        let agent = self.scratch.agent(&format!("torture-{}", self.index))?;
+        self.slot.settle(Some(agent.shim()));
+        Ok(agent)
+    }
+
+    /// Makes one write. Returns whether the shim is gone.
+    fn write(&self, agent: &mut Agent, tag: String, dice: &mut Dice, seen: &mut Outcome) -> bool {
+        let (tool, arguments) = write(&tag, dice.next());
+        seen.attempted.insert(tag.clone());
+        let asked = self.deaths.load(Ordering::SeqCst);
+        match agent.call(tool, &arguments) {
+            Ok(_) => {
+                seen.acknowledged.insert(tag);
+                self.tell(Event::Acknowledged(self.index, asked));
+                false
+            }
+            Err(CallError::Gone) if self.slot.killed.swap(false, Ordering::SeqCst) => {
+                seen.unknown += 1;
+                true
             }
             Err(error) => {
-                outcome.errors.push(format!("{tag}: {error}"));
-                if error != CallError::Gone {
-                    continue;
-                }
-                slot.settle(None);
-                agent = None;
+                seen.errors.push(format!("{tag}: {error}"));
+                error == CallError::Gone
             }
         }
     }
-    slot.settle(None);
-    outcome
+
+    fn tell(&self, event: Event) {
+        // Fails when the killer has given up, and then nobody waits for it.
+        let _ = self.events.send(event);
+    }
 }
 
 /// A write that carries its tag wherever it may be looked for.

@@ -163,3 +163,6 @@ impl ServerHandler for Service {
         ProtocolVersion::KNOWN_VERSIONS.into()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,7 +32,7 @@ pub(crate) struct NumberedLines<R> {
 /// Gives each request its number and its turn.
 struct Order {
     instance: Arc<str>,
-    previous: Option<oneshot::Receiver<()>>,
+    previous: Option<oneshot::Receiver<Passed>>,
 }
 
 /// What a request brings along: the line it came in and its turn.
@@ -46,10 +46,14 @@ pub(crate) struct Ticket {
 /// A place in the connection's order: calls run one after the other, as they were sent.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    previous: Option<oneshot::Receiver<()>>,
-    /// Dropped with the turn, which lets the next call go, also when this one panics.
-    _done: oneshot::Sender<()>,
+    /// The turn before this one, until it is over.
+    previous: Option<oneshot::Receiver<Passed>>,
+    next: Option<oneshot::Sender<Passed>>,
 }
+
+/// A turn that is over, with the one that it never waited for: the next has to wait for that instead.
+#[derive(Debug)]
+struct Passed(Option<oneshot::Receiver<Passed>>);
 
 impl Ticket {
     /// Takes the turn; a ticket has one.
@@ -61,9 +65,19 @@ impl Ticket {
 impl Turn {
     /// Waits until the calls before this one on the connection are over.
     pub(crate) async fn come(&mut self) {
-        if let Some(previous) = self.previous.take() {
-            // The sender is never used, only dropped: the error is the signal.
-            let _ = previous.await;
+        while let Some(previous) = &mut self.previous {
+            // A turn never goes without passing on; if it did, there would be nothing to wait for.
+            self.previous = previous.await.ok().and_then(|Passed(earlier)| earlier);
+        }
+    }
+}
+
+impl Drop for Turn {
+    /// Lets the next one go, also when the call panics, is cancelled while it waits, or needs no turn.
+    fn drop(&mut self) {
+        if let Some(next) = self.next.take() {
+            // The connection may be over; then nobody waits.
+            let _ = next.send(Passed(self.previous.take()));
         }
     }
 }
@@ -89,8 +103,8 @@ impl<R: AsyncBufRead + Unpin + Send> NumberedLines<R> {
 
 impl Order {
     fn ticket(&mut self, number: u64, acknowledged: u64) -> Ticket {
-        let (done, next) = oneshot::channel();
-        let turn = Turn { previous: self.previous.replace(next), _done: done };
+        let (next, over) = oneshot::channel();
+        let turn = Turn { previous: self.previous.replace(over), next: Some(next) };
         Ticket {
             call: Call { instance: Arc::clone(&self.instance), number, acknowledged },
             turn: Arc::new(Mutex::new(Some(turn))),
@@ -188,3 +202,6 @@ async fn write_lines(mut writer: impl AsyncWrite + Unpin, mut lines: mpsc::Recei
     // The peer may be gone already; then there is nobody to tell.
     let _ = writer.shutdown().await;
 }
+
+#[cfg(test)]
+mod tests;

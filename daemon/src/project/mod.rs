@@ -107,13 +107,18 @@ impl OpenProjects {
     /// The project, opened if need be; one opens, the others wait for it.
     pub(crate) async fn open(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
         let slot = Arc::clone(lock(&self.slots).entry(id).or_default());
-        if let Some(project) = slot.current.load_full() {
+        let open = || slot.current.load_full().filter(|project| !project.owner.is_closed());
+        if let Some(project) = open() {
             project.touch();
             return Ok(project);
         }
         let _gate = slot.gate.lock().await;
-        if let Some(project) = slot.current.load_full() {
+        if let Some(project) = open() {
             return Ok(project);
+        }
+        if let Some(dead) = slot.current.swap(None) {
+            // Its owner panicked. What it acknowledged is on disk; the store is free when it has ended.
+            dead.owner.close().await;
         }
         let project = open_project(id, self.directory(id)).await?;
         slot.current.store(Some(Arc::clone(&project)));
@@ -211,3 +216,6 @@ fn open_blocking<M: Machine>(
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,7 +45,7 @@ pub enum WriteError {
     #[error("busy: too many writes of this session are waiting; try again in a moment")]
     Busy,
     /// The disk did not take it; nothing was saved.
-    #[error("not saved: {0}")]
+    #[error("{0}")]
     NotSaved(String),
     /// The store is being closed; opening it again helps.
     #[error("the store is closing")]
@@ -140,11 +140,12 @@ impl<M: Machine> Owner<M> {
     ) -> Result<T, WriteError> {
         let (answer, answered) = oneshot::channel();
         let job = Job::Ask(Box::new(move |store, state| {
+            let found = catch_unwind(AssertUnwindSafe(|| question(store, state)));
             // The asker may have gone; then nobody wants the answer.
-            let _ = answer.send(question(store, state));
+            let _ = answer.send(found.map_err(|_panic| WriteError::Internal));
         }));
         self.push(&SessionId::new(""), job).await?;
-        answered.await.map_err(|_| WriteError::Closed)
+        answered.await.unwrap_or(Err(WriteError::Closed))
     }
 
     async fn push(&self, lane: &SessionId, job: Job<M>) -> Result<(), WriteError> {
@@ -157,6 +158,11 @@ impl<M: Machine> Owner<M> {
     /// Jobs waiting.
     pub fn waiting(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Whether nothing is taken in any more: it was closed, or its thread has died.
+    pub fn is_closed(&self) -> bool {
+        self.queue.is_closed()
     }
 
     /// Serves what is queued, closes the store, and returns when that is done.
@@ -212,7 +218,7 @@ impl<M: Machine> Worker<M> {
         let mut batch = Batch::new(self.head.clone());
         for job in jobs {
             match job {
-                Job::Write(write) => batch.decide(write, &self.replies),
+                Job::Write(write) => batch.decide(write, &self.replies, self.store.as_ref()),
                 Job::Ask(ask) => {
                     // An asker sees what was written before it asked.
                     let next = Batch::new(self.head.clone());
@@ -276,7 +282,7 @@ impl<M: Machine> Batch<M> {
         Self { head, entries: Vec::new(), waiting: Vec::new(), by_call: HashMap::new() }
     }
 
-    fn decide(&mut self, write: Write<M>, replies: &Replies) {
+    fn decide(&mut self, write: Write<M>, replies: &Replies, store: &dyn Store<M>) {
         let Write { session, call, operation, decide, answer } = write;
         if let Some(call) = &call {
             match replies.lookup(call) {
@@ -308,23 +314,26 @@ impl<M: Machine> Batch<M> {
         };
         let reply: Arc<str> = decided.reply.as_str().into();
         if !decided.changes.is_empty() {
-            let seq = Seq(self.head.seq().0 + 1);
-            self.head.apply(seq, &decided.changes);
-            let revision: Option<Revision> =
-                M::is_commit(&decided.changes).then(|| self.head.revision());
-            if let Some(call) = &call {
-                self.by_call.insert((Arc::clone(&call.instance), call.number), self.waiting.len());
-            }
-            self.entries.push(Entry {
-                seq,
-                revision,
+            let entry = Entry {
+                seq: Seq(self.head.seq().0 + 1),
+                revision: M::is_commit(&decided.changes)
+                    .then(|| Revision(self.head.revision().0 + 1)),
                 time,
                 session,
                 reply: call.is_some().then_some(decided.reply),
                 call,
                 operation: operation.into(),
                 changes: decided.changes,
-            });
+            };
+            if let Err(error) = store.admit(&entry) {
+                // Alone: in the batch it would take everyone else's writes down with it.
+                return self.wait(Err(WriteError::NotSaved(error.to_string())), answer);
+            }
+            self.head.apply(entry.seq, &entry.changes);
+            if let Some(call) = &entry.call {
+                self.by_call.insert((Arc::clone(&call.instance), call.number), self.waiting.len());
+            }
+            self.entries.push(entry);
         }
         self.wait(Ok(Written { reply }), answer);
     }
@@ -337,3 +346,6 @@ impl<M: Machine> Batch<M> {
         self.waiting.push(Waiting { outcome, answers: vec![answer] });
     }
 }
+
+#[cfg(test)]
+mod tests;

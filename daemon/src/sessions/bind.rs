@@ -80,6 +80,9 @@ pub(crate) enum BindError {
          with `--project ID`; `anchord project list` shows the ids"
     )]
     Foreign,
+    /// An id was named that no project has.
+    #[error("no project has the id {0}; `anchord project list` shows the projects there are")]
+    Unknown(ProjectId),
     /// The store cannot be opened.
     #[error("failed to open the project's memory: {0}")]
     Store(#[from] StoreError),
@@ -163,7 +166,11 @@ impl Session {
     /// The project, established and open, with this session in the registry.
     async fn bound(&self, daemon: &Daemon) -> Result<Arc<OpenProject>, BindError> {
         let mut bound = self.binding.lock().await;
-        if *bound && let Some(project) = self.project() {
+        // Deleted meanwhile, it is made anew; its data alone would be found by nobody.
+        if *bound
+            && let Some(project) = self.project()
+            && daemon.registry.snapshot().project(project.id).is_some()
+        {
             return Ok(daemon.projects.open(project.id).await?);
         }
         let place = self.place(daemon)?;
@@ -211,6 +218,8 @@ impl Session {
         let predecessors: Vec<_> = registry
             .sessions_by_agent(agent_session)
             .filter(|record| record.session != self.id && record.project == project.id)
+            // A pid of another container says nothing here; that session has its day.
+            .filter(|record| !is_foreign_process(record.pidns))
             .filter(|record| is_dead(record.pid, record.pid_start, record.boot.as_deref()))
             .cloned()
             .collect();
@@ -233,6 +242,11 @@ impl Session {
     }
 }
 
+/// Whether pids of this namespace mean other processes here.
+pub(super) fn is_foreign_process(pidns: Option<u64>) -> bool {
+    pidns.zip(host::pid_namespace()).is_some_and(|(theirs, ours)| theirs != ours)
+}
+
 /// Whether the process is certainly gone: not there, another one by now, or of an earlier boot.
 pub(super) fn is_dead(pid: u32, start: Option<u64>, boot: Option<&str>) -> bool {
     if let (Some(then), Some(now)) = (boot, host::boot_id())
@@ -250,7 +264,7 @@ pub(super) fn is_foreign(hello: &Hello) -> bool {
         _ => false,
     };
     if differs(hello.boot.as_deref(), host::boot_id())
-        || hello.pidns.zip(host::pid_namespace()).is_some_and(|(theirs, ours)| theirs != ours)
+        || is_foreign_process(hello.pidns)
     {
         return true;
     }
@@ -270,7 +284,8 @@ fn find(hello: &Hello, daemon: &Daemon) -> Result<Place, BindError> {
             Some(project) if !is_foreign(hello) => {
                 Ok(Place::Here(locate(&project.root, true, &daemon.surroundings)?))
             }
-            _ => Ok(Place::Foreign(id)),
+            Some(_) => Ok(Place::Foreign(id)),
+            None => Err(BindError::Unknown(id)),
         };
     }
     if is_foreign(hello) {
@@ -304,3 +319,6 @@ pub(crate) async fn establish_in_registry(
     }
     Ok(established.id)
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::{Memory, NoticeCause, SessionId, plan_keep};
+use anchord_proto::hello::{Hello, Role};
 use uuid::Uuid;
 
-use super::bind::{BindError, is_dead};
+use super::bind::{BindError, is_dead, is_foreign_process};
 use super::table::Standing;
 use super::{Place, Session};
 use crate::daemon::Daemon;
@@ -27,7 +28,8 @@ pub(crate) fn recover(daemon: &Daemon) {
 /// Ends the sessions that are gone.
 pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
     for standing in daemon.sessions().all() {
-        if !is_gone(&standing, daemon.config.sessions.grace) {
+        let away = standing.disconnected.map(|since| since.elapsed());
+        if !is_gone(&standing.session.hello, away, daemon.config.sessions.grace) {
             continue;
         }
         if let Err(error) = end_gone(daemon, &standing).await {
@@ -37,23 +39,13 @@ pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
     }
 }
 
-fn is_gone(standing: &Standing, grace: Duration) -> bool {
-    let Some(since) = standing.disconnected else { return false };
-    let hello = &standing.session.hello;
-    let away = since.elapsed();
-    if away < grace {
-        return false;
-    }
-    if is_foreign_process(hello) {
+/// Whether a session that has been away for so long, if it is, will not come back.
+fn is_gone(hello: &Hello, away: Option<Duration>, grace: Duration) -> bool {
+    let Some(away) = away.filter(|away| *away >= grace) else { return false };
+    if is_foreign_process(hello.pidns) {
         return away >= limits::FOREIGN_GRACE;
     }
     is_dead(hello.pid, hello.pid_start, hello.boot.as_deref())
-}
-
-/// A process of an earlier boot is not foreign, it is dead.
-fn is_foreign_process(hello: &anchord_proto::hello::Hello) -> bool {
-    let ours = anchord_proto::host::pid_namespace();
-    hello.pidns.zip(ours).is_some_and(|(theirs, ours)| theirs != ours)
 }
 
 async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<(), BindError> {
@@ -126,7 +118,7 @@ async fn find_place(
     session: &Arc<Session>,
     record: &SessionRecord,
 ) -> Option<Arc<Place>> {
-    if is_foreign_process(&session.hello) {
+    if is_foreign_process(session.hello.pidns) {
         return None;
     }
     let daemon = Arc::clone(daemon);
@@ -162,7 +154,6 @@ fn machine_died(record: &SessionRecord) -> bool {
 }
 
 fn restored(record: &SessionRecord) -> Session {
-    use anchord_proto::hello::{Hello, Role};
     let instance = Uuid::parse_str(&record.instance).unwrap_or_default();
     let hello = Hello {
         pid_start: record.pid_start,
@@ -177,3 +168,6 @@ fn restored(record: &SessionRecord) -> Session {
     session.set_client(&record.client);
     session
 }
+
+#[cfg(test)]
+mod tests;

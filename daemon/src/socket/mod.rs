@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use self::lines::{LineReader, Read};
 use crate::daemon::Daemon;
+use crate::sessions::Open;
 use crate::{http, mcp};
 
 /// Accepts until `draining`; then the connections that are left finish what they were asked.
@@ -91,10 +92,9 @@ where
     }
     daemon.metrics().connected(role.is_some());
     match role {
-        Some(Admitted::Mcp(connection)) => {
-            let stop = connection.stop.clone();
-            mcp::serve(Arc::clone(&daemon), Arc::clone(&connection), lines, writer, stop).await;
-            daemon.sessions().disconnected(&connection);
+        Some(Admitted::Mcp(open)) => {
+            let stop = open.0.stop.clone();
+            mcp::serve(Arc::clone(&daemon), Arc::clone(&open.0), lines, writer, stop).await;
         }
         Some(Admitted::Hook) => serve_hook(lines, writer).await,
         Some(Admitted::Http) => http::serve_admin(daemon, lines.into_inner(), writer).await,
@@ -105,7 +105,7 @@ where
 
 /// What a connection was admitted as.
 enum Admitted {
-    Mcp(Arc<crate::sessions::Connection>),
+    Mcp(Open),
     Hook,
     Http,
     Replace,
@@ -135,7 +135,7 @@ fn admit(daemon: &Arc<Daemon>, hello: Hello, version: u32) -> Result<(Admitted, 
             let (connection, token) = daemon.connect(hello, tool_set);
             welcome.session = Some(connection.id.to_string());
             welcome.resume = Some(token);
-            Admitted::Mcp(connection)
+            Admitted::Mcp(Open(connection))
         }
         Role::Hook => Admitted::Hook,
         Role::Http => Admitted::Http,
@@ -162,3 +162,6 @@ where
 fn refused(code: RefusalCode, message: String, action: &str) -> Refused {
     Refused { code, message, action: action.to_owned() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -83,3 +83,6 @@ impl std::fmt::Debug for ToolList {
         f.debug_list().entries(self.names()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;
