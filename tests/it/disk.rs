@@ -113,11 +113,14 @@ fn a_read_only_disk_is_named_and_read() {
     assert!(!refused.status.success());
 
     disk.remount("rw");
-    // For a moment the shim answers as before, instead of searching again with each call.
-    let text = poll(PATIENCE, "a daemon is found again", || {
-        agent.call("memory_load", &json!({})).ok().map(|reply| reply.text)
+    // The same agent goes on; for a moment its shim answers as before, without another search.
+    let hello = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "anchord-tests", "version": "0"},
     });
-    assert!(text.contains("before it is read-only"), "{text}");
+    poll(PATIENCE, "a daemon is found again", || agent.request("initialize", &hello).ok());
+    assert!(agent.tool("memory_load", &json!({})).contains("before it is read-only"));
 }
 
 /// Saves until the daemon says no; the titles that were acknowledged are added to `saved`.

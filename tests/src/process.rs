@@ -12,13 +12,18 @@ pub fn signal(pid: u32, signal: Signal) {
     }
 }
 
-/// Whether the process runs; one that has ended and waits for its parent does not.
+/// Whether the process runs. One that has ended and waits for its parent does not, unless a thread of
+/// it is still at its end: until then its files are open and its locks held.
 pub fn alive(pid: u32) -> bool {
     if test_kill_process(id(pid)).is_err() {
         return false;
     }
     match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
-        Ok(stat) => !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')),
+        Ok(stat) => {
+            let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
+            let threads = std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+            !state.starts_with('Z') || threads > 1
+        }
         // Gone since, on Linux; elsewhere there is no such file and the signal was right.
         Err(_) => !cfg!(target_os = "linux"),
     }
