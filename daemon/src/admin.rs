@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anchord_memory::{Memory, Provenance, Seq, SessionId, export, import};
 
-use crate::clock;
+use crate::{clock, limits};
 use crate::daemon::Daemon;
 use crate::http::api::{
     CountersStatus, ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts,
@@ -13,7 +13,7 @@ use crate::http::api::{
     Problem, ProjectRef, ProjectStatus, ProjectsReply, RebuildReply, RecordsStatus, RemovedReply,
     SessionStatus, StagedStatus, StatusReply, StopReply, VerifyReply,
 };
-use crate::project::{Decide, Decided, OpenProject, WriteError};
+use crate::project::{Decide, Decided, OpenProject, WriteError, unwound};
 use crate::projects::{
     Located, ProjectId, ProjectRecord, Registry, RegistryChange, identify, link, locate,
 };
@@ -31,12 +31,9 @@ struct Asked {
 /// The daemon, its sessions and projects.
 pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
     let (calls_ok, calls_failed) = daemon.metrics().calls();
-    let mut entries = 0;
     let mut projects = Vec::new();
     for record in daemon.registry.snapshot().projects() {
-        let status = project_status(daemon, record, daemon.projects.get(record.id)).await;
-        entries += status.entries;
-        projects.push(status);
+        projects.push(project_status(daemon, record, daemon.projects.get(record.id)).await);
     }
     projects.sort_by_key(|project| std::cmp::Reverse(project.last_used));
     Ok(StatusReply {
@@ -58,9 +55,7 @@ pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
             connections: daemon.metrics().connections(),
             calls: calls_ok + calls_failed,
             calls_failed,
-            entries,
             panics: daemon.metrics().panics(),
-            ..CountersStatus::default()
         },
     })
 }
@@ -149,7 +144,7 @@ pub(crate) async fn journal(
     limit: u32,
 ) -> Answer<Vec<JournalLine>> {
     let (_, open) = opened(daemon, project).await?;
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX).min(limits::JOURNAL_PAGE_ENTRIES_MAX);
     let read = open
         .owner
         .ask(move |store, _| {
@@ -204,8 +199,8 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
         problems.push(Problem { file: String::new(), line: 0, what: why });
     }
     let index = match health.index {
-        Some(reason) => IndexState::Differs { reason },
-        None => IndexState::Agrees,
+        Some(reason) => IndexState::OutOfUse { reason },
+        None => IndexState::InUse,
     };
     Ok(VerifyReply {
         project: reference(&record),
@@ -404,21 +399,34 @@ async fn change_registry(
     Ok(())
 }
 
+/// Refuses while sessions work in the project: connected ones, and those away whose staged work is not
+/// folded yet.
 fn refuse_while_live(daemon: &Daemon, id: ProjectId) -> Answer<()> {
+    let registry = daemon.registry.snapshot();
+    let bound = |session: &SessionId| {
+        registry.session(session).is_some_and(|record| record.project == id)
+    };
     let live = daemon
         .sessions()
         .all()
         .into_iter()
-        .filter(|standing| standing.disconnected.is_none())
-        .filter(|standing| standing.session.project().is_some_and(|project| project.id == id))
+        .filter(|standing| {
+            let session = &standing.session;
+            let reads = standing.disconnected.is_none()
+                && session.project().is_some_and(|project| project.id == id);
+            reads || bound(&session.id)
+        })
         .count();
     if live == 0 {
         return Ok(());
     }
+    let grace = daemon.config.sessions.grace.as_secs();
     Err(ErrorReply {
         code: ErrorCode::Refused,
-        error: format!("{live} live session(s) work in this project"),
-        action: Some("end them first; `anchord status` names them".to_owned()),
+        error: format!("{live} session(s) work in this project"),
+        action: Some(format!(
+            "end them first; one that has ended counts for {grace} s more. `anchord status` names them"
+        )),
     })
 }
 
@@ -470,16 +478,19 @@ async fn project_status(
 ) -> ProjectStatus {
     let directory = daemon.projects.directory(record.id);
     let memory = open.as_ref().map(|open| open.memory());
-    let read_only = match &open {
-        Some(open) => open.sizes().await.ok().and_then(|(_, health)| health.read_only),
-        None => None,
-    };
+    let read_only = open.as_ref().and_then(|open| open.owner.health().read_only.clone());
+    let looked_at = (record.root.clone(), directory);
+    let (exists, bytes, last_used) = unwound(tokio::task::spawn_blocking(move || {
+        let (root, directory) = looked_at;
+        (root.is_dir(), directory_bytes(&directory), modified(&directory.join("journal")))
+    }))
+    .await;
     let totals = memory.as_ref().map(|memory| memory.totals());
     ProjectStatus {
         id: record.id.to_string(),
         root: text(&record.root),
         name: record.name.clone(),
-        exists: record.root.is_dir(),
+        exists,
         open: open.is_some(),
         records: totals.map(|totals| RecordsStatus {
             blueprints: totals.of(anchord_memory::Kind::Blueprint),
@@ -489,8 +500,8 @@ async fn project_status(
         }),
         revision: memory.as_ref().map_or(0, |memory| memory.revision().0),
         entries: memory.as_ref().map_or(0, |memory| memory.seq().0),
-        bytes: directory_bytes(&directory),
-        last_used: modified(&directory.join("journal")),
+        bytes,
+        last_used,
         read_only,
     }
 }

@@ -51,7 +51,7 @@ impl Context {
             + Sync
             + 'static,
     {
-        let place = self.session.place(&self.daemon)?;
+        let place = self.session.place(&self.daemon).await?;
         let part = match place.root().and_then(|root| root.to_str()) {
             Some(root) => part.relative_to(root),
             None => part,

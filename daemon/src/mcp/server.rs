@@ -36,9 +36,9 @@ pub(crate) async fn serve<R, W>(
     R: AsyncBufRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let transport = NumberedLines::new(lines, writer, Arc::clone(&connection.instance));
+    let transport = NumberedLines::new(lines, writer, Arc::clone(&connection.instance), stop);
     let service = Service { tools: daemon.tools(connection.tool_set), daemon, connection };
-    match service.serve_with_ct(transport, stop).await {
+    match service.serve(transport).await {
         Ok(running) => {
             if let Err(error) = running.waiting().await {
                 tracing::error!(%error, "an MCP service ended badly");
@@ -142,10 +142,6 @@ impl ServerHandler for Service {
         tokio::select! {
             result = &mut call => return result.map(CallToolResponse::from),
             () = context.ct.cancelled() => {}
-        }
-        if self.connection.stop.is_cancelled() {
-            // The daemon drains: what it has accepted it answers.
-            return call.await.map(CallToolResponse::from);
         }
         // The client cancelled; rmcp drops this answer, and what is already queued is still written.
         Err(ErrorData::internal_error("cancelled", None))

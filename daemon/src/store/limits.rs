@@ -31,3 +31,6 @@ pub const SLED_LOCK_WAIT_MILLIS_MAX: u64 = 2_000;
 
 /// A shim without a write for so long is forgotten, with the replies it never acknowledged.
 pub const SHIM_IDLE_DAYS_MAX: i64 = 30;
+
+/// A segment's header line is shorter than this.
+pub(super) const HEADER_BYTES_MAX: usize = 4 << 10;

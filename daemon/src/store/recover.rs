@@ -15,11 +15,8 @@ use super::StoreError;
 use super::disk::Disk;
 use super::format::{Crc, HeaderV1, peek_seq};
 use super::journal::{Journal, Segment};
-use super::limits::CHECKED_AT_OPEN_BYTES_MAX;
+use super::limits::{CHECKED_AT_OPEN_BYTES_MAX, HEADER_BYTES_MAX};
 use super::segment::{self, Header, file_name};
-
-/// Enough for a header line.
-const HEADER_BYTES_MAX: usize = 4 << 10;
 
 /// A journal as it was found.
 #[derive(Debug)]
