@@ -99,9 +99,12 @@ fn a_read_only_disk_is_named_and_read() {
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());
     agent.tool("memory_save", &write::save("before it is read-only"));
+    // Without its agent first: the shim would start another daemon, and the disk would be in use.
+    drop(agent);
     instance.kill9();
     disk.remount("ro");
 
+    let mut agent = Agent::start(&instance, project.path());
     // No daemon can prove that it can write, so none starts, and the agent hears why.
     let error = agent.request("tools/list", &json!({})).expect_err("no daemon can be had");
     let why = error.message.to_lowercase();
