@@ -40,5 +40,3 @@ pub const SLED_LOCK_POLL: Duration = Duration::from_millis(20);
 /// A shim without a write for so long is forgotten, with the replies it never acknowledged.
 pub const SHIM_IDLE_DAYS_MAX: i64 = 30;
 
-/// A segment's header line is shorter than this.
-pub(super) const HEADER_BYTES_MAX: usize = 4 << 10;

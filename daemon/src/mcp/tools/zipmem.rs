@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use anchord_memory::render::zipmem as form;
-use anchord_memory::{
-    Anchor, Blueprint, Category, Kind, Lesson, Save, Staged, plan_checkpoint, plan_save,
-};
+use anchord_memory::{Anchor, Blueprint, Category, Kind, Lesson, Staged};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -134,36 +132,13 @@ async fn load(context: Context, params: LoadParams) -> Result<String, ToolError>
 async fn checkpoint(context: Context, params: CheckpointParams) -> Result<String, ToolError> {
     same_project(&context, params.project_dir.as_deref()).await?;
     let part = part(params.summary, params.blueprints, params.anchors, params.lessons)?;
-    context
-        .write("checkpoint", part, |memory, by, part| {
-            let plan = plan_checkpoint(memory, by, part)?;
-            Ok((plan.changes, form::checkpoint(&plan.outcome)))
-        })
-        .await
+    context.checkpoint(part, form::checkpoint).await
 }
 
 async fn save(context: Context, params: SaveParams) -> Result<String, ToolError> {
     same_project(&context, params.project_dir.as_deref()).await?;
     let part = part(None, params.blueprints, params.anchors, params.lessons)?;
-    let summary = params.session_summary;
-    let archive = context.archive_plan().await?;
-    let started = context.session.started;
-    context
-        .write("save", part, move |memory, by, part| {
-            let plan = plan_save(
-                memory,
-                by,
-                Save {
-                    started,
-                    session_summary: &summary,
-                    part,
-                    expected_revision: None,
-                    archive: archive.as_ref(),
-                },
-            )?;
-            Ok((plan.changes, form::save(&plan.outcome)))
-        })
-        .await
+    context.save(params.session_summary, part, None, form::save).await
 }
 
 /// A `project_dir` is taken only when it is the session's own project: the daemon is no way around an
