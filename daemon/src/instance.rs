@@ -148,11 +148,7 @@ pub struct Instance {
 impl Instance {
     /// Locks the instance in `dir`, makes it if it is new (then `places` decides where things go), and
     /// proves that it can be written.
-    pub fn acquire(
-        dir: &InstanceDir,
-        places: &Places,
-        host: &Host,
-    ) -> Result<Self, InstanceError> {
+    pub fn acquire(dir: &InstanceDir, places: &Places, host: &Host) -> Result<Self, InstanceError> {
         prepare(dir)?;
         let lock = take_lock(dir.path(), host)?;
         let file = describe(dir, places)?;
