@@ -59,13 +59,20 @@ impl Context {
             Some(root) => part.relative_to(root),
             None => part,
         };
+        let refused = move |refusal: Refusal| format!("failed to {operation}: {refusal}");
+        if self.session.project().is_none() && self.view().await?.project.is_none() {
+            // The write would make the project: not for a call that is refused.
+            let by = self.session.provenance(clock::now());
+            plan(&Memory::default(), &by, part.clone())
+                .map_err(|refusal| ToolError::Caller(refused(refusal)))?;
+        }
         let plan = Arc::new(plan);
         let decide = || -> Decide<Memory> {
             let (plan, part) = (Arc::clone(&plan), part.clone());
             let session = Arc::clone(&self.session);
             Box::new(move |memory, now| {
-                let (changes, reply) = plan(memory, &session.provenance(now), part)
-                    .map_err(|refusal| format!("failed to {operation}: {refusal}"))?;
+                let (changes, reply) =
+                    plan(memory, &session.provenance(now), part).map_err(refused)?;
                 Ok(Decided { changes, reply })
             })
         };

@@ -279,9 +279,7 @@ pub(super) fn is_foreign(hello: &Hello) -> bool {
         (Some(theirs), Some(ours)) => theirs != ours,
         _ => false,
     };
-    if differs(hello.boot.as_deref(), host::boot_id())
-        || is_foreign_process(hello.pidns)
-    {
+    if differs(hello.boot.as_deref(), host::boot_id()) || is_foreign_process(hello.pidns) {
         return true;
     }
     match (&hello.cwd, hello.cwd_dev, hello.cwd_ino) {

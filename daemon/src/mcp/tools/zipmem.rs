@@ -183,9 +183,11 @@ fn part(
     anchors: Vec<AnchorParams>,
     lessons: Vec<LessonParams>,
 ) -> Result<Staged, ToolError> {
-    let blueprints = blueprints.into_iter().map(|params| {
-        let category: Category =
-            params.category.parse().map_err(|error| ToolError::Caller(format!("{error}")))?;
+    let blueprints = blueprints.into_iter().enumerate().map(|(at, params)| {
+        let category: Category = params
+            .category
+            .parse()
+            .map_err(|error| ToolError::Caller(format!("blueprints[{at}].category {error}")))?;
         Ok(Blueprint {
             category,
             title: params.title,
@@ -215,3 +217,6 @@ fn part(
         ..Staged::default()
     })
 }
+
+#[cfg(test)]
+mod tests;
