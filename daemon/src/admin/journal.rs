@@ -2,11 +2,11 @@
 
 use anchord_memory::{Memory, Seq, SessionId};
 
-use crate::{clock, limits};
+use super::{Answer, internal, known, opened, reference, store_error, write_error};
 use crate::daemon::Daemon;
 use crate::http::api::{IndexState, JournalLine, Problem, RebuildReply, VerifyReply};
-use crate::store::{StoreError, discard_index, Machine};
-use super::{Answer, known, opened, reference, internal, write_error, store_error};
+use crate::store::{Machine, StoreError, discard_index};
+use crate::{clock, limits};
 
 /// Journal lines for people.
 pub(crate) async fn journal(

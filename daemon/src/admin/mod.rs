@@ -93,7 +93,10 @@ pub(super) fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectRecord>
     })
 }
 
-pub(super) async fn opened(daemon: &Daemon, project: &str) -> Answer<(Arc<ProjectRecord>, Arc<OpenProject>)> {
+pub(super) async fn opened(
+    daemon: &Daemon,
+    project: &str,
+) -> Answer<(Arc<ProjectRecord>, Arc<OpenProject>)> {
     let record = known(daemon, project)?;
     let open = daemon.projects.open(record.id).await.map_err(store_error)?;
     Ok((record, open))

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anchord_memory::SessionId;
 
+use super::{Answer, bad_request, directory_bytes, find, internal, known, reference, write_error};
 use crate::daemon::Daemon;
 use crate::http::api::{ErrorCode, ErrorReply, ProjectStatus, RemovedReply};
 use crate::project::{Decide, Decided};
 use crate::projects::{ProjectId, Registry, RegistryChange, link};
-use super::{Answer, find, known, reference, directory_bytes, bad_request, internal, write_error};
 
 /// Makes a directory use the memory of a project.
 pub(crate) async fn link_directory(
@@ -78,9 +78,8 @@ async fn change_registry(
 /// folded yet.
 fn refuse_while_live(daemon: &Daemon, id: ProjectId) -> Answer<()> {
     let registry = daemon.registry.snapshot();
-    let bound = |session: &SessionId| {
-        registry.session(session).is_some_and(|record| record.project == id)
-    };
+    let bound =
+        |session: &SessionId| registry.session(session).is_some_and(|record| record.project == id);
     let live = daemon
         .sessions()
         .all()

@@ -3,12 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::{Answer, directory_bytes, opened, text};
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::http::api::{CountersStatus, InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus, StagedStatus, StatusReply};
+use crate::http::api::{
+    CountersStatus, InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus,
+    SessionStatus, StagedStatus, StatusReply,
+};
 use crate::project::{OpenProject, unwound};
 use crate::projects::ProjectRecord;
-use super::{Answer, opened, text, directory_bytes};
 
 /// The daemon, its sessions and projects.
 pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {

@@ -2,12 +2,16 @@
 
 use anchord_memory::{Memory, Provenance, SessionId, export, import};
 
+use super::{
+    Answer, ask, bad_request, internal, not_found, opened, reference, store_error, write_error,
+};
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::http::api::{ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply, ImportSource, LoadReply};
+use crate::http::api::{
+    ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply, ImportSource, LoadReply,
+};
 use crate::project::{Decide, Decided};
 use crate::projects::{Located, ProjectId};
-use super::{Answer, ask, opened, reference, bad_request, not_found, internal, write_error, store_error};
 
 /// What an agent would get at its start; no notice counts as shown.
 pub(crate) async fn load(daemon: &Daemon, project: &str) -> Answer<LoadReply> {

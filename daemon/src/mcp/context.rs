@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anchord_memory::{
-    ArchivePlan, Change, CheckpointOutcome, Memory, Provenance, Refusal, Revision, Save, SaveOutcome,
-    Staged, archive, plan_checkpoint, plan_save,
+    ArchivePlan, Change, CheckpointOutcome, Memory, Provenance, Refusal, Revision, Save,
+    SaveOutcome, Staged, archive, plan_checkpoint, plan_save,
 };
 
 use super::tool::ToolError;

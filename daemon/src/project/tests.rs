@@ -1,5 +1,6 @@
 //! Projects are opened once, when needed, and again when they were closed.
 
+use futures::FutureExt;
 use uuid::Uuid;
 
 use super::*;
@@ -33,7 +34,7 @@ async fn a_project_whose_owner_has_died_is_opened_again() {
     dead.owner.close().await;
     let again = projects.open(ID).await.unwrap();
     assert!(!Arc::ptr_eq(&dead, &again));
-    assert!(again.sizes().await.is_ok());
+    assert!(again.owner.ask(|_, _| ()).await.is_ok());
 }
 
 #[tokio::test]
@@ -51,7 +52,7 @@ async fn a_project_is_closed_when_nobody_uses_it() {
     unused_for_long(&project);
     projects.close_idle(&BTreeSet::new()).await;
     assert!(projects.get(ID).is_none() && projects.exists(ID));
-    assert!(matches!(project.sizes().await, Err(WriteError::Closed)));
+    assert!(matches!(project.owner.ask(|_, _| ()).await, Err(WriteError::Closed)));
 }
 
 #[tokio::test]
@@ -60,14 +61,33 @@ async fn nobody_opens_a_project_while_its_directory_is_worked_on() {
     let project = projects.open(ID).await.unwrap();
     let directory = projects.directory(ID);
     projects
-        .close_and(ID, |closed| {
+        .close_and(ID, move |closed| {
             assert_eq!(closed, directory);
-            assert!(projects.get(ID).is_none() && project.owner.is_closed());
+            assert!(project.owner.is_closed());
             std::fs::remove_dir_all(closed).unwrap();
         })
         .await;
     assert!(!projects.exists(ID));
     assert!(projects.open(ID).await.unwrap().report.created);
+}
+
+#[tokio::test]
+async fn nothing_is_opened_once_all_are_closed() {
+    let (_scratch, projects) = projects();
+    projects.open(ID).await.unwrap();
+    projects.close_all().await;
+    let refused = projects.open(ID).await.unwrap_err().to_string();
+    assert!(refused.contains("this daemon is leaving"), "{refused}");
+}
+
+#[tokio::test]
+async fn an_opening_whose_caller_is_gone_leaves_no_owner_behind() {
+    let (_scratch, projects) = projects();
+    assert!(projects.open(ID).now_or_never().is_none(), "it takes a while");
+    let opened = projects.open(ID).await.unwrap();
+    assert!(Arc::ptr_eq(&opened, &projects.open(ID).await.unwrap()));
+    projects.close_and(ID, |_| ()).await;
+    assert!(opened.owner.is_closed());
 }
 
 #[tokio::test]
@@ -77,8 +97,8 @@ async fn a_notice_that_was_shown_is_remembered() {
     project.mark_shown(vec![NoticeId(3), NoticeId(5)]);
     // The mark is written in the background; a question waits in the same lane behind it.
     tokio::task::yield_now().await;
-    project.sizes().await.unwrap();
-    projects.close_all().await;
+    project.owner.ask(|_, _| ()).await.unwrap();
+    projects.close_and(ID, |_| ()).await;
     let again = projects.open(ID).await.unwrap();
     assert_eq!(again.notices_shown(), BTreeSet::from([NoticeId(3), NoticeId(5)]));
 }

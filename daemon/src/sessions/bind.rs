@@ -10,7 +10,6 @@ use anchord_proto::hello::Hello;
 use anchord_proto::host;
 
 use super::Session;
-use crate::{clock, limits};
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject, WriteError, Written, unwound};
 use crate::projects::{
@@ -18,6 +17,7 @@ use crate::projects::{
     RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify, locate,
 };
 use crate::store::{Call, StoreError};
+use crate::{clock, limits};
 
 /// Where a session works.
 #[derive(Debug)]
@@ -321,8 +321,7 @@ pub(crate) async fn establish_in_registry(
 ) -> Result<ProjectId, BindError> {
     let registry = daemon.registry.snapshot();
     let now = clock::now();
-    let established =
-        blocking(move || Ok(establish(&located, &registry, now)?)).await?;
+    let established = blocking(move || Ok(establish(&located, &registry, now)?)).await?;
     if let Status::Moved { from } = &established.status {
         tracing::info!(project = %established.id, from = %from.display(), "a project moved");
     }

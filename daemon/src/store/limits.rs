@@ -39,4 +39,3 @@ pub const SLED_LOCK_POLL: Duration = Duration::from_millis(20);
 
 /// A shim without a write for so long is forgotten, with the replies it never acknowledged.
 pub const SHIM_IDLE_DAYS_MAX: i64 = 30;
-

@@ -23,10 +23,7 @@ fn tagged_states_are_pinned() {
         HttpState::Taken { port: 7717, reason: "address in use".into() },
     ];
     insta::assert_snapshot!(serde_json::to_string(&states).unwrap(), @r#"[{"state":"listening","address":"127.0.0.1:7717"},{"state":"off"},{"state":"taken","port":7717,"reason":"address in use"}]"#);
-    let index = [
-        IndexState::InUse,
-        IndexState::OutOfUse { reason: "row count".into() },
-    ];
+    let index = [IndexState::InUse, IndexState::OutOfUse { reason: "row count".into() }];
     insta::assert_snapshot!(serde_json::to_string(&index).unwrap(), @r#"[{"state":"in_use"},{"state":"out_of_use","reason":"row count"}]"#);
 }
 

@@ -49,7 +49,8 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
         [] => "other live sessions here: none".to_owned(),
         names => format!("other live sessions here: {} ({})", names.len(), names.join(", ")),
     });
-    if let Some(why) = view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()) {
+    if let Some(why) = view.project.as_ref().and_then(|open| open.owner.health().read_only.clone())
+    {
         lines.push(format!("READ-ONLY: {why}"));
     }
     lines.extend(view.remark);

@@ -58,7 +58,7 @@ fn transport() -> (NumberedLines<BufReader<tokio::io::ReadHalf<DuplexStream>>>, 
     let (ours, theirs) = tokio::io::duplex(64 << 10);
     let (reader, writer) = tokio::io::split(ours);
     let lines = LineReader::new(BufReader::new(reader), 10);
-    (NumberedLines::new(lines, writer, "shim".into()), theirs)
+    (NumberedLines::new(lines, writer, "shim".into(), CancellationToken::new()), theirs)
 }
 
 const PING: &[u8] = b"9 8 {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";

@@ -373,7 +373,7 @@ async fn a_thread_that_dies_lets_go_of_everyone() {
         fn sizes(&self) -> crate::store::Sizes {
             self.0.sizes()
         }
-        fn health(&self) -> crate::store::Health {
+        fn health(&self) -> Health {
             self.0.health()
         }
         fn close(self: Box<Self>) {}
