@@ -61,7 +61,7 @@ pub fn run(
     given: Option<StdListener>,
     started: Started,
 ) -> Result<(), RunError> {
-    let patience = wire::millis(wire::DRAIN_DEADLINE_MS + wire::START_DEADLINE_MS);
+    let patience = wire::millis(wire::DRAIN_DEADLINE_MS + limits::LOCK_SLACK_MS);
     // One that drains no longer listens; one that listens stays. With a socket of the service manager's
     // in its place the other one will see that, and leave.
     let is_leaving =

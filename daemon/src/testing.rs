@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_proto::hello::{Answer, Hello, Role, Welcome};
+use anchord_proto::hello::{Answer, Hello, Resume, Role, Welcome};
 use anchord_proto::host;
 use anchord_proto::instance::InstanceDir;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ impl World {
             Answer::Welcome(welcome) => welcome,
             Answer::Refused(refused) => panic!("refused: {refused}"),
         };
-        Shim { reader, writer, welcome, hello, number: 0, unread: Vec::new() }
+        Shim::new(reader, writer, hello, welcome)
     }
 
     /// What the daemon answers to a first line.
@@ -118,6 +118,29 @@ pub(crate) struct Shim {
 }
 
 impl Shim {
+    /// A shim whose hello is over; `stream` leads to the MCP service.
+    pub(crate) fn over(stream: DuplexStream, hello: Hello, welcome: Welcome) -> Self {
+        let (reader, writer) = tokio::io::split(stream);
+        Self::new(BufReader::new(reader), writer, hello, welcome)
+    }
+
+    fn new(
+        reader: BufReader<ReadHalf<DuplexStream>>,
+        writer: WriteHalf<DuplexStream>,
+        hello: Hello,
+        welcome: Welcome,
+    ) -> Self {
+        Self { reader, writer, welcome, hello, number: 0, unread: Vec::new() }
+    }
+
+    /// The same shim's next connection after this one was lost; it goes on counting.
+    pub(crate) async fn reconnect(self, world: &World) -> Self {
+        let token = self.welcome.resume.clone().expect("a shim's welcome has one");
+        let resume = Some(Resume { token, revision: None });
+        let hello = Hello { resume, ..self.hello.clone() };
+        Self { number: self.number, ..world.connect(hello).await }
+    }
+
     /// The handshake of revisions before 2026-07-28; gives its result.
     pub(crate) async fn initialize(&mut self, revision: &str) -> Value {
         let params = json!({
@@ -200,7 +223,7 @@ impl Shim {
         self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
-    /// What a call's reply says, the day and this machine's paths taken out.
+    /// What a call's reply says, without what differs from one run to the next.
     pub(crate) async fn said(&mut self, id: u64) -> String {
         let reply = self.reply(id).await;
         let text = match (reply["result"]["content"][0]["text"].as_str(), reply.get("error")) {
@@ -209,8 +232,11 @@ impl Shim {
             (None, Some(error)) => format!("FAULT {} {}", error["code"], error["message"]),
             _ => panic!("neither a result nor an error: {reply}"),
         };
-        let project = self.hello.cwd.as_deref().unwrap_or_default();
-        text.replace(&clock::now().date(), "DAY").replace(project, "/demo")
+        let project = self.hello.cwd.as_deref().expect("a test's shim is somewhere");
+        let session = self.welcome.session.as_deref().expect("a shim's welcome has one");
+        text.replace(&clock::now().date(), "DAY")
+            .replace(project, "/demo")
+            .replace(session, "SESSION")
     }
 }
 

@@ -67,7 +67,7 @@
 //!
 //! From a client whose version is above the daemon's. The daemon answers `welcome`, drains (answers what it
 //! has accepted, at most [`limits::DRAIN_DEADLINE_MS`]) and exits; the end of the connection tells the client.
-//! While it drains it refuses new connections with `draining`.
+//! While it drains it no longer listens; who was accepted just before is refused with `draining`.
 
 pub mod hello;
 pub mod host;

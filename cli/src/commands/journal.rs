@@ -186,9 +186,10 @@ fn verdict(reply: &VerifyReply) -> String {
     let problems = reply.problems.iter();
     lines.extend(problems.map(|bad| format!("  {} line {}: {}", bad.file, bad.line, bad.what)));
     lines.push(match &reply.index {
-        IndexState::Agrees => "the index agrees".to_owned(),
-        IndexState::Behind { entries } => format!("the index is {entries} behind and follows"),
-        IndexState::Differs { reason } => format!("the index differs: {reason}"),
+        IndexState::InUse => "the index follows".to_owned(),
+        IndexState::OutOfUse { reason } => {
+            format!("the index is out of use until it is rebuilt: {reason}")
+        }
     });
     lines.into_iter().map(|line| show::plain(&line) + "\n").collect()
 }

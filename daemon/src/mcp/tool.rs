@@ -42,7 +42,7 @@ impl From<BindError> for ToolError {
             BindError::NotAProject(_) | BindError::Unreadable(_) => {
                 Self::Caller(format!("failed to {error}"))
             }
-            BindError::Foreign | BindError::Unknown(_) | BindError::Store(_) => {
+            BindError::Foreign | BindError::Hangs | BindError::Unknown(_) | BindError::Store(_) => {
                 Self::Caller(error.to_string())
             }
         }

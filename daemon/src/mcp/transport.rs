@@ -15,6 +15,8 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::limits;
 use crate::socket::lines::{LineReader, Read};
@@ -24,7 +26,9 @@ use crate::store::Call;
 pub(crate) struct NumberedLines<R> {
     lines: LineReader<R>,
     order: Order,
-    outgoing: mpsc::Sender<Vec<u8>>,
+    outgoing: Option<mpsc::Sender<Vec<u8>>>,
+    written: Option<JoinHandle<()>>,
+    stop: CancellationToken,
     /// An answer of our own that is not queued yet; [`Transport::receive`] may be dropped at any await.
     unsent: Option<Vec<u8>>,
 }
@@ -88,16 +92,25 @@ impl Drop for Turn {
 pub(crate) struct Gone;
 
 impl<R: AsyncBufRead + Unpin + Send> NumberedLines<R> {
-    /// Reads numbered lines of the shim `instance`; writes through a task that ends with the connection.
+    /// Reads numbered lines of the shim `instance` until `stop`; writes through a task that ends with
+    /// the connection.
     pub(crate) fn new(
         mut lines: LineReader<R>,
         writer: impl AsyncWrite + Unpin + Send + 'static,
         instance: Arc<str>,
+        stop: CancellationToken,
     ) -> Self {
         lines.set_bytes_max(limits::MCP_LINE_BYTES_MAX);
         let (outgoing, replies) = mpsc::channel(limits::CONNECTION_REPLIES_MAX);
-        tokio::spawn(write_lines(writer, replies));
-        Self { lines, order: Order { instance, previous: None }, outgoing, unsent: None }
+        let written = tokio::spawn(write_lines(writer, replies));
+        Self {
+            lines,
+            order: Order { instance, previous: None },
+            outgoing: Some(outgoing),
+            written: Some(written),
+            stop,
+            unsent: None,
+        }
     }
 }
 
@@ -134,18 +147,24 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Numbere
         item: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Gone>> + Send + 'static {
         let outgoing = self.outgoing.clone();
-        async move { outgoing.send(encode(&item)).await.map_err(|_| Gone) }
+        async move { outgoing.ok_or(Gone)?.send(encode(&item)).await.map_err(|_| Gone) }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if self.unsent.is_some() {
-                let permit = self.outgoing.reserve().await.ok()?;
+                let permit = self.outgoing.as_ref()?.reserve().await.ok()?;
                 if let Some(answer) = self.unsent.take() {
                     permit.send(answer);
                 }
             }
-            let answer = match self.lines.next().await {
+            // Who drains asks nothing more of the shim, and answers what it was asked.
+            let read = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return None,
+                read = self.lines.next() => read,
+            };
+            let answer = match read {
                 Ok(Read::Line(line)) => match self.order.parse(line) {
                     Ok(message) => return Some(message),
                     Err(answer) => answer,
@@ -165,7 +184,14 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Numbere
         }
     }
 
+    /// Waits until what was sent is written, if the shim reads it.
     async fn close(&mut self) -> Result<(), Gone> {
+        self.outgoing = None;
+        let Some(mut written) = self.written.take() else { return Ok(()) };
+        if tokio::time::timeout(limits::LAST_REPLIES_TIME_MAX, &mut written).await.is_err() {
+            written.abort();
+            return Err(Gone);
+        }
         Ok(())
     }
 }

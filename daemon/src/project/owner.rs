@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::oneshot;
 
 use super::queue::{FairQueue, NotQueued, Taken};
-use crate::store::{Answer, Call, Entry, Machine, Replies, Store};
+use crate::store::{Answer, Call, Entry, Health, Machine, Replies, Store};
 use crate::{clock, limits};
 
 /// What a decision comes to: the changes to make durable, and what to tell the caller then.
@@ -61,6 +61,7 @@ pub enum WriteError {
 /// A handle to a store's owner: cheap to clone; the owner ends when it is closed.
 pub struct Owner<M: Machine> {
     published: Arc<ArcSwap<M>>,
+    health: Arc<ArcSwap<Health>>,
     queue: Arc<FairQueue<Job<M>>>,
     ended: Arc<tokio::sync::watch::Receiver<bool>>,
 }
@@ -69,6 +70,7 @@ impl<M: Machine> Clone for Owner<M> {
     fn clone(&self) -> Self {
         Self {
             published: Arc::clone(&self.published),
+            health: Arc::clone(&self.health),
             queue: Arc::clone(&self.queue),
             ended: Arc::clone(&self.ended),
         }
@@ -103,19 +105,31 @@ impl<M: Machine> Owner<M> {
         let published = Arc::new(ArcSwap::from_pointee(state.clone()));
         let queue = FairQueue::new();
         let (ending, ended) = tokio::sync::watch::channel(false);
-        let worker = Worker { store, head: state, replies, published: Arc::clone(&published) };
+        let health = Arc::new(ArcSwap::from_pointee(store.health()));
+        let worker = Worker {
+            store,
+            head: state,
+            replies,
+            published: Arc::clone(&published),
+            health: Arc::clone(&health),
+        };
         let lane = Arc::clone(&queue);
         std::thread::Builder::new().name(format!("own-{}", M::NAME)).spawn(move || {
             let _closing = CloseOnDrop(&lane);
             worker.run(&lane);
             ending.send_replace(true);
         })?;
-        Ok(Self { published, queue, ended: Arc::new(ended) })
+        Ok(Self { published, health, queue, ended: Arc::new(ended) })
     }
 
     /// The newest state that is on disk.
     pub fn snapshot(&self) -> Arc<M> {
         self.published.load_full()
+    }
+
+    /// What is wrong with the store, as of the last write.
+    pub fn health(&self) -> Arc<Health> {
+        self.health.load_full()
     }
 
     /// Queues a write and waits until it is on disk.
@@ -190,6 +204,7 @@ struct Worker<M: Machine> {
     head: M,
     replies: Replies,
     published: Arc<ArcSwap<M>>,
+    health: Arc<ArcSwap<Health>>,
 }
 
 impl<M: Machine> Worker<M> {
@@ -200,6 +215,10 @@ impl<M: Machine> Worker<M> {
             match queue.take(limits::BATCH_JOBS_MAX, limits::INDEX_FLUSH_AFTER) {
                 Taken::Batch(jobs) => {
                     self.serve(jobs);
+                    let health = self.store.health();
+                    if **self.health.load() != health {
+                        self.health.store(Arc::new(health));
+                    }
                     dirty = true;
                 }
                 Taken::Idle => {}

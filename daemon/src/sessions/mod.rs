@@ -92,8 +92,7 @@ impl Session {
 
     /// The same session, now that its shim has found this daemon and says again what it works in.
     fn resumed(&self, hello: Arc<Hello>) -> Self {
-        let session =
-            Self::new(self.id.clone(), hello, self.agent_session.clone(), self.started);
+        let session = Self::new(self.id.clone(), hello, self.agent_session.clone(), self.started);
         session.set_client(&self.client());
         session
     }

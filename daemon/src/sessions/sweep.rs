@@ -3,20 +3,21 @@
 //! Gone means: the socket is closed, the grace is over, and the process does not exist. A process that
 //! cannot be judged (another container) has a day. Nothing here touches a session that may come back.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{Memory, NoticeCause, SessionId, plan_keep};
+use anchord_memory::{Memory, NoticeCause, SessionId, Timestamp, plan_keep};
 use anchord_proto::hello::{Hello, Role};
 use uuid::Uuid;
 
-use super::bind::{BindError, is_dead, is_foreign_process};
+use super::bind::{BindError, blocking, is_dead, is_foreign_process};
 use super::table::Standing;
 use super::{Place, Session};
 use crate::daemon::Daemon;
 use crate::limits;
 use crate::project::{Decide, Decided, WriteError};
-use crate::projects::{Registry, RegistryChange, SessionRecord};
+use crate::projects::{Changed, Registry, RegistryChange, SessionRecord, identify, locate};
 
 /// Puts the sessions back that were open when an earlier daemon ended; they may reconnect.
 pub(crate) fn recover(daemon: &Daemon) {
@@ -61,7 +62,7 @@ async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<(), BindE
     }
     let kept = keep(daemon, standing, &record).await;
     if kept.is_err() {
-        daemon.sessions().restore(restored(&record));
+        daemon.sessions().put_back(standing);
     }
     let had_staged = kept?;
     end(daemon, &record.session, !had_staged).await?;
@@ -75,19 +76,15 @@ async fn keep(
     standing: &Standing,
     record: &SessionRecord,
 ) -> Result<bool, BindError> {
+    if !daemon.projects.exists(record.project) {
+        return Ok(false); // Deleted, and its staged work with it.
+    }
     let project = daemon.projects.open(record.project).await?;
     let Some(staged) = project.memory().staged_by(&record.session).cloned() else {
         return Ok(false);
     };
-    let session = Arc::clone(&standing.session);
-    let place = find_place(daemon, &session, record).await;
     let since = staged.last;
-    let changed = tokio::task::spawn_blocking(move || {
-        let place = place?;
-        Some(place.files()?.changed_since(since, place.repository()))
-    })
-    .await
-    .unwrap_or_default();
+    let changed = changed_files(daemon, &standing.session, record, since).await;
     let died = standing.orphan && (daemon.after_crash || machine_died(record));
     let cause = match changed {
         Some(changed) if !changed.files.is_empty() => {
@@ -113,26 +110,36 @@ async fn keep(
     Ok(true)
 }
 
-async fn find_place(
-    daemon: &Arc<Daemon>,
-    session: &Arc<Session>,
+/// The files of the session's project that changed after its last checkpoint; none where they cannot be
+/// seen, or where its directory is another project by now.
+async fn changed_files(
+    daemon: &Daemon,
+    session: &Session,
     record: &SessionRecord,
-) -> Option<Arc<Place>> {
+    since: Timestamp,
+) -> Option<Changed> {
     if is_foreign_process(session.hello.pidns) {
         return None;
     }
-    let daemon = Arc::clone(daemon);
-    let cwd = record.cwd.clone();
-    let session = Arc::clone(session);
-    tokio::task::spawn_blocking(move || {
-        session.place(&daemon).ok().or_else(|| {
-            crate::projects::locate(&cwd, false, &daemon.surroundings)
-                .ok()
-                .map(|located| Arc::new(Place::Here(located)))
-        })
+    let registry = daemon.registry.snapshot();
+    let surroundings = daemon.surroundings.clone();
+    let project = record.project;
+    let named = session.hello.project.as_deref().map(PathBuf::from);
+    let root = registry.project(project).map(|known| known.root.clone());
+    let starts = [named, Some(record.cwd.clone()), root];
+    blocking(move || {
+        let located = starts.into_iter().flatten().find_map(|start| {
+            let located = locate(&start, true, &surroundings).ok()?;
+            (identify(&located, &registry).ok()?.id == Some(project)).then_some(located)
+        });
+        let place = located.map(Place::Here);
+        Ok(place.and_then(|place| Some(place.files()?.changed_since(since, place.repository()))))
     })
     .await
-    .ok()?
+    .unwrap_or_else(|error| {
+        tracing::warn!(session = %session.id, %error, "the changed files are not known");
+        None
+    })
 }
 
 /// Takes a session out of the registry's open ones.

@@ -150,6 +150,17 @@ impl SessionTable {
         self.lock().sessions.entry(row.session.id.clone()).or_insert(row);
     }
 
+    /// Puts back a session that could not be ended, as it stood.
+    pub(crate) fn put_back(&self, standing: &Standing) {
+        let row = Row {
+            session: Arc::clone(&standing.session),
+            last_call: standing.last_call,
+            disconnected: standing.disconnected,
+            orphan: standing.orphan,
+        };
+        self.lock().sessions.entry(row.session.id.clone()).or_insert(row);
+    }
+
     /// Takes a session out for good, unless it has come back meanwhile.
     pub(crate) fn remove_if_away(&self, id: &SessionId) -> bool {
         let mut inner = self.lock();

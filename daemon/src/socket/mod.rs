@@ -98,7 +98,14 @@ where
         }
         Some(Admitted::Hook) => serve_hook(lines, writer).await,
         Some(Admitted::Http) => http::serve_admin(daemon, lines.into_inner(), writer).await,
-        Some(Admitted::Replace) => daemon.stop("a newer client asked for room"),
+        Some(Admitted::Replace) => {
+            daemon.stop("a newer client asked for room");
+            // The end of the stream, which is the end of the process, says that the daemon has drained.
+            tokio::spawn(async move {
+                let _held = (lines, writer);
+                std::future::pending::<()>().await;
+            });
+        }
         None => {}
     }
 }

@@ -211,6 +211,7 @@ pub(crate) fn check_line(line: &[u8]) -> Result<Crc, LineFault> {
         .strip_prefix(CRC_KEY)
         .and_then(|rest| rest.strip_suffix(b"\"}"))
         .and_then(|hex| std::str::from_utf8(hex).ok())
+        .filter(|hex| hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')))
         .and_then(|hex| u32::from_str_radix(hex, 16).ok())
         .ok_or(LineFault::NoChecksum)?;
     let computed = crc32fast::hash(body);
@@ -257,3 +258,6 @@ pub(crate) fn read_entry<C: DeserializeOwned>(line: &[u8]) -> Result<Entry<C>, L
         reply: line.reply,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -176,7 +176,7 @@ impl Journal {
         for segment in self.segments.iter().skip(start) {
             let bytes = self.read_segment(segment)?;
             for line in segment::lines(&bytes).skip(1) {
-                let damaged = |why: String| self.damaged(segment.number, line.number, why);
+                let damaged = |why: String| segment::damaged(segment.number, line.number, why);
                 let seq =
                     format::peek_seq(line.bytes).map_err(|fault| damaged(fault.to_string()))?;
                 if seq < from {
@@ -267,10 +267,6 @@ impl Journal {
 
     pub(super) fn path(&self, number: u32) -> PathBuf {
         self.dir.join(file_name(number))
-    }
-
-    pub(super) fn damaged(&self, segment: u32, line: u64, why: String) -> StoreError {
-        StoreError::Damaged { at: format!("journal/{}:{line}", file_name(segment)), why }
     }
 
     fn check_space(&self, bytes: u64) -> Result<(), StoreError> {

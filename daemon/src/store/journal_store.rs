@@ -103,11 +103,12 @@ impl<M: Machine> Store<M> for JournalStore<M> {
 
     fn flush(&mut self) {
         self.write_marks();
-        if self.history_from > 1 && !self.history_damaged {
-            if let Err(error) = self.fill_history(self.history_from - 1) {
-                self.history_damaged = true;
-                tracing::warn!(%error, "history before this segment cannot be read");
-            }
+        if self.history_from > 1
+            && !self.history_damaged
+            && let Err(error) = self.fill_history(self.history_from - 1)
+        {
+            self.history_damaged = true;
+            tracing::warn!(%error, "history before this segment cannot be read");
         }
         if let Err(error) = self.index.flush() {
             self.drop_index(&error);
@@ -350,3 +351,6 @@ pub(super) fn all_rows<'a, M: Machine>(
     let state = state.rows().map(move |row| prefixed(STATE, row));
     state.chain(replies.rows().map(move |row| prefixed(REPLIES, row)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,12 @@
 //! Every limit of the store, with its unit last in the name.
 
+use std::time::Duration;
+
 /// A segment at least this long is followed by a new one, with a snapshot.
 pub const SEGMENT_BYTES_MAX: u64 = 16 << 20;
+
+/// A segment's header line is shorter than this.
+pub const HEADER_BYTES_MAX: usize = 4 << 10;
 
 /// The longest line of a journal. A longer entry is refused before anything is written.
 pub const ENTRY_BYTES_MAX: usize = 64 << 20;
@@ -27,7 +32,10 @@ pub const SLED_VALUE_BYTES_MAX: usize = 4 << 10;
 pub const SLED_CACHE_BYTES_MAX: u64 = 8 << 20;
 
 /// How long opening waits for the threads of an index closed just before to let go of its file.
-pub const SLED_LOCK_WAIT_MILLIS_MAX: u64 = 2_000;
+pub const SLED_LOCK_WAIT_MAX: Duration = Duration::from_secs(2);
+
+/// How often it looks.
+pub const SLED_LOCK_POLL: Duration = Duration::from_millis(20);
 
 /// A shim without a write for so long is forgotten, with the replies it never acknowledged.
 pub const SHIM_IDLE_DAYS_MAX: i64 = 30;

@@ -77,10 +77,8 @@ impl<M: Machine> JournalStore<M> {
             unwritten_marks: BTreeSet::new(),
             segment_bytes_max,
         };
-        if !untouchable {
-            if let Err(error) = snapshot::tidy(&*store.journal.disk, &store.snapshots) {
-                tracing::warn!(%error, "cannot tidy the snapshots");
-            }
+        if !untouchable && let Err(error) = snapshot::tidy(&*store.journal.disk, &store.snapshots) {
+            tracing::warn!(%error, "cannot tidy the snapshots");
         }
         let (loaded, why) = store.open_index(untouchable);
         let (state, replies, replayed) = match loaded {
@@ -332,15 +330,14 @@ fn check_meta<M: Machine>(journal: &Journal, meta: &MetaV1) -> Result<Option<Pos
 fn restore<M: Machine>(rows: Vec<Row>) -> Result<(M, Replies), String> {
     let mut replies = Replies::default();
     let mut state_rows = Vec::with_capacity(rows.len());
-    for mut row in rows {
-        if let Some(key) = row.key.strip_prefix(STATE) {
-            row.key = key.to_owned();
-            state_rows.push(row);
-        } else if let Some(key) = row.key.strip_prefix(REPLIES) {
-            row.key = key.to_owned();
+    for Row { key, value } in rows {
+        if let Some(key) = key.strip_prefix(STATE) {
+            state_rows.push(Row { key: key.to_owned(), value });
+        } else if let Some(key) = key.strip_prefix(REPLIES) {
+            let row = Row { key: key.to_owned(), value };
             replies.restore(&row).map_err(|error| error.to_string())?;
         } else {
-            return Err(format!("it has a row {} that this anchord does not know", row.key));
+            return Err(format!("it has a row {key} that this anchord does not know"));
         }
     }
     Ok((M::restore(&mut state_rows.into_iter())?, replies))

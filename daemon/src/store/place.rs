@@ -19,7 +19,7 @@ fn network_fs(dir: &Path) -> Option<String> {
     let there = dir.ancestors().find(|ancestor| ancestor.exists())?;
     let there = there.canonicalize().ok()?;
     let magic = rustix::fs::statfs(&there).ok()?.f_type;
-    if let Some(kind) = kind_of(i64::from(magic)) {
+    if let Some(kind) = kind_of(magic) {
         return Some(kind.to_owned());
     }
     // FUSE is one number for local and remote file systems; the mount's type tells them apart.
@@ -78,3 +78,6 @@ fn remote_fuse(mountinfo: &str, path: &Path) -> Option<String> {
     }
     best.map(|(_, kind)| kind).filter(|kind| REMOTE.contains(kind)).map(str::to_owned)
 }
+
+#[cfg(test)]
+mod tests;

@@ -186,3 +186,6 @@ fn row<T: Serialize>(key: String, value: &T) -> Row {
 fn read<T: DeserializeOwned>(key: &str, value: &str) -> Result<T, String> {
     serde_json::from_str(value).map_err(|error| format!("the row {key} cannot be read: {error}"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,11 +15,8 @@ use super::StoreError;
 use super::disk::Disk;
 use super::format::{Crc, HeaderV1, peek_seq};
 use super::journal::{Journal, Segment};
-use super::limits::CHECKED_AT_OPEN_BYTES_MAX;
+use super::limits::{CHECKED_AT_OPEN_BYTES_MAX, HEADER_BYTES_MAX};
 use super::segment::{self, Header, file_name};
-
-/// Enough for a header line.
-const HEADER_BYTES_MAX: usize = 4 << 10;
 
 /// A journal as it was found.
 #[derive(Debug)]
@@ -59,15 +56,14 @@ pub(crate) fn open(
         reserve_bytes,
     };
     let mut opening = Opening { journal, names, tail_removed: None, untouchable: false };
-    let (number, bytes) = match opening.last_segment(&mut numbers)? {
-        Some(last) => last,
-        None => return opening.begin(),
+    let Some((number, bytes)) = opening.last_segment(&mut numbers)? else {
+        return opening.begin();
     };
     opening.read_headers(&numbers)?;
-    opening.check_last(number, bytes)?;
+    opening.check_last(number, &bytes);
     opening.check_sealed()?;
     opening.make_writable();
-    opening.finish(false)
+    Ok(opening.finish(false))
 }
 
 struct Opening {
@@ -107,7 +103,7 @@ impl Opening {
                 vec![Segment { number: 1, first: Seq(1), previous: None, bytes }];
             self.make_writable();
         }
-        self.finish(true)
+        Ok(self.finish(true))
     }
 
     /// Fills in the segments and what their headers say of the journal.
@@ -149,7 +145,7 @@ impl Opening {
                     header.map_or((None, None), |header| (Some(header.first), header.previous))
                 }
                 Err(fault) => {
-                    let fault = self.journal.damaged(number, 1, fault.to_string());
+                    let fault = segment::damaged(number, 1, fault.to_string());
                     self.refuse_writes(fault.to_string());
                     // The entries may be sound all the same.
                     (lines.next().and_then(|line| peek_seq(line.bytes).ok()), None)
@@ -187,21 +183,21 @@ impl Opening {
                 "the header is of segment {} of journal {} epoch {}, which is another",
                 header.segment, header.journal, header.epoch
             );
-            let fault = self.journal.damaged(number, 1, why);
+            let fault = segment::damaged(number, 1, why);
             self.refuse_writes(fault.to_string());
         }
         Ok(())
     }
 
     /// Checks the last segment and cuts off an incomplete last line.
-    fn check_last(&mut self, number: u32, bytes: Vec<u8>) -> Result<(), StoreError> {
-        let Some(segment) = self.journal.segments.last().copied() else { return Ok(()) };
+    fn check_last(&mut self, number: u32, bytes: &[u8]) {
+        let Some(segment) = self.journal.segments.last().copied() else { return };
         if segment.number != number {
-            return Ok(());
+            return;
         }
-        let check = segment::check(&bytes, segment.first);
+        let check = segment::check(bytes, segment.first);
         if let Some((line, why)) = check.fault {
-            let fault = self.journal.damaged(number, line, why);
+            let fault = segment::damaged(number, line, why);
             self.refuse_writes(fault.to_string());
         }
         let before = (Seq(segment.first.0.saturating_sub(1)), segment.previous.unwrap_or(Crc(0)));
@@ -212,12 +208,12 @@ impl Opening {
         let cut = usize::try_from(check.complete_bytes).unwrap_or(usize::MAX);
         let tail = bytes.get(cut..).unwrap_or_default();
         if tail.is_empty() || self.untouchable {
-            return Ok(());
+            return;
         }
         if self.tail_removed.is_some() {
             // A segment after this one was put aside, so this one was complete once.
-            let line = segment::lines(&bytes).count() as u64 + 1;
-            let fault = self.journal.damaged(number, line, "the line is incomplete".to_owned());
+            let line = segment::lines(bytes).count() as u64 + 1;
+            let fault = segment::damaged(number, line, "the line is incomplete".to_owned());
             self.refuse_writes(fault.to_string());
         } else {
             self.keep_aside(number, tail, |disk, path| {
@@ -226,7 +222,6 @@ impl Opening {
                 file.sync_data()
             });
         }
-        Ok(())
     }
 
     /// Checks older segments, newest first, as far as the limit goes.
@@ -253,7 +248,7 @@ impl Opening {
                 None
             };
             if let Some((line, why)) = fault {
-                let fault = self.journal.damaged(segment.number, line, why);
+                let fault = segment::damaged(segment.number, line, why);
                 self.refuse_writes(fault.to_string());
             }
         }
@@ -286,7 +281,7 @@ impl Opening {
     }
 
     fn remove_temporary(&self) {
-        for name in self.names.iter().filter(|name| name.ends_with(".tmp")) {
+        for name in self.names.iter().filter(|name| segment::is_temporary(name)) {
             let path = self.journal.dir.join(name);
             if let Err(error) = self.journal.disk.remove(&path) {
                 tracing::warn!(path = %path.display(), %error, "cannot remove a temporary file");
@@ -301,9 +296,12 @@ impl Opening {
         tail: &[u8],
         cut: impl FnOnce(&dyn Disk, &Path) -> io::Result<()>,
     ) {
-        let free = |name: &String| !self.names.contains(name);
-        let name = (1..).map(|n| format!("cut-{number:06}-{n}.partial")).find(free);
-        let Some(name) = name else { return };
+        let mut attempt = 1;
+        let mut name = format!("cut-{number:06}-{attempt}.partial");
+        while self.names.contains(&name) {
+            attempt += 1;
+            name = format!("cut-{number:06}-{attempt}.partial");
+        }
         let aside = self.journal.dir.join(name);
         let disk = &*self.journal.disk;
         let done = disk.create(&aside).and_then(|mut file| {
@@ -330,12 +328,12 @@ impl Opening {
         self.journal.read_only.get_or_insert(why);
     }
 
-    fn finish(self, created: bool) -> Result<Recovered, StoreError> {
-        Ok(Recovered {
+    fn finish(self, created: bool) -> Recovered {
+        Recovered {
             journal: self.journal,
             created,
             tail_removed: self.tail_removed,
             untouchable: self.untouchable,
-        })
+        }
     }
 }

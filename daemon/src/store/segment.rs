@@ -2,6 +2,7 @@
 
 use anchord_memory::Seq;
 
+use super::StoreError;
 use super::format::{self, AnyHeader, Crc, FORMAT, HeaderV1, LineFault};
 
 /// A line of a segment, without its newline.
@@ -34,6 +35,16 @@ pub(crate) fn file_name(number: u32) -> String {
 pub(crate) fn number_of(name: &str) -> Option<u32> {
     let number = name.strip_suffix(".jsonl")?.parse().ok()?;
     (file_name(number) == name).then_some(number)
+}
+
+/// Whether a file was never finished: it is renamed when it is.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.strip_suffix(".tmp").is_some()
+}
+
+/// The error that names a bad line.
+pub(crate) fn damaged(segment: u32, line: u64, why: String) -> StoreError {
+    StoreError::Damaged { at: format!("journal/{}:{line}", file_name(segment)), why }
 }
 
 /// The complete lines of a file.

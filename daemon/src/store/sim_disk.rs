@@ -116,6 +116,7 @@ impl SimDisk {
     }
 
     /// Another disk that holds the same.
+    #[must_use]
     pub fn duplicate(&self) -> Self {
         Self { state: Arc::new(Mutex::new(self.lock().clone())) }
     }
@@ -390,6 +391,13 @@ impl Random {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         (mixed ^ (mixed >> 31)).checked_rem(end).unwrap_or(0)
+    }
+
+    /// Overwrites bytes with noise.
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        for byte in bytes {
+            *byte = self.below(256).to_le_bytes()[0];
+        }
     }
 }
 

@@ -14,7 +14,9 @@ use std::time::Duration;
 
 use super::Row;
 use super::index::{Index, IndexError, IndexPlace, is_counted};
-use super::limits::{SLED_CACHE_BYTES_MAX, SLED_LOCK_WAIT_MILLIS_MAX, SLED_VALUE_BYTES_MAX};
+use super::limits::{
+    SLED_CACHE_BYTES_MAX, SLED_LOCK_POLL, SLED_LOCK_WAIT_MAX, SLED_VALUE_BYTES_MAX,
+};
 
 /// How many counted rows there should be. No row's key begins with a zero byte; those of the parts of
 /// long values do, too.
@@ -22,7 +24,6 @@ const COUNT_KEY: &[u8] = b"\0count";
 /// The first byte of a value: whole, or the number of its parts.
 const WHOLE: u8 = b'=';
 const PARTS: u8 = b'#';
-const LOCK_RETRY_MILLIS: u64 = 20;
 
 /// A directory for sled.
 #[derive(Clone, Debug)]
@@ -34,6 +35,27 @@ impl SledPlace {
     /// The directory is made when it is opened.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
+    }
+
+    fn open_db(&self) -> Result<sled::Db, IndexError> {
+        let config = sled::Config::new()
+            .path(&self.dir)
+            .cache_capacity(SLED_CACHE_BYTES_MAX)
+            .flush_every_ms(None);
+        // An index closed just before may still be held by a thread of its own that is ending.
+        let mut waited = Duration::ZERO;
+        loop {
+            match guarded(|| config.open()) {
+                Err(error)
+                    if waited < SLED_LOCK_WAIT_MAX
+                        && error.0.contains("could not acquire lock") =>
+                {
+                    thread::sleep(SLED_LOCK_POLL);
+                    waited += SLED_LOCK_POLL;
+                }
+                opened => return opened,
+            }
+        }
     }
 
     /// Leftovers of an open that was killed. Finished snapshots must stay.
@@ -57,22 +79,7 @@ impl SledPlace {
 impl IndexPlace for SledPlace {
     fn open(&self) -> Result<Box<dyn Index>, IndexError> {
         self.remove_generating().map_err(|error| IndexError(error.to_string()))?;
-        let config = sled::Config::new()
-            .path(&self.dir)
-            .cache_capacity(SLED_CACHE_BYTES_MAX)
-            .flush_every_ms(None);
-        // An index closed just before may still be held by a thread of its own that is ending.
-        let mut tries = SLED_LOCK_WAIT_MILLIS_MAX / LOCK_RETRY_MILLIS;
-        let db = loop {
-            match guarded(|| config.open()) {
-                Err(error) if tries > 0 && error.0.contains("could not acquire lock") => {
-                    tries -= 1;
-                    thread::sleep(Duration::from_millis(LOCK_RETRY_MILLIS));
-                }
-                opened => break opened?,
-            }
-        };
-        let mut index = SledIndex { db: Some(db), counted: 0 };
+        let mut index = SledIndex { db: Some(self.open_db()?), counted: 0 };
         index.counted = index.stored_count()?;
         Ok(Box::new(index))
     }
@@ -252,3 +259,6 @@ fn part_count(value: &[u8]) -> u32 {
 fn torn(key: &str) -> IndexError {
     IndexError(format!("the value of {key} is damaged"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -71,7 +71,7 @@ pub(crate) fn write(
 /// Removes snapshots that are no longer kept, and those that were never finished.
 pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
     let names = disk.list(dir).map_err(StoreError::io("list", dir))?;
-    let unfinished = names.into_iter().filter(|name| name.ends_with(".tmp"));
+    let unfinished = names.into_iter().filter(|name| segment::is_temporary(name));
     let numbers = list(disk, dir)?;
     let surplus = numbers.len().saturating_sub(SNAPSHOTS_KEPT_MAX);
     for name in numbers.into_iter().take(surplus).map(file_name).chain(unfinished) {

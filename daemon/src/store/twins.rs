@@ -61,7 +61,6 @@ impl<M: Machine> Clone for MemJournal<M> {
 
 impl<M: Machine> MemJournal<M> {
     /// Opens the one store that there may be on this journal.
-    #[expect(clippy::panic, reason = "the twin is strict")]
     pub fn open(&self) -> Opened<M, MemStore<M>> {
         let mut kept = lock(&self.kept);
         assert!(!kept.open, "a store is opened while another has the same journal open");
@@ -299,11 +298,11 @@ struct SimPlace {
 }
 
 impl SimIndex {
-    /// The `n`-th call from now on fails; none if `None`.
-    pub fn fail(&self, fails_at: Option<u64>) {
+    /// The `n`-th call from now on fails; none if `None`. Gives the number of calls until now.
+    pub fn fail(&self, fails_at: Option<u64>) -> u64 {
         let mut place = lock(&self.place);
-        place.calls = 0;
         place.fails_at = fails_at;
+        std::mem::take(&mut place.calls)
     }
 
     /// What was not flushed may be lost, or everything.
@@ -317,6 +316,7 @@ impl SimIndex {
     }
 
     /// Another place that holds the same.
+    #[must_use]
     pub fn duplicate(&self) -> Self {
         Self { place: Arc::new(Mutex::new(lock(&self.place).clone())) }
     }

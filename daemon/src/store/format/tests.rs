@@ -1,0 +1,127 @@
+//! The bytes on disk. A change here is a new format, not a new expectation.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use anchord_memory::{
+    Anchor, Body, Change, Provenance, Record, RecordId, Revision, Seq, SessionId, Standing,
+    Timestamp, Version,
+};
+
+use super::*;
+use crate::store::{Call, Entry};
+
+/// The line shown in `docs/storage-format.md`.
+const LINE: &str = concat!(
+    r#"{"seq":7,"revision":3,"time":1763760000000,"session":"01JD","#,
+    r#""instance":"5e2c","number":12,"acknowledged":11,"op":"save","#,
+    r#""changes":[{"put":{"id":"a4","version":2,"revision":3,"#,
+    r#""created":{"session":"01JC","client":"claude-code","time":1763750000000},"#,
+    r#""updated":{"session":"01JD","time":1763760000000},"#,
+    r#""body":{"anchor":{"file":"src/db.rs","lines":"42-67","concept":"one writer"}}}}],"#,
+    r#""reply":"saved: 1 anchor, revision 3","crc":"ce5d4076"}"#,
+    "\n"
+);
+
+fn entry() -> Entry<Change> {
+    let wrote = |session: &str, client: &str, time| Provenance {
+        session: SessionId::new(session),
+        client: Arc::from(client),
+        time: Timestamp(time),
+    };
+    let record = Record {
+        id: "a4".parse::<RecordId>().unwrap(),
+        version: Version(2),
+        revision: Revision(3),
+        created: wrote("01JC", "claude-code", 1_763_750_000_000),
+        updated: wrote("01JD", "", 1_763_760_000_000),
+        standing: Standing::Active,
+        body: Body::Anchor(Anchor {
+            file: "src/db.rs".to_owned(),
+            lines: "42-67".to_owned().into(),
+            concept: "one writer".to_owned(),
+        }),
+    };
+    Entry {
+        seq: Seq(7),
+        revision: Some(Revision(3)),
+        time: Timestamp(1_763_760_000_000),
+        session: Some(SessionId::new("01JD")),
+        call: Some(Call { instance: Arc::from("5e2c"), number: 12, acknowledged: 11 }),
+        operation: Cow::Borrowed("save"),
+        changes: vec![Change::Put(Box::new(record))],
+        reply: Some("saved: 1 anchor, revision 3".to_owned()),
+    }
+}
+
+#[test]
+fn the_bytes_of_a_line_are_pinned() {
+    let mut bytes = Vec::new();
+    write_entry(&entry(), &mut bytes);
+    assert_eq!(String::from_utf8(bytes).unwrap(), LINE);
+}
+
+#[test]
+fn the_bytes_of_a_header_are_pinned() {
+    let header = HeaderV1 {
+        format: 1,
+        build: "0.1.0".into(),
+        machine: "project".into(),
+        journal: Uuid::from_u128(1),
+        epoch: 1,
+        segment: 2,
+        first: Seq(8),
+        previous: Some(Crc(0xab)),
+    };
+    let mut bytes = Vec::new();
+    write_line(&header, &mut bytes);
+    let expected = concat!(
+        r#"{"format":1,"build":"0.1.0","machine":"project","#,
+        r#""journal":"00000000-0000-0000-0000-000000000001","epoch":1,"segment":2,"first":8,"#,
+        r#""previous":"000000ab","crc":"54ed845e"}"#,
+        "\n"
+    );
+    assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+}
+
+#[test]
+fn a_line_reads_back() {
+    let line = LINE.trim_end().as_bytes();
+    check_line(line).unwrap();
+    assert_eq!(peek_seq(line), Ok(Seq(7)));
+    assert_eq!(read_entry::<Change>(line).unwrap(), entry());
+}
+
+#[test]
+fn an_entry_of_the_daemons_own_names_no_line() {
+    let own = Entry::<Change> { session: None, call: None, reply: None, revision: None, ..entry() };
+    let mut bytes = Vec::new();
+    write_entry(&own, &mut bytes);
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    for absent in ["instance", "number", "acknowledged", "reply"] {
+        assert!(!text.contains(&format!("\"{absent}\"")), "{text}");
+    }
+    assert_eq!(read_entry::<Change>(bytes.trim_ascii_end()).unwrap(), own);
+}
+
+#[test]
+fn no_flipped_bit_passes() {
+    let line = LINE.trim_end().as_bytes();
+    for at in 0..line.len() {
+        for bit in 0..8 {
+            let mut flipped = line.to_vec();
+            flipped[at] ^= 1 << bit;
+            assert!(check_line(&flipped).is_err(), "bit {bit} of byte {at}");
+        }
+    }
+    for end in 0..line.len() {
+        assert!(check_line(&line[..end]).is_err(), "cut at {end}");
+    }
+}
+
+#[test]
+fn unknown_fields_are_ignored() {
+    let line = br#"{"seq":1,"time":5,"op":"x","changes":[],"later":{"a":1},"crc":"00000000"}"#;
+    let entry = read_entry::<Change>(line).unwrap();
+    assert_eq!((entry.seq, entry.operation.as_ref()), (Seq(1), "x"));
+}

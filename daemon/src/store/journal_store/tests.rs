@@ -1,0 +1,266 @@
+//! The store as its caller sees it, on the simulated disk unless a test is about sled.
+
+mod damage;
+mod faults;
+mod sled;
+mod tally;
+mod twins;
+
+use std::path::Path;
+
+use anchord_memory::{Revision, Seq, Timestamp};
+
+use self::tally::{DIR, Machinery, Tally, add, call};
+use crate::store::{Answer, JournalStore, Machine, Store, StoreError};
+
+#[test]
+fn what_was_written_is_there_after_reopening() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    assert!(writer.report.created);
+    let mut entries = Vec::new();
+    for by in 1..=10 {
+        entries.push(writer.add("x", by));
+        entries.push(writer.add("_private", by));
+    }
+    writer.store.flush();
+    assert!(writer.store.sizes().segments > 2, "the test must span segments");
+    assert_eq!(writer.store.sizes().entries, 20);
+    writer.store.close();
+
+    let mut again = machinery.open().unwrap();
+    assert_eq!(again.report.rebuilt, None);
+    assert_eq!((again.report.created, again.report.replayed, again.report.entries), (false, 0, 20));
+    again.expect(&entries, "reopened");
+}
+
+#[test]
+fn a_batch_is_one_sync() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let batch: Vec<_> = (0..5).map(|by| vec![add("x", by)]).collect();
+    let entries = writer.entries(&batch);
+    machinery.disk.fail(None);
+    writer.store.append(&entries).unwrap();
+    let operations = machinery.disk.operations();
+    assert_eq!(operations, 3, "free space, write, sync");
+}
+
+#[test]
+fn entries_must_follow_each_other() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let first = writer.add("x", 1);
+    let again = writer.store.append(std::slice::from_ref(&first));
+    assert!(matches!(again, Err(StoreError::OutOfOrder { last: Seq(1), given: Seq(1) })));
+    writer.expect(&[first], "after a refused append");
+}
+
+#[test]
+fn replies_survive_reopening_and_rebuilding() {
+    for rebuild in [false, true] {
+        let machinery = Machinery::default();
+        let mut writer = machinery.open().unwrap();
+        let mut entries = Vec::new();
+        for by in 1..=9 {
+            entries.push(writer.add("x", by));
+        }
+        drop(writer);
+        if rebuild {
+            machinery.index.tamper("meta", None).unwrap();
+        }
+        let again = machinery.open().unwrap();
+        assert_eq!(again.report.rebuilt.is_some(), rebuild);
+        for entry in &entries {
+            let call = entry.call.as_ref().unwrap();
+            let expected = match call.number {
+                1..=6 => Answer::Stale,
+                _ => Answer::Answered(entry.reply.as_deref().unwrap().into()),
+            };
+            assert_eq!(again.replies.lookup(call), expected, "line {}", call.number);
+        }
+        assert_eq!(again.replies.lookup(&call("a", 10, 0)), Answer::Fresh);
+    }
+}
+
+#[test]
+fn rebuilding_reads_the_snapshot_and_what_follows() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let mut entries = Vec::new();
+    for by in 1..=30 {
+        entries.push(writer.add("x", by));
+    }
+    drop(writer);
+    machinery.index.tamper("meta", None).unwrap();
+    let mut again = machinery.open().unwrap();
+    assert_eq!(again.report.rebuilt.as_deref(), Some("it is empty"));
+    assert!(again.report.replayed < 10, "{} entries were replayed", again.report.replayed);
+    again.expect(&entries, "rebuilt");
+
+    drop(again);
+    assert_eq!(machinery.open().unwrap().report.rebuilt, None, "rebuilt once is enough");
+}
+
+#[test]
+fn a_bad_snapshot_costs_time_and_nothing_else() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let mut entries = Vec::new();
+    for by in 1..=30 {
+        entries.push(writer.add("x", by));
+    }
+    drop(writer);
+    let snapshots: Vec<_> = machinery
+        .disk
+        .paths()
+        .into_iter()
+        .filter(|path| path.parent() == Some(&Path::new(DIR).join("snapshot")))
+        .collect();
+    assert_eq!(snapshots.len(), 2, "two are kept");
+    let newest = machinery.disk.bytes(&snapshots[1]).unwrap();
+    for at in 0..newest.len() {
+        let damaged = machinery.duplicate();
+        let mut bytes = newest.clone();
+        bytes[at] ^= 1;
+        damaged.disk.put(&snapshots[1], bytes);
+        damaged.index.tamper("meta", None).unwrap();
+        damaged.open().unwrap().expect(&entries, &format!("byte {at} of the snapshot"));
+    }
+    for path in &snapshots {
+        machinery.disk.put(path, b"no snapshot at all".to_vec());
+    }
+    machinery.index.tamper("meta", None).unwrap();
+    let mut again = machinery.open().unwrap();
+    assert_eq!(again.report.replayed, 30);
+    again.expect(&entries, "without a snapshot of use");
+}
+
+#[test]
+fn history_missing_after_a_rebuild_is_filled_in_while_idle() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let first = writer.add("x", 1000);
+    for by in 1..=30 {
+        writer.add("x", by);
+    }
+    let segments = writer.store.sizes().segments;
+    drop(writer);
+    machinery.index.tamper("meta", None).unwrap();
+    machinery.index.tamper("h/x@1000", None).unwrap();
+    let mut again = machinery.open().unwrap();
+    assert_eq!(machinery.index.row("h/x@1000"), None);
+    for _ in 0..segments {
+        again.store.flush();
+    }
+    assert!(machinery.index.row("h/x@1000").is_some());
+    assert_eq!(again.store.history("x@1000").unwrap(), Some(first));
+    assert_eq!(again.store.history("x@999").unwrap(), None);
+}
+
+#[test]
+fn marks_are_kept_and_are_no_entries() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    writer.add("x", 1);
+    writer.store.mark("seen/s1", Some("1"));
+    writer.store.mark("seen/s2", Some("1"));
+    writer.store.mark("seen/s2", None);
+    writer.store.flush();
+    drop(writer);
+    let again = machinery.open().unwrap();
+    let marks: Vec<_> = again.store.marks().iter().collect();
+    assert_eq!(marks, [(&"seen/s1".to_owned(), &"1".to_owned())]);
+    assert_eq!(again.report.entries, 1);
+}
+
+#[test]
+fn shims_long_gone_are_forgotten_when_a_segment_ends() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let mut old = writer.entries(&[vec![add("x", 1)]]);
+    old[0].call = Some(call("gone", 1, 0));
+    old[0].time = Timestamp(0);
+    writer.write(&old).unwrap();
+    assert!(machinery.index.row("r/gone").is_some());
+    while writer.store.sizes().segments == 1 {
+        let mut later = writer.entries(&[vec![add("x", 1)]]);
+        later[0].time = Timestamp(31 * 24 * 60 * 60 * 1000);
+        writer.write(&later).unwrap();
+    }
+    assert_eq!(machinery.index.row("r/gone"), None);
+    assert_eq!(writer.replies.lookup(&call("gone", 1, 0)), Answer::Fresh);
+    drop(writer);
+    assert_eq!(machinery.open().unwrap().report.rebuilt, None);
+}
+
+#[test]
+fn an_index_that_is_behind_catches_up() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let mut entries: Vec<_> = (1..=5).map(|by| writer.add("x", by)).collect();
+    let behind = machinery.index.duplicate();
+    entries.extend((6..=15).map(|by| writer.add("x", by)));
+    drop(writer);
+    let late = Machinery { disk: machinery.disk.duplicate(), index: behind };
+    let mut again = late.open().unwrap();
+    assert_eq!((again.report.rebuilt.clone(), again.report.replayed), (None, 10));
+    again.expect(&entries, "caught up");
+    drop(again);
+    assert_eq!(late.open().unwrap().report.replayed, 0, "the index followed");
+}
+
+#[test]
+fn an_index_of_something_else_is_built_anew() {
+    let ours = Machinery::default();
+    let mut writer = ours.open().unwrap();
+    let entries: Vec<_> = (1..=3).map(|by| writer.add("x", by)).collect();
+    drop(writer);
+
+    let other = Machinery::default();
+    let mut writer = other.open().unwrap();
+    (1..=3).for_each(|by| drop(writer.add("y", by)));
+    drop(writer);
+
+    let mixed = Machinery { disk: ours.disk.duplicate(), index: other.index.duplicate() };
+    let mut again = mixed.open().unwrap();
+    assert_eq!(again.report.rebuilt.as_deref(), Some("it is of another journal"));
+    again.expect(&entries, "with another's index");
+
+    // Ahead: the journal was put back from an older backup.
+    let backup = ours.disk.duplicate();
+    let mut writer = ours.open().unwrap();
+    writer.add("x", 4);
+    drop(writer);
+    let restored = Machinery { disk: backup, index: ours.index.duplicate() };
+    let mut again = restored.open().unwrap();
+    let why = again.report.rebuilt.clone().unwrap();
+    assert_eq!(why, "it is at entry 4, but the journal ends at 3");
+    again.expect(&entries, "with an index that is ahead");
+}
+
+#[test]
+fn a_journal_of_another_kind_is_refused() {
+    let machinery = Machinery::default();
+    drop(machinery.open().unwrap());
+    let opened = JournalStore::<anchord_memory::Memory>::open(Path::new(DIR), machinery.options());
+    let error = opened.err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "/store/journal/000001.jsonl is a journal of kind `tally`, not `project`"
+    );
+}
+
+#[test]
+fn the_index_holds_exactly_the_state() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let batch = [vec![add("x", 1), add("_y", 2)], vec![tally::Sum::Forget { key: "x".into() }]];
+    let entries = writer.entries(&batch);
+    writer.write(&entries).unwrap();
+    assert_eq!(entries[1].revision, Some(Revision(2)));
+    assert_eq!(machinery.index.row("d/x"), None);
+    for row in Tally::rows(&writer.state) {
+        assert_eq!(machinery.index.row(&format!("d/{}", row.key)), row.value);
+    }
+}

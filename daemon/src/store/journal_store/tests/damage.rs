@@ -1,0 +1,201 @@
+//! Files that are not as they were written.
+
+use std::path::{Path, PathBuf};
+
+use super::tally::{DIR, Machinery, Sum, add};
+use crate::store::twins::SimIndex;
+use crate::store::{Entry, Store, StoreError};
+
+fn segment(number: u32) -> PathBuf {
+    Path::new(DIR).join(format!("journal/{number:06}.jsonl"))
+}
+
+/// A closed store of several segments, the last of which holds several entries.
+fn filled() -> (Machinery, Vec<Entry<Sum>>, u32) {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let entries = (1..=14).map(|by| writer.add("x", by)).collect();
+    let segments = writer.store.sizes().segments;
+    assert_eq!(segments, 4);
+    writer.store.flush();
+    (machinery, entries, segments)
+}
+
+fn lines_before(bytes: &[u8], cut: usize) -> usize {
+    bytes[..cut].split(|byte| *byte == b'\n').count() - 1
+}
+
+fn lines_in(segment: &[u8]) -> usize {
+    lines_before(segment, segment.len()) - 1
+}
+
+#[test]
+fn a_journal_cut_at_any_byte_opens_with_every_entry_before_the_cut() {
+    let (machinery, entries, last) = filled();
+    let bytes = machinery.disk.bytes(&segment(last)).unwrap();
+    let in_last = lines_in(&bytes);
+    assert!(in_last >= 2);
+    let before = entries.len() - in_last;
+    for cut in 0..=bytes.len() {
+        for index in [machinery.index.duplicate(), SimIndex::default()] {
+            let cut_off = Machinery { disk: machinery.disk.duplicate(), index };
+            cut_off.disk.put(&segment(last), bytes[..cut].to_vec());
+            let mut writer = cut_off.open().unwrap();
+            let what = format!("cut at byte {cut}");
+            assert_eq!(writer.report.read_only, None, "{what}");
+            let kept = before + lines_before(&bytes, cut).saturating_sub(1);
+            writer.expect(&entries[..kept], &what);
+
+            let boundary = cut > 0 && bytes[cut - 1] == b'\n';
+            let aside = writer.report.tail_removed.clone();
+            assert_eq!(aside.is_none(), boundary, "{what}");
+            if let Some(aside) = aside {
+                let start =
+                    bytes[..cut].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+                assert_eq!(cut_off.disk.bytes(&aside).unwrap(), &bytes[start..cut], "{what}");
+            }
+
+            let more = writer.add("y", 1);
+            drop(writer);
+            let mut expected = entries[..kept].to_vec();
+            expected.push(more);
+            let mut again = cut_off.open().unwrap();
+            assert_eq!(again.report.tail_removed, None, "{what}");
+            assert_eq!(again.report.rebuilt, None, "{what}");
+            again.expect(&expected, &what);
+        }
+    }
+}
+
+#[test]
+fn a_first_segment_cut_in_its_header_begins_anew() {
+    let machinery = Machinery::default();
+    drop(machinery.open().unwrap());
+    let bytes = machinery.disk.bytes(&segment(1)).unwrap();
+    machinery.disk.put(&segment(1), bytes[..20].to_vec());
+    let mut writer = machinery.open().unwrap();
+    assert!(writer.report.tail_removed.is_some());
+    let entry = writer.add("x", 1);
+    drop(writer);
+    machinery.open().unwrap().expect(&[entry], "begun anew");
+}
+
+#[test]
+fn a_flipped_bit_makes_the_store_read_only_and_is_named() {
+    let (machinery, entries, last) = filled();
+    for number in 1..=last {
+        let bytes = machinery.disk.bytes(&segment(number)).unwrap();
+        // The last newline of the last segment, flipped, is a line cut short.
+        let end = bytes.len() - usize::from(number == last);
+        for at in 0..end {
+            let index = if at % 2 == 0 { machinery.index.duplicate() } else { SimIndex::default() };
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            let damaged = Machinery { disk: machinery.disk.duplicate(), index };
+            damaged.disk.put(&segment(number), flipped.clone());
+            let what = format!("byte {at} of segment {number}");
+            let mut writer = damaged.open().unwrap();
+            let line = lines_before(&bytes, at) + 1;
+            let why = writer.report.read_only.clone().unwrap_or_default();
+            let named = format!("damaged at journal/{number:06}.jsonl:{line}:");
+            assert!(why.starts_with(&named), "{what}: {why}");
+
+            let seen = usize::try_from(writer.report.entries).unwrap();
+            let sum: i64 =
+                entries[..seen].iter().map(|entry| i64::try_from(entry.seq.0).unwrap()).sum();
+            assert_eq!(writer.state.sums.get("x").map_or(0, |sum| sum.0), sum, "{what}");
+            // Without an index the state ends before the bad line; with one it need not.
+            let lost = match (number == last, line) {
+                (false, _) => 0,
+                (true, 1) => lines_in(&bytes),
+                (true, line) => lines_in(&bytes) + 2 - line,
+            };
+            let expected = entries.len() - lost;
+            assert!(seen >= expected, "{what}: {seen} entries, not {expected}");
+
+            let next = writer.entries(&[vec![add("x", 99)]]);
+            let refused = writer.store.append(&next);
+            assert!(matches!(refused, Err(StoreError::ReadOnly { .. })), "{what}");
+            drop(writer);
+            assert_eq!(damaged.disk.bytes(&segment(number)).unwrap(), flipped, "{what}");
+        }
+    }
+}
+
+#[test]
+fn damage_behind_the_index_and_the_snapshot_hides_nothing_new() {
+    let (machinery, entries, _) = filled();
+    let mut bytes = machinery.disk.bytes(&segment(1)).unwrap();
+    let at = bytes.len() - 30;
+    bytes[at] ^= 1;
+    machinery.disk.put(&segment(1), bytes);
+    for index in [machinery.index.duplicate(), SimIndex::default()] {
+        let damaged = Machinery { disk: machinery.disk.duplicate(), index };
+        let writer = damaged.open().unwrap();
+        assert_eq!(writer.report.entries, entries.len() as u64);
+        assert!(writer.report.read_only.is_some());
+    }
+}
+
+#[test]
+fn a_missing_segment_is_named() {
+    let (machinery, ..) = filled();
+    for (number, named) in [(1, "journal/000001.jsonl"), (2, "journal/000002.jsonl")] {
+        let lacking = machinery.duplicate();
+        crate::store::Disk::remove(&lacking.disk, &segment(number)).unwrap();
+        let why = lacking.open().unwrap().report.read_only.unwrap();
+        assert_eq!(why, format!("{named} is missing; put it back from a backup"));
+    }
+}
+
+#[test]
+fn a_missing_journal_is_not_begun_anew_over_its_snapshots() {
+    let (machinery, _, last) = filled();
+    for number in 1..=last {
+        crate::store::Disk::remove(&machinery.disk, &segment(number)).unwrap();
+    }
+    let error = machinery.open().err().unwrap().to_string();
+    assert!(error.contains("the journal is missing"), "{error}");
+}
+
+#[test]
+fn a_newer_format_opens_read_only_and_untouched() {
+    let (machinery, _, last) = filled();
+    let text = String::from_utf8(machinery.disk.bytes(&segment(last)).unwrap()).unwrap();
+    let (header, entries) = text.split_once('\n').unwrap();
+    let body = header.split(",\"crc\"").next().unwrap();
+    let body = body
+        .replace("\"format\":1", "\"format\":2")
+        .replace(env!("CARGO_PKG_VERSION"), "9.8.7")
+        .replace("\"segment\"", "\"part\"");
+    let crc = crc32fast::hash(body.as_bytes());
+    let newer = format!("{body},\"crc\":\"{crc:08x}\"}}\n{entries}{{\"a\":");
+    machinery.disk.put(&segment(last), newer.clone().into_bytes());
+    machinery.index.fail(Some(1));
+
+    let mut writer = machinery.open().unwrap();
+    let why = writer.report.read_only.clone().unwrap();
+    assert_eq!(
+        why,
+        "journal/000004.jsonl was written by a newer anchord (9.8.7, format 2); \
+         update this one to write"
+    );
+    assert_eq!(writer.report.tail_removed, None);
+    assert!(writer.report.entries > 0, "what is of a known format is there");
+    let next = writer.entries(&[vec![add("x", 1)]]);
+    assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
+    writer.store.close();
+    assert_eq!(machinery.disk.bytes(&segment(last)).unwrap(), newer.into_bytes());
+}
+
+#[test]
+fn a_read_only_disk_is_read() {
+    let (machinery, entries, _) = filled();
+    machinery.disk.set_read_only(true);
+    let mut writer = machinery.open().unwrap();
+    let why = writer.report.read_only.clone().unwrap();
+    assert!(why.starts_with("cannot write /store/journal/000004.jsonl:"), "{why}");
+    writer.expect(&entries, "read-only");
+    let next = writer.entries(&[vec![add("x", 1)]]);
+    assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
+}

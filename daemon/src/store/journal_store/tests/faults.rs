@@ -1,0 +1,247 @@
+//! Disks and indexes that fail, at every point there is.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::tally::{DIR, Machinery, Sum, Writer, add};
+use crate::store::{Disk, Entry, Fault, JournalStore, Random, Store, StoreError};
+
+type TallyWriter = Writer<JournalStore<super::Tally>>;
+
+/// What became of each batch.
+#[derive(Debug, Default)]
+struct Outcome {
+    acknowledged: Vec<Entry<Sum>>,
+    /// Of unknown outcome; the store was read-only after it.
+    uncertain: Vec<Entry<Sum>>,
+    errors: Vec<String>,
+}
+
+/// Writes batches of rising size, and goes on after errors as a project's owner does.
+fn work(writer: &mut TallyWriter, mut random: Random, outcome: &mut Outcome) {
+    for round in 0..12 {
+        let batch: Vec<_> = (0..=random.below(3))
+            .map(|part| {
+                let by = 1 + i64::try_from(random.below(1 << 40)).unwrap();
+                vec![add(["x", "_private", "y"][usize::try_from(part).unwrap() % 3], by)]
+            })
+            .collect();
+        let entries = writer.entries(&batch);
+        match writer.write(&entries) {
+            Ok(()) => outcome.acknowledged.extend(entries),
+            Err(error) => {
+                if matches!(error, StoreError::Uncertain { .. }) {
+                    outcome.uncertain.clone_from(&entries);
+                }
+                outcome.errors.push(error.to_string());
+            }
+        }
+        if round % 4 == 3 {
+            writer.store.flush();
+        }
+    }
+}
+
+/// Opens, works, and closes in order, with whatever fault is set.
+fn run(machinery: &Machinery, outcome: &mut Outcome) {
+    match machinery.open() {
+        Ok(mut writer) => {
+            work(&mut writer, Random(1), outcome);
+            writer.store.close();
+        }
+        Err(error) => outcome.errors.push(error.to_string()),
+    }
+}
+
+/// What was acknowledged must be there, and nothing that was answered as failed.
+fn check(machinery: &Machinery, outcome: &Outcome, what: &str) {
+    let mut writer = match machinery.open() {
+        Ok(writer) => writer,
+        Err(error) => panic!("{what}: {error}"),
+    };
+    assert_eq!(writer.report.read_only, None, "{what}");
+    let mut found = writer.journal();
+    if found.len() > outcome.acknowledged.len() {
+        let more = found.len() - outcome.acknowledged.len();
+        let known = outcome.uncertain.get(..more);
+        assert_eq!(Some(&found[outcome.acknowledged.len()..]), known, "{what}");
+    }
+    writer.expect(&found, what);
+    found.truncate(outcome.acknowledged.len());
+    assert_eq!(found, outcome.acknowledged, "{what}");
+}
+
+#[test]
+fn when_any_one_disk_operation_fails_nothing_acknowledged_is_lost_and_nothing_failed_appears() {
+    let mut refused = 0;
+    for n in 1.. {
+        let machinery = Machinery::default();
+        machinery.disk.fail(Some(Fault::Once(n)));
+        let mut outcome = Outcome::default();
+        run(&machinery, &mut outcome);
+        if machinery.disk.operations() < n {
+            assert!(n > 100, "only {n} operations were tried");
+            break;
+        }
+        let what = format!("operation {n} failed");
+        machinery.disk.fail(None);
+        assert!(outcome.uncertain.is_empty(), "{what}: one fault can be taken back");
+        refused += outcome.errors.len();
+        let power = machinery.duplicate();
+        check(&machinery, &outcome, &what);
+        power.disk.power_loss(n);
+        power.index.power_loss(n);
+        check(&power, &outcome, &format!("{what}, then the power"));
+    }
+    assert!(refused > 20, "only {refused} calls were refused");
+}
+
+#[test]
+fn when_the_disk_fails_for_good_the_outcome_is_said_to_be_unknown_and_the_rest_is_kept() {
+    let mut uncertain = 0;
+    for n in 1.. {
+        let machinery = Machinery::default();
+        machinery.disk.fail(Some(Fault::From(n)));
+        let mut outcome = Outcome::default();
+        run(&machinery, &mut outcome);
+        if machinery.disk.operations() < n {
+            break;
+        }
+        uncertain += usize::from(!outcome.uncertain.is_empty());
+        machinery.disk.fail(None);
+        check(&machinery, &outcome, &format!("operations from {n} on failed"));
+    }
+    assert!(uncertain > 10, "only {uncertain} runs ended in the middle of a write");
+}
+
+#[test]
+fn power_lost_at_any_moment_again_and_again_loses_nothing_acknowledged() {
+    for seed in 0..120 {
+        println!("seed {seed}");
+        let mut random = Random(seed);
+        let machinery = Machinery::default();
+        let mut outcome = Outcome::default();
+        for boot in 0..4 {
+            // The power may also fail while a store is opened.
+            machinery.disk.fail(Some(Fault::From(1 + random.below(60))));
+            std::mem::forget(machinery.open());
+            lose_power(&machinery, &mut random);
+            check(&machinery.duplicate(), &outcome, &format!("seed {seed}, opening for {boot}"));
+
+            let mut writer = machinery.open().unwrap();
+            // What was kept of an unanswered batch is answered when it is asked for again: it must stay.
+            outcome.acknowledged = writer.journal();
+            outcome.uncertain.clear();
+            machinery.disk.fail(Some(Fault::From(1 + random.below(100))));
+            work(&mut writer, Random(random.below(u64::MAX)), &mut outcome);
+            // The process dies with the machine: nothing is closed in order.
+            std::mem::forget(writer);
+            lose_power(&machinery, &mut random);
+            check(&machinery.duplicate(), &outcome, &format!("seed {seed}, boot {boot}"));
+        }
+    }
+}
+
+#[test]
+fn what_a_killed_daemon_wrote_is_synced_before_it_counts() {
+    let machinery = Machinery::default();
+    drop(machinery.open().unwrap());
+    let path = Path::new(DIR).join("journal/000001.jsonl");
+    let before = machinery.disk.bytes(&path).unwrap().len();
+    let ahead = machinery.duplicate();
+    let entry = ahead.open().unwrap().add("x", 1);
+    let after = ahead.disk.bytes(&path).unwrap();
+    // Killed between write and sync.
+    machinery.disk.open_append(&path).unwrap().write_all(&after[before..]).unwrap();
+
+    let mut writer = machinery.open().unwrap();
+    writer.expect(std::slice::from_ref(&entry), "after the kill");
+    std::mem::forget(writer);
+    for seed in 0..20 {
+        let dark = machinery.duplicate();
+        dark.disk.power_loss(seed);
+        dark.open().unwrap().expect(std::slice::from_ref(&entry), "after the power loss");
+    }
+}
+
+fn lose_power(machinery: &Machinery, random: &mut Random) {
+    machinery.disk.fail(None);
+    machinery.disk.power_loss(random.below(u64::MAX));
+    machinery.index.power_loss(random.below(u64::MAX));
+}
+
+#[test]
+fn a_full_disk_refuses_and_loses_nothing() {
+    for told in [true, false] {
+        let machinery = Machinery::default();
+        let mut outcome = Outcome::default();
+        machinery.disk.set_capacity(Some(4_000), told);
+        run(&machinery, &mut outcome);
+        assert!(!outcome.acknowledged.is_empty() && !outcome.errors.is_empty(), "{outcome:?}");
+        let error = outcome.errors.first().unwrap();
+        if told {
+            let named = error.starts_with("not saved: the disk is full: /store/journal has ");
+            assert!(named && error.ends_with(" are needed"), "{error}");
+        } else {
+            assert!(error.starts_with("not saved, nothing of it was kept"), "{error}");
+        }
+        // Still full: what is there can be read.
+        let mut writer = machinery.duplicate().open().unwrap();
+        assert_eq!(writer.journal(), outcome.acknowledged);
+        machinery.disk.set_capacity(None, told);
+        check(&machinery, &outcome, "with room again");
+    }
+}
+
+#[test]
+fn the_reserve_is_left_free() {
+    let machinery = Machinery::default();
+    machinery.disk.set_capacity(Some(10_000), true);
+    let mut options = machinery.options();
+    options.reserve_bytes = 20_000;
+    let opened = JournalStore::open(Path::new(DIR), options).unwrap();
+    let mut writer: TallyWriter = Writer::new(opened);
+    let entries = writer.entries(&[vec![add("x", 1)]]);
+    let error = writer.write(&entries).unwrap_err();
+    let StoreError::NoSpace { needed_bytes, free_bytes, .. } = error else { panic!("{error}") };
+    assert!((20_001..21_000).contains(&needed_bytes), "{needed_bytes}");
+    assert!(free_bytes < 10_000);
+}
+
+#[test]
+fn when_any_one_index_call_fails_nothing_is_lost() {
+    let mut dropped = 0;
+    for n in 1.. {
+        let machinery = Machinery::default();
+        drop(machinery.open().unwrap());
+        machinery.index.fail(Some(n));
+        let mut outcome = Outcome::default();
+        let mut writer = machinery.open().unwrap();
+        work(&mut writer, Random(1), &mut outcome);
+        assert_eq!(outcome.errors, Vec::<String>::new(), "index call {n}");
+        let acknowledged = outcome.acknowledged.clone();
+        writer.expect(&acknowledged, &format!("index call {n} failed, before reopening"));
+        dropped += usize::from(writer.store.health().index.is_some());
+        let failed = machinery.index.fail(None) >= n;
+        drop(writer);
+        check(&machinery, &outcome, &format!("index call {n} failed"));
+        if !failed {
+            break;
+        }
+    }
+    assert!(dropped > 10, "the index was dropped in {dropped} runs only");
+}
+
+#[test]
+fn a_line_that_failed_may_be_written_again() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let entries = writer.entries(&[vec![add("x", 1)]]);
+    machinery.disk.fail(Some(Fault::Once(3)));
+    let error = writer.write(&entries).unwrap_err();
+    assert!(matches!(error, StoreError::NotSaved { .. }), "{error}");
+    writer.write(&entries).unwrap();
+    assert_eq!(writer.state.sums, BTreeMap::from([("x".into(), (1, "x by 1".into()))]));
+    drop(writer);
+    machinery.open().unwrap().expect(&entries, "written again");
+}

@@ -1,0 +1,136 @@
+//! The store on a real disk with sled, which is deleted, cut and filled with noise.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::tally::{Sum, Tally, Writer, add};
+use crate::store::{Entry, JournalStore, Options, Random, Store, discard_index};
+
+fn open(dir: &Path) -> Writer<JournalStore<Tally>> {
+    let options = Options { segment_bytes_max: 4000, ..Options::real(dir) };
+    Writer::new(JournalStore::open(dir, options).unwrap())
+}
+
+fn filled(dir: &Path) -> Vec<Entry<Sum>> {
+    let mut writer = open(dir);
+    let mut entries: Vec<_> =
+        (1..=15).flat_map(|by| [writer.add("x", by), writer.add("_y", by)]).collect();
+    let long = Sum::Add { key: "long".into(), by: 1, note: "ä".repeat(40_000) };
+    let batch = writer.entries(&[vec![long], vec![add("x", 31)]]);
+    writer.write(&batch).unwrap();
+    entries.extend(batch);
+    writer.store.close();
+    entries
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+#[test]
+fn sled_holds_what_was_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let entries = filled(dir.path());
+    let mut again = open(dir.path());
+    assert_eq!((again.report.rebuilt.clone(), again.report.replayed), (None, 0));
+    again.expect(&entries, "reopened");
+    assert!(again.store.sizes().index_bytes > 0);
+}
+
+#[test]
+fn sled_killed_before_its_flush_catches_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let entries = filled(dir.path());
+    // A copy taken while the store is open is what a kill leaves.
+    let killed = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
+    let more = writer.add("x", 32);
+    copy(dir.path(), killed.path());
+    let mut expected = entries;
+    expected.push(more);
+    let mut again = open(killed.path());
+    assert_eq!(again.report.entries, expected.len() as u64);
+    again.expect(&expected, "after a kill");
+}
+
+#[test]
+fn sled_deleted_is_built_anew_and_that_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let entries = filled(dir.path());
+    discard_index(dir.path()).unwrap();
+    assert!(!dir.path().join("sled").exists());
+    let mut again = open(dir.path());
+    assert_eq!(again.report.rebuilt.as_deref(), Some("it is empty"));
+    again.expect(&entries, "deleted");
+    again.store.close();
+    assert_eq!(open(dir.path()).report.rebuilt, None);
+}
+
+#[test]
+fn sled_truncated_or_filled_with_noise_is_built_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let entries = filled(dir.path());
+    let mut rebuilt = 0;
+    let mut damaged = 0;
+    for file in files(&dir.path().join("sled")) {
+        let name = file.strip_prefix(dir.path()).unwrap().to_owned();
+        let bytes = fs::read(&file).unwrap();
+        let mut random = Random(bytes.len() as u64);
+        let mut noise = bytes.clone();
+        random.fill(&mut noise);
+        let mut half = bytes.clone();
+        let middle = half.len() / 2;
+        random.fill(&mut half[middle..]);
+        for (what, content) in [
+            ("empty", Vec::new()),
+            ("truncated", bytes[..middle].to_vec()),
+            ("noise", noise),
+            ("half noise", half),
+        ] {
+            let copied = tempfile::tempdir().unwrap();
+            copy(dir.path(), copied.path());
+            fs::write(copied.path().join(&name), content).unwrap();
+            let mut again = open(copied.path());
+            let what = format!("{} {what}", name.display());
+            rebuilt += usize::from(again.report.rebuilt.is_some());
+            damaged += 1;
+            again.expect(&entries, &what);
+            again.store.close();
+            let mut once_more = open(copied.path());
+            assert_eq!(once_more.report.rebuilt, None, "{what}, opened once more");
+            once_more.expect(&entries, &what);
+        }
+    }
+    assert!(rebuilt >= 4, "{rebuilt} of {damaged} were built anew");
+}
+
+#[test]
+fn an_index_that_cannot_be_made_is_done_without() {
+    let dir = tempfile::tempdir().unwrap();
+    let entries = filled(dir.path());
+    discard_index(dir.path()).unwrap();
+    fs::write(dir.path().join("sled"), "a file where a directory belongs").unwrap();
+    let mut again = open(dir.path());
+    assert!(again.store.health().index.is_some());
+    again.expect(&entries, "without an index");
+    let more = again.add("x", 99);
+    assert_eq!(again.store.history("x@99").unwrap(), Some(more));
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! A machine whose entries must be applied exactly once: it adds. And a caller that keeps the contract.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use anchord_memory::{Revision, Seq, SessionId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::store::twins::SimIndex;
+use crate::store::{
+    Answer, Call, Entry, JournalStore, Machine, OpenReport, Opened, Options, Replies, Row, SimDisk,
+    Store, StoreError,
+};
+
+pub(super) const DIR: &str = "/store";
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Tally {
+    seq: Seq,
+    revision: Revision,
+    pub(super) sums: BTreeMap<String, (i64, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Sum {
+    /// Keys that begin with `_` are private.
+    Add {
+        key: String,
+        by: i64,
+        note: String,
+    },
+    Forget {
+        key: String,
+    },
+}
+
+impl Sum {
+    fn key(&self) -> &str {
+        match self {
+            Self::Add { key, .. } | Self::Forget { key } => key,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Counts {
+    seq: Seq,
+    revision: Revision,
+}
+
+impl Machine for Tally {
+    type Change = Sum;
+
+    const NAME: &'static str = "tally";
+
+    fn is_commit(changes: &[Sum]) -> bool {
+        changes.iter().any(|change| !change.key().starts_with('_'))
+    }
+
+    fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    fn apply(&mut self, seq: Seq, changes: &[Sum]) {
+        self.seq = seq;
+        self.revision.0 += u64::from(Self::is_commit(changes));
+        for change in changes {
+            match change {
+                Sum::Add { key, by, note } => {
+                    let sum = self.sums.entry(key.clone()).or_default();
+                    *sum = (sum.0 + by, note.clone());
+                }
+                Sum::Forget { key } => {
+                    self.sums.remove(key);
+                }
+            }
+        }
+    }
+
+    fn touched_rows(&self, changes: &[Sum]) -> Vec<Row> {
+        let keys = changes.iter().map(Sum::key);
+        std::iter::once(self.counts()).chain(keys.map(|key| self.sum(key))).collect()
+    }
+
+    fn rows(&self) -> Box<dyn Iterator<Item = Row> + '_> {
+        let sums = self.sums.keys().map(|key| self.sum(key));
+        Box::new(std::iter::once(self.counts()).chain(sums))
+    }
+
+    fn restore(rows: &mut dyn Iterator<Item = Row>) -> Result<Self, String> {
+        let mut tally = Self::default();
+        let mut counts = None;
+        for Row { key, value } in rows {
+            let value = value.ok_or("a row without a value")?;
+            if key == "counts" {
+                counts = serde_json::from_str::<Counts>(&value).ok();
+            } else {
+                let sum = serde_json::from_str(&value).map_err(|error| error.to_string())?;
+                tally.sums.insert(key, sum);
+            }
+        }
+        let Counts { seq, revision } = counts.ok_or("no counts")?;
+        Ok(Self { seq, revision, ..tally })
+    }
+
+    fn history_keys(change: &Sum) -> Vec<String> {
+        match change {
+            Sum::Add { key, by, .. } => vec![format!("{key}@{by}")],
+            Sum::Forget { .. } => Vec::new(),
+        }
+    }
+}
+
+impl Tally {
+    fn counts(&self) -> Row {
+        let counts = Counts { seq: self.seq, revision: self.revision };
+        Row { key: "counts".to_owned(), value: Some(serde_json::to_string(&counts).unwrap()) }
+    }
+
+    fn sum(&self, key: &str) -> Row {
+        let value = self.sums.get(key).map(|sum| serde_json::to_string(sum).unwrap());
+        Row { key: key.to_owned(), value }
+    }
+}
+
+pub(super) fn add(key: &str, by: i64) -> Sum {
+    Sum::Add { key: key.to_owned(), by, note: format!("{key} by {by}") }
+}
+
+pub(super) fn call(instance: &str, number: u64, acknowledged: u64) -> Call {
+    Call { instance: Arc::from(instance), number, acknowledged }
+}
+
+/// A disk and an index to open stores on.
+#[derive(Debug, Default)]
+pub(super) struct Machinery {
+    pub(super) disk: SimDisk,
+    pub(super) index: SimIndex,
+}
+
+impl Machinery {
+    /// Small segments, so that a few entries rotate.
+    pub(super) fn options(&self) -> Options {
+        Options {
+            disk: Arc::new(self.disk.clone()),
+            index: Box::new(self.index.clone()),
+            segment_bytes_max: 1000,
+            reserve_bytes: 0,
+        }
+    }
+
+    pub(super) fn open(&self) -> Result<Writer<JournalStore<Tally>>, StoreError> {
+        JournalStore::open(Path::new(DIR), self.options()).map(Writer::new)
+    }
+
+    pub(super) fn duplicate(&self) -> Self {
+        Self { disk: self.disk.duplicate(), index: self.index.duplicate() }
+    }
+}
+
+/// What stands on a store, as the owner of a project does: a head, a ledger, and what was acknowledged.
+#[derive(Debug)]
+pub(super) struct Writer<S> {
+    pub(super) store: Box<S>,
+    pub(super) state: Tally,
+    pub(super) replies: Replies,
+    pub(super) report: OpenReport,
+}
+
+impl<S: Store<Tally>> Writer<S> {
+    pub(super) fn new(opened: Opened<Tally, S>) -> Self {
+        let Opened { store, state, replies, report } = opened;
+        Self { store: Box::new(store), state, replies, report }
+    }
+
+    /// The entries that these changes would be, each for a line of shim `a`.
+    pub(super) fn entries(&self, batch: &[Vec<Sum>]) -> Vec<Entry<Sum>> {
+        let mut head = self.state.clone();
+        let mut entries = Vec::new();
+        for changes in batch {
+            let seq = Seq(head.seq.0 + 1);
+            head.apply(seq, changes);
+            entries.push(Entry {
+                seq,
+                revision: Tally::is_commit(changes).then_some(head.revision),
+                time: Timestamp(1000 + i64::try_from(seq.0).unwrap()),
+                session: Some(SessionId::new("session-1")),
+                call: Some(call("a", seq.0, seq.0.saturating_sub(3))),
+                operation: Cow::Borrowed("add"),
+                changes: changes.clone(),
+                reply: Some(format!("reply {} {changes:?}", seq.0)),
+            });
+        }
+        entries
+    }
+
+    /// Appends and, if that went well, publishes and settles.
+    pub(super) fn write(&mut self, entries: &[Entry<Sum>]) -> Result<(), StoreError> {
+        self.store.append(entries)?;
+        for entry in entries {
+            self.state.apply(entry.seq, &entry.changes);
+            if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
+                self.replies.record(call, entry.time, reply.as_str());
+            }
+        }
+        // Its outcome is for the log.
+        let _ = self.store.settle(&self.state, &mut self.replies);
+        Ok(())
+    }
+
+    pub(super) fn add(&mut self, key: &str, by: i64) -> Entry<Sum> {
+        let entries = self.entries(&[vec![add(key, by)]]);
+        self.write(&entries).unwrap();
+        entries.into_iter().next().unwrap()
+    }
+
+    pub(super) fn journal(&mut self) -> Vec<Entry<Sum>> {
+        let mut entries = Vec::new();
+        self.store
+            .entries(Seq(1), &mut |entry| {
+                entries.push(entry.clone());
+                true
+            })
+            .unwrap();
+        entries
+    }
+
+    /// The state and the ledger must be what these entries lead to, and every old version readable.
+    pub(super) fn expect(&mut self, entries: &[Entry<Sum>], what: &str) {
+        assert_eq!(self.journal(), entries, "{what}");
+        let mut state = Tally::default();
+        for entry in entries {
+            state.apply(entry.seq, &entry.changes);
+        }
+        assert_eq!(self.state, state, "{what}");
+        for entry in entries {
+            let (Some(call), Some(reply)) = (&entry.call, &entry.reply) else { continue };
+            match self.replies.lookup(call) {
+                Answer::Answered(kept) => assert_eq!(&*kept, reply, "{what}"),
+                Answer::Stale => assert!(call.number + 3 <= entries.len() as u64, "{what}"),
+                Answer::Fresh => panic!("{what}: line {} would be applied again", call.number),
+            }
+            for key in entry.changes.iter().flat_map(Tally::history_keys) {
+                let found = self.store.history(&key).unwrap();
+                assert_eq!(found.as_ref(), Some(entry), "{what}: {key}");
+            }
+        }
+    }
+}
