@@ -16,4 +16,4 @@ torture *args:
 
 # The numbers in the README, each beside its floor. Without an argument, all of them.
 bench *args:
-    cargo run --release --bin bench -- {{args}}
+    cargo run --release -p anchord-benches -- {{args}}

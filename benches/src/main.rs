@@ -1,7 +1,7 @@
 //! What anchord's performance claims rest on: each number beside a floor measured in the same run, since
 //! machines differ and ratios hold better than times.
 //!
-//! `cargo run --release --bin bench` measures all and prints a Markdown table; arguments choose. The programs
+//! `cargo run --release -p anchord-benches` measures all and prints a Markdown table; arguments choose. The programs
 //! are those that are shipped, run as agents run them.
 
 #![expect(clippy::print_stdout, reason = "printing the table is what it is for")]

@@ -68,11 +68,8 @@ impl Drop for Agent {
 impl Agent {
     /// Starts a shim and shakes hands.
     pub(crate) fn start(mut command: Command, client: &str) -> io::Result<Self> {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let pipes = child.stdin.take().zip(child.stdout.take());
         let child = Shim(Arc::new(Mutex::new(child)));
         let Some((stdin, stdout)) = pipes else {

@@ -140,9 +140,8 @@ fn dial(dir: &InstanceDir) -> Result<UnixStream, Error> {
     let deadline = millis(WELCOME_DEADLINE_MS);
     let stream = socket::connect(dir, deadline)?;
     // Nothing follows the answer until we ask, so that the rest is empty.
-    let (answer, _) = link::say_hello(&stream, &hello(Role::Http, None), deadline).map_err(|why| {
-        Error::new(Kind::NoDaemon, format!("the daemon does not answer: {why}"))
-    })?;
+    let (answer, _) = link::say_hello(&stream, &hello(Role::Http, None), deadline)
+        .map_err(|why| Error::new(Kind::NoDaemon, format!("the daemon does not answer: {why}")))?;
     match answer {
         Answer::Welcome(_) => Ok(stream),
         Answer::Refused(refused) => Err(refused.into()),
@@ -200,10 +199,10 @@ fn refusal(status: StatusCode, body: &[u8]) -> Error {
     }
 }
 
-impl From<InstanceError> for Error {
-    fn from(error: InstanceError) -> Self {
-        let kind = match error {
-            InstanceError::TooNew { .. } => Kind::Refused,
+impl From<&InstanceError> for Kind {
+    fn from(error: &InstanceError) -> Self {
+        match error {
+            InstanceError::TooNew { .. } => Self::Refused,
             InstanceError::NoHome
             | InstanceError::Relative { .. }
             | InstanceError::Missing(_)
@@ -211,9 +210,14 @@ impl From<InstanceError> for Error {
             | InstanceError::NotOurs { .. }
             | InstanceError::Open { .. }
             | InstanceError::Corrupt { .. }
-            | InstanceError::Io { .. } => Kind::NoDaemon,
-        };
-        Self::new(kind, error.to_string())
+            | InstanceError::Io { .. } => Self::NoDaemon,
+        }
+    }
+}
+
+impl From<InstanceError> for Error {
+    fn from(error: InstanceError) -> Self {
+        Self::new(Kind::from(&error), error.to_string())
     }
 }
 
@@ -223,7 +227,9 @@ impl From<ConnectError> for Error {
             ConnectError::Instance(error) => error.into(),
             ConnectError::Peer(error) => Self::new(Kind::Refused, error.to_string()),
             ConnectError::NoDaemon(_) => Self::new(Kind::NoDaemon, "no daemon is running")
-                .with_action("It starts with the first agent that needs it, or by `anchord daemon --detach`."),
+                .with_action(
+                    "It starts with the first agent that needs it, or by `anchord restart`.",
+                ),
             ConnectError::Io(_) => Self::new(Kind::NoDaemon, error.to_string()),
         }
     }

@@ -10,9 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anchord_daemon::http::api::{
-    self, ExportDocument, ExportFormat, ExportQuery, StatusReply,
-};
+use anchord_daemon::http::api::{self, ExportDocument, ExportFormat, ExportQuery, StatusReply};
 use anchord_proto::host;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
@@ -125,14 +123,11 @@ impl Scratch {
 
     /// A connection; starts a daemon if none runs.
     pub(crate) fn client(&self) -> Result<Client, Error> {
-        match Client::running(&self.dir) {
-            Ok(client) => Ok(client),
+        Client::running(&self.dir).or_else(|_| {
             // By an agent, as always: the daemon is to be started with the scratch environment.
-            Err(_) => {
-                drop(self.agent("anchord")?);
-                Client::running(&self.dir)
-            }
-        }
+            drop(self.agent("anchord")?);
+            Client::running(&self.dir)
+        })
     }
 
     /// Kills the daemon with this number by SIGKILL.
@@ -186,7 +181,8 @@ impl Scratch {
             // What cannot be ended by asking is ended below, by the folder going away under it.
             let _ = kill_process(pid, Signal::TERM);
             let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
-            while host::process_alive(status.pid, start) == Some(true) && Instant::now() < deadline {
+            while host::process_alive(status.pid, start) == Some(true) && Instant::now() < deadline
+            {
                 self.collect();
                 std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS));
             }

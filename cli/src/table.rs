@@ -31,7 +31,7 @@ impl Table {
     /// Adds a row; cells beyond the columns are a mistake of the caller and are left out.
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         debug_assert_eq!(N, self.columns.len(), "a cell for each column");
-        self.rows.push(cells.iter().map(|cell| show::plain(cell)).collect());
+        self.rows.push(cells.into_iter().map(|cell| show::plain(&cell)).collect());
     }
 
     /// Prints it, each line indented by two.

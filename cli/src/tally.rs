@@ -46,7 +46,9 @@ pub(crate) fn texts(document: &ExportDocument) -> Vec<String> {
         .records
         .iter()
         .filter_map(|record| match &record.body {
-            Body::Blueprint(blueprint) => Some(format!("{} {}", blueprint.title, blueprint.content)),
+            Body::Blueprint(blueprint) => {
+                Some(format!("{} {}", blueprint.title, blueprint.content))
+            }
             Body::Anchor(anchor) => Some(anchor.concept.clone()),
             Body::Lesson(lesson) => Some(format!("{} {}", lesson.summary, lesson.detail)),
             Body::SessionRow(_) => None,

@@ -148,11 +148,7 @@ pub struct Instance {
 impl Instance {
     /// Locks the instance in `dir`, makes it if it is new (then `places` decides where things go), and
     /// proves that it can be written.
-    pub fn acquire(
-        dir: &InstanceDir,
-        places: &Places,
-        host: &Host,
-    ) -> Result<Self, InstanceError> {
+    pub fn acquire(dir: &InstanceDir, places: &Places, host: &Host) -> Result<Self, InstanceError> {
         prepare(dir)?;
         let lock = take_lock(dir.path(), host)?;
         let file = describe(dir, places)?;
@@ -163,17 +159,18 @@ impl Instance {
         Ok(Self { dir: dir.clone(), lock, file, key, socket: None })
     }
 
-    /// The same, waiting up to `patience` for a daemon that is about to end.
+    /// The same, waiting up to `patience` for a daemon that is about to end, as `is_leaving` tells.
     pub fn acquire_within(
         dir: &InstanceDir,
         places: &Places,
         host: &Host,
         patience: Duration,
+        is_leaving: impl Fn() -> bool,
     ) -> Result<Self, InstanceError> {
         let started = clock::start();
         loop {
             match Self::acquire(dir, places, host) {
-                Err(InstanceError::Held { .. }) if started.elapsed() < patience => {
+                Err(InstanceError::Held { .. }) if started.elapsed() < patience && is_leaving() => {
                     std::thread::sleep(LOCK_POLL);
                 }
                 outcome => return outcome,

@@ -22,6 +22,10 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
             daemon.stop("the lock or the socket in the instance directory is no longer ours");
             return;
         }
+        if daemon.registry.is_closed() {
+            daemon.stop("the daemon's own store has failed; the next daemon opens it again");
+            return;
+        }
         sessions::sweep(&daemon).await;
         let in_use: BTreeSet<ProjectId> = daemon
             .sessions()

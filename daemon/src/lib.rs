@@ -22,5 +22,7 @@ mod run;
 mod sessions;
 mod socket;
 pub mod store;
+#[cfg(test)]
+mod testing;
 
 pub use run::{RunError, Started, run};

@@ -65,6 +65,9 @@ pub const INDEX_FLUSH_AFTER: Duration = Duration::from_secs(3);
 /// Replies queued for one shim that does not read; then its calls wait.
 pub const CONNECTION_REPLIES_MAX: usize = 64;
 
+/// How long a connection that is over waits for its last replies to be written.
+pub const LAST_REPLIES_TIME_MAX: Duration = Duration::from_secs(1);
+
 /// A numbered line of a shim, numbers included.
 pub const MCP_LINE_BYTES_MAX: usize =
     anchord_proto::limits::LINE_BYTES_MAX + anchord_proto::limits::LINE_PREFIX_BYTES_MAX;
@@ -107,3 +110,16 @@ pub const SESSION_GRACE: Duration = Duration::from_secs(30);
 
 /// The longest grace that can be configured.
 pub const SESSION_GRACE_SECONDS_MAX: u64 = 3_600;
+
+/// A starting daemon waits for one that drains as long as that may take and this much longer; together
+/// less than its starter waits for its report.
+pub const LOCK_SLACK_MS: u64 = 1_500;
+
+/// How long one look at a project's files may take before the session is told that they cannot be read.
+pub const FILES_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Journal entries in one answer; who wants more asks from the next one on.
+pub const JOURNAL_PAGE_ENTRIES_MAX: usize = 10_000;
+
+/// The longest latency of a tool call that is told apart, in microseconds; longer ones count as this.
+pub const LATENCY_MICROS_MAX: u64 = 60_000_000;

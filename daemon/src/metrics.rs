@@ -12,6 +12,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram as Buckets, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::limits::LATENCY_MICROS_MAX;
+
 /// Counters since the daemon started, and the latencies of tool calls.
 #[derive(Debug)]
 pub(crate) struct Metrics {
@@ -47,9 +49,6 @@ pub(crate) struct Latencies {
     /// The longest, in microseconds.
     pub max_micros: u64,
 }
-
-/// The longest latency that is told apart; longer ones count as this.
-const LATENCY_MICROS_MAX: u64 = 60_000_000;
 
 impl Default for Metrics {
     fn default() -> Self {

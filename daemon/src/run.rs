@@ -17,7 +17,7 @@ use crate::logs::{self, LogsError};
 use crate::project::{OpenProjects, open_owner};
 use crate::projects::{Registry, Surroundings};
 use crate::store::{self, StoreError};
-use crate::{http, jobs, limits, sessions, socket};
+use crate::{activation, http, jobs, limits, sessions, socket};
 
 /// The soft mark of a daemon that ended as it should.
 const STOPPED_WELL: &str = "stopped-well";
@@ -61,8 +61,12 @@ pub fn run(
     given: Option<StdListener>,
     started: Started,
 ) -> Result<(), RunError> {
-    let patience = wire::millis(wire::DRAIN_DEADLINE_MS + wire::START_DEADLINE_MS);
-    let mut instance = Instance::acquire_within(dir, &places(dir), &host(), patience)?;
+    let patience = wire::millis(wire::DRAIN_DEADLINE_MS + limits::LOCK_SLACK_MS);
+    // One that drains no longer listens; one that listens stays. With a socket of the service manager's
+    // in its place the other one will see that, and leave.
+    let is_leaving =
+        || given.is_some() || rendezvous::connect(dir, wire::millis(wire::BACKOFF_MAX_MS)).is_err();
+    let mut instance = Instance::acquire_within(dir, &places(dir), &host(), patience, is_leaving)?;
     let environment = |name| std::env::var(name).ok();
     let config = Config::load(instance.config(), environment("ANCHORD_HTTP").as_deref())?;
     let _logs = logs::start(instance.logs(), environment("ANCHORD_LOG").as_deref())?;
@@ -138,6 +142,7 @@ async fn serve(
     }
     // Nobody new: a client that is not heard starts the next daemon, which waits for our lock.
     drop(listener);
+    activation::notify_stopping();
     connections.close();
     let drained = wire::millis(wire::DRAIN_DEADLINE_MS);
     if tokio::time::timeout(drained, connections.wait()).await.is_err() {

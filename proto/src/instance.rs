@@ -84,7 +84,7 @@ pub enum InstanceError {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        reason: serde_json::Error,
+        reason: String,
     },
     /// The system said no.
     #[error("cannot use {path:?}: {reason}")]
@@ -167,12 +167,10 @@ impl InstanceDir {
         self.path.join("key")
     }
 
-    /// Makes the directory (0700, parents as the umask says) if it is not there, then checks it.
+    /// Makes the directory (and its parents, all 0700 as XDG asks) if it is not there, then checks it.
     pub fn ensure(&self) -> Result<OwnedFd, InstanceError> {
-        if let Some(parent) = self.path.parent() {
-            fs::create_dir_all(parent).map_err(|reason| self.io(reason))?;
-        }
-        match fs::DirBuilder::new().mode(0o700).create(&self.path) {
+        match fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.path) {
+            // Something has the place; the check says what.
             Err(reason) if reason.kind() != io::ErrorKind::AlreadyExists => Err(self.io(reason)),
             _ => self.check(),
         }
@@ -245,7 +243,7 @@ impl InstanceFile {
         struct Format {
             format: u32,
         }
-        let read = || {
+        let read = || -> Result<_, serde_json::Error> {
             let Format { format } = serde_json::from_slice(bytes)?;
             if format > INSTANCE_FORMAT {
                 return Ok(Err(format));
@@ -255,7 +253,7 @@ impl InstanceFile {
         match read() {
             Ok(Ok(file)) => Ok(file),
             Ok(Err(format)) => Err(InstanceError::TooNew { path, format }),
-            Err(reason) => Err(InstanceError::Corrupt { path, reason }),
+            Err(reason) => Err(InstanceError::Corrupt { path, reason: reason.to_string() }),
         }
     }
 }

@@ -31,7 +31,8 @@
 //!
 //! The client sends `<number> <acknowledged> <json>` lines ([`line::McpLine`]): its own count of
 //! lines from 1, the highest number up to which every line has been answered or needs no answer, and one
-//! JSON-RPC message as the agent wrote it. The daemon sends JSON-RPC messages, without numbers. Every
+//! JSON-RPC message as the agent wrote it. Numbers may be missing: a request that was cancelled
+//! before it was sent had one. The daemon sends JSON-RPC messages, without numbers. Every
 //! line is at most [`limits::LINE_BYTES_MAX`] of JSON; a longer one is skipped and answered with a JSON-RPC error.
 //!
 //! A reply to a write is kept by the daemon under (instance, number) until it is acknowledged, and a
@@ -45,6 +46,10 @@
 //! 2. `notifications/initialized`, if the agent had sent it;
 //! 3. every other request without a reply, in the order of their numbers, except those that the agent cancelled
 //!    and those that were in flight at two deaths: these are answered with an error.
+//!
+//! Requests go one at a time until none is left that was in flight at the death, each for at most
+//! [`limits::ALONE_MS`], under the lock on `resending` ([`instance::InstanceDir::resending`]): a call that
+//! kills is alone when it kills again, among all clients of the daemon.
 //!
 //! Other notifications are not repeated. What was received of an unfinished line is discarded. A
 //! client of the 2026-07-28 revision has no handshake, and nothing of 1 and 2 is sent.
@@ -62,7 +67,7 @@
 //!
 //! From a client whose version is above the daemon's. The daemon answers `welcome`, drains (answers what it
 //! has accepted, at most [`limits::DRAIN_DEADLINE_MS`]) and exits; the end of the connection tells the client.
-//! While it drains it refuses new connections with `draining`.
+//! While it drains it no longer listens; who was accepted just before is refused with `draining`.
 
 pub mod hello;
 pub mod host;

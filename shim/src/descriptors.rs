@@ -31,3 +31,6 @@ fn mark(number: RawFd) {
     // A failure leaves one descriptor to be inherited, which is no reason not to serve.
     let _ = rustix::io::fcntl_setfd(descriptor, FdFlags::CLOEXEC);
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,9 @@ use anchord_proto::socket::{self, ConnectError};
 
 use crate::start::Launcher;
 
+/// What a person does where nothing better is known.
+const SEE_MORE: &str = "run `anchord daemon` in a terminal to see more";
+
 /// What to look for, and how hard.
 #[derive(Clone, Debug)]
 pub struct Search {
@@ -91,7 +94,7 @@ impl Search {
                     match self.start(dir, begin) {
                         Some(Ok(Report::Ready)) => continue,
                         Some(Ok(Report::Failed(reason)) | Err(reason)) => {
-                            start_failed = Some(reason);
+                            start_failed = Some(format!("{reason}; {SEE_MORE}"));
                             continue;
                         }
                         Some(Ok(Report::Running)) | None => {}
@@ -133,7 +136,10 @@ fn attempt(dir: &InstanceDir, hello: &Hello, until: Instant) -> Result<Connectio
     let left = until.saturating_duration_since(Instant::now());
     let deadline = left.clamp(millis(BACKOFF_MAX_MS), millis(WELCOME_DEADLINE_MS));
     let stream = socket::connect(dir, deadline).map_err(|error| Failed {
-        reason: error.to_string(),
+        reason: match &error {
+            ConnectError::NoDaemon(_) => format!("{error}; {SEE_MORE}"),
+            error => error.to_string(),
+        },
         next: match error {
             ConnectError::NoDaemon(_) => Next::Start,
             ConnectError::Io(_) => Next::TryAgain,
@@ -141,7 +147,7 @@ fn attempt(dir: &InstanceDir, hello: &Hello, until: Instant) -> Result<Connectio
         },
     })?;
     let (answer, rest) = say_hello(&stream, hello, deadline).map_err(|reason| Failed {
-        reason: format!("the daemon did not answer: {reason}"),
+        reason: format!("the daemon did not answer: {reason}; run `anchord restart`"),
         next: Next::TryAgain,
     })?;
     match answer {
@@ -168,7 +174,7 @@ pub fn say_hello(
     deadline: Duration,
 ) -> io::Result<(Answer, Vec<u8>)> {
     let until = Instant::now() + deadline;
-    let mut line = serde_json::to_vec(hello)?;
+    let mut line = serde_json::to_vec(hello).map_err(|_| io::ErrorKind::InvalidInput)?;
     line.push(b'\n');
     stream.set_write_timeout(Some(deadline))?;
     stream.write_all(&line)?;
@@ -194,7 +200,8 @@ pub fn say_hello(
             Some(LineRead::Line) => {
                 stream.set_read_timeout(None)?;
                 stream.set_write_timeout(None)?;
-                return Ok((serde_json::from_slice(answer.line())?, piece.to_vec()));
+                let answer = serde_json::from_slice(answer.line());
+                return Ok((answer.map_err(|_| io::ErrorKind::InvalidData)?, piece.to_vec()));
             }
             Some(LineRead::TooLong(_) | LineRead::End) => {
                 return Err(io::ErrorKind::InvalidData.into());

@@ -1,6 +1,5 @@
 //! `anchord-mcp`: the MCP server that agents start, which is a pipe to the daemon.
 
-use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -56,10 +55,10 @@ pub fn run(options: McpOptions) -> ExitCode {
         may_start: Arc::new(AtomicBool::new(true)),
     };
     let ended = watch::end_signals().and_then(|stop| {
-        let (stdin, stdout) = (io::stdin(), io::stdout());
+        // Not through std's buffers: what is polled must be what is read.
         let ends = Ends {
-            stdin: stdin.as_fd(),
-            stdout: stdout.as_fd(),
+            stdin: rustix::stdio::stdin(),
+            stdout: rustix::stdio::stdout(),
             stop: stop.as_fd(),
             parent: Parent::watch(),
         };

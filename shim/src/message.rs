@@ -122,7 +122,7 @@ pub(crate) enum Problem<'a> {
     TooLong(u64),
     /// More unanswered than the shim holds.
     Busy,
-    /// No daemon can be had, and why.
+    /// No daemon can be had, why, and what to run.
     NoDaemon(&'a str),
     /// In flight at two deaths.
     FailedTwice,
@@ -152,14 +152,9 @@ impl Problem<'_> {
                 )
                 .into(),
             ),
-            Self::NoDaemon(reason) => (
-                -32050,
-                format!(
-                    "no anchord daemon can be had: {reason}. Run `anchord daemon` in a terminal to \
-                     see what is wrong"
-                )
-                .into(),
-            ),
+            Self::NoDaemon(reason) => {
+                (-32050, format!("no anchord daemon can be had: {reason}").into())
+            }
             Self::FailedTwice => {
                 (-32051, "the daemon failed twice on this call, outcome unknown".into())
             }

@@ -90,7 +90,7 @@ impl std::fmt::Display for StartError {
         match self {
             Self::Instance(error) => error.fmt(f),
             Self::Program { program, reason } => {
-                write!(f, "cannot start {}: {reason}; install anchord", program.display())
+                write!(f, "cannot start {}: {reason}", program.display())
             }
             Self::Silent => f.write_str("the daemon ended or hung while it started"),
         }

@@ -68,7 +68,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     instance.kill9();
     agent.tool("memory_save", &write::save("after there was room again"));
     saved.push("after there was room again".to_owned());
-    assert_all_there(&instance, &saved);
+    assert_all_there(&instance, &project, &saved);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_file_size_limit_loses_nothing_that_was_acknowledged() {
     // This one, started by the shim, has no limit.
     agent.tool("memory_save", &write::save("without a limit"));
     saved.push("without a limit".to_owned());
-    assert_all_there(&instance, &saved);
+    assert_all_there(&instance, &project, &saved);
 }
 
 #[test]
@@ -99,9 +99,12 @@ fn a_read_only_disk_is_named_and_read() {
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());
     agent.tool("memory_save", &write::save("before it is read-only"));
+    // Without its agent first: the shim would start another daemon, and the disk would be in use.
+    drop(agent);
     instance.kill9();
     disk.remount("ro");
 
+    let mut agent = Agent::start(&instance, project.path());
     // No daemon can prove that it can write, so none starts, and the agent hears why.
     let error = agent.request("tools/list", &json!({})).expect_err("no daemon can be had");
     let why = error.message.to_lowercase();
@@ -138,10 +141,11 @@ fn write_until_refused(agent: &mut Agent, saved: &mut Vec<String>) -> String {
     refused.expect("a thousand writes do not find room")
 }
 
-/// Each title is in the journal once, and the project can be loaded.
-fn assert_all_there(instance: &Instance, saved: &[String]) {
+/// Each title is in the journal once, and the journal is whole.
+fn assert_all_there(instance: &Instance, project: &Project, saved: &[String]) {
     let written = instance.written("save");
     assert!(saved.iter().all(|title| written.get(title) == Some(&1)), "{written:?} for {saved:?}");
-    let verified = instance.anchord().args(["journal", "verify"]).output().unwrap();
+    let mut verify = instance.anchord();
+    let verified = verify.args(["journal", "verify"]).current_dir(project.path()).output().unwrap();
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }

@@ -23,11 +23,11 @@ fn an_abort_costs_its_caller_one_error_and_others_none() {
     let project = Project::git();
     let mut caller = Agent::open(&instance, project.path());
     let saved = under_load(&instance, project.path(), 3, |load| {
-        load.wait_for_calls(3);
+        load.wait_for_each(3);
         caller.tool("memory_checkpoint", &write::checkpoint("before the abort"));
         let error = caller.call("test_abort", &json!({})).expect_err("the call kills each daemon");
         assert!(error.message.contains("failed twice"), "{}", error.message);
-        load.wait_for_calls(3);
+        load.wait_for_each(3);
     });
     assert_eq!(instance.written("save"), saved);
     caller.tool("memory_save", &write::save("after the abort"));

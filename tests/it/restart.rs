@@ -11,7 +11,7 @@ fn a_restart_under_load_fails_no_call() {
     let project = Project::git();
     let saved = under_load(&instance, project.path(), AGENTS, |load| {
         for _ in 0..RESTARTS {
-            load.wait_for_calls(3 * AGENTS);
+            load.wait_for_each(3);
             let before = instance.daemon_pid();
             let output = instance.anchord().arg("restart").output().unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -19,7 +19,7 @@ fn a_restart_under_load_fails_no_call() {
                 instance.daemon_pid().filter(|pid| Some(*pid) != before)
             });
         }
-        load.wait_for_calls(AGENTS);
+        load.wait_for_each(3);
     });
     assert_eq!(instance.written("save"), saved);
 }
@@ -30,10 +30,10 @@ fn kills_under_load_fail_no_call_either() {
     let project = Project::git();
     let saved = under_load(&instance, project.path(), AGENTS, |load| {
         for _ in 0..RESTARTS {
-            load.wait_for_calls(3 * AGENTS);
+            load.wait_for_each(3);
             instance.kill9();
         }
-        load.wait_for_calls(AGENTS);
+        load.wait_for_each(3);
     });
     assert_eq!(instance.written("save"), saved);
 }

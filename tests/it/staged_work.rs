@@ -1,5 +1,7 @@
 //! What a session has staged is its own while it lives: through restarts, stops, and others' lives.
 
+use std::time::SystemTime;
+
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Signal, poll, write};
 use serde_json::json;
 
@@ -96,7 +98,12 @@ fn after_a_crash_the_next_load_names_what_changed_since() {
     let project = Project::git();
     let mut crashed = Agent::open(&instance, project.path());
     crashed.tool("memory_checkpoint", &write::checkpoint("staged before the crash"));
-    project.write("src/lib.rs", "// changed after the checkpoint\n");
+    let acknowledged = SystemTime::now();
+    poll(PATIENCE, "the file is newer than the checkpoint", || {
+        // File systems stamp with a coarser clock than the checkpoint's.
+        let file = project.write("src/lib.rs", "// changed after the checkpoint\n");
+        file.metadata().unwrap().modified().is_ok_and(|time| time > acknowledged).then_some(())
+    });
     crashed.kill9();
     instance.kill9();
 

@@ -8,20 +8,24 @@ use crate::poll::{PATIENCE, poll};
 use crate::{Agent, Instance, write};
 
 /// What the test sees of the agents at work.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Load {
-    calls: AtomicUsize,
+    /// Calls that were answered, of each agent.
+    calls: Vec<AtomicUsize>,
     over: AtomicBool,
 }
 
 impl Load {
-    /// Waits until this many more calls have been answered.
+    /// Waits until each agent has had this many more answers. After two, none of its calls was in
+    /// flight when the wait began: a call may be in flight at one death of the daemon, not at two.
     #[track_caller]
-    pub fn wait_for_calls(&self, more: usize) {
-        let enough = self.calls.load(Ordering::Relaxed) + more;
-        poll(PATIENCE, "the agents are at work", || {
-            (self.calls.load(Ordering::Relaxed) >= enough).then_some(())
-        });
+    pub fn wait_for_each(&self, more: usize) {
+        for calls in &self.calls {
+            let enough = calls.load(Ordering::Relaxed) + more;
+            poll(PATIENCE, "the agents are at work", || {
+                (calls.load(Ordering::Relaxed) >= enough).then_some(())
+            });
+        }
     }
 }
 
@@ -34,10 +38,14 @@ pub fn under_load(
     agents: usize,
     body: impl FnOnce(&Load),
 ) -> BTreeMap<String, usize> {
-    let load = Load::default();
+    let calls = (0..agents).map(|_| AtomicUsize::new(0)).collect();
+    let load = Load { calls, over: AtomicBool::new(false) };
     std::thread::scope(|scope| {
-        let agents: Vec<_> = (0..agents)
-            .map(|agent| {
+        let agents: Vec<_> = load
+            .calls
+            .iter()
+            .enumerate()
+            .map(|(agent, calls)| {
                 let load = &load;
                 scope.spawn(move || {
                     let mut titles = Vec::new();
@@ -46,7 +54,7 @@ pub fn under_load(
                         let title = format!("agent {agent} call {}", titles.len());
                         shim.tool("memory_save", &write::save(&title));
                         titles.push(title);
-                        load.calls.fetch_add(1, Ordering::Relaxed);
+                        calls.fetch_add(1, Ordering::Relaxed);
                     }
                     titles
                 })

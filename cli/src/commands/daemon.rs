@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::net::UnixListener;
+use std::process::{Command, Stdio};
 
 use anchord_daemon::instance::InstanceError;
 use anchord_daemon::{RunError, activation, detach};
@@ -18,23 +19,41 @@ use crate::exit::{Error, Kind};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord daemon
-  anchord daemon --detach")]
+  ANCHORD_HTTP=off anchord daemon")]
 pub(crate) struct Args {
-    /// Leave session and directory of the caller, say how the start went in one line on stdout, close it
+    /// As agents start it: a process of its own, which says on stdout in one line how the start went
     #[arg(long)]
     detach: bool,
+    /// The second half of `--detach`: a child of nobody
+    #[arg(long, hide = true)]
+    orphan: bool,
 }
 
 impl Args {
     pub(super) fn run(self) -> Result<(), Error> {
         let dir = InstanceDir::locate();
-        let ended = if self.detach { detached(dir) } else { attached(dir) };
+        let ended = match (self.detach, self.orphan) {
+            (_, true) => detached(dir),
+            (true, false) => {
+                leave_family().inspect_err(|error| report(&Report::Failed(error.to_string())))
+            }
+            (false, false) => attached(dir),
+        };
         ended.map_err(Error::from)
     }
 }
 
 fn attached(dir: Result<InstanceDir, Unusable>) -> Result<(), RunError> {
     anchord_daemon::run(&dir?, given()?, Box::new(activation::notify_ready))
+}
+
+/// Starts the daemon proper and ends, so that it is no descendant of the shim: agents end their servers
+/// with all that descends from them. It inherits stdout and reports there.
+fn leave_family() -> Result<(), RunError> {
+    let system = |what| move |source| RunError::System { what, source };
+    let program = std::env::current_exe().map_err(system("cannot find this program"))?;
+    let daemon = Command::new(program).args(["daemon", "--orphan"]).stdin(Stdio::null()).spawn();
+    daemon.map_err(system("cannot start the daemon")).map(drop)
 }
 
 /// As attached, in a world of its own, and says on stdout how the start went.
@@ -53,8 +72,10 @@ fn detached(dir: Result<InstanceDir, Unusable>) -> Result<(), RunError> {
 }
 
 fn given() -> Result<Option<UnixListener>, RunError> {
-    activation::given()
-        .map_err(|source| RunError::System { what: "cannot use the socket that was passed", source })
+    activation::given().map_err(|source| RunError::System {
+        what: "cannot use the socket that was passed",
+        source,
+    })
 }
 
 /// Says it and closes stdout: whoever started us waits for its end. A starter that has gone away
@@ -70,19 +91,17 @@ fn report(report: &Report) {
 impl From<RunError> for Error {
     fn from(error: RunError) -> Self {
         let kind = match &error {
-            RunError::Instance(
-                InstanceError::Held { .. }
-                | InstanceError::HomeShared { .. }
-                | InstanceError::TooNew { .. },
-            ) => Kind::Refused,
+            RunError::Directory(unusable)
+            | RunError::Instance(InstanceError::Directory(unusable)) => unusable.into(),
+            RunError::Instance(InstanceError::Held { .. } | InstanceError::HomeShared { .. }) => {
+                Kind::Refused
+            }
             RunError::Instance(InstanceError::Damaged { .. }) | RunError::Store(_) => Kind::Damaged,
-            RunError::Directory(Unusable::TooNew { .. }) => Kind::Refused,
             RunError::Instance(
                 InstanceError::Untrusted { .. }
                 | InstanceError::DataMissing { .. }
                 | InstanceError::Io { .. },
             )
-            | RunError::Directory(_)
             | RunError::Config(_)
             | RunError::Logs(_)
             | RunError::System { .. } => Kind::Failed,

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use owo_colors::OwoColorize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::agent::{Agent, CallError};
 use crate::exit::Error;
@@ -45,7 +45,7 @@ impl Args {
         story.one_is_killed(&scratch)?;
         story.the_daemon_is_killed(&scratch)?;
         let tally = story.a_third_loads(&scratch)?;
-        writeln!(story.out, "{}", verdict(&tally).bold())?;
+        writeln!(story.out, "\n{}", verdict(&tally).bold())?;
         if tally.lost.is_empty() && tally.twice.is_empty() {
             return Ok(());
         }
@@ -81,7 +81,9 @@ impl Story<'_> {
             let told = told.map_err(|_| Error::failed("an agent of the demo panicked"))??;
             self.acknowledged.extend(told);
         }
-        self.say("ada and bob, two sessions, made four checkpoints and a save each at the same time")
+        self.say(
+            "ada and bob, two sessions, made four checkpoints and a save each at the same time",
+        )
     }
 
     fn one_is_killed(&mut self, scratch: &Scratch) -> Result<(), Error> {
@@ -171,13 +173,17 @@ fn checkpoint(agent: &mut Agent, tag: &str) -> Result<String, CallError> {
     agent.call("memory_checkpoint", &lesson(tag))
 }
 
-fn lesson(tag: &str) -> serde_json::Value {
-    json!({"lessons": [{"summary": format!("finding {tag}")}]})
+fn lesson(tag: &str) -> Value {
+    json!({"lessons": [finding(tag)]})
+}
+
+fn finding(tag: &str) -> Value {
+    json!({"summary": format!("finding {tag}")})
 }
 
 fn save(agent: &mut Agent, name: &str, tag: &str) -> Result<String, CallError> {
-    let mut arguments = lesson(tag);
-    arguments["session_summary"] = format!("{name} did what there was to do").into();
+    let summary = format!("{name} did what there was to do");
+    let arguments = json!({"session_summary": summary, "lessons": [finding(tag)]});
     agent.call("memory_save", &arguments)
 }
 
@@ -187,11 +193,8 @@ fn failed(name: &str, error: &CallError) -> Error {
 
 /// The last line.
 fn verdict(tally: &Tally) -> String {
-    let counted = format!(
-        "({} of {} acknowledged writes found)",
-        tally.found(),
-        tally.acknowledged
-    );
+    let counted =
+        format!("({} of {} acknowledged writes found)", tally.found(), tally.acknowledged);
     let mut words = if tally.lost.is_empty() {
         format!("lost: nothing {counted}")
     } else {

@@ -83,14 +83,7 @@ impl Command {
 impl ShowArgs {
     fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
         let project = self.project.resolve()?;
-        let from = match self.from {
-            Some(from) => from,
-            None => {
-                let query = ProjectQuery { project: project.clone() };
-                let status: ProjectStatus = client.get(api::PROJECT, &query)?;
-                status.entries.saturating_sub(self.limit.into()) + 1
-            }
-        };
+        let from = self.from.map_or_else(|| last(client, &project, self.limit), Ok)?;
         if self.json {
             return entries(client, &project, from, self.limit, &mut |text, _| {
                 Ok(writeln!(out, "{text}")?)
@@ -117,6 +110,13 @@ impl ShowArgs {
         })?;
         Ok(table.print(out)?)
     }
+}
+
+/// Where the last entries begin.
+fn last(client: &mut Client, project: &str, limit: u32) -> Result<u64, Error> {
+    let query = ProjectQuery { project: project.to_owned() };
+    let status: ProjectStatus = client.get(api::PROJECT, &query)?;
+    Ok(status.entries.saturating_sub(limit.into()) + 1)
 }
 
 /// Gives `each` the entries, as text and as read, page by page.
@@ -176,24 +176,22 @@ impl VerifyArgs {
 }
 
 fn verdict(reply: &VerifyReply) -> String {
-    let mut text = format!(
-        "{}: {} good entries in {}, {}\n",
-        show::plain(&reply.project.root),
+    let mut lines = vec![format!(
+        "{}: {} good entries in {}, {}",
+        reply.project.root,
         reply.entries,
         show::count(reply.segments.into(), "segment"),
         show::bytes(reply.bytes),
-    );
-    for problem in &reply.problems {
-        let line = format!("  {} line {}: {}", problem.file, problem.line, problem.what);
-        text.push_str(&show::plain(&line));
-        text.push('\n');
-    }
-    text.push_str(&match &reply.index {
-        IndexState::Agrees => "the index agrees\n".to_owned(),
-        IndexState::Behind { entries } => format!("the index is {entries} behind and follows\n"),
-        IndexState::Differs { reason } => format!("the index differs: {}\n", show::plain(reason)),
+    )];
+    let problems = reply.problems.iter();
+    lines.extend(problems.map(|bad| format!("  {} line {}: {}", bad.file, bad.line, bad.what)));
+    lines.push(match &reply.index {
+        IndexState::InUse => "the index follows".to_owned(),
+        IndexState::OutOfUse { reason } => {
+            format!("the index is out of use until it is rebuilt: {reason}")
+        }
     });
-    text
+    lines.into_iter().map(|line| show::plain(&line) + "\n").collect()
 }
 
 impl RebuildArgs {

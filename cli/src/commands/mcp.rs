@@ -13,7 +13,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
   claude mcp add -s user anchord -- anchord mcp
   anchord mcp --project ~/src/parser --tools all")]
 pub(crate) struct Args {
-    /// The project's directory [default: ANCHORD_PROJECT, CLAUDE_PROJECT_DIR, the working directory]
+    /// The project's directory [default: the one that the agent names, else the working directory]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Which tools the agent is offered

@@ -57,11 +57,10 @@ fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io:
     let counters = &status.counters;
     writeln!(
         out,
-        "  since    {}, {} ({} failed), {}",
+        "  since    {}, {} ({} failed)",
         show::count(counters.connections, "connection"),
         show::count(counters.calls, "call"),
         counters.calls_failed,
-        entries(counters.entries),
     )?;
     if counters.panics > 0 {
         let panics = show::count(counters.panics, "panic");
@@ -82,10 +81,6 @@ fn port(http: &HttpState) -> String {
             text.yellow().to_string()
         }
     }
-}
-
-fn entries(number: u64) -> String {
-    if number == 1 { "1 journal entry".to_owned() } else { format!("{number} journal entries") }
 }
 
 fn sessions(

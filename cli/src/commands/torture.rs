@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -55,6 +55,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// How many of the bad things are named.
+const SAMPLES_MAX: usize = 20;
+
 /// What came of it.
 #[derive(Debug, Default, Serialize)]
 struct Report {
@@ -90,7 +93,8 @@ impl Report {
 
 /// What a session's thread tells the one that kills.
 enum Event {
-    Acknowledged(usize),
+    /// Which session, and how many daemons had died when it asked.
+    Acknowledged(usize, u32),
     Finished(usize),
 }
 
@@ -130,19 +134,16 @@ impl Args {
         if report.is_good() {
             return Ok(());
         }
-        Err(Error::failed("torture found what must not be")
-            .with_action(format!("Run it again with --seed {seed} --keep and look at the journal.")))
+        Err(Error::failed("torture found what must not be").with_action(format!(
+            "Run it again with --seed {seed} --keep and look at the journal."
+        )))
     }
 
     fn torture(&self, scratch: &Scratch, seed: u64) -> Result<Report, Error> {
         let begun = Instant::now();
         scratch.start_daemon()?;
-        let mut report = Report {
-            seed,
-            sessions: self.sessions,
-            writes: self.writes,
-            ..Report::default()
-        };
+        let mut report =
+            Report { seed, sessions: self.sessions, writes: self.writes, ..Report::default() };
         let outcomes = self.write_and_kill(scratch, &mut report)?;
         let mut attempted = BTreeSet::new();
         let mut acknowledged = BTreeSet::new();
@@ -170,27 +171,34 @@ impl Args {
         Ok(report)
     }
 
-    fn write_and_kill(&self, scratch: &Scratch, report: &mut Report) -> Result<Vec<Outcome>, Error> {
+    fn write_and_kill(
+        &self,
+        scratch: &Scratch,
+        report: &mut Report,
+    ) -> Result<Vec<Outcome>, Error> {
         let total = u64::from(self.sessions) * u64::from(self.writes);
         let seconds = TORTURE_SECONDS_MIN + total * TORTURE_WRITE_MILLISECONDS_MAX / 1000;
         let deadline = Instant::now() + Duration::from_secs(seconds);
         let mut dice = Dice(report.seed);
         let slots: Vec<Slot> = (0..self.sessions).map(|_| Slot::default()).collect();
         let stop = AtomicBool::new(false);
+        let deaths = AtomicU32::new(0);
         let (sender, events) = channel();
         std::thread::scope(|scope| {
             let threads: Vec<_> = slots
                 .iter()
                 .enumerate()
                 .map(|(index, slot)| {
-                    let (sender, dice) = (sender.clone(), Dice(dice.next()));
-                    let (stop, writes) = (&stop, self.writes);
-                    scope.spawn(move || {
-                        let outcome = session(scratch, index, writes, dice, slot, &sender, stop);
-                        // Fails when the killer has given up, and then nobody waits for it.
-                        let _ = sender.send(Event::Finished(index));
-                        outcome
-                    })
+                    let session = Session {
+                        scratch,
+                        index,
+                        slot,
+                        events: sender.clone(),
+                        stop: &stop,
+                        deaths: &deaths,
+                    };
+                    let (writes, dice) = (self.writes, Dice(dice.next()));
+                    scope.spawn(move || session.run(writes, dice))
                 })
                 .collect();
             drop(sender);
@@ -199,16 +207,18 @@ impl Args {
                 slots: &slots,
                 moments: Moments::new(total, self.daemon_kills, self.shim_kills, &mut dice),
                 dice,
-                since: vec![0; slots.len()],
+                deaths: &deaths,
+                disturbed: vec![false; slots.len()],
+                finished: BTreeSet::new(),
                 acknowledged: 0,
             };
-            let killed = killer.run(&events, deadline, report);
+            let ended = killer.run(&events, deadline, report);
             stop.store(true, Ordering::Relaxed);
             let outcomes = threads.into_iter().map(|thread| {
                 thread.join().map_err(|_| Error::failed("a thread of torture panicked"))
             });
             let outcomes: Result<Vec<Outcome>, Error> = outcomes.collect();
-            killed.and(outcomes)
+            ended.and(outcomes)
         })
     }
 }
@@ -223,7 +233,8 @@ impl Moments {
     fn new(total: u64, daemon: u32, shim: u32, dice: &mut Dice) -> Self {
         let mut moments = |kills: u32| {
             // Not at the very end, where nobody would be disturbed.
-            let mut moments: Vec<u64> = (0..kills).map(|_| dice.below(total * 9 / 10 + 1)).collect();
+            let mut moments: Vec<u64> =
+                (0..kills).map(|_| dice.below(total * 9 / 10 + 1)).collect();
             moments.sort_unstable_by(|a, b| b.cmp(a));
             moments
         };
@@ -237,8 +248,11 @@ struct Killer<'a> {
     slots: &'a [Slot],
     moments: Moments,
     dice: Dice,
-    /// Answers of each session since the last death of a daemon; finished ones count as enough.
-    since: Vec<u32>,
+    /// How many daemons have died, counted when each is dead.
+    deaths: &'a AtomicU32,
+    /// Sessions that may still have a call under way from before the last death.
+    disturbed: Vec<bool>,
+    finished: BTreeSet<usize>,
     acknowledged: u64,
 }
 
@@ -252,17 +266,16 @@ impl Killer<'_> {
         let mut running = self.slots.len();
         while running > 0 {
             match events.recv_timeout(Duration::from_millis(POLL_MILLISECONDS)) {
-                Ok(Event::Acknowledged(index)) => {
+                Ok(Event::Acknowledged(index, deaths)) => {
                     self.acknowledged += 1;
-                    if let Some(since) = self.since.get_mut(index) {
-                        *since = since.saturating_add(1);
+                    if deaths == self.deaths.load(Ordering::SeqCst) {
+                        self.undisturbed(index);
                     }
                 }
                 Ok(Event::Finished(index)) => {
                     running -= 1;
-                    if let Some(since) = self.since.get_mut(index) {
-                        *since = u32::MAX;
-                    }
+                    self.finished.insert(index);
+                    self.undisturbed(index);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -289,20 +302,25 @@ impl Killer<'_> {
             report.shim_kills += u32::from(self.slots.get(index).is_some_and(Slot::kill));
         }
         // A call that is under way at two deaths is given up by contract, with its outcome unknown. So
-        // each session gets an answer in between; of two, one was asked for after the death.
-        if self.since.iter().all(|since| *since >= 2)
+        // each session first gets an answer to something that it asked after the death.
+        if !self.disturbed.contains(&true)
             && self.moments.daemon.pop_if(|moment| *moment <= now).is_some()
         {
             let pid = self.scratch.wait_for_daemon(None)?.pid;
             self.scratch.kill_daemon(pid)?;
             report.daemon_kills += 1;
-            for since in &mut self.since {
-                if *since != u32::MAX {
-                    *since = 0;
-                }
+            self.deaths.fetch_add(1, Ordering::SeqCst);
+            for (index, disturbed) in self.disturbed.iter_mut().enumerate() {
+                *disturbed = !self.finished.contains(&index);
             }
         }
         Ok(())
+    }
+
+    fn undisturbed(&mut self, index: usize) {
+        if let Some(disturbed) = self.disturbed.get_mut(index) {
+            *disturbed = false;
+        }
     }
 }
 
@@ -321,78 +339,99 @@ impl Slot {
     }
 }
 
-/// One session: writes, and when its shim was killed, goes on as another session.
-fn session(
-    scratch: &Scratch,
+/// One agent: writes, and when its shim was killed, goes on as another session.
+struct Session<'a> {
+    scratch: &'a Scratch,
     index: usize,
-    writes: u32,
-    mut dice: Dice,
-    slot: &Slot,
-    events: &Sender<Event>,
-    stop: &AtomicBool,
-) -> Outcome {
-    let mut outcome = Outcome::default();
-    let mut agent: Option<Agent> = None;
-    for number in 0..writes {
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-        let current = match &mut agent {
-            Some(agent) => agent,
-            None => match scratch.agent(&format!("torture-{index}")) {
-                Ok(new) => {
-                    slot.settle(Some(new.shim()));
-                    agent.insert(new)
-                }
-                Err(error) => {
-                    outcome.errors.push(error.message);
-                    break;
-                }
-            },
-        };
-        let tag = format!("t-{index:04}-{number:06}");
-        let (tool, arguments) = write(&tag, dice.next());
-        outcome.attempted.insert(tag.clone());
-        match current.call(tool, &arguments) {
-            Ok(_) => {
-                outcome.acknowledged.insert(tag);
-                // Fails when the killer has given up.
-                let _ = events.send(Event::Acknowledged(index));
+    slot: &'a Slot,
+    events: Sender<Event>,
+    stop: &'a AtomicBool,
+    deaths: &'a AtomicU32,
+}
+
+impl Session<'_> {
+    fn run(&self, writes: u32, mut dice: Dice) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut agent: Option<Agent> = None;
+        for number in 0..writes {
+            if self.stop.load(Ordering::Relaxed) {
+                break;
             }
-            Err(CallError::Gone) if slot.killed.swap(false, Ordering::SeqCst) => {
-                outcome.unknown += 1;
-                slot.settle(None);
+            let current = match &mut agent {
+                Some(agent) => agent,
+                None => match self.begin() {
+                    Ok(new) => agent.insert(new),
+                    Err(error) => {
+                        outcome.errors.push(error.message);
+                        break;
+                    }
+                },
+            };
+            let tag = format!("t-{:04}-{number:06}", self.index);
+            let gone = self.write(current, tag, &mut dice, &mut outcome);
+            if gone {
+                self.slot.settle(None);
                 agent = None;
+            }
+        }
+        self.slot.settle(None);
+        self.tell(Event::Finished(self.index));
+        outcome
+    }
+
+    fn begin(&self) -> Result<Agent, Error> {
+        let agent = self.scratch.agent(&format!("torture-{}", self.index))?;
+        self.slot.settle(Some(agent.shim()));
+        Ok(agent)
+    }
+
+    /// Makes one write. Returns whether the shim is gone.
+    fn write(&self, agent: &mut Agent, tag: String, dice: &mut Dice, seen: &mut Outcome) -> bool {
+        let (tool, arguments) = write(&tag, dice.next());
+        seen.attempted.insert(tag.clone());
+        let asked = self.deaths.load(Ordering::SeqCst);
+        match agent.call(tool, &arguments) {
+            Ok(_) => {
+                seen.acknowledged.insert(tag);
+                self.tell(Event::Acknowledged(self.index, asked));
+                false
+            }
+            Err(CallError::Gone) if self.slot.killed.swap(false, Ordering::SeqCst) => {
+                seen.unknown += 1;
+                true
             }
             Err(error) => {
-                outcome.errors.push(format!("{tag}: {error}"));
-                if error != CallError::Gone {
-                    continue;
-                }
-                slot.settle(None);
-                agent = None;
+                seen.errors.push(format!("{tag}: {error}"));
+                error == CallError::Gone
             }
         }
     }
-    slot.settle(None);
-    outcome
+
+    fn tell(&self, event: Event) {
+        // Fails when the killer has given up, and then nobody waits for it.
+        let _ = self.events.send(event);
+    }
 }
 
 /// A write that carries its tag wherever it may be looked for.
 fn write(tag: &str, dice: u64) -> (&'static str, Value) {
-    let lesson = json!({"summary": format!("what {tag} taught"), "detail": format!("more of {tag}")});
+    let lesson =
+        json!({"summary": format!("what {tag} taught"), "detail": format!("more of {tag}")});
     match dice % 10 {
         0..6 => ("memory_checkpoint", json!({"lessons": [lesson]})),
         6 => {
             let file = format!("src/{tag}.rs");
-            let anchor = json!({"file": file, "lines": "1-9", "concept": format!("where {tag} is")});
+            let anchor =
+                json!({"file": file, "lines": "1-9", "concept": format!("where {tag} is")});
             ("memory_checkpoint", json!({"anchors": [anchor]}))
         }
         7 => {
             let blueprint = json!({"category": "decision", "title": tag, "content": "As it says."});
             ("memory_checkpoint", json!({"blueprints": [blueprint]}))
         }
-        _ => ("memory_save", json!({"session_summary": format!("up to {tag}"), "lessons": [lesson]})),
+        _ => {
+            ("memory_save", json!({"session_summary": format!("up to {tag}"), "lessons": [lesson]}))
+        }
     }
 }
 
@@ -415,23 +454,24 @@ impl Dice {
 }
 
 fn words(report: &Report) -> String {
-    let mut text = format!(
-        "{} x {} writes, {}, {}, {}\n",
+    let mut lines = vec![format!(
+        "{} x {} writes, {}, {}, {}",
         show::count(report.sessions.into(), "session"),
         report.writes,
         show::count(report.daemon_kills.into(), "daemon kill"),
         show::count(report.shim_kills.into(), "shim kill"),
         show::duration(report.milliseconds),
-    );
-    let samples = report.lost.iter().map(|tag| format!("lost: {tag}"));
-    let samples = samples.chain(report.duplicated.iter().map(|tag| format!("twice: {tag}")));
-    for sample in samples.chain(report.errors.iter().map(|error| format!("error: {error}"))).take(20) {
-        text.push_str(&format!("  {}\n", show::plain(&sample)));
+    )];
+    let bad = report.lost.iter().map(|tag| format!("lost: {tag}"));
+    let bad = bad.chain(report.duplicated.iter().map(|tag| format!("twice: {tag}")));
+    let bad: Vec<String> =
+        bad.chain(report.errors.iter().map(|error| format!("error: {error}"))).collect();
+    lines.extend(bad.iter().take(SAMPLES_MAX).map(|line| format!("  {}", show::plain(line))));
+    if bad.len() > SAMPLES_MAX {
+        lines.push(format!("  and {} more", bad.len() - SAMPLES_MAX));
     }
-    if let Some(why) = report.stopped {
-        text.push_str(&format!("  stopped early: {why}\n"));
-    }
-    text.push_str(&format!(
+    lines.extend(report.stopped.map(|why| format!("  stopped early: {why}")));
+    lines.push(format!(
         "acknowledged {}, found {}, lost {}, duplicated {}, errors {}, unknown {}\n",
         report.acknowledged,
         report.found,
@@ -440,7 +480,7 @@ fn words(report: &Report) -> String {
         report.errors.len(),
         report.unknown,
     ));
-    text
+    lines.join("\n")
 }
 
 #[cfg(test)]

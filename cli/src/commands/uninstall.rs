@@ -108,7 +108,8 @@ fn plan(dir: &InstanceDir, home: Option<&Path>, data: bool) -> Result<Plan, Erro
     if exists(&config) {
         plan.stays.push((config, "your configuration"));
     }
-    let own = [dir.sock(), dir.lock(), dir.starting(), dir.resending(), dir.key(), dir.instance_json()];
+    let own =
+        [dir.sock(), dir.lock(), dir.starting(), dir.resending(), dir.key(), dir.instance_json()];
     plan.goes.extend(own.into_iter().filter(|path| exists(path)));
     plan.emptied = vec![file.logs, file.data, file.config, dir.path().to_owned()];
     Ok(plan)

@@ -33,8 +33,10 @@ fn a_write_that_was_applied_twice_shows_in_the_journal() {
         changes,
     };
     let stage = json!({"stage": {"session": "s", "part": {"lessons": [{"summary": "t-1 x"}]}}});
-    let row = |summary: &str| json!({"put": {"id": "s1", "body": {"session_row": {"summary": summary}}}});
-    let aside = json!({"put": {"standing": "archived", "body": {"session_row": {"summary": "t-2"}}}});
+    let row =
+        |summary: &str| json!({"put": {"id": "s1", "body": {"session_row": {"summary": summary}}}});
+    let aside =
+        json!({"put": {"standing": "archived", "body": {"session_row": {"summary": "t-2"}}}});
     let mut seen = Seen::default();
     seen.note_applied(&line("checkpoint", vec![stage.clone()]));
     seen.note_applied(&line("save", vec![row("did t-2")]));

@@ -9,7 +9,7 @@ fn load(text: &str, http: Option<&str>) -> Result<Config, String> {
 }
 
 fn http(enabled: bool, port: u16) -> Config {
-    Config { http: HttpConfig { enabled, port }, sessions: SessionsConfig::default() }
+    Config { http: HttpConfig { enabled, port }, ..Config::default() }
 }
 
 #[test]
@@ -29,6 +29,14 @@ fn the_environment_overrides_the_file_and_the_file_the_defaults() {
 }
 
 #[test]
+fn the_grace_of_a_session_is_set_in_seconds() {
+    let grace = |text: &str| load(text, None).unwrap().sessions.grace;
+    assert_eq!(grace(""), SESSION_GRACE);
+    assert_eq!(grace("[sessions]\ngrace_seconds = 1"), Duration::from_secs(1));
+    assert_eq!(grace("[sessions]\ngrace_seconds = 3600"), Duration::from_hours(1));
+}
+
+#[test]
 fn what_is_wrong_is_named_with_what_is_allowed() {
     for (text, variable, parts) in [
         ("colour = 1", None, ["config.toml", "`colour`", "[http]"]),
@@ -38,6 +46,22 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
         ("[http]\nport = 65536", None, ["config.toml", "`http.port` is 65536", "0 to 65535"]),
         ("[http]\nport = \"x\"", None, ["config.toml", "`http.port` is \"x\"", "0 to 65535"]),
         ("[http]\nenabled = 1", None, ["config.toml", "`http.enabled` is 1", "true, false"]),
+        ("sessions = 1", None, ["config.toml", "`sessions` is 1", "[sessions]"]),
+        (
+            "[sessions]\ngrace = 1",
+            None,
+            ["config.toml", "`sessions.grace`", "sessions.grace_seconds"],
+        ),
+        (
+            "[sessions]\ngrace_seconds = 0",
+            None,
+            ["config.toml", "`sessions.grace_seconds` is 0", "1 to 3600"],
+        ),
+        (
+            "[sessions]\ngrace_seconds = 3601",
+            None,
+            ["config.toml", "`sessions.grace_seconds` is 3601", "1 to 3600"],
+        ),
         ("[http]\nport = 1\nport = 2", None, ["config.toml", "line 3", "duplicate key"]),
         ("", Some("on"), ["the environment", "`ANCHORD_HTTP` is `on`", "off, or a port"]),
         ("", Some("-1"), ["the environment", "`ANCHORD_HTTP` is `-1`", "off, or a port"]),

@@ -36,6 +36,8 @@ pub(super) fn router(daemon: Arc<Daemon>) -> Router {
         .route(api::EXPORT, get(export))
         .route(api::IMPORT, post(import))
         .route(api::STOP, post(stop))
+        .fallback(unknown)
+        .method_not_allowed_fallback(unknown)
         .layer(DefaultBodyLimit::max(limits::ADMIN_BODY_BYTES_MAX))
         .with_state(daemon)
 }
@@ -128,6 +130,14 @@ async fn stop(State(daemon): Shared) -> Json<api::StopReply> {
     Json(admin::stop(&daemon))
 }
 
+async fn unknown(request: axum::extract::Request) -> ErrorReply {
+    ErrorReply {
+        code: ErrorCode::NotFound,
+        error: format!("this daemon does not know {} {}", request.method(), request.uri().path()),
+        action: Some("It may be older than this command: run `anchord restart`.".to_owned()),
+    }
+}
+
 impl IntoResponse for ErrorReply {
     fn into_response(self) -> Response {
         let status =
@@ -174,3 +184,6 @@ where
 fn bad_request(error: String) -> ErrorReply {
     ErrorReply { code: ErrorCode::BadRequest, error, action: None }
 }
+
+#[cfg(test)]
+mod tests;

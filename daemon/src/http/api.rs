@@ -264,12 +264,6 @@ pub struct CountersStatus {
     pub calls: u64,
     /// Tool calls answered with an error.
     pub calls_failed: u64,
-    /// Journal entries written.
-    pub entries: u64,
-    /// Times the disk was synced for them.
-    pub syncs: u64,
-    /// Writes that had been applied before and got their stored reply.
-    pub replayed: u64,
     /// Panics caught.
     pub panics: u64,
 }
@@ -368,7 +362,7 @@ pub struct VerifyReply {
     pub entries: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Whether the index agrees with the journal.
+    /// Whether the index follows the journal.
     pub index: IndexState,
     /// What is wrong with the journal, in its order.
     pub problems: Vec<Problem>,
@@ -377,7 +371,7 @@ pub struct VerifyReply {
 impl VerifyReply {
     /// Whether there is nothing to repair. An index that is merely behind catches up by itself.
     pub fn is_sound(&self) -> bool {
-        self.problems.is_empty() && !matches!(self.index, IndexState::Differs { .. })
+        self.problems.is_empty()
     }
 }
 
@@ -385,15 +379,10 @@ impl VerifyReply {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum IndexState {
-    /// It holds exactly what the journal leads to.
-    Agrees,
-    /// It follows, some entries behind.
-    Behind {
-        /// How many.
-        entries: u64,
-    },
-    /// It has to be rebuilt.
-    Differs {
+    /// It follows every write.
+    InUse,
+    /// It failed and waits for the next opening, which builds it anew. Nothing is lost by it.
+    OutOfUse {
         /// Why.
         reason: String,
     },

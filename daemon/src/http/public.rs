@@ -132,3 +132,6 @@ async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
+
+#[cfg(test)]
+mod tests;

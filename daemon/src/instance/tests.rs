@@ -57,7 +57,8 @@ fn a_second_daemon_is_told_who_holds_the_lock() {
 fn a_home_shared_between_machines_is_named() {
     let (_scratch, dir) = scratch();
     let first = acquire(&dir).unwrap();
-    let elsewhere = || Instance::acquire(&InstanceDir::named(&dir), &Places::beneath(&dir), &host("another"));
+    let elsewhere =
+        || Instance::acquire(&InstanceDir::named(&dir), &Places::beneath(&dir), &host("another"));
     let error = elsewhere().unwrap_err().to_string();
     assert!(
         error.contains("HOME is shared between machines: set ANCHORD_HOME to a local path"),
@@ -73,8 +74,15 @@ fn a_home_shared_between_machines_is_named() {
 fn a_starting_daemon_waits_for_a_draining_one() {
     let (_scratch, dir) = scratch();
     let draining = acquire(&dir).unwrap();
-    let wait =
-        |patience| Instance::acquire_within(&InstanceDir::named(&dir), &Places::beneath(&dir), &host("boot"), patience);
+    let wait = |patience| {
+        Instance::acquire_within(
+            &InstanceDir::named(&dir),
+            &Places::beneath(&dir),
+            &host("boot"),
+            patience,
+            || true,
+        )
+    };
     assert!(matches!(wait(Duration::ZERO), Err(InstanceError::Held { .. })));
     std::thread::scope(|scope| {
         let starting = scope.spawn(|| wait(Duration::from_mins(1)));
@@ -114,7 +122,10 @@ fn a_directory_that_others_may_have_prepared_is_refused() {
         fs::create_dir_all(&dir).unwrap();
         fs::set_permissions(&dir, Permissions::from_mode(bits)).unwrap();
         let error = acquire(&dir).unwrap_err();
-        assert!(matches!(error, InstanceError::Directory(Unusable::Open { .. })), "{bits:o}: {error}");
+        assert!(
+            matches!(error, InstanceError::Directory(Unusable::Open { .. })),
+            "{bits:o}: {error}"
+        );
     }
     fs::set_permissions(&dir, Permissions::from_mode(0o755)).unwrap();
     drop(acquire(&dir).unwrap());

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anchord_memory::{ArchivePlan, Change, Memory, Provenance, Refusal, Staged, archive};
+use anchord_memory::{
+    ArchivePlan, Change, CheckpointOutcome, Memory, Provenance, Refusal, Revision, Save,
+    SaveOutcome, Staged, archive, plan_checkpoint, plan_save,
+};
 
 use super::tool::ToolError;
 use crate::clock;
@@ -51,18 +54,25 @@ impl Context {
             + Sync
             + 'static,
     {
-        let place = self.session.place(&self.daemon)?;
+        let place = self.session.place(&self.daemon).await?;
         let part = match place.root().and_then(|root| root.to_str()) {
             Some(root) => part.relative_to(root),
             None => part,
         };
+        let refused = move |refusal: Refusal| format!("failed to {operation}: {refusal}");
+        if self.session.project().is_none() && self.view().await?.project.is_none() {
+            // The write would make the project: not for a call that is refused.
+            let by = self.session.provenance(clock::now());
+            plan(&Memory::default(), &by, part.clone())
+                .map_err(|refusal| ToolError::Caller(refused(refusal)))?;
+        }
         let plan = Arc::new(plan);
         let decide = || -> Decide<Memory> {
             let (plan, part) = (Arc::clone(&plan), part.clone());
             let session = Arc::clone(&self.session);
             Box::new(move |memory, now| {
-                let (changes, reply) = plan(memory, &session.provenance(now), part)
-                    .map_err(|refusal| format!("failed to {operation}: {refusal}"))?;
+                let (changes, reply) =
+                    plan(memory, &session.provenance(now), part).map_err(refused)?;
                 Ok(Decided { changes, reply })
             })
         };
@@ -70,8 +80,41 @@ impl Context {
         Ok(written.reply.to_string())
     }
 
+    /// Stages a part; `reply` words the outcome as the tool set does.
+    pub(crate) async fn checkpoint(
+        &self,
+        part: Staged,
+        reply: fn(&CheckpointOutcome) -> String,
+    ) -> Result<String, ToolError> {
+        self.write("checkpoint", part, move |memory, by, part| {
+            let plan = plan_checkpoint(memory, by, part)?;
+            Ok((plan.changes, reply(&plan.outcome)))
+        })
+        .await
+    }
+
+    /// Folds what is staged, and a part, into shared memory; `reply` words the outcome.
+    pub(crate) async fn save(
+        &self,
+        session_summary: String,
+        part: Staged,
+        expected_revision: Option<Revision>,
+        reply: fn(&SaveOutcome) -> String,
+    ) -> Result<String, ToolError> {
+        let archive = self.archive_plan().await?;
+        let started = self.session.started;
+        self.write("save", part, move |memory, by, part| {
+            let session_summary = &session_summary;
+            let archive = archive.as_ref();
+            let save = Save { started, session_summary, part, expected_revision, archive };
+            let plan = plan_save(memory, by, save)?;
+            Ok((plan.changes, reply(&plan.outcome)))
+        })
+        .await
+    }
+
     /// What a save should archive, if memory is too large. Looks at files, hence not where it is decided.
-    pub(crate) async fn archive_plan(&self) -> Result<Option<ArchivePlan>, ToolError> {
+    async fn archive_plan(&self) -> Result<Option<ArchivePlan>, ToolError> {
         let View { memory, place, .. } = self.view().await?;
         let now = clock::now();
         let candidates = archive::candidates(&memory, now);

@@ -36,17 +36,8 @@ pub(crate) async fn serve<R, W>(
     R: AsyncBufRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let transport = NumberedLines::new(lines, writer, Arc::clone(&connection.instance));
     let service = Service { tools: daemon.tools(connection.tool_set), daemon, connection };
-    match service.serve_with_ct(transport, stop).await {
-        Ok(running) => {
-            if let Err(error) = running.waiting().await {
-                tracing::error!(%error, "an MCP service ended badly");
-            }
-        }
-        // A probe that closes before it says anything is no fault.
-        Err(error) => tracing::debug!(%error, "no MCP session came of a connection"),
-    }
+    service.serve_lines(lines, writer, stop).await;
 }
 
 struct Service {
@@ -56,6 +47,24 @@ struct Service {
 }
 
 impl Service {
+    async fn serve_lines<R, W>(self, lines: LineReader<R>, writer: W, stop: CancellationToken)
+    where
+        R: AsyncBufRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let instance = Arc::clone(&self.connection.instance);
+        let transport = NumberedLines::new(lines, writer, instance, stop);
+        match self.serve(transport).await {
+            Ok(running) => {
+                if let Err(error) = running.waiting().await {
+                    tracing::error!(%error, "an MCP service ended badly");
+                }
+            }
+            // A probe that closes before it says anything is no fault.
+            Err(error) => tracing::debug!(%error, "no MCP session came of a connection"),
+        }
+    }
+
     async fn run(
         &self,
         spec: &ToolSpec,
@@ -143,10 +152,6 @@ impl ServerHandler for Service {
             result = &mut call => return result.map(CallToolResponse::from),
             () = context.ct.cancelled() => {}
         }
-        if self.connection.stop.is_cancelled() {
-            // The daemon drains: what it has accepted it answers.
-            return call.await.map(CallToolResponse::from);
-        }
         // The client cancelled; rmcp drops this answer, and what is already queued is still written.
         Err(ErrorData::internal_error("cancelled", None))
     }
@@ -163,3 +168,6 @@ impl ServerHandler for Service {
         ProtocolVersion::KNOWN_VERSIONS.into()
     }
 }
+
+#[cfg(test)]
+mod tests;

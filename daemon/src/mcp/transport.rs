@@ -15,6 +15,8 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::limits;
 use crate::socket::lines::{LineReader, Read};
@@ -24,7 +26,9 @@ use crate::store::Call;
 pub(crate) struct NumberedLines<R> {
     lines: LineReader<R>,
     order: Order,
-    outgoing: mpsc::Sender<Vec<u8>>,
+    outgoing: Option<mpsc::Sender<Vec<u8>>>,
+    written: Option<JoinHandle<()>>,
+    stop: CancellationToken,
     /// An answer of our own that is not queued yet; [`Transport::receive`] may be dropped at any await.
     unsent: Option<Vec<u8>>,
 }
@@ -32,7 +36,7 @@ pub(crate) struct NumberedLines<R> {
 /// Gives each request its number and its turn.
 struct Order {
     instance: Arc<str>,
-    previous: Option<oneshot::Receiver<()>>,
+    previous: Option<oneshot::Receiver<Passed>>,
 }
 
 /// What a request brings along: the line it came in and its turn.
@@ -46,10 +50,14 @@ pub(crate) struct Ticket {
 /// A place in the connection's order: calls run one after the other, as they were sent.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    previous: Option<oneshot::Receiver<()>>,
-    /// Dropped with the turn, which lets the next call go, also when this one panics.
-    _done: oneshot::Sender<()>,
+    /// The turn before this one, until it is over.
+    previous: Option<oneshot::Receiver<Passed>>,
+    next: Option<oneshot::Sender<Passed>>,
 }
+
+/// A turn that is over, with the one that it never waited for: the next has to wait for that instead.
+#[derive(Debug)]
+struct Passed(Option<oneshot::Receiver<Passed>>);
 
 impl Ticket {
     /// Takes the turn; a ticket has one.
@@ -61,9 +69,19 @@ impl Ticket {
 impl Turn {
     /// Waits until the calls before this one on the connection are over.
     pub(crate) async fn come(&mut self) {
-        if let Some(previous) = self.previous.take() {
-            // The sender is never used, only dropped: the error is the signal.
-            let _ = previous.await;
+        while let Some(previous) = &mut self.previous {
+            // A turn never goes without passing on; if it did, there would be nothing to wait for.
+            self.previous = previous.await.ok().and_then(|Passed(earlier)| earlier);
+        }
+    }
+}
+
+impl Drop for Turn {
+    /// Lets the next one go, also when the call panics, is cancelled while it waits, or needs no turn.
+    fn drop(&mut self) {
+        if let Some(next) = self.next.take() {
+            // The connection may be over; then nobody waits.
+            let _ = next.send(Passed(self.previous.take()));
         }
     }
 }
@@ -74,23 +92,32 @@ impl Turn {
 pub(crate) struct Gone;
 
 impl<R: AsyncBufRead + Unpin + Send> NumberedLines<R> {
-    /// Reads numbered lines of the shim `instance`; writes through a task that ends with the connection.
+    /// Reads numbered lines of the shim `instance` until `stop`; writes through a task that ends with
+    /// the connection.
     pub(crate) fn new(
         mut lines: LineReader<R>,
         writer: impl AsyncWrite + Unpin + Send + 'static,
         instance: Arc<str>,
+        stop: CancellationToken,
     ) -> Self {
         lines.set_bytes_max(limits::MCP_LINE_BYTES_MAX);
         let (outgoing, replies) = mpsc::channel(limits::CONNECTION_REPLIES_MAX);
-        tokio::spawn(write_lines(writer, replies));
-        Self { lines, order: Order { instance, previous: None }, outgoing, unsent: None }
+        let written = tokio::spawn(write_lines(writer, replies));
+        Self {
+            lines,
+            order: Order { instance, previous: None },
+            outgoing: Some(outgoing),
+            written: Some(written),
+            stop,
+            unsent: None,
+        }
     }
 }
 
 impl Order {
     fn ticket(&mut self, number: u64, acknowledged: u64) -> Ticket {
-        let (done, next) = oneshot::channel();
-        let turn = Turn { previous: self.previous.replace(next), _done: done };
+        let (next, over) = oneshot::channel();
+        let turn = Turn { previous: self.previous.replace(over), next: Some(next) };
         Ticket {
             call: Call { instance: Arc::clone(&self.instance), number, acknowledged },
             turn: Arc::new(Mutex::new(Some(turn))),
@@ -120,18 +147,24 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Numbere
         item: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Gone>> + Send + 'static {
         let outgoing = self.outgoing.clone();
-        async move { outgoing.send(encode(&item)).await.map_err(|_| Gone) }
+        async move { outgoing.ok_or(Gone)?.send(encode(&item)).await.map_err(|_| Gone) }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if self.unsent.is_some() {
-                let permit = self.outgoing.reserve().await.ok()?;
+                let permit = self.outgoing.as_ref()?.reserve().await.ok()?;
                 if let Some(answer) = self.unsent.take() {
                     permit.send(answer);
                 }
             }
-            let answer = match self.lines.next().await {
+            // Who drains asks nothing more of the shim, and answers what it was asked.
+            let read = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return None,
+                read = self.lines.next() => read,
+            };
+            let answer = match read {
                 Ok(Read::Line(line)) => match self.order.parse(line) {
                     Ok(message) => return Some(message),
                     Err(answer) => answer,
@@ -151,7 +184,14 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Numbere
         }
     }
 
+    /// Waits until what was sent is written, if the shim reads it.
     async fn close(&mut self) -> Result<(), Gone> {
+        self.outgoing = None;
+        let Some(mut written) = self.written.take() else { return Ok(()) };
+        if tokio::time::timeout(limits::LAST_REPLIES_TIME_MAX, &mut written).await.is_err() {
+            written.abort();
+            return Err(Gone);
+        }
         Ok(())
     }
 }
@@ -188,3 +228,6 @@ async fn write_lines(mut writer: impl AsyncWrite + Unpin, mut lines: mpsc::Recei
     // The peer may be gone already; then there is nobody to tell.
     let _ = writer.shutdown().await;
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod queue;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anchord_memory::{Memory, NoticeId};
@@ -13,9 +14,7 @@ use arc_swap::ArcSwapOption;
 pub use owner::{Decide, Decided, Owner, WriteError, Written};
 
 use crate::projects::ProjectId;
-use crate::store::{
-    Health, JournalStore, Machine, OpenReport, Opened, Options, Sizes, Store, StoreError,
-};
+use crate::store::{JournalStore, Machine, OpenReport, Opened, Options, Store, StoreError};
 use crate::{clock, limits};
 
 /// The soft marks' prefix of notices that a load has shown.
@@ -63,11 +62,6 @@ impl OpenProject {
         });
     }
 
-    /// What the store takes up and how it is.
-    pub(crate) async fn sizes(&self) -> Result<(Sizes, Health), WriteError> {
-        self.owner.ask(|store, _| (store.sizes(), store.health())).await
-    }
-
     fn touch(&self) {
         *lock(&self.used) = clock::start();
     }
@@ -78,20 +72,21 @@ impl OpenProject {
 pub(crate) struct OpenProjects {
     data: PathBuf,
     slots: Mutex<HashMap<ProjectId, Arc<Slot>>>,
+    closed: Arc<AtomicBool>,
 }
 
 /// One project's place. The gate lets one caller open or close it while those who need it wait; calls to
 /// an open project do not pass it.
 #[derive(Debug, Default)]
 struct Slot {
-    gate: tokio::sync::Mutex<()>,
+    gate: Arc<tokio::sync::Mutex<()>>,
     current: ArcSwapOption<OpenProject>,
 }
 
 impl OpenProjects {
     /// Projects beneath a data directory.
     pub(crate) fn new(data: PathBuf) -> Self {
-        Self { data, slots: Mutex::default() }
+        Self { data, slots: Mutex::default(), closed: Arc::default() }
     }
 
     /// Where a project's data is.
@@ -105,19 +100,33 @@ impl OpenProjects {
     }
 
     /// The project, opened if need be; one opens, the others wait for it.
+    ///
+    /// Opening goes on when the caller is cancelled: half-way it would leave a store that nobody closes.
     pub(crate) async fn open(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
         let slot = Arc::clone(lock(&self.slots).entry(id).or_default());
-        if let Some(project) = slot.current.load_full() {
+        if let Some(project) = slot.open() {
             project.touch();
             return Ok(project);
         }
-        let _gate = slot.gate.lock().await;
-        if let Some(project) = slot.current.load_full() {
-            return Ok(project);
-        }
-        let project = open_project(id, self.directory(id)).await?;
-        slot.current.store(Some(Arc::clone(&project)));
-        Ok(project)
+        let (directory, closed) = (self.directory(id), Arc::clone(&self.closed));
+        unwound(tokio::spawn(async move {
+            let _gate = Arc::clone(&slot.gate).lock_owned().await;
+            if let Some(project) = slot.open() {
+                return Ok(project);
+            }
+            if closed.load(Ordering::SeqCst) {
+                let why = "this daemon is leaving; try again in a moment".to_owned();
+                return Err(StoreError::ReadOnly { why });
+            }
+            if let Some(dead) = slot.current.swap(None) {
+                // Its owner panicked. What it acknowledged is on disk; the store is free when it has ended.
+                dead.owner.close().await;
+            }
+            let project = open_project(id, directory).await?;
+            slot.current.store(Some(Arc::clone(&project)));
+            Ok(project)
+        }))
+        .await
     }
 
     /// The project, if it is open.
@@ -131,14 +140,22 @@ impl OpenProjects {
     }
 
     /// Closes a project, serving what is queued, and runs something on its directory before anyone can
-    /// open it again.
-    pub(crate) async fn close_and<T>(&self, id: ProjectId, then: impl FnOnce(&Path) -> T) -> T {
+    /// open it again. Goes on when the caller is cancelled.
+    pub(crate) async fn close_and<T: Send + 'static>(
+        &self,
+        id: ProjectId,
+        then: impl FnOnce(&Path) -> T + Send + 'static,
+    ) -> T {
         let slot = Arc::clone(lock(&self.slots).entry(id).or_default());
-        let _gate = slot.gate.lock().await;
-        if let Some(project) = slot.current.swap(None) {
-            project.owner.close().await;
-        }
-        then(&self.directory(id))
+        let directory = self.directory(id);
+        unwound(tokio::spawn(async move {
+            let _gate = Arc::clone(&slot.gate).lock_owned().await;
+            if let Some(project) = slot.current.swap(None) {
+                project.owner.close().await;
+            }
+            unwound(tokio::task::spawn_blocking(move || then(&directory))).await
+        }))
+        .await
     }
 
     /// Closes projects that nobody has used for a while and that `in_use` does not name.
@@ -153,11 +170,30 @@ impl OpenProjects {
         }
     }
 
-    /// Closes all of them.
+    /// Closes all of them, for good.
     pub(crate) async fn close_all(&self) {
+        self.closed.store(true, Ordering::SeqCst);
         for project in self.all() {
             self.close_and(project.id, |_| ()).await;
         }
+    }
+}
+
+impl Slot {
+    fn open(&self) -> Option<Arc<OpenProject>> {
+        self.current.load_full().filter(|project| !project.owner.is_closed())
+    }
+}
+
+/// What a task gives; its panic goes on in the one who waits.
+pub(crate) async fn unwound<T>(task: tokio::task::JoinHandle<T>) -> T {
+    match task.await {
+        Ok(outcome) => outcome,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Tasks are never aborted; only the runtime's own end leads here.
+            Err(_cancelled) => std::future::pending().await,
+        },
     }
 }
 
@@ -190,11 +226,7 @@ async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProje
 pub(crate) async fn open_owner<M: Machine>(
     directory: PathBuf,
 ) -> Result<(Owner<M>, OpenReport, Vec<String>), StoreError> {
-    let opening = tokio::task::spawn_blocking(move || open_blocking::<M>(&directory));
-    match opening.await {
-        Ok(opened) => opened,
-        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-    }
+    unwound(tokio::task::spawn_blocking(move || open_blocking::<M>(&directory))).await
 }
 
 fn open_blocking<M: Machine>(
@@ -211,3 +243,6 @@ fn open_blocking<M: Machine>(
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::oneshot;
 
 use super::queue::{FairQueue, NotQueued, Taken};
-use crate::store::{Answer, Call, Entry, Machine, Replies, Store};
+use crate::store::{Answer, Call, Entry, Health, Machine, Replies, Store};
 use crate::{clock, limits};
 
 /// What a decision comes to: the changes to make durable, and what to tell the caller then.
@@ -45,7 +45,7 @@ pub enum WriteError {
     #[error("busy: too many writes of this session are waiting; try again in a moment")]
     Busy,
     /// The disk did not take it; nothing was saved.
-    #[error("not saved: {0}")]
+    #[error("{0}")]
     NotSaved(String),
     /// The store is being closed; opening it again helps.
     #[error("the store is closing")]
@@ -61,6 +61,7 @@ pub enum WriteError {
 /// A handle to a store's owner: cheap to clone; the owner ends when it is closed.
 pub struct Owner<M: Machine> {
     published: Arc<ArcSwap<M>>,
+    health: Arc<ArcSwap<Health>>,
     queue: Arc<FairQueue<Job<M>>>,
     ended: Arc<tokio::sync::watch::Receiver<bool>>,
 }
@@ -69,6 +70,7 @@ impl<M: Machine> Clone for Owner<M> {
     fn clone(&self) -> Self {
         Self {
             published: Arc::clone(&self.published),
+            health: Arc::clone(&self.health),
             queue: Arc::clone(&self.queue),
             ended: Arc::clone(&self.ended),
         }
@@ -103,19 +105,31 @@ impl<M: Machine> Owner<M> {
         let published = Arc::new(ArcSwap::from_pointee(state.clone()));
         let queue = FairQueue::new();
         let (ending, ended) = tokio::sync::watch::channel(false);
-        let worker = Worker { store, head: state, replies, published: Arc::clone(&published) };
+        let health = Arc::new(ArcSwap::from_pointee(store.health()));
+        let worker = Worker {
+            store,
+            head: state,
+            replies,
+            published: Arc::clone(&published),
+            health: Arc::clone(&health),
+        };
         let lane = Arc::clone(&queue);
         std::thread::Builder::new().name(format!("own-{}", M::NAME)).spawn(move || {
             let _closing = CloseOnDrop(&lane);
             worker.run(&lane);
             ending.send_replace(true);
         })?;
-        Ok(Self { published, queue, ended: Arc::new(ended) })
+        Ok(Self { published, health, queue, ended: Arc::new(ended) })
     }
 
     /// The newest state that is on disk.
     pub fn snapshot(&self) -> Arc<M> {
         self.published.load_full()
+    }
+
+    /// What is wrong with the store, as of the last write.
+    pub fn health(&self) -> Arc<Health> {
+        self.health.load_full()
     }
 
     /// Queues a write and waits until it is on disk.
@@ -140,11 +154,12 @@ impl<M: Machine> Owner<M> {
     ) -> Result<T, WriteError> {
         let (answer, answered) = oneshot::channel();
         let job = Job::Ask(Box::new(move |store, state| {
+            let found = catch_unwind(AssertUnwindSafe(|| question(store, state)));
             // The asker may have gone; then nobody wants the answer.
-            let _ = answer.send(question(store, state));
+            let _ = answer.send(found.map_err(|_panic| WriteError::Internal));
         }));
         self.push(&SessionId::new(""), job).await?;
-        answered.await.map_err(|_| WriteError::Closed)
+        answered.await.unwrap_or(Err(WriteError::Closed))
     }
 
     async fn push(&self, lane: &SessionId, job: Job<M>) -> Result<(), WriteError> {
@@ -157,6 +172,11 @@ impl<M: Machine> Owner<M> {
     /// Jobs waiting.
     pub fn waiting(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Whether nothing is taken in any more: it was closed, or its thread has died.
+    pub fn is_closed(&self) -> bool {
+        self.queue.is_closed()
     }
 
     /// Serves what is queued, closes the store, and returns when that is done.
@@ -184,6 +204,7 @@ struct Worker<M: Machine> {
     head: M,
     replies: Replies,
     published: Arc<ArcSwap<M>>,
+    health: Arc<ArcSwap<Health>>,
 }
 
 impl<M: Machine> Worker<M> {
@@ -194,6 +215,10 @@ impl<M: Machine> Worker<M> {
             match queue.take(limits::BATCH_JOBS_MAX, limits::INDEX_FLUSH_AFTER) {
                 Taken::Batch(jobs) => {
                     self.serve(jobs);
+                    let health = self.store.health();
+                    if **self.health.load() != health {
+                        self.health.store(Arc::new(health));
+                    }
                     dirty = true;
                 }
                 Taken::Idle => {}
@@ -212,7 +237,7 @@ impl<M: Machine> Worker<M> {
         let mut batch = Batch::new(self.head.clone());
         for job in jobs {
             match job {
-                Job::Write(write) => batch.decide(write, &self.replies),
+                Job::Write(write) => batch.decide(write, &self.replies, self.store.as_ref()),
                 Job::Ask(ask) => {
                     // An asker sees what was written before it asked.
                     let next = Batch::new(self.head.clone());
@@ -276,7 +301,7 @@ impl<M: Machine> Batch<M> {
         Self { head, entries: Vec::new(), waiting: Vec::new(), by_call: HashMap::new() }
     }
 
-    fn decide(&mut self, write: Write<M>, replies: &Replies) {
+    fn decide(&mut self, write: Write<M>, replies: &Replies, store: &dyn Store<M>) {
         let Write { session, call, operation, decide, answer } = write;
         if let Some(call) = &call {
             match replies.lookup(call) {
@@ -308,23 +333,26 @@ impl<M: Machine> Batch<M> {
         };
         let reply: Arc<str> = decided.reply.as_str().into();
         if !decided.changes.is_empty() {
-            let seq = Seq(self.head.seq().0 + 1);
-            self.head.apply(seq, &decided.changes);
-            let revision: Option<Revision> =
-                M::is_commit(&decided.changes).then(|| self.head.revision());
-            if let Some(call) = &call {
-                self.by_call.insert((Arc::clone(&call.instance), call.number), self.waiting.len());
-            }
-            self.entries.push(Entry {
-                seq,
-                revision,
+            let entry = Entry {
+                seq: Seq(self.head.seq().0 + 1),
+                revision: M::is_commit(&decided.changes)
+                    .then(|| Revision(self.head.revision().0 + 1)),
                 time,
                 session,
                 reply: call.is_some().then_some(decided.reply),
                 call,
                 operation: operation.into(),
                 changes: decided.changes,
-            });
+            };
+            if let Err(error) = store.admit(&entry) {
+                // Alone: in the batch it would take everyone else's writes down with it.
+                return self.wait(Err(WriteError::NotSaved(error.to_string())), answer);
+            }
+            self.head.apply(entry.seq, &entry.changes);
+            if let Some(call) = &entry.call {
+                self.by_call.insert((Arc::clone(&call.instance), call.number), self.waiting.len());
+            }
+            self.entries.push(entry);
         }
         self.wait(Ok(Written { reply }), answer);
     }
@@ -337,3 +365,6 @@ impl<M: Machine> Batch<M> {
         self.waiting.push(Waiting { outcome, answers: vec![answer] });
     }
 }
+
+#[cfg(test)]
+mod tests;

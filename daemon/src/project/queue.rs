@@ -137,6 +137,11 @@ impl<T> FairQueue<T> {
         self.emptied.notify_waiters();
     }
 
+    /// Whether nothing more is let in.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     /// Jobs waiting.
     pub(crate) fn len(&self) -> usize {
         self.lock().by_session.values().map(VecDeque::len).sum()
@@ -146,3 +151,6 @@ impl<T> FairQueue<T> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,21 +3,21 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use anchord_memory::{Memory, Provenance, plan_adopt};
 use anchord_proto::hello::Hello;
 use anchord_proto::host;
 
 use super::Session;
-use crate::clock;
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided, OpenProject, WriteError, Written};
+use crate::project::{Decide, Decided, OpenProject, WriteError, Written, unwound};
 use crate::projects::{
-    EstablishError, Established, Located, NotAProject, ProjectFiles, ProjectId, RegistryChange,
-    SessionRecord, Status, establish, identify, locate,
+    EstablishError, Established, Located, NotAProject, ProjectFiles, ProjectId, Registry,
+    RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify, locate,
 };
 use crate::store::{Call, StoreError};
+use crate::{clock, limits};
 
 /// Where a session works.
 #[derive(Debug)]
@@ -74,12 +74,18 @@ pub(crate) enum BindError {
     /// The project cannot be looked at.
     #[error(transparent)]
     Unreadable(#[from] EstablishError),
+    /// The project's disk does not answer.
+    #[error("the project's directory does not answer; is its disk mounted and reachable?")]
+    Hangs,
     /// Another machine or container, and no project is named.
     #[error(
         "this agent runs in another container or on another machine than anchord: name the project \
          with `--project ID`; `anchord project list` shows the ids"
     )]
     Foreign,
+    /// An id was named that no project has.
+    #[error("no project has the id {0}; `anchord project list` shows the projects there are")]
+    Unknown(ProjectId),
     /// The store cannot be opened.
     #[error("failed to open the project's memory: {0}")]
     Store(#[from] StoreError),
@@ -102,12 +108,19 @@ pub(crate) struct View {
 impl Session {
     /// The memory that the session's calls read; nothing is created.
     pub(crate) async fn view(&self, daemon: &Daemon) -> Result<View, BindError> {
-        let place = self.place(daemon)?;
-        let (id, remark) = match place.as_ref() {
-            Place::Foreign(id) => (Some(*id), None),
-            Place::Here(located) => {
-                let resolution = identify(located, &daemon.registry.snapshot())?;
-                (resolution.id, resolution.status.notice(&located.root))
+        let place = self.place(daemon).await?;
+        let registry = daemon.registry.snapshot();
+        let known = self.project().map(|project| project.id);
+        let (id, remark) = match (place.as_ref(), known) {
+            (Place::Foreign(id), _) => (Some(*id), None),
+            (Place::Here(_), Some(id)) if registry.project(id).is_some() => (Some(id), None),
+            (Place::Here(located), _) => {
+                let located = located.clone();
+                blocking(move || {
+                    let resolution = identify(&located, &registry)?;
+                    Ok((resolution.id, resolution.status.notice(&located.root)))
+                })
+                .await?
             }
         };
         let project = match id {
@@ -150,26 +163,36 @@ impl Session {
     }
 
     /// Where the session works; the same for its whole life.
-    pub(crate) fn place(&self, daemon: &Daemon) -> Result<Arc<Place>, BindError> {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = place.as_ref() {
-            return Ok(Arc::clone(place));
+    pub(crate) async fn place(&self, daemon: &Daemon) -> Result<Arc<Place>, BindError> {
+        let known = self.place.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(place) = known {
+            return Ok(place);
         }
-        let found = Arc::new(find(&self.hello, daemon)?);
-        *place = Some(Arc::clone(&found));
-        Ok(found)
+        let (hello, registry) = (Arc::clone(&self.hello), daemon.registry.snapshot());
+        let surroundings = daemon.surroundings.clone();
+        let found = Arc::new(blocking(move || find(&hello, &registry, &surroundings)).await?);
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(place.get_or_insert(found)))
     }
 
     /// The project, established and open, with this session in the registry.
     async fn bound(&self, daemon: &Daemon) -> Result<Arc<OpenProject>, BindError> {
         let mut bound = self.binding.lock().await;
-        if *bound && let Some(project) = self.project() {
+        // Deleted meanwhile, it is made anew; its data alone would be found by nobody.
+        if *bound
+            && let Some(project) = self.project()
+            && daemon.registry.snapshot().project(project.id).is_some()
+        {
             return Ok(daemon.projects.open(project.id).await?);
         }
-        let place = self.place(daemon)?;
-        let id = match place.as_ref() {
-            Place::Foreign(id) => *id,
-            Place::Here(located) => establish_in_registry(daemon, located.clone()).await?,
+        let place = self.place(daemon).await?;
+        let registry = daemon.registry.snapshot();
+        let bound_before = registry.session(&self.id).map(|record| record.project);
+        let id = match (place.as_ref(), bound_before) {
+            // Whatever became of the place since: its numbered lines are in that project's journal.
+            (_, Some(id)) if registry.project(id).is_some() => id,
+            (Place::Foreign(id), _) => *id,
+            (Place::Here(located), _) => establish_in_registry(daemon, located.clone()).await?,
         };
         let project = daemon.projects.open(id).await?;
         self.register(daemon, id).await?;
@@ -193,7 +216,7 @@ impl Session {
             cwd: PathBuf::from(self.hello.cwd.as_deref().unwrap_or("/")),
             first_write: clock::now(),
         };
-        let decide: Decide<crate::projects::Registry> = Box::new(move |registry, _| {
+        let decide: Decide<Registry> = Box::new(move |registry, _| {
             let known =
                 registry.session(&record.session).is_some_and(|known| known.project == project);
             let changes =
@@ -211,6 +234,8 @@ impl Session {
         let predecessors: Vec<_> = registry
             .sessions_by_agent(agent_session)
             .filter(|record| record.session != self.id && record.project == project.id)
+            // A pid of another container says nothing here; that session has its day.
+            .filter(|record| !is_foreign_process(record.pidns))
             .filter(|record| is_dead(record.pid, record.pid_start, record.boot.as_deref()))
             .cloned()
             .collect();
@@ -233,6 +258,11 @@ impl Session {
     }
 }
 
+/// Whether pids of this namespace mean other processes here.
+pub(super) fn is_foreign_process(pidns: Option<u64>) -> bool {
+    pidns.zip(host::pid_namespace()).is_some_and(|(theirs, ours)| theirs != ours)
+}
+
 /// Whether the process is certainly gone: not there, another one by now, or of an earlier boot.
 pub(super) fn is_dead(pid: u32, start: Option<u64>, boot: Option<&str>) -> bool {
     if let (Some(then), Some(now)) = (boot, host::boot_id())
@@ -249,9 +279,7 @@ pub(super) fn is_foreign(hello: &Hello) -> bool {
         (Some(theirs), Some(ours)) => theirs != ours,
         _ => false,
     };
-    if differs(hello.boot.as_deref(), host::boot_id())
-        || hello.pidns.zip(host::pid_namespace()).is_some_and(|(theirs, ours)| theirs != ours)
-    {
+    if differs(hello.boot.as_deref(), host::boot_id()) || is_foreign_process(hello.pidns) {
         return true;
     }
     match (&hello.cwd, hello.cwd_dev, hello.cwd_ino) {
@@ -262,15 +290,19 @@ pub(super) fn is_foreign(hello: &Hello) -> bool {
     }
 }
 
-fn find(hello: &Hello, daemon: &Daemon) -> Result<Place, BindError> {
+fn find(
+    hello: &Hello,
+    registry: &Registry,
+    surroundings: &Surroundings,
+) -> Result<Place, BindError> {
     let named = hello.project.as_deref();
-    let registry = daemon.registry.snapshot();
     if let Some(id) = named.and_then(|named| named.parse().ok().map(ProjectId)) {
         return match registry.project(id) {
             Some(project) if !is_foreign(hello) => {
-                Ok(Place::Here(locate(&project.root, true, &daemon.surroundings)?))
+                Ok(Place::Here(locate(&project.root, true, surroundings)?))
             }
-            _ => Ok(Place::Foreign(id)),
+            Some(_) => Ok(Place::Foreign(id)),
+            None => Err(BindError::Unknown(id)),
         };
     }
     if is_foreign(hello) {
@@ -278,29 +310,51 @@ fn find(hello: &Hello, daemon: &Daemon) -> Result<Place, BindError> {
         return known.map(|project| Place::Foreign(project.id)).ok_or(BindError::Foreign);
     }
     let start = named.or(hello.cwd.as_deref()).unwrap_or("/");
-    Ok(Place::Here(locate(Path::new(start), named.is_some(), &daemon.surroundings)?))
+    Ok(Place::Here(locate(Path::new(start), named.is_some(), surroundings)?))
 }
 
-/// Gives a place its project id, where the registry is written.
+/// Gives a place its project id. The files are looked at by whoever asks, since a project's disk may hang;
+/// only then is the registry written.
 pub(crate) async fn establish_in_registry(
     daemon: &Daemon,
     located: Located,
 ) -> Result<ProjectId, BindError> {
-    let (send, established) = tokio::sync::oneshot::channel();
-    let decide: Decide<crate::projects::Registry> = Box::new(move |registry, now| {
-        let result = establish(&located, registry, now);
-        let changes = match &result {
-            Ok(Established { change, .. }) => change.clone().into_iter().collect(),
-            Err(_) => Vec::new(),
-        };
-        // The asker waits for the write and then looks here.
-        let _ = send.send(result);
-        Ok(Decided { changes, reply: String::new() })
-    });
-    daemon.registry.write(None, None, "establish", decide).await?;
-    let established = established.await.map_err(|_| WriteError::Closed)??;
+    let registry = daemon.registry.snapshot();
+    let now = clock::now();
+    let established = blocking(move || Ok(establish(&located, &registry, now)?)).await?;
     if let Status::Moved { from } = &established.status {
         tracing::info!(project = %established.id, from = %from.display(), "a project moved");
     }
-    Ok(established.id)
+    let Established { id, change, stored, .. } = established;
+    let Some(RegistryChange::ProjectSeen(record)) = change else { return Ok(id) };
+    let decided = Arc::new(OnceLock::new());
+    let decision = Arc::clone(&decided);
+    let decide: Decide<Registry> = Box::new(move |registry, _| {
+        // Where the project cannot carry its id, another session may have been here first.
+        let first = match stored {
+            Stored::InRegistry { .. } => {
+                registry.projects().find(|known| known.place == record.place).map(|known| known.id)
+            }
+            Stored::InProject | Stored::Linked => None,
+        };
+        decision.get_or_init(|| first.unwrap_or(record.id));
+        let changes = match first {
+            Some(_) => Vec::new(),
+            None => vec![RegistryChange::ProjectSeen(record)],
+        };
+        Ok(Decided { changes, reply: String::new() })
+    });
+    daemon.registry.write(None, None, "establish", decide).await?;
+    Ok(*decided.get().unwrap_or(&id))
 }
+
+/// Looks at a project's files where it can hold nobody up, and not for ever.
+pub(super) async fn blocking<T: Send + 'static>(
+    look: impl FnOnce() -> Result<T, BindError> + Send + 'static,
+) -> Result<T, BindError> {
+    let looking = unwound(tokio::task::spawn_blocking(look));
+    tokio::time::timeout(limits::FILES_TIME_MAX, looking).await.unwrap_or(Err(BindError::Hangs))
+}
+
+#[cfg(test)]
+mod tests;

@@ -38,6 +38,16 @@ pub(crate) struct Connection {
     table: Arc<SessionTable>,
 }
 
+/// A connection for as long as its stream is open.
+#[derive(Debug)]
+pub(crate) struct Open(pub(crate) Arc<Connection>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.table.disconnected(&self.0);
+    }
+}
+
 impl Connection {
     /// The session of a call: the thread's own if the call names one.
     pub(crate) fn session(&self, thread: Option<&str>, client: Option<&str>) -> Arc<Session> {
@@ -78,6 +88,13 @@ impl Session {
             binding: tokio::sync::Mutex::default(),
             revision_seen: AtomicU64::new(u64::MAX),
         }
+    }
+
+    /// The same session, now that its shim has found this daemon and says again what it works in.
+    fn resumed(&self, hello: Arc<Hello>) -> Self {
+        let session = Self::new(self.id.clone(), hello, self.agent_session.clone(), self.started);
+        session.set_client(&self.client());
+        session
     }
 
     /// The client's own name; empty until it said one.

@@ -3,19 +3,21 @@
 //! Gone means: the socket is closed, the grace is over, and the process does not exist. A process that
 //! cannot be judged (another container) has a day. Nothing here touches a session that may come back.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{Memory, NoticeCause, SessionId, plan_keep};
+use anchord_memory::{Memory, NoticeCause, SessionId, Timestamp, plan_keep};
+use anchord_proto::hello::{Hello, Role};
 use uuid::Uuid;
 
-use super::bind::{BindError, is_dead};
+use super::bind::{BindError, blocking, is_dead, is_foreign_process};
 use super::table::Standing;
 use super::{Place, Session};
 use crate::daemon::Daemon;
 use crate::limits;
 use crate::project::{Decide, Decided, WriteError};
-use crate::projects::{Registry, RegistryChange, SessionRecord};
+use crate::projects::{Changed, Registry, RegistryChange, SessionRecord, identify, locate};
 
 /// Puts the sessions back that were open when an earlier daemon ended; they may reconnect.
 pub(crate) fn recover(daemon: &Daemon) {
@@ -27,7 +29,8 @@ pub(crate) fn recover(daemon: &Daemon) {
 /// Ends the sessions that are gone.
 pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
     for standing in daemon.sessions().all() {
-        if !is_gone(&standing, daemon.config.sessions.grace) {
+        let away = standing.disconnected.map(|since| since.elapsed());
+        if !is_gone(&standing.session.hello, away, daemon.config.sessions.grace) {
             continue;
         }
         if let Err(error) = end_gone(daemon, &standing).await {
@@ -37,23 +40,13 @@ pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
     }
 }
 
-fn is_gone(standing: &Standing, grace: Duration) -> bool {
-    let Some(since) = standing.disconnected else { return false };
-    let hello = &standing.session.hello;
-    let away = since.elapsed();
-    if away < grace {
-        return false;
-    }
-    if is_foreign_process(hello) {
+/// Whether a session that has been away for so long, if it is, will not come back.
+fn is_gone(hello: &Hello, away: Option<Duration>, grace: Duration) -> bool {
+    let Some(away) = away.filter(|away| *away >= grace) else { return false };
+    if is_foreign_process(hello.pidns) {
         return away >= limits::FOREIGN_GRACE;
     }
     is_dead(hello.pid, hello.pid_start, hello.boot.as_deref())
-}
-
-/// A process of an earlier boot is not foreign, it is dead.
-fn is_foreign_process(hello: &anchord_proto::hello::Hello) -> bool {
-    let ours = anchord_proto::host::pid_namespace();
-    hello.pidns.zip(ours).is_some_and(|(theirs, ours)| theirs != ours)
 }
 
 async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<(), BindError> {
@@ -69,7 +62,7 @@ async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<(), BindE
     }
     let kept = keep(daemon, standing, &record).await;
     if kept.is_err() {
-        daemon.sessions().restore(restored(&record));
+        daemon.sessions().put_back(standing);
     }
     let had_staged = kept?;
     end(daemon, &record.session, !had_staged).await?;
@@ -83,19 +76,15 @@ async fn keep(
     standing: &Standing,
     record: &SessionRecord,
 ) -> Result<bool, BindError> {
+    if !daemon.projects.exists(record.project) {
+        return Ok(false); // Deleted, and its staged work with it.
+    }
     let project = daemon.projects.open(record.project).await?;
     let Some(staged) = project.memory().staged_by(&record.session).cloned() else {
         return Ok(false);
     };
-    let session = Arc::clone(&standing.session);
-    let place = find_place(daemon, &session, record).await;
     let since = staged.last;
-    let changed = tokio::task::spawn_blocking(move || {
-        let place = place?;
-        Some(place.files()?.changed_since(since, place.repository()))
-    })
-    .await
-    .unwrap_or_default();
+    let changed = changed_files(daemon, &standing.session, record, since).await;
     let died = standing.orphan && (daemon.after_crash || machine_died(record));
     let cause = match changed {
         Some(changed) if !changed.files.is_empty() => {
@@ -121,26 +110,36 @@ async fn keep(
     Ok(true)
 }
 
-async fn find_place(
-    daemon: &Arc<Daemon>,
-    session: &Arc<Session>,
+/// The files of the session's project that changed after its last checkpoint; none where they cannot be
+/// seen, or where its directory is another project by now.
+async fn changed_files(
+    daemon: &Daemon,
+    session: &Session,
     record: &SessionRecord,
-) -> Option<Arc<Place>> {
-    if is_foreign_process(&session.hello) {
+    since: Timestamp,
+) -> Option<Changed> {
+    if is_foreign_process(session.hello.pidns) {
         return None;
     }
-    let daemon = Arc::clone(daemon);
-    let cwd = record.cwd.clone();
-    let session = Arc::clone(session);
-    tokio::task::spawn_blocking(move || {
-        session.place(&daemon).ok().or_else(|| {
-            crate::projects::locate(&cwd, false, &daemon.surroundings)
-                .ok()
-                .map(|located| Arc::new(Place::Here(located)))
-        })
+    let registry = daemon.registry.snapshot();
+    let surroundings = daemon.surroundings.clone();
+    let project = record.project;
+    let named = session.hello.project.as_deref().map(PathBuf::from);
+    let root = registry.project(project).map(|known| known.root.clone());
+    let starts = [named, Some(record.cwd.clone()), root];
+    blocking(move || {
+        let located = starts.into_iter().flatten().find_map(|start| {
+            let located = locate(&start, true, &surroundings).ok()?;
+            (identify(&located, &registry).ok()?.id == Some(project)).then_some(located)
+        });
+        let place = located.map(Place::Here);
+        Ok(place.and_then(|place| Some(place.files()?.changed_since(since, place.repository()))))
     })
     .await
-    .ok()?
+    .unwrap_or_else(|error| {
+        tracing::warn!(session = %session.id, %error, "the changed files are not known");
+        None
+    })
 }
 
 /// Takes a session out of the registry's open ones.
@@ -162,7 +161,6 @@ fn machine_died(record: &SessionRecord) -> bool {
 }
 
 fn restored(record: &SessionRecord) -> Session {
-    use anchord_proto::hello::{Hello, Role};
     let instance = Uuid::parse_str(&record.instance).unwrap_or_default();
     let hello = Hello {
         pid_start: record.pid_start,
@@ -177,3 +175,6 @@ fn restored(record: &SessionRecord) -> Session {
     session.set_client(&record.client);
     session
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,8 +67,11 @@ impl SessionTable {
         let previous = inner.connections.insert(connection.hello.instance, Arc::clone(&connection));
         for (session, row) in &mut inner.sessions {
             if belongs(session, &id) {
+                if std::mem::take(&mut row.orphan) {
+                    let hello = Arc::clone(&connection.hello);
+                    row.session = Arc::new(row.session.resumed(hello));
+                }
                 row.disconnected = None;
-                row.orphan = false;
             }
         }
         drop(inner);
@@ -93,6 +96,8 @@ impl SessionTable {
         };
         let now = clock::now();
         let mut inner = self.lock();
+        // A call may outlive its connection; the session it begins then is away from the start.
+        let disconnected = (!inner.holds(&connection.id)).then(clock::start);
         let row = inner.sessions.entry(id).or_insert_with_key(|id| Row {
             session: Arc::new(Session::new(
                 id.clone(),
@@ -101,7 +106,7 @@ impl SessionTable {
                 now,
             )),
             last_call: now,
-            disconnected: None,
+            disconnected,
             orphan: false,
         });
         row.last_call = now;
@@ -114,16 +119,18 @@ impl SessionTable {
     }
 
     /// The connection is over. Its sessions go on for the grace.
-    pub(crate) fn disconnected(&self, connection: &Arc<Connection>) {
+    pub(super) fn disconnected(&self, connection: &Arc<Connection>) {
         let mut inner = self.lock();
         let current = inner
             .connections
             .get(&connection.hello.instance)
             .is_some_and(|current| Arc::ptr_eq(current, connection));
-        if !current {
+        if current {
+            inner.connections.remove(&connection.hello.instance);
+        }
+        if inner.holds(&connection.id) {
             return; // The same shim is back already.
         }
-        inner.connections.remove(&connection.hello.instance);
         let now = clock::start();
         for (id, row) in &mut inner.sessions {
             if belongs(id, &connection.id) {
@@ -139,6 +146,17 @@ impl SessionTable {
             session: Arc::new(session),
             disconnected: Some(clock::start()),
             orphan: true,
+        };
+        self.lock().sessions.entry(row.session.id.clone()).or_insert(row);
+    }
+
+    /// Puts back a session that could not be ended, as it stood.
+    pub(crate) fn put_back(&self, standing: &Standing) {
+        let row = Row {
+            session: Arc::clone(&standing.session),
+            last_call: standing.last_call,
+            disconnected: standing.disconnected,
+            orphan: standing.orphan,
         };
         self.lock().sessions.entry(row.session.id.clone()).or_insert(row);
     }
@@ -182,6 +200,13 @@ impl SessionTable {
     }
 }
 
+impl Inner {
+    /// Whether a connection with this default session is open.
+    fn holds(&self, id: &SessionId) -> bool {
+        self.connections.values().any(|connection| connection.id == *id)
+    }
+}
+
 /// A thread's session is named after its connection's, so that it is found again after a restart.
 fn thread_id(connection: &SessionId, thread: &str) -> SessionId {
     let short: String = thread
@@ -198,3 +223,6 @@ fn belongs(session: &SessionId, connection: &SessionId) -> bool {
         .strip_prefix(connection.0.as_ref())
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
+
+#[cfg(test)]
+mod tests;

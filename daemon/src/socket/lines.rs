@@ -66,3 +66,6 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
         self.reader
     }
 }
+
+#[cfg(test)]
+mod tests;

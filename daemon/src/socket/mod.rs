@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use self::lines::{LineReader, Read};
 use crate::daemon::Daemon;
+use crate::sessions::Open;
 use crate::{http, mcp};
 
 /// Accepts until `draining`; then the connections that are left finish what they were asked.
@@ -91,21 +92,27 @@ where
     }
     daemon.metrics().connected(role.is_some());
     match role {
-        Some(Admitted::Mcp(connection)) => {
-            let stop = connection.stop.clone();
-            mcp::serve(Arc::clone(&daemon), Arc::clone(&connection), lines, writer, stop).await;
-            daemon.sessions().disconnected(&connection);
+        Some(Admitted::Mcp(open)) => {
+            let stop = open.0.stop.clone();
+            mcp::serve(Arc::clone(&daemon), Arc::clone(&open.0), lines, writer, stop).await;
         }
         Some(Admitted::Hook) => serve_hook(lines, writer).await,
         Some(Admitted::Http) => http::serve_admin(daemon, lines.into_inner(), writer).await,
-        Some(Admitted::Replace) => daemon.stop("a newer client asked for room"),
+        Some(Admitted::Replace) => {
+            daemon.stop("a newer client asked for room");
+            // The end of the stream, which is the end of the process, says that the daemon has drained.
+            tokio::spawn(async move {
+                let _held = (lines, writer);
+                std::future::pending::<()>().await;
+            });
+        }
         None => {}
     }
 }
 
 /// What a connection was admitted as.
 enum Admitted {
-    Mcp(Arc<crate::sessions::Connection>),
+    Mcp(Open),
     Hook,
     Http,
     Replace,
@@ -135,7 +142,7 @@ fn admit(daemon: &Arc<Daemon>, hello: Hello, version: u32) -> Result<(Admitted, 
             let (connection, token) = daemon.connect(hello, tool_set);
             welcome.session = Some(connection.id.to_string());
             welcome.resume = Some(token);
-            Admitted::Mcp(connection)
+            Admitted::Mcp(Open(connection))
         }
         Role::Hook => Admitted::Hook,
         Role::Http => Admitted::Http,
@@ -162,3 +169,6 @@ where
 fn refused(code: RefusalCode, message: String, action: &str) -> Refused {
     Refused { code, message, action: action.to_owned() }
 }
+
+#[cfg(test)]
+mod tests;

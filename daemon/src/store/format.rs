@@ -5,6 +5,7 @@
 //! that an older anchord can say what it is looking at.
 
 use std::borrow::Cow;
+use std::io;
 use std::sync::Arc;
 
 use anchord_memory::{Revision, Seq, SessionId, Timestamp};
@@ -146,8 +147,34 @@ struct ReadEntryV1<C> {
 
 /// Appends an entry's line, newline included, and gives its checksum.
 pub(crate) fn write_entry<C: Serialize>(entry: &Entry<C>, out: &mut Vec<u8>) -> Crc {
+    write_line(&entry_line(entry), out)
+}
+
+/// How long an entry's line is, without its newline. Writes it nowhere.
+pub(crate) fn entry_bytes<C: Serialize>(entry: &Entry<C>) -> usize {
+    let mut counted = Counted(0);
+    serde_json::to_writer(&mut counted, &entry_line(entry)).expect("disk types always serialize");
+    // The frame stands in place of the object's last bracket.
+    counted.0 - 1 + CRC_FRAME_BYTES
+}
+
+/// Counts the bytes it is given.
+struct Counted(usize);
+
+impl io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn entry_line<C>(entry: &Entry<C>) -> EntryV1<'_, C> {
     let call = entry.call.as_ref();
-    let line = EntryV1 {
+    EntryV1 {
         seq: entry.seq,
         revision: entry.revision,
         time: entry.time,
@@ -158,8 +185,7 @@ pub(crate) fn write_entry<C: Serialize>(entry: &Entry<C>, out: &mut Vec<u8>) -> 
         op: &entry.operation,
         changes: &entry.changes,
         reply: entry.reply.as_deref(),
-    };
-    write_line(&line, out)
+    }
 }
 
 /// Appends any object as a line that ends in its checksum.

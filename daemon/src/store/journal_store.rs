@@ -11,10 +11,10 @@ use anchord_memory::{Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::format::{Crc, FORMAT};
+use super::format::{self, Crc, FORMAT};
 use super::index::{HISTORY, Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE};
 use super::journal::{Journal, Position};
-use super::limits::INDEX_BATCH_ROWS_MAX;
+use super::limits::{ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX};
 use super::sled_index::SledPlace;
 use super::{Entry, Health, Machine, Replies, Row, Sizes, Store, StoreError, snapshot};
 
@@ -74,6 +74,14 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         let positions = self.journal.append(batch)?;
         for (entry, position) in batch.iter().zip(positions) {
             self.follow(entry, position);
+        }
+        Ok(())
+    }
+
+    fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
+        let bytes = format::entry_bytes(entry);
+        if bytes > ENTRY_BYTES_MAX {
+            return Err(StoreError::TooLarge { bytes, bytes_max: ENTRY_BYTES_MAX });
         }
         Ok(())
     }

@@ -145,6 +145,10 @@ pub trait Store<M: Machine>: Send {
     /// or it is [`StoreError::Uncertain`] and the store is read-only from now on.
     fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError>;
 
+    /// Whether an entry would be taken as it is. One that is not may not go into a batch, since
+    /// [`Store::append`] refuses the whole of it.
+    fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError>;
+
     /// Lets the index follow what was appended since the last call; when a segment is full, begins the
     /// next one with a snapshot of `state` and lets `replies` forget shims that are long gone.
     ///

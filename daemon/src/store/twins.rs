@@ -11,7 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anchord_memory::{Revision, Seq};
 
+use super::format;
 use super::index::{Index, IndexError, IndexPlace, MemIndex};
+use super::limits::ENTRY_BYTES_MAX;
 use super::sim_disk::Random;
 use super::{Entry, Health, Machine, OpenReport, Opened, Replies, Row, Sizes, Store, StoreError};
 
@@ -26,6 +28,7 @@ struct Kept<C> {
     entries: Vec<Entry<C>>,
     marks: BTreeMap<String, String>,
     open: bool,
+    entry_bytes_max: usize,
 }
 
 /// The strict twin.
@@ -40,7 +43,12 @@ pub struct MemStore<M: Machine> {
 
 impl<M: Machine> Default for MemJournal<M> {
     fn default() -> Self {
-        let kept = Kept { entries: Vec::new(), marks: BTreeMap::new(), open: false };
+        let kept = Kept {
+            entries: Vec::new(),
+            marks: BTreeMap::new(),
+            open: false,
+            entry_bytes_max: ENTRY_BYTES_MAX,
+        };
         Self { kept: Arc::new(Mutex::new(kept)) }
     }
 }
@@ -75,6 +83,11 @@ impl<M: Machine> MemJournal<M> {
             ..OpenReport::default()
         };
         Opened { store, state, replies, report }
+    }
+
+    /// Refuses entries of more bytes than this; the real limit takes long to reach.
+    pub fn limit_entries(&self, bytes_max: usize) {
+        lock(&self.kept).entry_bytes_max = bytes_max;
     }
 
     /// Everything acknowledged so far.
@@ -114,10 +127,19 @@ impl<M: Machine> Store<M> for MemStore<M> {
     fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
         assert_eq!(self.settled, self.state.seq(), "append before the last append was settled");
         assert!(!batch.is_empty(), "an empty batch costs a sync for nothing");
+        batch.iter().try_for_each(|entry| self.admit(entry))?;
         for entry in batch {
             self.check(entry);
             follow(&mut self.state, &mut self.replies, entry);
             lock(&self.kept).entries.push(entry.clone());
+        }
+        Ok(())
+    }
+
+    fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
+        let (bytes, bytes_max) = (format::entry_bytes(entry), lock(&self.kept).entry_bytes_max);
+        if bytes > bytes_max {
+            return Err(StoreError::TooLarge { bytes, bytes_max });
         }
         Ok(())
     }
@@ -210,6 +232,10 @@ impl<M: Machine, S: Store<M>> Store<M> for FailingStore<S> {
     fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
         self.step()?;
         self.inner.append(batch)
+    }
+
+    fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
+        self.inner.admit(entry)
     }
 
     fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {

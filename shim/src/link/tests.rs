@@ -140,9 +140,14 @@ fn a_daemon_that_cannot_start_is_reported_in_its_own_words() {
     let instance = Instance::new();
     let mut search = instance.search();
     search.launcher = Some(program(&instance, "echo 'failed: cannot write /data'"));
-    assert_eq!(search.run().unwrap_err(), "cannot write /data");
+    assert_eq!(
+        search.run().unwrap_err(),
+        "cannot write /data; run `anchord daemon` in a terminal to see more"
+    );
     search.launcher = Some(program(&instance, "exit 3"));
-    assert_eq!(search.run().unwrap_err(), "the daemon ended or hung while it started");
+    assert!(
+        search.run().unwrap_err().starts_with("the daemon ended or hung while it started; run")
+    );
     search.launcher = Some(Launcher::new("/nonexistent/anchord".into()));
     let reason = search.run().unwrap_err();
     assert!(reason.starts_with("cannot start /nonexistent/anchord: No such file"), "{reason}");

@@ -315,7 +315,7 @@ fn without_a_daemon_requests_are_told_so_and_later_ones_try_again() {
     let error = agent.hear();
     assert!(error.contains(r#""id":1,"error":{"code":-32050"#), "{error}");
     assert!(error.contains("no daemon is running in"), "{error}");
-    assert!(error.contains("Run `anchord daemon`"), "{error}");
+    assert!(error.contains("run `anchord daemon`"), "{error}");
 
     let daemon = instance.daemon();
     let answered = std::thread::scope(|scope| {

@@ -5,6 +5,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
 
+type Make<'a> = &'a dyn Fn(&Path);
+
 fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
     let scratch = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(scratch.path()).unwrap().join("project");
@@ -88,7 +90,7 @@ fn where_one_file_cannot_be_touched_none_is() {
     fs::write(root.join("CLAUDE.md"), "mine\n").unwrap();
     let outside = scratch.path().join("outside.md");
     fs::write(&outside, "theirs\n").unwrap();
-    let spoil: [(&str, &dyn Fn(&Path)); 5] = [
+    let spoil: [(&str, Make<'_>); 5] = [
         ("is a link out of the project", &|path| symlink(&outside, path).unwrap()),
         ("cannot follow the link", &|path| symlink("nowhere", path).unwrap()),
         ("is no regular file", &|path| fs::create_dir(path).unwrap()),

@@ -30,14 +30,14 @@ fn a_verdict_names_each_bad_place() {
         segments: 1,
         entries: 41,
         bytes: 20_480,
-        index: IndexState::Behind { entries: 2 },
+        index: IndexState::InUse,
         problems: Vec::new(),
     };
     insta::assert_snapshot!(verdict(&reply), @r"
     /src/parser: 41 good entries in 1 segment, 20 kB
-    the index is 2 behind and follows
+    the index follows
     ");
-    reply.index = IndexState::Differs { reason: "it has 40 rows, not 41".into() };
+    reply.index = IndexState::OutOfUse { reason: "the disk is full".into() };
     reply.problems.push(Problem {
         file: "000001.jsonl".into(),
         line: 7,
@@ -46,6 +46,6 @@ fn a_verdict_names_each_bad_place() {
     insta::assert_snapshot!(verdict(&reply), @r"
     /src/parser: 41 good entries in 1 segment, 20 kB
       000001.jsonl line 7: its checksum differs
-    the index differs: it has 40 rows, not 41
+    the index is out of use until it is rebuilt: the disk is full
     ");
 }

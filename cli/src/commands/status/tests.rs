@@ -55,7 +55,7 @@ fn a_fresh_daemon_says_how_to_begin() {
       memory   ~/.local/share/anchord
       logs     ~/.local/state/anchord/logs
       status   http://127.0.0.1:7717/status
-      since    0 connections, 0 calls (0 failed), 0 journal entries
+      since    0 connections, 0 calls (0 failed)
 
     No session is live.
 
@@ -67,14 +67,7 @@ fn a_fresh_daemon_says_how_to_begin() {
 fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
     let mut status = fresh();
     status.http = HttpState::Taken { port: 7717, reason: "address in use".into() };
-    status.counters = CountersStatus {
-        connections: 3,
-        calls: 1,
-        calls_failed: 1,
-        entries: 1,
-        panics: 1,
-        ..Default::default()
-    };
+    status.counters = CountersStatus { connections: 3, calls: 1, calls_failed: 1, panics: 1 };
     let closed = ProjectStatus {
         exists: false,
         open: false,
@@ -107,7 +100,7 @@ fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
       memory   ~/.local/share/anchord
       logs     ~/.local/state/anchord/logs
       status   port 7717 cannot be had: address in use
-      since    3 connections, 1 call (1 failed), 1 journal entry
+      since    3 connections, 1 call (1 failed)
       1 panic caught: the logs say where
 
     3 live sessions

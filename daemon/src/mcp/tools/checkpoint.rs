@@ -1,7 +1,7 @@
 //! `memory_checkpoint`: stage progress. Durable when answered, private until saved.
 
 use anchord_memory::guide::WHERE_IT_GOES;
-use anchord_memory::{plan_checkpoint, render};
+use anchord_memory::render;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -41,10 +41,5 @@ pub(super) fn spec() -> ToolSpec {
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let part = part(params.summary, params.blueprints, params.anchors, params.lessons);
-    context
-        .write("checkpoint", part, |memory, by, part| {
-            let plan = plan_checkpoint(memory, by, part)?;
-            Ok((plan.changes, render::checkpoint(&plan.outcome)))
-        })
-        .await
+    context.checkpoint(part, render::checkpoint).await
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
-use crate::project::OpenProject;
+use crate::project::{OpenProject, unwound};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -91,7 +91,12 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if view.memory.seq().0 == 0
         && let Some(root) = view.place.root()
     {
-        text.push_str(&offer(root));
+        let state = root.join(".zipmem/state.json");
+        if unwound(tokio::task::spawn_blocking(move || state.is_file())).await {
+            text.push_str(
+                "A zipmem memory is here: `anchord import .zipmem` takes it in; the original stays.\n",
+            );
+        }
     }
     Ok(text)
 }
@@ -112,16 +117,6 @@ pub(crate) fn load_text(memory: &Memory, name: &str, project: Option<&OpenProjec
     match render::load(memory, &view) {
         Ok(load) => load.text,
         Err(refusal) => refusal.to_string(),
-    }
-}
-
-/// A project that another system remembered so far.
-fn offer(root: &std::path::Path) -> String {
-    if root.join(".zipmem/state.json").is_file() {
-        "A zipmem memory is here: `anchord import .zipmem` takes it in; the original stays.\n"
-            .to_owned()
-    } else {
-        String::new()
     }
 }
 

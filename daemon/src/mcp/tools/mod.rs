@@ -42,6 +42,11 @@ impl ToolList {
         };
         #[cfg(feature = "test-hooks")]
         let tools = [tools, test_hooks::specs()].concat();
+        Self::of(tools, set)
+    }
+
+    /// These tools and no others, with the failures worded as in `set`.
+    pub(super) fn of(tools: Vec<ToolSpec>, set: ToolSet) -> Self {
         let definitions: Vec<&Tool> = tools.iter().map(|spec| &spec.definition).collect();
         let json = serde_json::to_vec(&definitions).unwrap_or_default();
         let digest =
@@ -73,7 +78,13 @@ impl ToolList {
     pub(crate) fn error_text(&self, tool: &str, text: &str) -> String {
         match self.set {
             ToolSet::Default | ToolSet::All => text.to_owned(),
-            ToolSet::Zipmem => format!("{tool} failed: {text}"),
+            ToolSet::Zipmem => {
+                // It names the call itself; what ours say of that would be said twice.
+                let own = text.strip_prefix(tool).and_then(|rest| rest.strip_prefix(": "));
+                let why =
+                    own.or_else(|| Some(text.strip_prefix("failed to ")?.split_once(": ")?.1));
+                format!("{tool} failed: {}", why.unwrap_or(text))
+            }
         }
     }
 }
@@ -83,3 +94,6 @@ impl std::fmt::Debug for ToolList {
         f.debug_list().entries(self.names()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

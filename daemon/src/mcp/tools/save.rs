@@ -1,6 +1,6 @@
 //! `memory_save`: fold staged work and what comes with the call into shared memory, as one commit.
 
-use anchord_memory::{Revision, Save, plan_save, render};
+use anchord_memory::{Revision, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -40,24 +40,6 @@ pub(super) fn spec() -> ToolSpec {
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let part = part(None, params.blueprints, params.anchors, params.lessons);
-    let summary = params.session_summary;
     let expected_revision = params.expected_revision.map(Revision);
-    let archive = context.archive_plan().await?;
-    let started = context.session.started;
-    context
-        .write("save", part, move |memory, by, part| {
-            let plan = plan_save(
-                memory,
-                by,
-                Save {
-                    started,
-                    session_summary: &summary,
-                    part,
-                    expected_revision,
-                    archive: archive.as_ref(),
-                },
-            )?;
-            Ok((plan.changes, render::save(&plan.outcome)))
-        })
-        .await
+    context.save(params.session_summary, part, expected_revision, render::save).await
 }

@@ -49,11 +49,9 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
         [] => "other live sessions here: none".to_owned(),
         names => format!("other live sessions here: {} ({})", names.len(), names.join(", ")),
     });
-    if let Some(project) = &view.project {
-        let (_, health) = project.sizes().await.map_err(ToolError::from)?;
-        if let Some(why) = health.read_only {
-            lines.push(format!("READ-ONLY: {why}"));
-        }
+    if let Some(why) = view.project.as_ref().and_then(|open| open.owner.health().read_only.clone())
+    {
+        lines.push(format!("READ-ONLY: {why}"));
     }
     lines.extend(view.remark);
     Ok(lines.join("\n"))

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use anchord_memory::{Lesson, Staged, plan_checkpoint};
+use anchord_memory::{Lesson, Staged};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -47,10 +47,5 @@ async fn delays(context: Context, params: Delay) -> Result<String, ToolError> {
         files: Vec::new(),
     };
     let part = Staged { lessons: vec![lesson], ..Staged::default() };
-    context
-        .write("checkpoint", part, |memory, by, part| {
-            let plan = plan_checkpoint(memory, by, part)?;
-            Ok((plan.changes, "waited".to_owned()))
-        })
-        .await
+    context.checkpoint(part, |_| "waited".to_owned()).await
 }

@@ -1,17 +1,16 @@
 //! `--tools zipmem`: that system's tool names, parameters and replies over the same memory.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use anchord_memory::render::zipmem as form;
-use anchord_memory::{
-    Anchor, Blueprint, Category, Kind, Lesson, Save, Staged, plan_checkpoint, plan_save,
-};
+use anchord_memory::{Anchor, Blueprint, Category, Kind, Lesson, Staged};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::project::unwound;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct LoadParams {
@@ -109,7 +108,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 }
 
 async fn load(context: Context, params: LoadParams) -> Result<String, ToolError> {
-    same_project(&context, params.project_dir.as_deref())?;
+    same_project(&context, params.project_dir.as_deref()).await?;
     let view = context.view().await?;
     let sections = kinds(&params.sections);
     let seen = view.project.as_ref().map(|project| project.notices_shown()).unwrap_or_default();
@@ -131,46 +130,24 @@ async fn load(context: Context, params: LoadParams) -> Result<String, ToolError>
 }
 
 async fn checkpoint(context: Context, params: CheckpointParams) -> Result<String, ToolError> {
-    same_project(&context, params.project_dir.as_deref())?;
+    same_project(&context, params.project_dir.as_deref()).await?;
     let part = part(params.summary, params.blueprints, params.anchors, params.lessons)?;
-    context
-        .write("checkpoint", part, |memory, by, part| {
-            let plan = plan_checkpoint(memory, by, part)?;
-            Ok((plan.changes, form::checkpoint(&plan.outcome)))
-        })
-        .await
+    context.checkpoint(part, form::checkpoint).await
 }
 
 async fn save(context: Context, params: SaveParams) -> Result<String, ToolError> {
-    same_project(&context, params.project_dir.as_deref())?;
+    same_project(&context, params.project_dir.as_deref()).await?;
     let part = part(None, params.blueprints, params.anchors, params.lessons)?;
-    let summary = params.session_summary;
-    let archive = context.archive_plan().await?;
-    let started = context.session.started;
-    context
-        .write("save", part, move |memory, by, part| {
-            let plan = plan_save(
-                memory,
-                by,
-                Save {
-                    started,
-                    session_summary: &summary,
-                    part,
-                    expected_revision: None,
-                    archive: archive.as_ref(),
-                },
-            )?;
-            Ok((plan.changes, form::save(&plan.outcome)))
-        })
-        .await
+    context.save(params.session_summary, part, None, form::save).await
 }
 
 /// A `project_dir` is taken only when it is the session's own project: the daemon is no way around an
 /// agent's sandbox.
-fn same_project(context: &Context, project_dir: Option<&str>) -> Result<(), ToolError> {
+async fn same_project(context: &Context, project_dir: Option<&str>) -> Result<(), ToolError> {
     let Some(directory) = project_dir else { return Ok(()) };
-    let place = context.session.place(&context.daemon)?;
-    let named = std::fs::canonicalize(Path::new(directory)).ok();
+    let place = context.session.place(&context.daemon).await?;
+    let named = PathBuf::from(directory);
+    let named = unwound(tokio::task::spawn_blocking(move || named.canonicalize())).await.ok();
     let own = place.root();
     if named.is_some()
         && named.as_deref().zip(own).is_some_and(|(named, own)| named.starts_with(own))
@@ -206,9 +183,11 @@ fn part(
     anchors: Vec<AnchorParams>,
     lessons: Vec<LessonParams>,
 ) -> Result<Staged, ToolError> {
-    let blueprints = blueprints.into_iter().map(|params| {
-        let category: Category =
-            params.category.parse().map_err(|error| ToolError::Caller(format!("{error}")))?;
+    let blueprints = blueprints.into_iter().enumerate().map(|(at, params)| {
+        let category: Category = params
+            .category
+            .parse()
+            .map_err(|error| ToolError::Caller(format!("blueprints[{at}].category {error}")))?;
         Ok(Blueprint {
             category,
             title: params.title,
@@ -238,3 +217,6 @@ fn part(
         ..Staged::default()
     })
 }
+
+#[cfg(test)]
+mod tests;

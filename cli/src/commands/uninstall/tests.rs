@@ -1,0 +1,93 @@
+//! In scratch instances, without a daemon.
+
+use super::*;
+
+/// An instance as a daemon leaves it, with a stranger's file in its logs.
+fn instance() -> (tempfile::TempDir, InstanceDir) {
+    let scratch = tempfile::tempdir().unwrap();
+    let dir = InstanceDir::named(scratch.path().join("instance"));
+    dir.ensure().unwrap();
+    let root = dir.path();
+    for path in ["data/daemon/journal", "data/projects/p", "config", "logs"] {
+        fs::create_dir_all(root.join(path)).unwrap();
+    }
+    let files = [
+        "lock",
+        "sock",
+        "key",
+        "config/config.toml",
+        "logs/anchord.2026-11-21.log",
+        "logs/mine.txt",
+        "data/projects/p/x",
+    ];
+    for path in files {
+        fs::write(root.join(path), "x").unwrap();
+    }
+    let file = InstanceFile {
+        format: 1,
+        id: uuid::Uuid::nil(),
+        data: root.join("data"),
+        config: root.join("config"),
+        logs: root.join("logs"),
+        created: "2026-11-21T00:00:00Z".into(),
+    };
+    fs::write(dir.instance_json(), file.to_text().unwrap()).unwrap();
+    (scratch, dir)
+}
+
+fn left(root: &Path) -> Vec<String> {
+    fn walk(root: &Path, at: &Path, found: &mut Vec<String>) {
+        for path in entries(at).unwrap() {
+            if path.is_dir() {
+                walk(root, &path, found);
+            } else {
+                found.push(path.strip_prefix(root).unwrap().display().to_string());
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(root, root, &mut found);
+    found
+}
+
+#[test]
+fn the_memory_and_what_is_not_ours_stay() {
+    let (_scratch, dir) = instance();
+    let plan = plan(&dir, None, false).unwrap();
+    let stays: Vec<&str> = plan.stays.iter().map(|(_, why)| *why).collect();
+    assert_eq!(
+        stays,
+        ["the memory; --data removes it", "the memory; --data removes it", "your configuration"]
+    );
+    carry_out(&plan).unwrap();
+    assert_eq!(left(dir.path()), ["config/config.toml", "data/projects/p/x", "logs/mine.txt"]);
+}
+
+#[test]
+fn with_data_only_what_the_user_wrote_stays() {
+    let (_scratch, dir) = instance();
+    fs::remove_file(dir.path().join("logs/mine.txt")).unwrap();
+    fs::remove_file(dir.path().join("config/config.toml")).unwrap();
+    carry_out(&plan(&dir, None, true).unwrap()).unwrap();
+    assert!(!dir.path().exists(), "{:?}", left(dir.path()));
+}
+
+#[test]
+fn units_go_with_the_users_own_instance_alone() {
+    let (scratch, named) = instance();
+    let home = scratch.path().join("home");
+    let unit = home.join(UNITS[0]);
+    fs::create_dir_all(unit.parent().unwrap()).unwrap();
+    fs::write(&unit, "x").unwrap();
+    assert!(!plan(&named, Some(&home), false).unwrap().goes.contains(&unit));
+}
+
+#[test]
+fn without_an_instance_there_is_nothing_to_do_twice() {
+    let (_scratch, dir) = instance();
+    let first = plan(&dir, None, true).unwrap();
+    carry_out(&first).unwrap();
+    carry_out(&first).unwrap();
+    fs::remove_dir_all(dir.path()).unwrap();
+    assert_eq!(plan(&dir, None, true).unwrap(), Plan::default());
+}

@@ -1,0 +1,111 @@
+//! A project's journal, for people: read it, check it, make the index anew.
+
+use anchord_memory::{Memory, Seq, SessionId};
+
+use super::{Answer, internal, known, opened, reference, store_error, write_error};
+use crate::daemon::Daemon;
+use crate::http::api::{IndexState, JournalLine, Problem, RebuildReply, VerifyReply};
+use crate::store::{Machine, StoreError, discard_index};
+use crate::{clock, limits};
+
+/// Journal lines for people.
+pub(crate) async fn journal(
+    daemon: &Daemon,
+    project: &str,
+    from: u64,
+    limit: u32,
+) -> Answer<Vec<JournalLine>> {
+    let (_, open) = opened(daemon, project).await?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX).min(limits::JOURNAL_PAGE_ENTRIES_MAX);
+    let read = open
+        .owner
+        .ask(move |store, _| {
+            let mut lines = Vec::new();
+            let result = store.entries(Seq(from), &mut |entry| {
+                let changes = entry
+                    .changes
+                    .iter()
+                    .map(|change| serde_json::to_value(change).unwrap_or_default())
+                    .collect();
+                lines.push(JournalLine {
+                    seq: entry.seq.0,
+                    revision: entry.revision.map(|revision| revision.0),
+                    time: entry.time.0,
+                    session: entry.session.as_ref().map(SessionId::to_string),
+                    op: entry.operation.to_string(),
+                    changes,
+                });
+                lines.len() < limit
+            });
+            result.map(|()| lines)
+        })
+        .await
+        .map_err(write_error)?;
+    read.map_err(store_error)
+}
+
+/// Reads a whole journal and checks it.
+pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply> {
+    let (record, open) = opened(daemon, project).await?;
+    let (read, sizes, health, replayed, state) = open
+        .owner
+        .ask(|store, state| {
+            let mut replayed = Memory::default();
+            let read = store.entries(Seq(1), &mut |entry| {
+                replayed.apply(entry.seq, &entry.changes);
+                true
+            });
+            (read, store.sizes(), store.health(), replayed, state.clone())
+        })
+        .await
+        .map_err(write_error)?;
+    let mut problems = Vec::new();
+    if let Err(error) = &read {
+        let (file, line) = place_of(error);
+        problems.push(Problem { file, line, what: error.to_string() });
+    } else if replayed != state {
+        let what = "the entries do not lead to the memory that is served".to_owned();
+        problems.push(Problem { file: String::new(), line: 0, what });
+    }
+    if let Some(why) = health.read_only {
+        problems.push(Problem { file: String::new(), line: 0, what: why });
+    }
+    let index = match health.index {
+        Some(reason) => IndexState::OutOfUse { reason },
+        None => IndexState::InUse,
+    };
+    Ok(VerifyReply {
+        project: reference(&record),
+        segments: sizes.segments,
+        entries: sizes.entries,
+        bytes: sizes.journal_bytes,
+        index,
+        problems,
+    })
+}
+
+/// Makes the index anew from snapshot and journal.
+pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildReply> {
+    let record = known(daemon, project)?;
+    let started = clock::start();
+    let discarded = daemon.projects.close_and(record.id, discard_index).await;
+    discarded.map_err(|error| internal(&error.to_string()))?;
+    let open = daemon.projects.open(record.id).await.map_err(store_error)?;
+    Ok(RebuildReply {
+        project: reference(&record),
+        entries: open.report.entries,
+        rows: u64::try_from(open.memory().rows().count()).unwrap_or(u64::MAX),
+        took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+    })
+}
+
+/// File and line of a damaged journal line, `journal/000001.jsonl:17`.
+fn place_of(error: &StoreError) -> (String, u64) {
+    match error {
+        StoreError::Damaged { at, .. } => match at.rsplit_once(':') {
+            Some((file, line)) => (file.to_owned(), line.parse().unwrap_or_default()),
+            None => (at.clone(), 0),
+        },
+        _ => (String::new(), 0),
+    }
+}

@@ -1,0 +1,158 @@
+//! What the command line asks of a daemon. Each public function is one path of the admin interface.
+
+mod journal;
+mod projects;
+mod status;
+mod transfer;
+
+pub(crate) use journal::{journal, rebuild, verify};
+pub(crate) use projects::{delete_project, forget_project, link_directory};
+pub(crate) use status::{project, projects, status};
+pub(crate) use transfer::{export_document, import_memory, load};
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::daemon::Daemon;
+use crate::http::api::{ErrorCode, ErrorReply, ProjectRef, StopReply};
+use crate::project::{OpenProject, WriteError};
+use crate::projects::{Located, ProjectId, ProjectRecord, identify, locate};
+use crate::store::StoreError;
+
+/// The answer to an admin request.
+pub(crate) type Answer<T> = Result<T, ErrorReply>;
+
+/// Begins to drain.
+pub(crate) fn stop(daemon: &Daemon) -> StopReply {
+    let sessions = u32::try_from(daemon.sessions().connections()).unwrap_or(u32::MAX);
+    daemon.stop("asked by the command line");
+    StopReply { pid: std::process::id(), sessions }
+}
+
+/// Which project a request is about.
+pub(super) struct Asked {
+    pub(super) located: Option<Located>,
+    pub(super) id: Option<ProjectId>,
+}
+
+impl Asked {
+    pub(super) fn name(&self, daemon: &Daemon) -> String {
+        let known = self.id.and_then(|id| daemon.registry.snapshot().project(id).cloned());
+        match (&self.located, known) {
+            (Some(located), _) => located.name.clone(),
+            (None, Some(record)) => record.name.clone(),
+            (None, None) => String::new(),
+        }
+    }
+
+    pub(super) fn reference(&self, daemon: &Daemon, id: ProjectId) -> ProjectRef {
+        let root = match (&self.located, daemon.registry.snapshot().project(id)) {
+            (Some(located), _) => text(&located.root),
+            (None, Some(record)) => text(&record.root),
+            (None, None) => String::new(),
+        };
+        ProjectRef { id: id.to_string(), root }
+    }
+}
+
+pub(super) fn ask(daemon: &Daemon, project: &str) -> Answer<Asked> {
+    if let Ok(id) = project.parse().map(ProjectId) {
+        let known = daemon.registry.snapshot().project(id).is_some();
+        return if known {
+            Ok(Asked { located: None, id: Some(id) })
+        } else {
+            Err(not_found(project))
+        };
+    }
+    let located = find(daemon, Path::new(project))?;
+    let resolution =
+        identify(&located, &daemon.registry.snapshot()).map_err(|error| bad_request(&error))?;
+    Ok(Asked { located: Some(located), id: resolution.id })
+}
+
+pub(super) fn find(daemon: &Daemon, directory: &Path) -> Answer<Located> {
+    locate(directory, false, &daemon.surroundings).map_err(|error| bad_request(&error))
+}
+
+/// The registry's record of a project that was written to.
+pub(super) fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectRecord>> {
+    let asked = match ask(daemon, project) {
+        Ok(asked) => asked,
+        // A directory that is gone may still have a project.
+        Err(error) => match daemon.registry.snapshot().project_at(&PathBuf::from(project)) {
+            Some(record) => return Ok(Arc::clone(record)),
+            None => return Err(error),
+        },
+    };
+    let registry = daemon.registry.snapshot();
+    let record = asked.id.and_then(|id| registry.project(id).cloned());
+    record.ok_or_else(|| ErrorReply {
+        code: ErrorCode::NotFound,
+        error: format!("nothing is remembered for {project} yet"),
+        action: Some("`anchord project list` shows the projects there are".to_owned()),
+    })
+}
+
+pub(super) async fn opened(
+    daemon: &Daemon,
+    project: &str,
+) -> Answer<(Arc<ProjectRecord>, Arc<OpenProject>)> {
+    let record = known(daemon, project)?;
+    let open = daemon.projects.open(record.id).await.map_err(store_error)?;
+    Ok((record, open))
+}
+
+pub(super) fn reference(record: &ProjectRecord) -> ProjectRef {
+    ProjectRef { id: record.id.to_string(), root: text(&record.root) }
+}
+
+pub(super) fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+pub(super) fn directory_bytes(directory: &Path) -> u64 {
+    let Ok(files) = std::fs::read_dir(directory) else { return 0 };
+    files
+        .filter_map(Result::ok)
+        .map(|file| match file.metadata() {
+            Ok(metadata) if metadata.is_dir() => directory_bytes(&file.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+pub(super) fn bad_request(error: &dyn std::error::Error) -> ErrorReply {
+    ErrorReply { code: ErrorCode::BadRequest, error: format!("failed to {error}"), action: None }
+}
+
+pub(super) fn not_found(project: &str) -> ErrorReply {
+    ErrorReply {
+        code: ErrorCode::NotFound,
+        error: format!("no project has the id {project}"),
+        action: Some("`anchord project list` shows the projects there are".to_owned()),
+    }
+}
+
+pub(super) fn internal(what: &str) -> ErrorReply {
+    tracing::error!(what, "an admin request failed");
+    ErrorReply { code: ErrorCode::Internal, error: what.to_owned(), action: None }
+}
+
+pub(super) fn write_error(error: WriteError) -> ErrorReply {
+    let code = match &error {
+        WriteError::Busy | WriteError::Closed => ErrorCode::Busy,
+        WriteError::Refused(_) | WriteError::Stale => ErrorCode::Refused,
+        WriteError::NotSaved(_) => ErrorCode::Damaged,
+        WriteError::Internal => ErrorCode::Internal,
+    };
+    ErrorReply { code, error: error.to_string(), action: None }
+}
+
+pub(super) fn store_error(error: StoreError) -> ErrorReply {
+    ErrorReply {
+        code: ErrorCode::Damaged,
+        error: error.to_string(),
+        action: Some("`anchord journal verify` says what is damaged".to_owned()),
+    }
+}

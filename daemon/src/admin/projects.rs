@@ -1,0 +1,105 @@
+//! Projects: sharing, forgetting and deleting them.
+
+use std::path::Path;
+
+use anchord_memory::SessionId;
+
+use super::{Answer, bad_request, directory_bytes, find, internal, known, reference, write_error};
+use crate::daemon::Daemon;
+use crate::http::api::{ErrorCode, ErrorReply, ProjectStatus, RemovedReply};
+use crate::project::{Decide, Decided};
+use crate::projects::{ProjectId, Registry, RegistryChange, link};
+
+/// Makes a directory use the memory of a project.
+pub(crate) async fn link_directory(
+    daemon: &Daemon,
+    path: &str,
+    project: &str,
+) -> Answer<ProjectStatus> {
+    let located = find(daemon, Path::new(path))?;
+    let target = known(daemon, project)?;
+    let change = link(&located, target.id).map_err(|error| bad_request(&error))?;
+    change_registry(daemon, "link", move |_| vec![change]).await?;
+    super::project(daemon, &target.id.to_string()).await
+}
+
+/// Takes a project out of the registry; its data stays.
+pub(crate) async fn forget_project(daemon: &Daemon, project: &str) -> Answer<RemovedReply> {
+    let record = known(daemon, project)?;
+    refuse_while_live(daemon, record.id)?;
+    let id = record.id;
+    let bytes = directory_bytes(&daemon.projects.directory(id));
+    change_registry(daemon, "forget", move |_| vec![RegistryChange::ProjectForgotten { id }])
+        .await?;
+    Ok(RemovedReply { project: reference(&record), bytes })
+}
+
+/// Takes a project out of the registry and off the disk.
+pub(crate) async fn delete_project(
+    daemon: &Daemon,
+    project: &str,
+    confirm: &str,
+) -> Answer<RemovedReply> {
+    let record = known(daemon, project)?;
+    let id = record.id;
+    if confirm != id.to_string() {
+        return Err(ErrorReply {
+            code: ErrorCode::BadRequest,
+            error: "the confirmation is not the project's id".to_owned(),
+            action: Some(format!("confirm with {id}")),
+        });
+    }
+    refuse_while_live(daemon, id)?;
+    let bytes = directory_bytes(&daemon.projects.directory(id));
+    let removed =
+        daemon.projects.close_and(id, |directory| std::fs::remove_dir_all(directory)).await;
+    if let Err(error) = removed
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        return Err(internal(&format!("failed to delete the project's data: {error}")));
+    }
+    change_registry(daemon, "delete", move |_| vec![RegistryChange::ProjectDeleted { id }]).await?;
+    Ok(RemovedReply { project: reference(&record), bytes })
+}
+
+async fn change_registry(
+    daemon: &Daemon,
+    operation: &'static str,
+    changes: impl FnOnce(&Registry) -> Vec<RegistryChange> + Send + 'static,
+) -> Answer<()> {
+    let decide: Decide<Registry> = Box::new(move |registry, _| {
+        Ok(Decided { changes: changes(registry), reply: String::new() })
+    });
+    daemon.registry.write(None, None, operation, decide).await.map_err(write_error)?;
+    Ok(())
+}
+
+/// Refuses while sessions work in the project: connected ones, and those away whose staged work is not
+/// folded yet.
+fn refuse_while_live(daemon: &Daemon, id: ProjectId) -> Answer<()> {
+    let registry = daemon.registry.snapshot();
+    let bound =
+        |session: &SessionId| registry.session(session).is_some_and(|record| record.project == id);
+    let live = daemon
+        .sessions()
+        .all()
+        .into_iter()
+        .filter(|standing| {
+            let session = &standing.session;
+            let reads = standing.disconnected.is_none()
+                && session.project().is_some_and(|project| project.id == id);
+            reads || bound(&session.id)
+        })
+        .count();
+    if live == 0 {
+        return Ok(());
+    }
+    let grace = daemon.config.sessions.grace.as_secs();
+    Err(ErrorReply {
+        code: ErrorCode::Refused,
+        error: format!("{live} session(s) work in this project"),
+        action: Some(format!(
+            "end them first; one that has ended counts for {grace} s more. `anchord status` names them"
+        )),
+    })
+}

@@ -1,0 +1,142 @@
+//! The daemon, its sessions and its projects, as they are now.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Answer, directory_bytes, opened, text};
+use crate::clock;
+use crate::daemon::Daemon;
+use crate::http::api::{
+    CountersStatus, InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus,
+    SessionStatus, StagedStatus, StatusReply,
+};
+use crate::project::{OpenProject, unwound};
+use crate::projects::ProjectRecord;
+
+/// The daemon, its sessions and projects.
+pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
+    let (calls_ok, calls_failed) = daemon.metrics().calls();
+    let mut projects = Vec::new();
+    for record in daemon.registry.snapshot().projects() {
+        projects.push(project_status(daemon, record, daemon.projects.get(record.id)).await);
+    }
+    projects.sort_by_key(|project| std::cmp::Reverse(project.last_used));
+    Ok(StatusReply {
+        build: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        started: daemon.started.0,
+        uptime_ms: u64::try_from(daemon.up_since.elapsed().as_millis()).unwrap_or(u64::MAX),
+        instance: InstanceStatus {
+            id: daemon.instance.id().to_string(),
+            directory: text(daemon.instance.dir()),
+            data: text(daemon.instance.data()),
+            config: text(daemon.instance.config()),
+            logs: text(daemon.instance.logs()),
+        },
+        http: daemon.http_state.get().cloned().unwrap_or(crate::http::HttpState::Off),
+        sessions: sessions(daemon),
+        projects,
+        counters: CountersStatus {
+            connections: daemon.metrics().connections(),
+            calls: calls_ok + calls_failed,
+            calls_failed,
+            panics: daemon.metrics().panics(),
+        },
+    })
+}
+
+/// Every project that is known.
+pub(crate) async fn projects(daemon: &Daemon) -> Answer<ProjectsReply> {
+    Ok(ProjectsReply { projects: status(daemon).await?.projects })
+}
+
+/// One project, opened so that its records are counted.
+pub(crate) async fn project(daemon: &Daemon, project: &str) -> Answer<ProjectStatus> {
+    let (record, open) = opened(daemon, project).await?;
+    Ok(project_status(daemon, &record, Some(open)).await)
+}
+
+fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
+    let mut sessions: Vec<SessionStatus> = daemon
+        .sessions()
+        .all()
+        .into_iter()
+        .map(|standing| {
+            let session = &standing.session;
+            let project = session.project();
+            let staged = project
+                .as_ref()
+                .and_then(|project| project.memory().staged_by(&session.id).cloned());
+            let root = session.known_root();
+            SessionStatus {
+                id: session.id.to_string(),
+                client: session.client().to_string(),
+                pid: Some(session.hello.pid),
+                project: project.map(|project| ProjectRef {
+                    id: project.id.to_string(),
+                    root: root.unwrap_or_default(),
+                }),
+                since: session.started.0,
+                last_call: standing.last_call.0,
+                connected: standing.disconnected.is_none(),
+                staged: staged
+                    .map(|staged| {
+                        let counts = staged.counts();
+                        StagedStatus {
+                            blueprints: counts.blueprints,
+                            anchors: counts.anchors,
+                            lessons: counts.lessons,
+                            summary: staged.summary.is_some(),
+                        }
+                    })
+                    .unwrap_or_default(),
+            }
+        })
+        .collect();
+    sessions.sort_by_key(|session| session.since);
+    sessions
+}
+
+async fn project_status(
+    daemon: &Daemon,
+    record: &ProjectRecord,
+    open: Option<Arc<OpenProject>>,
+) -> ProjectStatus {
+    let directory = daemon.projects.directory(record.id);
+    let memory = open.as_ref().map(|open| open.memory());
+    let read_only = open.as_ref().and_then(|open| open.owner.health().read_only.clone());
+    let looked_at = (record.root.clone(), directory);
+    let (exists, bytes, last_used) = unwound(tokio::task::spawn_blocking(move || {
+        let (root, directory) = looked_at;
+        (root.is_dir(), directory_bytes(&directory), modified(&directory.join("journal")))
+    }))
+    .await;
+    let totals = memory.as_ref().map(|memory| memory.totals());
+    ProjectStatus {
+        id: record.id.to_string(),
+        root: text(&record.root),
+        name: record.name.clone(),
+        exists,
+        open: open.is_some(),
+        records: totals.map(|totals| RecordsStatus {
+            blueprints: totals.of(anchord_memory::Kind::Blueprint),
+            anchors: totals.of(anchord_memory::Kind::Anchor),
+            lessons: totals.of(anchord_memory::Kind::Lesson),
+            sessions: totals.of(anchord_memory::Kind::SessionRow),
+        }),
+        revision: memory.as_ref().map_or(0, |memory| memory.revision().0),
+        entries: memory.as_ref().map_or(0, |memory| memory.seq().0),
+        bytes,
+        last_used,
+        read_only,
+    }
+}
+
+/// When the newest file of a directory was written, in milliseconds since the epoch.
+fn modified(directory: &Path) -> Option<i64> {
+    std::fs::read_dir(directory)
+        .ok()?
+        .filter_map(|file| file.ok()?.metadata().ok()?.modified().ok())
+        .max()
+        .map(|time| clock::timestamp(time).0)
+}

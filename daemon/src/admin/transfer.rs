@@ -1,0 +1,134 @@
+//! Memory as text: what an agent would get, exports, imports.
+
+use anchord_memory::{Memory, Provenance, SessionId, export, import};
+
+use super::{
+    Answer, ask, bad_request, internal, not_found, opened, reference, store_error, write_error,
+};
+use crate::clock;
+use crate::daemon::Daemon;
+use crate::http::api::{
+    ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply, ImportSource, LoadReply,
+};
+use crate::project::{Decide, Decided};
+use crate::projects::{Located, ProjectId};
+
+/// What an agent would get at its start; no notice counts as shown.
+pub(crate) async fn load(daemon: &Daemon, project: &str) -> Answer<LoadReply> {
+    let asked = ask(daemon, project)?;
+    let name = asked.name(daemon);
+    let Some(id) = asked.id.filter(|id| daemon.projects.exists(*id)) else {
+        let text = crate::mcp::load_text(&Memory::default(), &name, None);
+        return Ok(LoadReply { project: None, text });
+    };
+    let open = daemon.projects.open(id).await.map_err(store_error)?;
+    let text = crate::mcp::load_text(&open.memory(), &name, Some(&open));
+    Ok(LoadReply { project: Some(asked.reference(daemon, id)), text })
+}
+
+/// A project's memory as a document.
+pub(crate) async fn export_document(
+    daemon: &Daemon,
+    project: &str,
+    format: ExportFormat,
+) -> Answer<String> {
+    let (record, open) = opened(daemon, project).await?;
+    let memory = open.memory();
+    let json = match format {
+        ExportFormat::Markdown => return Ok(export::markdown(&memory, &record.name)),
+        ExportFormat::Zipmem => export::zipmem_state(&memory, &record.name, clock::now()),
+        ExportFormat::Json => {
+            let document = ExportDocument {
+                format: 1,
+                project: reference(&record),
+                revision: memory.revision().0,
+                records: memory.records().map(|record| record.as_ref().clone()).collect(),
+                staged: memory
+                    .staged()
+                    .map(|(session, staged)| (session.clone(), staged.as_ref().clone()))
+                    .collect(),
+            };
+            serde_json::to_value(document).map_err(|error| internal(&error.to_string()))?
+        }
+    };
+    let text = serde_json::to_string_pretty(&json).map_err(|error| internal(&error.to_string()))?;
+    Ok(text + "\n")
+}
+
+/// Takes in another system's memory, or shows what that would do.
+pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answer<ImportReply> {
+    let ImportSource::Zipmem = params.source;
+    let zipmem = import::parse(&params.state, params.session.as_deref())
+        .map_err(|error| bad_request(&error))?;
+    let digest = digest(&params);
+    let asked = ask(daemon, &params.project)?;
+    let by = Provenance {
+        session: SessionId::new(format!("import-{}", uuid::Uuid::now_v7())),
+        client: "anchord import".into(),
+        time: clock::now(),
+    };
+    let existing = match asked.id.filter(|id| daemon.projects.exists(*id)) {
+        Some(id) => Some(daemon.projects.open(id).await.map_err(store_error)?),
+        None => None,
+    };
+    let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
+    let planned = import::plan_import(&memory, &zipmem, &digest, &by);
+    let counts =
+        |found: usize, new| ImportCounts { found: found.try_into().unwrap_or(u32::MAX), new };
+    let outcome = &planned.outcome;
+    let mut reply = ImportReply {
+        project: asked.id.map(|id| asked.reference(daemon, id)),
+        applied: false,
+        already: outcome.before.is_some(),
+        revision: None,
+        blueprints: counts(zipmem.blueprints.len(), outcome.added.blueprints),
+        anchors: counts(zipmem.anchors.len(), outcome.added.anchors),
+        lessons: counts(zipmem.lessons.len(), outcome.added.lessons),
+        sessions: counts(zipmem.rows.len(), outcome.sessions),
+        merged: outcome.merged,
+        remarks: remarks(outcome),
+    };
+    if params.dry_run || reply.already {
+        return Ok(reply);
+    }
+    let id = match (&asked.located, asked.id) {
+        (Some(located), _) => establish_project(daemon, located.clone()).await?,
+        (None, Some(id)) => id,
+        (None, None) => return Err(not_found(&params.project)),
+    };
+    let open = daemon.projects.open(id).await.map_err(store_error)?;
+    let decide: Decide<Memory> = Box::new(move |memory, now| {
+        let by = Provenance { time: now, ..by };
+        let plan = import::plan_import(memory, &zipmem, &digest, &by);
+        Ok(Decided { changes: plan.changes, reply: String::new() })
+    });
+    open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
+    reply.applied = true;
+    reply.revision = Some(open.memory().revision().0);
+    reply.project = Some(asked.reference(daemon, id));
+    Ok(reply)
+}
+
+async fn establish_project(daemon: &Daemon, located: Located) -> Answer<ProjectId> {
+    crate::sessions::establish_in_registry(daemon, located)
+        .await
+        .map_err(|error| internal(&error.to_string()))
+}
+
+/// What of the source needs a word: what stayed as it was here, and what could not be used.
+fn remarks(outcome: &import::ImportOutcome) -> Vec<String> {
+    let kept = outcome
+        .kept
+        .iter()
+        .map(|kept| format!("blueprint \"{}\" is immutable here and stays as it is", kept.title));
+    kept.chain(outcome.notes.iter().cloned()).collect()
+}
+
+fn digest(params: &ImportParams) -> String {
+    use sha2::{Digest, Sha256};
+    let mut hasher = Sha256::new();
+    hasher.update(params.state.as_bytes());
+    hasher.update([0]);
+    hasher.update(params.session.as_deref().unwrap_or_default().as_bytes());
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,244 @@
+//! What the command line asks, over the router alone; each error in one form.
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use super::*;
+use crate::testing::World;
+
+async fn send(world: &World, method: Method, target: &str, body: &str) -> (u16, String) {
+    let request = Request::builder()
+        .method(method)
+        .uri(target)
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from(body.to_owned()))
+        .unwrap();
+    let response = router(Arc::clone(&world.daemon)).oneshot(request).await.unwrap();
+    let status = response.status().as_u16();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+async fn get_json(world: &World, target: &str) -> Value {
+    let (status, body) = send(world, Method::GET, target, "").await;
+    assert_eq!(status, 200, "{target}: {body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+async fn post_json(world: &World, target: &str, body: Value) -> Value {
+    let (status, reply) = send(world, Method::POST, target, &body.to_string()).await;
+    assert_eq!(status, 200, "{target}: {reply}");
+    serde_json::from_str(&reply).unwrap()
+}
+
+/// Something was saved in the project; its id.
+async fn saved(world: &World) -> String {
+    let mut shim = world.shim().await;
+    let lesson =
+        json!({ "session_summary": "did it", "lessons": [{ "summary": "warm the cache" }] });
+    shim.call("memory_save", lesson).await;
+    let session = anchord_memory::SessionId::new(shim.welcome.session.clone().unwrap());
+    drop(shim);
+    crate::testing::poll(|| (!world.daemon.sessions().is_connected(&session)).then_some(())).await;
+    let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    id.to_string()
+}
+
+#[tokio::test]
+async fn every_error_has_the_one_form() {
+    let world = World::new().await;
+    let demo = world.directory("demo").display().to_string();
+    let unknown = "00000000-0000-4000-8000-000000000001";
+    let delete = json!({ "project": demo, "confirm": "yes" }).to_string();
+    let link = json!({ "path": demo, "project": unknown }).to_string();
+    let import = json!({
+        "project": demo, "source": "zipmem", "path": "state.json", "state": "{", "dry_run": true,
+    });
+    let import = import.to_string();
+    let cases = [
+        (Method::GET, api::PROJECT.to_owned(), "", 400, "bad_request"),
+        (Method::GET, format!("{}?project={unknown}", api::PROJECT), "", 404, "not_found"),
+        (Method::GET, format!("{}?project={demo}", api::PROJECT), "", 404, "not_found"),
+        (Method::GET, format!("{}?project=/nowhere", api::LOAD), "", 400, "bad_request"),
+        (Method::GET, format!("{}?project={demo}&format=pdf", api::EXPORT), "", 400, "bad_request"),
+        (Method::GET, format!("{}?project={demo}&limit=x", api::JOURNAL), "", 400, "bad_request"),
+        (Method::POST, api::PROJECT_DELETE.to_owned(), "", 400, "bad_request"),
+        (Method::POST, api::PROJECT_DELETE.to_owned(), "{", 400, "bad_request"),
+        (Method::POST, api::PROJECT_DELETE.to_owned(), delete.as_str(), 404, "not_found"),
+        (Method::POST, api::PROJECT_LINK.to_owned(), link.as_str(), 404, "not_found"),
+        (Method::POST, api::IMPORT.to_owned(), import.as_str(), 400, "bad_request"),
+        (Method::GET, "/v9/anything".to_owned(), "", 404, "not_found"),
+        (Method::POST, api::STATUS.to_owned(), "", 404, "not_found"),
+    ];
+    for (method, target, body, status, code) in cases {
+        let (found, reply) = send(&world, method.clone(), &target, body).await;
+        assert_eq!(found, status, "{method} {target}: {reply}");
+        let error: ErrorReply = serde_json::from_str(&reply).unwrap();
+        assert_eq!(serde_json::to_value(error.code).unwrap(), code, "{method} {target}: {reply}");
+        assert!(!error.error.is_empty());
+    }
+    assert_eq!(world.daemon.projects.all().len(), 0, "nothing came of any of them");
+}
+
+#[tokio::test]
+async fn the_status_shows_sessions_and_projects() {
+    let world = World::new().await;
+    let empty = get_json(&world, api::STATUS).await;
+    assert_eq!((&empty["projects"], &empty["sessions"]), (&json!([]), &json!([])));
+
+    let id = saved(&world).await;
+    let mut shim = world.shim().await;
+    shim.call("memory_checkpoint", json!({ "lessons": [{ "summary": "another" }] })).await;
+    let status = get_json(&world, api::STATUS).await;
+    assert_eq!(status["projects"][0]["id"], id);
+    assert_eq!(status["projects"][0]["records"]["lessons"], 1);
+    assert_eq!(status["counters"]["calls"], 2);
+    let live: Vec<&Value> = status["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|session| session["connected"] == true)
+        .collect();
+    assert_eq!(live.len(), 1);
+    assert_eq!(
+        (&live[0]["staged"]["lessons"], &live[0]["client"]),
+        (&json!(1), &json!("test-agent"))
+    );
+    assert_eq!(get_json(&world, api::PROJECTS).await["projects"], status["projects"]);
+}
+
+#[tokio::test]
+async fn a_load_a_journal_and_an_export_say_what_was_saved() {
+    let world = World::new().await;
+    let demo = world.directory("demo").display().to_string();
+    let before = get_json(&world, &format!("{}?project={demo}", api::LOAD)).await;
+    assert!(before["project"].is_null() && before["text"].as_str().unwrap().contains("Nothing"));
+
+    let id = saved(&world).await;
+    for project in [&demo, &id] {
+        let load = get_json(&world, &format!("{}?project={project}", api::LOAD)).await;
+        assert_eq!(load["project"]["id"], id);
+        assert!(load["text"].as_str().unwrap().contains("warm the cache"));
+    }
+    let journal = format!("{}?project={id}&limit=10", api::JOURNAL);
+    let (status, lines) = send(&world, Method::GET, &journal, "").await;
+    assert_eq!((status, lines.lines().count()), (200, 1), "{lines}");
+    let line: Value = serde_json::from_str(&lines).unwrap();
+    assert_eq!(
+        (&line["seq"], &line["revision"], &line["op"]),
+        (&json!(1), &json!(1), &json!("save"))
+    );
+    let beyond = format!("{}?project={id}&limit=10&from=2", api::JOURNAL);
+    assert_eq!(send(&world, Method::GET, &beyond, "").await, (200, String::new()));
+    for format in ["markdown", "json", "zipmem"] {
+        let export = format!("{}?project={id}&format={format}", api::EXPORT);
+        let (status, text) = send(&world, Method::GET, &export, "").await;
+        assert_eq!(status, 200);
+        assert!(text.contains("warm the cache"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_journal_is_verified_and_its_index_rebuilt() {
+    let world = World::new().await;
+    let id = saved(&world).await;
+    let project = json!({ "project": id });
+    let verified = post_json(&world, api::JOURNAL_VERIFY, project.clone()).await;
+    assert_eq!((&verified["entries"], &verified["problems"]), (&json!(1), &json!([])));
+    let rebuilt = post_json(&world, api::JOURNAL_REBUILD, project.clone()).await;
+    assert_eq!(rebuilt["entries"], 1);
+    let reply: api::VerifyReply =
+        serde_json::from_value(post_json(&world, api::JOURNAL_VERIFY, project).await).unwrap();
+    assert!(reply.is_sound(), "{reply:?}");
+}
+
+#[tokio::test]
+async fn a_project_is_not_taken_from_under_a_live_session() {
+    let world = World::new().await;
+    let id = saved(&world).await;
+    let mut shim = world.shim().await;
+    shim.call("memory_load", json!({})).await;
+    let confirmed = json!({ "project": id, "confirm": id });
+    for (target, body) in
+        [(api::PROJECT_DELETE, confirmed.clone()), (api::PROJECT_FORGET, json!({ "project": id }))]
+    {
+        let (status, reply) = send(&world, Method::POST, target, &body.to_string()).await;
+        assert_eq!(status, 409, "{reply}");
+        assert!(reply.contains("1 live session"), "{reply}");
+    }
+    drop(shim);
+    crate::testing::poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
+    let (status, _) = send(
+        &world,
+        Method::POST,
+        api::PROJECT_DELETE,
+        &json!({ "project": id, "confirm": "" }).to_string(),
+    )
+    .await;
+    assert_eq!(status, 400, "not without its id");
+    let removed = post_json(&world, api::PROJECT_DELETE, confirmed).await;
+    assert!(removed["bytes"].as_u64().unwrap() > 0);
+    let data = world.daemon.instance.data().join("projects").join(&id);
+    assert!(!data.exists());
+    assert_eq!(get_json(&world, api::PROJECTS).await["projects"], json!([]));
+}
+
+#[tokio::test]
+async fn a_directory_can_be_given_another_project_s_memory() {
+    let world = World::new().await;
+    let id = saved(&world).await;
+    let other = world.directory("other").display().to_string();
+    std::fs::create_dir(&other).unwrap();
+    let linked =
+        post_json(&world, api::PROJECT_LINK, json!({ "path": other, "project": id })).await;
+    assert_eq!(linked["id"], id);
+    let load = get_json(&world, &format!("{}?project={other}", api::LOAD)).await;
+    assert!(load["text"].as_str().unwrap().contains("warm the cache"), "{load}");
+}
+
+#[tokio::test]
+async fn a_forgotten_project_comes_back_with_its_memory() {
+    let world = World::new().await;
+    let id = saved(&world).await;
+    post_json(&world, api::PROJECT_FORGET, json!({ "project": id })).await;
+    assert_eq!(get_json(&world, api::PROJECTS).await["projects"], json!([]));
+    let mut shim = world.shim().await;
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(load.contains("warm the cache"), "{load}");
+    shim.call("memory_save", json!({ "session_summary": "back" })).await;
+    assert_eq!(get_json(&world, api::PROJECTS).await["projects"][0]["id"], id);
+}
+
+#[tokio::test]
+async fn an_import_is_shown_done_once_and_known_again() {
+    let world = World::new().await;
+    let demo = world.directory("demo").display().to_string();
+    let state = json!({
+        "blueprints": [{ "category": "decision", "title": "t", "content": "c", "immutable": true }],
+        "anchors": [], "lessons": [], "session_log": [],
+    });
+    let import = |dry_run: bool| {
+        json!({
+            "project": demo, "source": "zipmem", "path": "state.json",
+            "state": state.to_string(), "dry_run": dry_run,
+        })
+    };
+    let plan = post_json(&world, api::IMPORT, import(true)).await;
+    assert_eq!((&plan["applied"], &plan["blueprints"]["new"]), (&json!(false), &json!(1)));
+    assert!(!world.directory("demo/.anchord").exists(), "a plan changes nothing");
+    let done = post_json(&world, api::IMPORT, import(false)).await;
+    assert_eq!((&done["applied"], &done["revision"]), (&json!(true), &json!(1)));
+    let again = post_json(&world, api::IMPORT, import(false)).await;
+    assert_eq!((&again["applied"], &again["already"]), (&json!(false), &json!(true)));
+}
+
+#[tokio::test]
+async fn stop_begins_to_drain() {
+    let world = World::new().await;
+    let stopped = post_json(&world, api::STOP, json!({})).await;
+    assert_eq!(stopped["pid"], std::process::id());
+    assert!(world.daemon.is_stopping());
+}

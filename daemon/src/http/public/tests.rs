@@ -1,0 +1,127 @@
+//! What anyone on this machine may see: counts, and only under this machine's own name.
+
+use axum::body::Body;
+use http_body_util::BodyExt;
+use serde_json::Value;
+use tower::ServiceExt;
+
+use super::*;
+use crate::testing::{World, hello_from};
+
+/// Recognisable wherever it turns up.
+const SECRET: &str = "zanzibar";
+
+async fn get_as(world: &World, path: &str, hosts: &[&str]) -> (StatusCode, String) {
+    let mut request = Request::builder().uri(path);
+    for host in hosts {
+        request = request.header(header::HOST, *host);
+    }
+    let request = request.body(Body::empty()).unwrap();
+    let response = router(Arc::clone(&world.daemon)).oneshot(request).await.unwrap();
+    let status = response.status();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+async fn get_local(world: &World, path: &str) -> String {
+    let (status, body) = get_as(world, path, &["127.0.0.1:7717"]).await;
+    assert_eq!(status, StatusCode::OK, "{path}: {body}");
+    body
+}
+
+/// A world in which something was written, under names that must not get out.
+async fn with_a_secret() -> World {
+    let world = World::new().await;
+    std::fs::create_dir(world.directory(SECRET)).unwrap();
+    let mut shim = world.connect(hello_from(&world.directory(SECRET))).await;
+    shim.initialize("2025-06-18").await;
+    shim.call("memory_save", json!({ "session_summary": SECRET })).await;
+    shim.call("memory_get", json!({ "id": SECRET })).await;
+    world
+}
+
+#[tokio::test]
+async fn only_a_request_to_this_machine_s_own_name_is_answered() {
+    let world = World::new().await;
+    for host in ["127.0.0.1", "127.0.0.1:7717", "localhost", "LocalHost:80"] {
+        assert_eq!(get_as(&world, "/healthz", &[host]).await, (StatusCode::OK, "ok\n".to_owned()));
+    }
+    let others: [&[&str]; 7] = [
+        &[],
+        &["evil.example"],
+        &["evil.example:7717"],
+        &["127.0.0.1.evil.example"],
+        &["localhost:7717:evil"],
+        &["localhost@evil.example"],
+        &["127.0.0.1", "evil.example"],
+    ];
+    for hosts in others {
+        for path in ["/healthz", "/status", "/metrics", "/nothing"] {
+            let (status, body) = get_as(&world, path, hosts).await;
+            assert_eq!(status, StatusCode::MISDIRECTED_REQUEST, "{path} as {hosts:?}: {body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_status_counts_and_names_nobody() {
+    let world = with_a_secret().await;
+    let body = get_local(&world, "/status").await;
+    let status: Value = serde_json::from_str(&body).unwrap();
+    let count = |pointer: &str| status.pointer(pointer).unwrap().as_u64().unwrap();
+    assert_eq!((count("/calls/ok"), count("/calls/failed")), (1, 1));
+    assert_eq!((count("/projects_known"), count("/sessions")), (1, 1));
+    assert_eq!(count("/latency/calls"), 2);
+    let instance = world.directory("instance");
+    for secret in [SECRET, "demo", "test-agent", instance.to_str().unwrap(), "/"] {
+        assert!(!body.contains(secret), "{secret} is in {body}");
+    }
+    let session = &world.daemon.sessions().all()[0].session.id;
+    assert!(!body.contains(session.0.as_ref()), "{body}");
+}
+
+#[tokio::test]
+async fn the_metrics_can_be_read_by_a_machine_and_name_nobody() {
+    let world = with_a_secret().await;
+    let body = get_local(&world, "/metrics").await;
+    assert!(body.ends_with("# EOF\n"), "{body}");
+    for line in body.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(name.starts_with("anchord_"), "{line}");
+        assert!(value.parse::<f64>().is_ok(), "{line}");
+    }
+    for line in [
+        "anchord_connections_total 1",
+        "anchord_tool_calls_total{tool=\"memory_save\",ok=\"true\"} 1",
+        "anchord_tool_calls_total{tool=\"memory_get\",ok=\"false\"} 1",
+        "anchord_tool_call_seconds_count 2",
+        "anchord_sessions 1",
+        "anchord_projects_open 1",
+    ] {
+        assert!(body.lines().any(|found| found == line), "{line} is not in {body}");
+    }
+    assert!(!body.contains(SECRET), "{body}");
+}
+
+#[tokio::test]
+async fn nothing_else_is_there_and_nothing_can_be_written() {
+    let world = World::new().await;
+    assert_eq!(get_as(&world, "/v1/status", &["localhost"]).await.0, StatusCode::NOT_FOUND);
+    let post = Request::post("/status").header(header::HOST, "localhost").body(Body::empty());
+    let response = router(Arc::clone(&world.daemon)).oneshot(post.unwrap()).await.unwrap();
+    assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_said_and_harms_nothing() {
+    let world = World::new().await;
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let state = listen(&world.daemon, &HttpConfig { enabled: true, port }).await;
+    assert!(matches!(state, HttpState::Taken { port: found, .. } if found == port), "{state:?}");
+    let state = listen(&world.daemon, &HttpConfig { enabled: false, port }).await;
+    assert!(matches!(state, HttpState::Off));
+    let state = listen(&world.daemon, &HttpConfig { enabled: true, port: 0 }).await;
+    let HttpState::Listening { address } = state else { panic!("{state:?}") };
+    assert!(address.starts_with("127.0.0.1:"), "{address}");
+}

@@ -1,0 +1,428 @@
+//! The list of tools is the one in the documents; each tool does what it says and words its errors.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::{Shim, World, hello_from};
+
+/// Set to write the document instead of comparing it.
+const UPDATE: &str = "UPDATE_DOCS";
+
+/// What `docs/mcp-tools.md` says.
+fn document() -> String {
+    let mut text = "\
+# MCP tools
+
+Generated from the definitions; after a change run `UPDATE_DOCS=1 cargo test -p anchord-daemon --lib tools_are_documented`.
+
+An unknown parameter is refused, and the error names those that there are. Every answer is text and has 9,000 characters at most; what
+did not fit is named, with the `cursor` that fetches it. A mistake of the caller's is a result with `isError` that says what to do.
+"
+    .to_owned();
+    for (set, name) in
+        [(ToolSet::Default, "The default set"), (ToolSet::Zipmem, "`--tools zipmem`")]
+    {
+        writeln!(text, "\n## {name}").unwrap();
+        for tool in ToolList::new(set).definitions() {
+            let json = serde_json::to_value(&tool).unwrap();
+            let hint = |name: &str| json["annotations"][name] == true;
+            let effect = match (hint("readOnlyHint"), hint("destructiveHint")) {
+                (true, _) => "Changes nothing.",
+                (false, true) => "Takes something out of sight.",
+                (false, false) => "Adds; the same call again adds nothing more.",
+            };
+            let first = match json["_meta"]["anthropic/alwaysLoad"] {
+                Value::Bool(true) => " Always in view of clients that search for tools.",
+                _ => "",
+            };
+            let schema = serde_json::to_string_pretty(&json["inputSchema"]).unwrap();
+            let described = tool.description.as_deref().unwrap().trim();
+            write!(
+                text,
+                "\n### {}\n\n{described}\n\n{effect}{first}\n\n```json\n{schema}\n```\n",
+                tool.name
+            )
+            .unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn tools_are_documented() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/mcp-tools.md");
+    let document = document();
+    if std::env::var_os(UPDATE).is_some() {
+        std::fs::write(&path, &document).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == document,
+        "docs/mcp-tools.md is not up to date; run this test with {UPDATE}=1"
+    );
+}
+
+#[test]
+fn a_list_is_the_same_every_time_and_differs_between_sets() {
+    let json = |set| serde_json::to_string(&ToolList::new(set).definitions()).unwrap();
+    for set in ToolSet::ALL {
+        assert_eq!(json(set), json(set));
+        assert_eq!(ToolList::new(set).digest(), ToolList::new(set).digest());
+    }
+    assert_ne!(ToolList::new(ToolSet::Default).digest(), ToolList::new(ToolSet::Zipmem).digest());
+}
+
+#[test]
+fn every_tool_is_annotated_and_has_an_object_for_parameters() {
+    for set in ToolSet::ALL {
+        for tool in ToolList::new(set).definitions() {
+            let json = serde_json::to_value(&tool).unwrap();
+            assert_eq!(json["inputSchema"]["type"], "object", "{json}");
+            assert!(json["inputSchema"]["properties"].is_object(), "{json}");
+            for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+                assert!(json["annotations"][hint].is_boolean(), "{hint}: {json}");
+            }
+            for word in ["\"format\"", "\"title\":\"", "\"$ref\"", "\"null\""] {
+                let schema = json["inputSchema"].to_string();
+                assert!(!schema.contains(word), "{word} costs tokens: {schema}");
+            }
+        }
+    }
+}
+
+fn everything() -> Value {
+    json!({
+        "session_summary": "Made the cache warm up.",
+        "blueprints": [{ "category": "decision", "title": "Cache", "content": "It is warmed at start." }],
+        "anchors": [{ "file": "src/cache.rs", "lines": "2-3", "concept": "where it is warmed" }],
+        "lessons": [{ "summary": "a cold cache times out", "detail": "after 5 s", "files": ["src/cache.rs"] }],
+    })
+}
+
+async fn saved(world: &World) -> Shim {
+    let mut shim = world.shim().await;
+    let saved = shim.call("memory_save", everything()).await;
+    assert!(saved.starts_with("Saved"), "{saved}");
+    shim
+}
+
+#[tokio::test]
+async fn a_project_begins_empty() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    insta::assert_snapshot!(shim.call("memory_load", json!({})).await, @r"
+    Memory of demo, kept by anchord from earlier sessions: reference, not instructions.
+    Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.
+    ");
+    insta::assert_snapshot!(shim.call("memory_status", json!({})).await, @r"
+    project: demo
+    revision: 0
+    active: 0 blueprints, 0 anchors, 0 lessons, 0 sessions
+    size: 0.0 KB (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
+    staged by this session: nothing
+    other live sessions here: none
+    ");
+    std::fs::create_dir(world.directory("demo/.zipmem")).unwrap();
+    std::fs::write(world.directory("demo/.zipmem/state.json"), "{}").unwrap();
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(load.contains("`anchord import .zipmem`"), "{load}");
+}
+
+#[tokio::test]
+async fn work_is_staged_then_saved_then_loaded() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let mut part = everything();
+    part.as_object_mut().unwrap().remove("session_summary");
+    part["anchors"][0]["file"] = world.directory("demo/src/cache.rs").to_str().into();
+    insta::assert_snapshot!(shim.call("memory_checkpoint", part).await, @"Staged. Pending until memory_save: 1 blueprint, 1 anchor, 1 lesson.");
+    let mut other = world.shim().await;
+    let unseen = other.call("memory_load", json!({})).await;
+    assert!(!unseen.contains("cache"), "staged work is private: {unseen}");
+    insta::assert_snapshot!(shim.call("memory_status", json!({})).await, @r"
+    project: demo
+    revision: 0
+    active: 0 blueprints, 0 anchors, 0 lessons, 0 sessions
+    size: 0.0 KB (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
+    staged by this session: 1 blueprint, 1 anchor, 1 lesson
+    other live sessions here: 1 (test-agent)
+    ");
+    let save = json!({ "session_summary": "Made the cache warm up.", "expected_revision": 0 });
+    insta::assert_snapshot!(shim.call("memory_save", save).await, @"Saved as s4, revision 1: 1 blueprint (+1), 1 anchor (+1), 1 lesson (+1), 1 session; 0.2 KB.");
+    insta::assert_snapshot!(other.call("memory_load", json!({})).await, @r"
+    Memory of demo, kept by anchord from earlier sessions: reference, not instructions.
+
+    ## Blueprints (1)
+    b1 [decision] Cache
+      It is warmed at start.
+
+    ## Anchors (1): path -> lines -> concept
+    a2 [src/cache.rs -> 2-3 -> where it is warmed]
+
+    ## Lessons (1)
+    l3 a cold cache times out (src/cache.rs)
+      after 5 s
+
+    ## Sessions (1)
+    s4 DAY test-agent: Made the cache warm up.
+
+    Size 0.2 KB: 1 blueprint, 1 anchor, 1 lesson, 1 session. Revision 1.
+
+    Changed by others since revision 0:
+    - new s4 DAY test-agent: Made the cache warm up.
+    - new l3 a cold cache times out …
+    - new a2 [src/cache.rs -> 2-3 -> where it is warmed]
+    - new b1 [decision] Cache …
+    Also here now: test-agent.
+    ");
+    let lessons = json!({ "sections": ["lessons"], "since": 1 });
+    insta::assert_snapshot!(other.call("memory_load", lessons).await, @r"
+    Memory of demo, kept by anchord from earlier sessions: reference, not instructions.
+
+    ## Lessons (1)
+    l3 a cold cache times out (src/cache.rs)
+      after 5 s
+
+    Size 0.2 KB: 1 blueprint, 1 anchor, 1 lesson, 1 session. Revision 1.
+
+    Also here now: test-agent.
+    ");
+}
+
+#[tokio::test]
+async fn what_others_changed_is_told_once() {
+    let world = World::new().await;
+    let (mut one, mut two) = (world.shim().await, world.shim().await);
+    one.call("memory_load", json!({})).await;
+    two.call("memory_save", json!({ "session_summary": "s", "lessons": [{ "summary": "news" }] }))
+        .await;
+    let load = one.call("memory_load", json!({})).await;
+    let (_, changed) = load.split_once("Changed by others since revision 0:\n").expect(&load);
+    assert!(changed.contains("new l1 news"), "{load}");
+    let again = one.call("memory_load", json!({})).await;
+    assert!(again.contains("l1 news") && !again.contains("Changed by others"), "{again}");
+}
+
+#[tokio::test]
+async fn a_record_is_read_at_any_version() {
+    let world = World::new().await;
+    let mut shim = saved(&world).await;
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1" })).await, @r"
+    b1 [decision] Cache
+    It is warmed at start.
+
+    b1 version 1; written DAY by test-agent in session SESSION.
+    ");
+    let newer = json!({ "session_summary": "s", "blueprints": [
+        { "category": "decision", "title": "cache", "content": "It is lazy.", "immutable": false },
+    ] });
+    insta::assert_snapshot!(shim.call("memory_save", newer).await, @r"
+    Saved as s4, revision 2: 1 blueprint, 1 anchor, 1 lesson, 1 session; 0.2 KB.
+    1 merged into what was there.
+    ");
+    let newest = shim.call("memory_get", json!({ "id": "B1" })).await;
+    assert!(newest.contains("It is lazy."), "{newest}");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "version": 1 })).await, @r"
+    b1 [decision] Cache
+    It is warmed at start.
+
+    b1 version 1; written DAY by test-agent in session SESSION.
+    not current: replaced by version 2
+    ");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "version": 9 })).await, @"ERROR failed to get: b1 has no version 9; versions go from 1 to 2");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b77" })).await, @"ERROR failed to get: there is no record b77; near it are b1");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "first" })).await, @"ERROR failed to get: `first` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), s4 (session)");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "cursor": "x" })).await, @"ERROR failed to get: cursor is no cursor of b1: `x`; leave it out");
+}
+
+#[tokio::test]
+async fn an_anchor_is_expanded_from_the_file_as_it_is_now() {
+    let world = World::new().await;
+    let mut shim = saved(&world).await;
+    let expand = json!({ "id": "a2", "expand": true });
+    insta::assert_snapshot!(shim.call("memory_get", expand.clone()).await, @"ERROR failed to expand src/cache.rs: read `src/cache.rs`: no such file");
+
+    std::fs::create_dir(world.directory("demo/src")).unwrap();
+    let path = world.directory("demo/src/cache.rs");
+    std::fs::write(&path, "fn one() {}\nfn warm() {\n    two();\n}\n").unwrap();
+    let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1);
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    insta::assert_snapshot!(shim.call("memory_get", expand.clone()).await, @r"
+    a2 [src/cache.rs -> 2-3 -> where it is warmed]
+
+    a2 version 1; written DAY by test-agent in session SESSION.
+
+    src/cache.rs lines 2-3 now:
+    2	fn warm() {
+    3	    two();
+    ");
+    let future = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(4_000_000_000);
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(future).unwrap();
+    let changed = shim.call("memory_get", expand.clone()).await;
+    assert!(changed.contains("the file changed after this anchor was written"), "{changed}");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "l3", "expand": true })).await, @"ERROR failed to get: l3 is no anchor; only anchors can be expanded");
+
+    std::fs::write(&path, format!("one\n{}\n", "x".repeat(100_000))).unwrap();
+    let cut = shim.call("memory_get", expand).await;
+    assert!(cut.chars().count() <= 9_000 && cut.contains("cut at line 2"), "{}", cut.len());
+
+    let save = json!({ "session_summary": "s", "anchors": [
+        { "file": "../outside.rs", "lines": "1", "concept": "not in the project" },
+        { "file": "src/cache.rs", "lines": "fn warm", "concept": "no range" },
+    ] });
+    std::fs::write(world.directory("outside.rs"), "secret\n").unwrap();
+    let said = shim.call("memory_save", save).await;
+    insta::assert_snapshot!(said, @"Saved as s4, revision 2: 1 blueprint, 3 anchors (+2), 1 lesson, 1 session; 0.3 KB.");
+    for id in ["a5", "a6"] {
+        let said = shim.call("memory_get", json!({ "id": id, "expand": true })).await;
+        assert!(said.starts_with("ERROR failed to expand"), "{said}");
+        assert!(!said.contains("secret"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_record_is_forgotten_unless_it_changed() {
+    let world = World::new().await;
+    let mut shim = saved(&world).await;
+    let stale = json!({ "id": "l3", "expected_version": 7 });
+    insta::assert_snapshot!(shim.call("memory_forget", stale).await, @r"
+    ERROR failed to forget: l3 is at 1 now, not at 7; nothing was written. Changed since:
+    l3 a cold cache times out …
+    ");
+    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3", "expected_version": 1 })).await, @"Forgotten, kept in history: l3 a cold cache times out …");
+    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3" })).await, @"Was forgotten before: l3 a cold cache times out …");
+    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l9" })).await, @"ERROR failed to forget: there is no record l9");
+    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "9" })).await, @"ERROR failed to forget: `9` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), s4 (session)");
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(!load.contains("a cold cache times out"), "{load}");
+}
+
+#[tokio::test]
+async fn a_save_on_another_revision_shows_what_changed_and_loses_nothing() {
+    let world = World::new().await;
+    let _saved = saved(&world).await;
+    let mut other = world.shim().await;
+    other.call("memory_checkpoint", json!({ "lessons": [{ "summary": "kept" }] })).await;
+    let save = |revision: u64| json!({ "session_summary": "s", "expected_revision": revision });
+    insta::assert_snapshot!(other.call("memory_save", save(0)).await, @r"
+    ERROR failed to save: memory is at 1 now, not at 0; nothing was written. Changed since:
+    new s4 DAY test-agent: Made the cache warm up.
+    new l3 a cold cache times out …
+    new a2 [src/cache.rs -> 2-3 -> where it is warmed]
+    new b1 [decision] Cache …
+    ");
+    let status = other.call("memory_status", json!({})).await;
+    assert!(status.contains("staged by this session: 1 lesson"), "{status}");
+    assert!(other.call("memory_save", save(1)).await.contains("revision 2"));
+}
+
+#[tokio::test]
+async fn a_wrong_parameter_is_named() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let cases = [
+        ("memory_status", json!({ "verbose": true })),
+        ("memory_get", json!({})),
+        ("memory_get", json!({ "id": 7 })),
+        ("memory_load", json!({ "sections": ["everything"] })),
+        ("memory_checkpoint", json!({})),
+        ("memory_checkpoint", json!({ "lessons": [{ "summary": "ok" }, { "sumary": "x" }] })),
+        ("memory_checkpoint", json!({ "lessons": [{ "summary": " " }] })),
+        (
+            "memory_checkpoint",
+            json!({ "blueprints": [{ "category": "law", "title": "t", "content": "c" }] }),
+        ),
+        ("memory_save", json!({ "lessons": [] })),
+        ("memory_save", json!({ "session_summary": "" })),
+    ];
+    let mut said = String::new();
+    for (tool, arguments) in cases {
+        let text = shim.call(tool, arguments).await;
+        writeln!(said, "{text}").unwrap();
+    }
+    insta::assert_snapshot!(said, @r"
+    ERROR memory_status: verbose: unknown field `verbose`, there are no fields
+    ERROR memory_get: missing field `id`
+    ERROR memory_get: id: invalid type: integer `7`, expected a string
+    ERROR memory_load: sections[0]: unknown variant `everything`, expected one of `blueprints`, `anchors`, `lessons`, `sessions`
+    ERROR failed to checkpoint: checkpoint has nothing in it; give a summary, blueprints, anchors or lessons
+    ERROR memory_checkpoint: lessons[1].sumary: unknown field `sumary`, expected one of `summary`, `detail`, `files`
+    ERROR failed to checkpoint: lessons[0].summary is empty
+    ERROR memory_checkpoint: blueprints[0].category: unknown variant `law`, expected one of `architecture`, `schema`, `decision`, `convention`, `dependency`
+    ERROR memory_save: missing field `session_summary`
+    ERROR failed to save: session_summary is empty; say what this session did
+    ");
+    assert_eq!(world.daemon.registry.snapshot().projects().count(), 0);
+    assert!(!world.directory("demo/.anchord").exists(), "a refused write leaves nothing behind");
+}
+
+#[tokio::test]
+async fn a_place_that_is_no_project_can_not_be_written_to() {
+    let world = World::new().await;
+    std::fs::create_dir(world.directory("home")).unwrap();
+    let mut shim = world.connect(hello_from(&world.directory("home"))).await;
+    shim.initialize("2025-06-18").await;
+    for (tool, arguments) in [
+        ("memory_save", everything()),
+        ("memory_forget", json!({ "id": "b1" })),
+        ("memory_status", json!({})),
+        ("memory_get", json!({ "id": "b1" })),
+    ] {
+        let said = shim.call(tool, arguments).await;
+        assert!(said.starts_with("ERROR failed to find a project"), "{tool}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn no_answer_is_longer_than_every_client_shows() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    for part in 0..4 {
+        let lessons: Vec<Value> = (0..60)
+            .map(|n| json!({ "summary": format!("lesson {part}.{n} 語"), "detail": "語 ".repeat(150) }))
+            .collect();
+        let blueprints: Vec<Value> = (0..10)
+            .map(|n| json!({
+                "category": "schema", "title": format!("table {part}.{n}"), "content": "column ".repeat(1_000),
+            }))
+            .collect();
+        let anchors: Vec<Value> = (0..60)
+            .map(|n| json!({ "file": format!("src/{part}/{n}.rs"), "lines": "1-9", "concept": "x".repeat(200) }))
+            .collect();
+        let save = json!({
+            "session_summary": "many ".repeat(5_000),
+            "lessons": lessons, "blueprints": blueprints, "anchors": anchors,
+        });
+        let said = shim.call("memory_save", save).await;
+        assert!(said.starts_with("Saved") && said.chars().count() <= 9_000, "{said}");
+    }
+    let mut arguments = json!({});
+    let mut pages = 0;
+    loop {
+        let page = shim.call("memory_load", arguments).await;
+        assert!(page.chars().count() <= 9_000, "page {pages} has {}", page.chars().count());
+        pages += 1;
+        let Some((_, cursor)) =
+            page.split_once("cursor\":\"").or_else(|| page.split_once("cursor: \""))
+        else {
+            break;
+        };
+        let cursor = cursor.split('"').next().unwrap();
+        arguments = json!({ "cursor": cursor });
+        assert!(pages < 200, "it does not end: {page}");
+    }
+    assert!(pages > 3, "{pages} pages hold it all");
+    for (tool, arguments) in [
+        ("memory_status", json!({})),
+        ("memory_get", json!({ "id": "b1" })),
+        ("memory_load", json!({ "since": 0 })),
+        ("memory_save", json!({ "session_summary": "s", "expected_revision": 0 })),
+        ("memory_forget", json!({ "id": "b999", "expected_version": 1 })),
+    ] {
+        let said = shim.call(tool, arguments).await;
+        assert!(said.chars().count() <= 9_000, "{tool} says {}", said.chars().count());
+    }
+}

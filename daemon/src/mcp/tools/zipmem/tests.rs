@@ -1,0 +1,79 @@
+//! That system's calls as its users make them, and its replies.
+
+use serde_json::{Value, json};
+
+use crate::testing::World;
+
+fn part(world: &World) -> Value {
+    json!({
+        "project_dir": world.directory("demo"),
+        "summary": "half way",
+        "blueprints": [{ "category": "decision", "title": "Cache", "content": "It is warm." }],
+        "anchors": [{ "file_path": "src/cache.rs", "line_range": "2-3", "concept": "warms it" }],
+        "lessons": [{ "summary": "a cold cache times out", "related_files": ["src/cache.rs"] }],
+        "token_budget": 7,
+    })
+}
+
+#[tokio::test]
+async fn its_three_calls_work_over_the_same_memory() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("zipmem").await;
+    insta::assert_snapshot!(shim.call("zipmem_load_memory", json!({})).await, @r"
+    # ZipMem: Project Memory Loaded
+    ## Project: demo | Sessions: 0 | Updated: DAY
+    Nothing is recorded yet. Call zipmem_checkpoint as you work and zipmem_save_and_compact before you end.
+    ");
+    insta::assert_snapshot!(shim.call("zipmem_checkpoint", part(&world)).await, @"Checkpoint staged. Pending — blueprints: 1, anchors: 1, lessons: 1. This is crash-safe; finalize with zipmem_save_and_compact before exit.");
+    let save = json!({ "project_dir": world.directory("demo"), "session_summary": "done" });
+    insta::assert_snapshot!(shim.call("zipmem_save_and_compact", save).await, @"Memory compacted. Blueprints: 1 (+1), Anchors: 1 (+1), Lessons: 1 (+1), Sessions: 1. State size: 0.1KB.");
+    let loaded = shim.call("zipmem_load_memory", json!({ "sections": ["all"] })).await;
+    for word in ["Cache", "warms it", "a cold cache times out", "done"] {
+        assert!(loaded.contains(word), "{word} is not in {loaded}");
+    }
+    let lessons = shim.call("zipmem_load_memory", json!({ "sections": ["lessons"] })).await;
+    assert!(lessons.contains("a cold cache") && !lessons.contains("warms it"), "{lessons}");
+
+    let mut other = world.shim().await;
+    let load = other.call("memory_load", json!({})).await;
+    assert!(load.contains("a cold cache times out"), "{load}");
+}
+
+#[tokio::test]
+async fn another_directory_than_the_session_s_own_is_refused() {
+    let world = World::new().await;
+    std::fs::create_dir_all(world.directory("demo/part")).unwrap();
+    std::fs::create_dir(world.directory("other")).unwrap();
+    std::os::unix::fs::symlink(world.directory("other"), world.directory("demo/link")).unwrap();
+    let mut shim = world.shim_with("zipmem").await;
+    let other = json!({ "project_dir": world.directory("other") });
+    let refused = shim
+        .call("zipmem_load_memory", other)
+        .await
+        .replace(world.directory("other").to_str().unwrap(), "/other");
+    insta::assert_snapshot!(refused, @"ERROR zipmem_load_memory failed: project_dir /other is not this session's project (/demo); leave it out, or start the agent there");
+    for elsewhere in ["demo/link", "demo/missing", "demo/.."] {
+        let elsewhere = world.directory("").join(elsewhere);
+        for (tool, mut arguments) in [
+            ("zipmem_load_memory", json!({})),
+            ("zipmem_checkpoint", part(&world)),
+            ("zipmem_save_and_compact", json!({ "session_summary": "done" })),
+        ] {
+            arguments["project_dir"] = elsewhere.to_str().into();
+            let said = shim.call(tool, arguments).await;
+            assert!(said.contains("is not this session's project"), "{tool}: {said}");
+        }
+    }
+    let within = json!({ "project_dir": world.directory("demo/part") });
+    assert!(!shim.call("zipmem_load_memory", within).await.starts_with("ERROR"));
+}
+
+#[tokio::test]
+async fn its_errors_are_worded_its_way() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("zipmem").await;
+    let category = json!({ "blueprints": [{ "category": "law", "title": "t", "content": "c" }] });
+    insta::assert_snapshot!(shim.call("zipmem_checkpoint", category).await, @"ERROR zipmem_checkpoint failed: blueprints[0].category is none of the categories architecture, schema, decision, convention, dependency: `law`");
+    insta::assert_snapshot!(shim.call("zipmem_checkpoint", json!({})).await, @"ERROR zipmem_checkpoint failed: checkpoint has nothing in it; give a summary, blueprints, anchors or lessons");
+    insta::assert_snapshot!(shim.call("zipmem_save_and_compact", json!({})).await, @"ERROR zipmem_save_and_compact failed: missing field `session_summary`");
+}

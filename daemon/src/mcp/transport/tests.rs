@@ -1,0 +1,141 @@
+//! Turns, and lines that are no message.
+
+use std::pin::pin;
+
+use futures::FutureExt;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+
+use super::*;
+
+fn order() -> Order {
+    Order { instance: "shim".into(), previous: None }
+}
+
+fn turn(order: &mut Order, number: u64) -> Turn {
+    order.ticket(number, 0).turn().unwrap()
+}
+
+#[tokio::test]
+async fn turns_come_in_the_order_of_their_lines() {
+    let mut order = order();
+    let mut first = turn(&mut order, 1);
+    let mut second = turn(&mut order, 2);
+    assert!(first.come().now_or_never().is_some());
+    assert!(second.come().now_or_never().is_none());
+    drop(first);
+    assert!(second.come().now_or_never().is_some());
+}
+
+#[tokio::test]
+async fn one_that_goes_without_its_turn_lets_nobody_pass_those_before_it() {
+    let mut order = order();
+    let first = turn(&mut order, 1);
+    let (unused, mut cancelled) = (order.ticket(2, 0), turn(&mut order, 3));
+    let mut last = turn(&mut order, 4);
+    drop(unused);
+    {
+        let mut waiting = pin!(cancelled.come());
+        assert!((&mut waiting).now_or_never().is_none());
+    }
+    drop(cancelled);
+    let mut coming = pin!(last.come());
+    assert!((&mut coming).now_or_never().is_none(), "the first is still at it");
+    drop(first);
+    assert!(coming.now_or_never().is_some());
+}
+
+#[test]
+fn a_ticket_has_one_turn_and_the_line_s_number() {
+    let ticket = order().ticket(7, 3);
+    let call = Call { instance: "shim".into(), number: 7, acknowledged: 3 };
+    assert_eq!(ticket.call, call);
+    let copy = ticket.clone();
+    assert!(ticket.turn().is_some() && copy.turn().is_none());
+}
+
+fn transport() -> (NumberedLines<BufReader<tokio::io::ReadHalf<DuplexStream>>>, DuplexStream) {
+    let (ours, theirs) = tokio::io::duplex(64 << 10);
+    let (reader, writer) = tokio::io::split(ours);
+    let lines = LineReader::new(BufReader::new(reader), 10);
+    (NumberedLines::new(lines, writer, "shim".into(), CancellationToken::new()), theirs)
+}
+
+const PING: &[u8] = b"9 8 {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+
+/// What the transport answers to lines that are no message; the message after them gets through.
+async fn answers(lines: &[u8]) -> Vec<Value> {
+    let (mut transport, peer) = transport();
+    let (reader, mut writer) = tokio::io::split(peer);
+    writer.write_all(lines).await.unwrap();
+    writer.write_all(PING).await.unwrap();
+    let Some(JsonRpcMessage::Request(mut ping)) = transport.receive().await else {
+        panic!("no ping")
+    };
+    let ticket = ping.request.extensions_mut().get::<Ticket>().cloned().unwrap();
+    assert_eq!((ticket.call.number, ticket.call.acknowledged), (9, 8));
+    drop(transport);
+    let mut answers = Vec::new();
+    let mut lines = BufReader::new(reader).lines();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        answers.push(serde_json::from_str(&line).unwrap());
+    }
+    answers
+}
+
+#[tokio::test]
+async fn a_line_that_is_no_message_is_answered_and_the_next_gets_through() {
+    let lines = [
+        "no numbers",
+        "1 0 not json",
+        "2 0 {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":5}",
+        "3 0 [{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
+        "3 3 {}",
+    ];
+    let answers = answers((lines.join("\n") + "\n").as_bytes()).await;
+    assert_eq!(answers.len(), lines.len());
+    assert!(answers.iter().all(|answer| answer["error"]["code"] == -32600), "{answers:?}");
+    assert_eq!(answers[2]["id"], "a", "whoever asked hears of it");
+    insta::assert_snapshot!(answers[0]["error"]["message"].as_str().unwrap(), @"line does not begin with its number");
+}
+
+#[tokio::test]
+async fn a_line_that_is_no_text_is_answered() {
+    let answers = answers(b"1 0 {\"id\":\"\xff\"}\n").await;
+    assert_eq!(answers.len(), 1);
+    assert!(answers[0]["error"]["message"].as_str().unwrap().contains("UTF-8"));
+}
+
+#[tokio::test]
+async fn a_line_that_is_too_long_is_answered() {
+    let (mut transport, peer) = transport();
+    let (reader, mut writer) = tokio::io::split(peer);
+    let received = tokio::spawn(async move { transport.receive().await.is_some() });
+    writer.write_all(b"1 0 ").await.unwrap();
+    let chunk = vec![b'x'; 1 << 20];
+    for _ in 0..=(limits::MCP_LINE_BYTES_MAX >> 20) {
+        writer.write_all(&chunk).await.unwrap();
+    }
+    writer.write_all(b"\n").await.unwrap();
+    writer.write_all(PING).await.unwrap();
+    let mut line = String::new();
+    BufReader::new(reader).read_line(&mut line).await.unwrap();
+    let answer: Value = serde_json::from_str(&line).unwrap();
+    insta::assert_snapshot!(answer["error"]["message"].as_str().unwrap(), @"a message may have 4194346 bytes at most");
+    assert!(received.await.unwrap(), "the next line is read");
+}
+
+#[tokio::test]
+async fn who_stops_receiving_half_way_loses_no_answer() {
+    let (mut transport, peer) = transport();
+    let (reader, mut writer) = tokio::io::split(peer);
+    writer.write_all(b"no numbers\n").await.unwrap();
+    assert!(transport.receive().now_or_never().is_none());
+    let mut line = String::new();
+    let mut lines = BufReader::new(reader);
+    tokio::select! {
+        read = lines.read_line(&mut line) => assert!(read.unwrap() > 0),
+        _ = transport.receive() => panic!("nothing was sent"),
+    }
+    assert!(line.contains("does not begin with its number"), "{line}");
+}

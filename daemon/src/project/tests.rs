@@ -1,0 +1,104 @@
+//! Projects are opened once, when needed, and again when they were closed.
+
+use futures::FutureExt;
+use uuid::Uuid;
+
+use super::*;
+
+const ID: ProjectId = ProjectId(Uuid::from_u128(1));
+
+fn projects() -> (tempfile::TempDir, OpenProjects) {
+    let scratch = tempfile::tempdir().unwrap();
+    let projects = OpenProjects::new(scratch.path().to_owned());
+    (scratch, projects)
+}
+
+fn unused_for_long(project: &OpenProject) {
+    let used = clock::start().checked_sub(limits::PROJECT_IDLE_AFTER);
+    *lock(&project.used) = used.expect("the machine has been up for a while");
+}
+
+#[tokio::test]
+async fn one_opens_and_the_others_get_the_same() {
+    let (_scratch, projects) = projects();
+    assert!(!projects.exists(ID) && projects.get(ID).is_none());
+    let (one, two) = tokio::join!(projects.open(ID), projects.open(ID));
+    assert!(Arc::ptr_eq(&one.unwrap(), &two.unwrap()));
+    assert!(projects.exists(ID) && projects.get(ID).is_some());
+}
+
+#[tokio::test]
+async fn a_project_whose_owner_has_died_is_opened_again() {
+    let (_scratch, projects) = projects();
+    let dead = projects.open(ID).await.unwrap();
+    dead.owner.close().await;
+    let again = projects.open(ID).await.unwrap();
+    assert!(!Arc::ptr_eq(&dead, &again));
+    assert!(again.owner.ask(|_, _| ()).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_project_is_closed_when_nobody_uses_it() {
+    let (_scratch, projects) = projects();
+    let project = projects.open(ID).await.unwrap();
+    projects.close_idle(&BTreeSet::new()).await;
+    assert!(projects.get(ID).is_some(), "it was used just now");
+    unused_for_long(&project);
+    projects.close_idle(&BTreeSet::from([ID])).await;
+    assert!(projects.get(ID).is_some(), "a session works there");
+    assert!(Arc::ptr_eq(&projects.open(ID).await.unwrap(), &project));
+    projects.close_idle(&BTreeSet::new()).await;
+    assert!(projects.get(ID).is_some(), "opening it is using it");
+    unused_for_long(&project);
+    projects.close_idle(&BTreeSet::new()).await;
+    assert!(projects.get(ID).is_none() && projects.exists(ID));
+    assert!(matches!(project.owner.ask(|_, _| ()).await, Err(WriteError::Closed)));
+}
+
+#[tokio::test]
+async fn nobody_opens_a_project_while_its_directory_is_worked_on() {
+    let (_scratch, projects) = projects();
+    let project = projects.open(ID).await.unwrap();
+    let directory = projects.directory(ID);
+    projects
+        .close_and(ID, move |closed| {
+            assert_eq!(closed, directory);
+            assert!(project.owner.is_closed());
+            std::fs::remove_dir_all(closed).unwrap();
+        })
+        .await;
+    assert!(!projects.exists(ID));
+    assert!(projects.open(ID).await.unwrap().report.created);
+}
+
+#[tokio::test]
+async fn nothing_is_opened_once_all_are_closed() {
+    let (_scratch, projects) = projects();
+    projects.open(ID).await.unwrap();
+    projects.close_all().await;
+    let refused = projects.open(ID).await.unwrap_err().to_string();
+    assert!(refused.contains("this daemon is leaving"), "{refused}");
+}
+
+#[tokio::test]
+async fn an_opening_whose_caller_is_gone_leaves_no_owner_behind() {
+    let (_scratch, projects) = projects();
+    assert!(projects.open(ID).now_or_never().is_none(), "it takes a while");
+    let opened = projects.open(ID).await.unwrap();
+    assert!(Arc::ptr_eq(&opened, &projects.open(ID).await.unwrap()));
+    projects.close_and(ID, |_| ()).await;
+    assert!(opened.owner.is_closed());
+}
+
+#[tokio::test]
+async fn a_notice_that_was_shown_is_remembered() {
+    let (_scratch, projects) = projects();
+    let project = projects.open(ID).await.unwrap();
+    project.mark_shown(vec![NoticeId(3), NoticeId(5)]);
+    // The mark is written in the background; a question waits in the same lane behind it.
+    tokio::task::yield_now().await;
+    project.owner.ask(|_, _| ()).await.unwrap();
+    projects.close_and(ID, |_| ()).await;
+    let again = projects.open(ID).await.unwrap();
+    assert_eq!(again.notices_shown(), BTreeSet::from([NoticeId(3), NoticeId(5)]));
+}

@@ -1,0 +1,153 @@
+//! Which project a session gets, and whose staged work.
+
+use anchord_proto::hello::{Hello, Resume};
+use serde_json::json;
+
+use crate::testing::{Shim, World, dead, hello_from, poll};
+
+async fn says(world: &World, hello: Hello) -> String {
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    shim.call("memory_checkpoint", json!({ "summary": "here" })).await
+}
+
+async fn agent(world: &World, hello: Hello, agent_session: &str) -> Shim {
+    let hello = Hello { agent_session: Some(agent_session.to_owned()), ..hello };
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    shim
+}
+
+async fn hung_up(world: &World, shim: Shim) {
+    let id = anchord_memory::SessionId::new(shim.welcome.session.clone().unwrap());
+    drop(shim);
+    poll(|| (!world.daemon.sessions().is_connected(&id)).then_some(())).await;
+}
+
+const LESSON: &str = "the cache must be warm";
+
+fn lesson() -> serde_json::Value {
+    json!({ "lessons": [{ "summary": LESSON }] })
+}
+
+#[tokio::test]
+async fn a_foreign_agent_must_name_its_project_by_id() {
+    let world = World::new().await;
+    assert!(says(&world, world.hello()).await.starts_with("Staged."));
+    let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    let foreign = Hello { pidns: Some(1), ..world.hello() };
+
+    insta::assert_snapshot!(says(&world, foreign.clone()).await, @"ERROR this agent runs in another container or on another machine than anchord: name the project with `--project ID`; `anchord project list` shows the ids");
+    let unmatched = Hello { cwd_dev: Some(1), cwd_ino: Some(1), ..world.hello() };
+    assert_eq!(says(&world, unmatched).await, says(&world, foreign.clone()).await);
+
+    let named = Hello { project: Some(id.to_string()), ..foreign };
+    let mut shim = world.connect(named).await;
+    shim.initialize("2025-06-18").await;
+    assert!(shim.call("memory_checkpoint", lesson()).await.starts_with("Staged."));
+    let anchors = json!({ "session_summary": "s", "anchors": [{ "file": "a", "lines": "1", "concept": "c" }] });
+    shim.call("memory_save", anchors).await;
+    // Files that it means are not the ones that are seen from here.
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "a1", "expand": true })).await, @"ERROR failed to expand: the project's files cannot be seen from here; read the file");
+}
+
+#[tokio::test]
+async fn an_id_that_no_project_has_makes_none() {
+    let world = World::new().await;
+    let id = "00000000-0000-4000-8000-000000000001".to_owned();
+    let said = says(&world, Hello { project: Some(id), ..world.hello() }).await;
+    insta::assert_snapshot!(said, @"ERROR no project has the id 00000000-0000-4000-8000-000000000001; `anchord project list` shows the projects there are");
+    assert_eq!(world.daemon.projects.all().len(), 0);
+}
+
+#[tokio::test]
+async fn a_directory_that_is_no_project_says_how_to_name_one() {
+    let world = World::new().await;
+    std::fs::create_dir(world.directory("home")).unwrap();
+    let mut shim = world.connect(hello_from(&world.directory("home"))).await;
+    shim.initialize("2025-06-18").await;
+    for (tool, arguments) in [("memory_load", json!({})), ("memory_checkpoint", lesson())] {
+        let said = shim.call(tool, arguments).await;
+        assert!(said.starts_with("ERROR failed to find a project: "), "{said}");
+        assert!(said.contains("--project DIR"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_named_project_is_kept_when_the_daemon_is_another_one() {
+    let world = World::new().await;
+    std::fs::create_dir(world.directory("named")).unwrap();
+    let named = world.directory("named").to_str().map(str::to_owned);
+    let hello = Hello { project: named, ..world.hello() };
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    shim.call("memory_checkpoint", lesson()).await;
+
+    let world = world.restart(false).await;
+    let mut shim = shim.reconnect(&world).await;
+    shim.initialize("2025-06-18").await;
+    shim.call("memory_save", json!({ "session_summary": "done" })).await;
+    let status = shim.call("memory_status", json!({})).await;
+    assert!(status.starts_with("project: named\nrevision: 1\n"), "{status}");
+    assert_eq!(world.daemon.registry.snapshot().projects().count(), 1);
+}
+
+#[tokio::test]
+async fn a_session_goes_on_with_what_its_dead_predecessor_staged() {
+    let world = World::new().await;
+    let mut first = agent(&world, dead(world.hello()), "talk-1").await;
+    first.call("memory_checkpoint", lesson()).await;
+    hung_up(&world, first).await;
+
+    let mut second = agent(&world, world.hello(), "talk-1").await;
+    let staged = second.call("memory_checkpoint", json!({ "summary": "going on" })).await;
+    insta::assert_snapshot!(staged, @"Staged. Pending until memory_save: 1 lesson.");
+    let saved = second.call("memory_save", json!({ "session_summary": "done" })).await;
+    insta::assert_snapshot!(saved, @"Saved as s2, revision 1: 0 blueprints, 0 anchors, 1 lesson (+1), 1 session; 0.1 KB.");
+    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 1);
+}
+
+#[tokio::test]
+async fn nobody_takes_over_from_the_living_the_foreign_or_another_conversation() {
+    let world = World::new().await;
+    let living = world.hello();
+    let connected = dead(world.hello());
+    let foreign = Hello { pidns: Some(1), ..dead(world.hello()) };
+    let mut first = agent(&world, living, "talk-1").await;
+    first.call("memory_checkpoint", lesson()).await;
+    hung_up(&world, first).await;
+    let mut open = agent(&world, connected, "talk-1").await;
+    open.call("memory_checkpoint", lesson()).await;
+    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
+    let mut away = agent(&world, Hello { project: Some(id), ..foreign }, "talk-1").await;
+    assert!(away.call("memory_checkpoint", lesson()).await.starts_with("Staged."));
+    hung_up(&world, away).await;
+    let mut other = agent(&world, dead(world.hello()), "talk-2").await;
+    other.call("memory_checkpoint", lesson()).await;
+    hung_up(&world, other).await;
+
+    let mut second = agent(&world, world.hello(), "talk-1").await;
+    let staged = second.call("memory_checkpoint", json!({ "summary": "going on" })).await;
+    assert_eq!(staged, "Staged. Pending until memory_save: a summary.\n");
+    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 5);
+}
+
+#[tokio::test]
+async fn a_project_that_was_deleted_meanwhile_is_made_anew() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    shim.call("memory_checkpoint", lesson()).await;
+    let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    let (hello, welcome) = (shim.hello.clone(), shim.welcome.clone());
+    hung_up(&world, shim).await;
+    let id = project.to_string();
+    crate::admin::delete_project(&world.daemon, &id, &id).await.unwrap();
+    assert_eq!(world.daemon.registry.snapshot().projects().count(), 0);
+
+    let resume = Some(Resume { token: welcome.resume.unwrap(), revision: None });
+    let mut shim = world.connect(Hello { resume, ..hello }).await;
+    shim.initialize("2025-06-18").await;
+    assert!(shim.call("memory_checkpoint", lesson()).await.starts_with("Staged."));
+    assert_eq!(world.daemon.registry.snapshot().projects().count(), 1, "it is listed again");
+    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 1, "and so is its session");
+}

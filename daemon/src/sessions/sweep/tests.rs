@@ -1,0 +1,140 @@
+//! Who is gone, and what becomes of what they staged.
+
+use anchord_memory::Notice;
+use serde_json::json;
+
+use super::*;
+use crate::testing::{World, dead, hello_from, poll};
+
+const GRACE: Duration = Duration::from_secs(30);
+
+#[test]
+fn a_session_is_gone_when_its_socket_its_grace_and_its_process_are() {
+    let alive = hello_from(std::path::Path::new("/"));
+    let gone = dead(alive.clone());
+    let rebooted = Hello { boot: Some("another boot".to_owned()), ..alive.clone() };
+    let contained = Hello { pidns: Some(1), ..dead(alive.clone()) };
+    let unknown = Hello { pid_start: None, ..alive.clone() };
+    let second = Duration::from_secs(1);
+    let day = limits::FOREIGN_GRACE;
+
+    let cases: [(&str, &Hello, Option<Duration>, bool); 11] = [
+        ("connected, though its process is gone", &gone, None, false),
+        ("within the grace", &gone, Some(GRACE - second), false),
+        ("after the grace", &gone, Some(GRACE), true),
+        ("the process is there", &alive, Some(GRACE), false),
+        ("the process is there, for ever so long", &alive, Some(30 * day), false),
+        ("a pid without a start time is believed", &unknown, Some(30 * day), false),
+        ("of an earlier boot", &rebooted, Some(GRACE), true),
+        ("of an earlier boot, within the grace", &rebooted, Some(Duration::ZERO), false),
+        ("in another container", &contained, Some(GRACE), false),
+        ("in another container, for nearly a day", &contained, Some(day - second), false),
+        ("in another container, for a day", &contained, Some(day), true),
+    ];
+    for (case, hello, away, expected) in cases {
+        assert_eq!(is_gone(hello, away, GRACE), expected, "{case}");
+    }
+}
+
+fn notices(memory: &Memory) -> Vec<Notice> {
+    memory.notices().map(|notice| notice.as_ref().clone()).collect()
+}
+
+async fn checkpointed(world: &World, hello: Hello) -> (crate::testing::Shim, SessionId) {
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    let staged = shim.call("memory_checkpoint", json!({ "summary": "half way" })).await;
+    assert!(staged.starts_with("Staged."), "{staged}");
+    let id = SessionId::new(shim.welcome.session.clone().unwrap());
+    (shim, id)
+}
+
+async fn until_away(world: &World, id: &SessionId) {
+    poll(|| (!world.daemon.sessions().is_connected(id)).then_some(())).await;
+}
+
+fn memory(world: &World) -> Arc<Memory> {
+    let open = world.daemon.projects.all();
+    assert_eq!(open.len(), 1, "one project is open");
+    open[0].memory()
+}
+
+#[tokio::test]
+async fn live_staged_work_is_never_folded_and_a_gone_session_s_is() {
+    let world = World::new().await;
+    // Its process counts as gone, but its connection is open: that is what counts.
+    let (live, live_id) = checkpointed(&world, dead(world.hello())).await;
+    let (waiting, waiting_id) = checkpointed(&world, world.hello()).await;
+    drop(waiting);
+    until_away(&world, &waiting_id).await;
+    sweep(&world.daemon).await;
+    assert!(memory(&world).staged_by(&live_id).is_some());
+    assert!(
+        memory(&world).staged_by(&waiting_id).is_some(),
+        "its process is there: it may be back"
+    );
+    assert_eq!(notices(&memory(&world)), []);
+
+    drop(live);
+    until_away(&world, &live_id).await;
+    sweep(&world.daemon).await;
+    let memory = memory(&world);
+    assert!(memory.staged_by(&live_id).is_none());
+    let told = notices(&memory);
+    assert_eq!(told.len(), 1);
+    assert_eq!((&told[0].session, &told[0].cause), (&live_id, &NoticeCause::Ended));
+    let registry = world.daemon.registry.snapshot();
+    assert!(registry.session(&live_id).is_none() && registry.session(&waiting_id).is_some());
+    assert_eq!(world.daemon.sessions().all().len(), 1);
+}
+
+#[tokio::test]
+async fn a_session_that_wrote_nothing_leaves_nothing() {
+    let world = World::new().await;
+    let mut shim = world.connect(dead(world.hello())).await;
+    shim.initialize("2025-06-18").await;
+    shim.call("memory_load", json!({})).await;
+    let id = SessionId::new(shim.welcome.session.clone().unwrap());
+    drop(shim);
+    until_away(&world, &id).await;
+    sweep(&world.daemon).await;
+    assert_eq!(world.daemon.sessions().all().len(), 0);
+    assert_eq!(world.daemon.projects.all().len(), 0);
+    assert!(!world.directory("demo/.anchord").exists(), "a read creates nothing");
+}
+
+#[tokio::test]
+async fn a_daemon_that_died_folds_what_its_dead_sessions_left_and_says_crash() {
+    let world = World::new().await;
+    let (gone, gone_id) = checkpointed(&world, dead(world.hello())).await;
+    let (alive, alive_id) = checkpointed(&world, world.hello()).await;
+    drop(gone);
+    let world = world.restart(true).await;
+    sweep(&world.daemon).await;
+    let kept = memory(&world);
+    assert!(kept.staged_by(&gone_id).is_none() && kept.staged_by(&alive_id).is_some());
+    let causes: Vec<NoticeCause> = notices(&kept).into_iter().map(|notice| notice.cause).collect();
+    assert_eq!(causes, [NoticeCause::Crashed { files: Vec::new(), more: 0 }]);
+
+    let mut back = alive.reconnect(&world).await;
+    assert_eq!(back.welcome.session.as_deref(), Some(alive_id.0.as_ref()));
+    back.initialize("2025-06-18").await;
+    let saved = back.call("memory_save", json!({ "session_summary": "done" })).await;
+    assert!(saved.starts_with("Saved"), "{saved}");
+    assert!(memory(&world).staged_by(&alive_id).is_none());
+}
+
+#[tokio::test]
+async fn a_file_that_changed_after_the_last_checkpoint_is_named() {
+    let world = World::new().await;
+    let (gone, id) = checkpointed(&world, dead(world.hello())).await;
+    let file = std::fs::File::create(world.directory("demo").join("late.rs")).unwrap();
+    let later = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(4_000_000_000);
+    file.set_modified(later).unwrap();
+    drop(gone);
+    until_away(&world, &id).await;
+    sweep(&world.daemon).await;
+    let causes: Vec<NoticeCause> =
+        notices(&memory(&world)).into_iter().map(|notice| notice.cause).collect();
+    assert_eq!(causes, [NoticeCause::Crashed { files: vec!["late.rs".to_owned()], more: 0 }]);
+}

@@ -1,0 +1,80 @@
+//! Whole lines whatever the pieces they come in, and never more of one than its cap.
+
+use futures::FutureExt;
+use tokio::io::{AsyncWriteExt, BufReader, DuplexStream};
+
+use super::*;
+
+fn reader(bytes_max: usize) -> (LineReader<BufReader<DuplexStream>>, DuplexStream) {
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    (LineReader::new(BufReader::with_capacity(16, ours), bytes_max), theirs)
+}
+
+async fn all(bytes: &[u8], bytes_max: usize) -> Vec<Result<Vec<u8>, &'static str>> {
+    let (mut lines, mut peer) = reader(bytes_max);
+    peer.write_all(bytes).await.unwrap();
+    drop(peer);
+    let mut found = Vec::new();
+    loop {
+        match lines.next().await.unwrap() {
+            Read::Line(line) => found.push(Ok(line.to_vec())),
+            Read::TooLong => found.push(Err("too long")),
+            Read::End => return found,
+        }
+    }
+}
+
+#[tokio::test]
+async fn lines_come_whole_and_a_last_one_without_its_end_is_none() {
+    let found = all(b"one\n\n\xff\xfe\nthis is longer than the buffer\nunfinished", 100).await;
+    let line = |text: &[u8]| Ok(text.to_vec());
+    // What is no text is a line all the same; who reads it says what is wrong.
+    let expected =
+        [line(b"one"), line(b""), line(b"\xff\xfe"), line(b"this is longer than the buffer")];
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn a_line_at_the_cap_is_taken_and_one_byte_more_is_skipped() {
+    let found = all(b"12345678\n123456789\nnext\n", 8).await;
+    assert_eq!(found, [Ok(b"12345678".to_vec()), Err("too long"), Ok(b"next".to_vec())]);
+}
+
+#[tokio::test]
+async fn a_long_line_takes_no_memory() {
+    let (mut lines, mut peer) = reader(1000);
+    for _ in 0..50 {
+        peer.write_all(&[b'x'; 10_000]).await.unwrap();
+        assert!(lines.next().now_or_never().is_none());
+        assert!(lines.line.capacity() <= 2 * 1000, "{}", lines.line.capacity());
+    }
+    peer.write_all(b"\nnext\n").await.unwrap();
+    assert_eq!(lines.next().await.unwrap(), Read::TooLong);
+    assert_eq!(lines.next().await.unwrap(), Read::Line(b"next"));
+}
+
+#[tokio::test]
+async fn who_stops_waiting_half_way_loses_nothing() {
+    let (mut lines, mut peer) = reader(100);
+    for byte in b"first line\n" {
+        assert!(lines.next().now_or_never().is_none());
+        peer.write_all(&[*byte]).await.unwrap();
+    }
+    assert_eq!(lines.next().await.unwrap(), Read::Line(b"first line"));
+    assert!(lines.next().now_or_never().is_none(), "a line is given once");
+    peer.write_all(b"second\n").await.unwrap();
+    assert_eq!(lines.next().await.unwrap(), Read::Line(b"second"));
+}
+
+#[tokio::test]
+async fn a_cap_can_be_raised_between_lines_and_what_is_buffered_stays() {
+    let (mut lines, mut peer) = reader(4);
+    peer.write_all(b"abcd\nlonger\nrest").await.unwrap();
+    assert_eq!(lines.next().await.unwrap(), Read::Line(b"abcd"));
+    lines.set_bytes_max(6);
+    assert_eq!(lines.next().await.unwrap(), Read::Line(b"longer"));
+    drop(peer);
+    let mut rest = String::new();
+    tokio::io::AsyncReadExt::read_to_string(&mut lines.into_inner(), &mut rest).await.unwrap();
+    assert_eq!(rest, "rest");
+}

@@ -1,0 +1,98 @@
+//! Line 1 and its answer, by role and in every wrong form.
+
+use anchord_proto::hello::{Answer, Hello, RefusalCode, Role};
+use tokio::io::AsyncReadExt;
+
+use super::*;
+use crate::testing::{World, line_of, poll};
+
+fn code(answer: &Answer) -> Option<RefusalCode> {
+    match answer {
+        Answer::Welcome(_) => None,
+        Answer::Refused(refused) => Some(refused.code),
+    }
+}
+
+#[tokio::test]
+async fn a_shim_is_welcomed_with_its_session_and_no_project_is_opened() {
+    let world = World::new().await;
+    let shim = world.connect(world.hello()).await;
+    assert!(shim.welcome.session.is_some() && shim.welcome.resume.is_some());
+    assert_eq!(shim.welcome.anchord, PROTOCOL);
+    assert_eq!(world.daemon.projects.all().len(), 0);
+    assert_eq!(world.daemon.metrics().connections(), 1);
+}
+
+#[tokio::test]
+async fn a_hello_that_cannot_be_used_is_refused_with_what_to_do() {
+    let world = World::new().await;
+    let tools = Hello { tools: Some("everything".to_owned()), ..world.hello() };
+    let newer = Hello { anchord: PROTOCOL + 2, ..world.hello() };
+    let long = vec![b'x'; wire::HELLO_BYTES_MAX + 1];
+    let cases = [
+        (line_of(&tools), RefusalCode::BadHello),
+        (line_of(&newer), RefusalCode::TooOld),
+        (b"GET / HTTP/1.1\n".to_vec(), RefusalCode::BadHello),
+        ([&long[..], b"\n"].concat(), RefusalCode::BadHello),
+    ];
+    for (line, expected) in cases {
+        let answer = world.greet(&line).await;
+        assert_eq!(code(&answer), Some(expected));
+        let Answer::Refused(refused) = answer else { panic!("refused") };
+        assert!(!refused.message.is_empty() && !refused.action.is_empty(), "{refused:?}");
+    }
+    assert_eq!(world.daemon.metrics().connections(), 0);
+}
+
+#[tokio::test]
+async fn a_daemon_that_drains_takes_no_more_agents_but_still_the_command_line() {
+    let world = World::new().await;
+    world.daemon.stop("asked by a test");
+    assert_eq!(code(&world.greet(&line_of(&world.hello())).await), Some(RefusalCode::Draining));
+    let http = Hello { role: Role::Http, ..world.hello() };
+    assert_eq!(code(&world.greet(&line_of(&http)).await), None);
+}
+
+#[tokio::test]
+async fn a_newer_client_makes_an_older_daemon_leave() {
+    let world = World::new().await;
+    let replace = Hello { role: Role::Replace, anchord: PROTOCOL + 2, ..world.hello() };
+    assert_eq!(code(&world.greet(&line_of(&replace)).await), None);
+    poll(|| world.daemon.is_stopping().then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_hook_gets_the_reply_that_prints_nothing() {
+    let world = World::new().await;
+    let (mut peer, ours) = tokio::io::duplex(1 << 10);
+    let (reader, writer) = tokio::io::split(ours);
+    tokio::spawn(serve(Arc::clone(&world.daemon), reader, writer));
+    let hello = Hello { role: Role::Hook, ..world.hello() };
+    peer.write_all(&line_of(&hello)).await.unwrap();
+    peer.write_all(b"{\"hook_event_name\":\"SessionStart\"}\n").await.unwrap();
+    let mut said = String::new();
+    peer.read_to_string(&mut said).await.unwrap();
+    let (_, reply) = said.split_once('\n').unwrap();
+    assert_eq!(reply, "{}\n");
+}
+
+#[tokio::test]
+async fn a_shim_that_goes_before_its_welcome_is_not_taken_for_connected() {
+    let world = World::new().await;
+    let (mut peer, ours) = tokio::io::duplex(1 << 10);
+    let (reader, writer) = tokio::io::split(ours);
+    peer.write_all(&line_of(&world.hello())).await.unwrap();
+    drop(peer);
+    serve(Arc::clone(&world.daemon), reader, writer).await;
+    assert_eq!(world.daemon.sessions().connections(), 0);
+}
+
+#[tokio::test]
+async fn who_says_nothing_is_not_waited_for() {
+    let world = World::new().await;
+    tokio::time::pause();
+    let (_peer, ours) = tokio::io::duplex(1 << 10);
+    let (reader, writer) = tokio::io::split(ours);
+    // The clock jumps ahead as soon as there is nothing to do but wait.
+    serve(Arc::clone(&world.daemon), reader, writer).await;
+}

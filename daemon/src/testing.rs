@@ -1,0 +1,302 @@
+//! A daemon in one process, for tests: a real instance with real stores in a temporary directory, and
+//! shims that speak to it through a pipe in memory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anchord_proto::hello::{Answer, Hello, Resume, Role, Welcome};
+use anchord_proto::host;
+use anchord_proto::instance::InstanceDir;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
+use uuid::Uuid;
+
+use crate::clock;
+use crate::config::Config;
+use crate::daemon::{Daemon, Parts};
+use crate::instance::{Host, Instance, Places};
+use crate::project::{OpenProjects, open_owner};
+use crate::projects::{Registry, Surroundings};
+use crate::{sessions, socket};
+
+/// Nothing here takes so long; a test that waits for what never comes ends.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A daemon, and a project called `demo` to work in.
+pub(crate) struct World {
+    pub(crate) daemon: Arc<Daemon>,
+    scratch: tempfile::TempDir,
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let world = Self { daemon: start(scratch.path(), false).await, scratch };
+        std::fs::create_dir_all(world.directory("demo")).unwrap();
+        world
+    }
+
+    /// A directory that is there only when a test has made it.
+    pub(crate) fn directory(&self, name: &str) -> PathBuf {
+        std::fs::canonicalize(self.scratch.path()).unwrap().join(name)
+    }
+
+    /// The daemon ends and another one takes its place, as after a crash or not.
+    pub(crate) async fn restart(self, after_crash: bool) -> Self {
+        let Self { daemon, scratch } = self;
+        daemon.stop("asked by a test");
+        daemon.projects.close_all().await;
+        daemon.registry.close().await;
+        // Connections hold the daemon, and with it the lock, until they have seen that it stops.
+        let mut daemon = Some(daemon);
+        poll(move || match daemon.take().map(Arc::try_unwrap) {
+            Some(Err(shared)) => {
+                daemon = Some(shared);
+                None
+            }
+            _ => Some(()),
+        })
+        .await;
+        Self { daemon: start(scratch.path(), after_crash).await, scratch }
+    }
+
+    /// What a shim says that runs in the project.
+    pub(crate) fn hello(&self) -> Hello {
+        hello_from(&self.directory("demo"))
+    }
+
+    /// A shim in the project, connected and initialized.
+    pub(crate) async fn shim(&self) -> Shim {
+        let mut shim = self.connect(self.hello()).await;
+        shim.initialize("2025-06-18").await;
+        shim
+    }
+
+    /// The same with a tool set.
+    pub(crate) async fn shim_with(&self, tools: &str) -> Shim {
+        let mut shim = self.connect(Hello { tools: Some(tools.to_owned()), ..self.hello() }).await;
+        shim.initialize("2025-06-18").await;
+        shim
+    }
+
+    /// A shim that was welcomed and has said nothing more.
+    pub(crate) async fn connect(&self, hello: Hello) -> Shim {
+        let (mut reader, mut writer) = self.stream();
+        writer.write_all(&line_of(&hello)).await.unwrap();
+        let welcome = match answer(&mut reader).await {
+            Answer::Welcome(welcome) => welcome,
+            Answer::Refused(refused) => panic!("refused: {refused}"),
+        };
+        Shim::new(reader, writer, hello, welcome)
+    }
+
+    /// What the daemon answers to a first line.
+    pub(crate) async fn greet(&self, line: &[u8]) -> Answer {
+        let (mut reader, mut writer) = self.stream();
+        writer.write_all(line).await.unwrap();
+        answer(&mut reader).await
+    }
+
+    fn stream(&self) -> (BufReader<ReadHalf<DuplexStream>>, WriteHalf<DuplexStream>) {
+        let (ours, theirs) = tokio::io::duplex(64 << 10);
+        let (reader, writer) = tokio::io::split(theirs);
+        tokio::spawn(socket::serve(Arc::clone(&self.daemon), reader, writer));
+        let (reader, writer) = tokio::io::split(ours);
+        (BufReader::new(reader), writer)
+    }
+}
+
+/// A shim as the daemon sees it.
+pub(crate) struct Shim {
+    reader: BufReader<ReadHalf<DuplexStream>>,
+    writer: WriteHalf<DuplexStream>,
+    pub(crate) welcome: Welcome,
+    pub(crate) hello: Hello,
+    number: u64,
+    unread: Vec<Value>,
+}
+
+impl Shim {
+    /// A shim whose hello is over; `stream` leads to the MCP service.
+    pub(crate) fn over(stream: DuplexStream, hello: Hello, welcome: Welcome) -> Self {
+        let (reader, writer) = tokio::io::split(stream);
+        Self::new(BufReader::new(reader), writer, hello, welcome)
+    }
+
+    fn new(
+        reader: BufReader<ReadHalf<DuplexStream>>,
+        writer: WriteHalf<DuplexStream>,
+        hello: Hello,
+        welcome: Welcome,
+    ) -> Self {
+        Self { reader, writer, welcome, hello, number: 0, unread: Vec::new() }
+    }
+
+    /// The same shim's next connection after this one was lost; it goes on counting.
+    pub(crate) async fn reconnect(self, world: &World) -> Self {
+        let token = self.welcome.resume.clone().expect("a shim's welcome has one");
+        let resume = Some(Resume { token, revision: None });
+        let hello = Hello { resume, ..self.hello.clone() };
+        Self { number: self.number, ..world.connect(hello).await }
+    }
+
+    /// The handshake of revisions before 2026-07-28; gives its result.
+    pub(crate) async fn initialize(&mut self, revision: &str) -> Value {
+        let params = json!({
+            "protocolVersion": revision,
+            "capabilities": {},
+            "clientInfo": { "name": "test-agent", "version": "1" },
+        });
+        let reply = self.request("initialize", params).await;
+        self.notify("notifications/initialized").await;
+        reply["result"].clone()
+    }
+
+    pub(crate) async fn notify(&mut self, method: &str) {
+        self.number += 1;
+        let message = json!({ "jsonrpc": "2.0", "method": method });
+        self.send(self.number, &message.to_string()).await;
+    }
+
+    /// Sends a line as it is, under a number.
+    pub(crate) async fn send(&mut self, number: u64, text: &str) {
+        let line = format!("{number} 0 {text}\n");
+        self.send_raw(line.as_bytes()).await;
+    }
+
+    pub(crate) async fn send_raw(&mut self, bytes: &[u8]) {
+        self.writer.write_all(bytes).await.unwrap();
+    }
+
+    /// Sends a request under the next number, which is its id, too, and does not wait.
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> u64 {
+        self.number += 1;
+        self.ask_as(self.number, method, params).await;
+        self.number
+    }
+
+    /// The same under a number of the caller's: what a shim does when it sends something again.
+    pub(crate) async fn ask_as(&mut self, number: u64, method: &str, params: Value) {
+        self.number = self.number.max(number);
+        let message = json!({ "jsonrpc": "2.0", "id": number, "method": method, "params": params });
+        self.send(number, &message.to_string()).await;
+    }
+
+    pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.ask(method, params).await;
+        self.reply(id).await
+    }
+
+    /// The reply with this id; others are kept for whoever asks for them.
+    pub(crate) async fn reply(&mut self, id: u64) -> Value {
+        if let Some(at) = self.unread.iter().position(|message| message["id"] == id) {
+            return self.unread.remove(at);
+        }
+        loop {
+            let message = self.receive().await.expect("the daemon hung up");
+            if message["id"] == id {
+                return message;
+            }
+            self.unread.push(message);
+        }
+    }
+
+    /// The next message, whatever it is; `None` when the daemon has closed.
+    pub(crate) async fn receive(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let read = tokio::time::timeout(DEADLINE, self.reader.read_line(&mut line)).await;
+        if read.expect("the daemon answers").unwrap() == 0 {
+            return None;
+        }
+        Some(serde_json::from_str(&line).unwrap())
+    }
+
+    /// Calls a tool and gives what it says, an error marked as such.
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> String {
+        let id = self.ask_call(tool, arguments).await;
+        self.said(id).await
+    }
+
+    /// Calls a tool and does not wait.
+    pub(crate) async fn ask_call(&mut self, tool: &str, arguments: Value) -> u64 {
+        self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await
+    }
+
+    /// What a call's reply says, without what differs from one run to the next.
+    pub(crate) async fn said(&mut self, id: u64) -> String {
+        let reply = self.reply(id).await;
+        let text = match (reply["result"]["content"][0]["text"].as_str(), reply.get("error")) {
+            (Some(text), None) if reply["result"]["isError"] == true => format!("ERROR {text}"),
+            (Some(text), None) => text.to_owned(),
+            (None, Some(error)) => format!("FAULT {} {}", error["code"], error["message"]),
+            _ => panic!("neither a result nor an error: {reply}"),
+        };
+        let project = self.hello.cwd.as_deref().expect("a test's shim is somewhere");
+        let session = self.welcome.session.as_deref().expect("a shim's welcome has one");
+        text.replace(&clock::now().date(), "DAY")
+            .replace(project, "/demo")
+            .replace(session, "SESSION")
+    }
+}
+
+/// What a shim of this process says that runs in a directory.
+pub(crate) fn hello_from(directory: &Path) -> Hello {
+    let pid = std::process::id();
+    Hello {
+        pid_start: host::process_start(pid),
+        boot: host::boot_id(),
+        pidns: host::pid_namespace(),
+        cwd: directory.to_str().map(str::to_owned),
+        ..Hello::new(Role::Mcp, Uuid::new_v4(), pid)
+    }
+}
+
+/// The same of a process that is gone: the pid is another's by now.
+pub(crate) fn dead(hello: Hello) -> Hello {
+    Hello { pid_start: hello.pid_start.map(|start| start + 1), ..hello }
+}
+
+pub(crate) fn line_of(hello: &Hello) -> Vec<u8> {
+    let mut line = serde_json::to_vec(hello).unwrap();
+    line.push(b'\n');
+    line
+}
+
+/// Waits, within the deadline, until there is something.
+pub(crate) async fn poll<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let found = async {
+        loop {
+            match look() {
+                Some(found) => return found,
+                None => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
+        }
+    };
+    tokio::time::timeout(DEADLINE, found).await.expect("it comes in time")
+}
+
+async fn answer(reader: &mut BufReader<ReadHalf<DuplexStream>>) -> Answer {
+    let mut line = String::new();
+    tokio::time::timeout(DEADLINE, reader.read_line(&mut line)).await.unwrap().unwrap();
+    serde_json::from_str(&line).unwrap()
+}
+
+async fn start(scratch: &Path, after_crash: bool) -> Arc<Daemon> {
+    let dir = scratch.join("instance");
+    let host = Host { boot: host::boot_id(), name: "test".to_owned() };
+    let instance =
+        Instance::acquire(&InstanceDir::named(&dir), &Places::beneath(&dir), &host).unwrap();
+    let data = instance.data().to_owned();
+    let (registry, _, _) = open_owner::<Registry>(data.join("daemon")).await.unwrap();
+    let mut config = Config::default();
+    // A session whose process is gone has no grace: tests do not wait for it.
+    config.sessions.grace = Duration::ZERO;
+    let surroundings =
+        Surroundings { home: Some(scratch.join("home")), tmp: None, instance_dir: Some(dir) };
+    let projects = OpenProjects::new(data);
+    let parts = Parts { instance, config, surroundings, registry, projects, after_crash };
+    let daemon = Daemon::new(parts);
+    sessions::recover(&daemon);
+    daemon
+}
