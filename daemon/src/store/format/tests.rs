@@ -62,6 +62,12 @@ fn the_bytes_of_a_line_are_pinned() {
 }
 
 #[test]
+fn the_document_shows_this_line() {
+    let document = include_str!("../../../../docs/storage-format.md");
+    assert!(document.contains(LINE.trim_end()));
+}
+
+#[test]
 fn the_bytes_of_a_header_are_pinned() {
     let header = HeaderV1 {
         format: 1,
