@@ -285,8 +285,10 @@ async fn answer(reader: &mut BufReader<ReadHalf<DuplexStream>>) -> Answer {
 async fn start(scratch: &Path, after_crash: bool) -> Arc<Daemon> {
     let dir = scratch.join("instance");
     let host = Host { boot: host::boot_id(), name: "test".to_owned() };
+    // A process that another test is just starting still has our lock's descriptor until it runs.
+    let (named, places) = (InstanceDir::named(&dir), Places::beneath(&dir));
     let instance =
-        Instance::acquire(&InstanceDir::named(&dir), &Places::beneath(&dir), &host).unwrap();
+        Instance::acquire_within(&named, &places, &host, DEADLINE, || true).unwrap();
     let data = instance.data().to_owned();
     let (registry, _, _) = open_owner::<Registry>(data.join("daemon")).await.unwrap();
     let mut config = Config::default();

@@ -97,7 +97,7 @@ fn refuse_while_live(daemon: &Daemon, id: ProjectId) -> Answer<()> {
     let grace = daemon.config.sessions.grace.as_secs();
     Err(ErrorReply {
         code: ErrorCode::Refused,
-        error: format!("{live} session(s) work in this project"),
+        error: format!("{live} live session(s) work in this project"),
         action: Some(format!(
             "end them first; one that has ended counts for {grace} s more. `anchord status` names them"
         )),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use super::*;
-use crate::testing::World;
+use crate::testing::{World, dead};
 
 async fn send(world: &World, method: Method, target: &str, body: &str) -> (u16, String) {
     let request = Request::builder()
@@ -36,13 +36,15 @@ async fn post_json(world: &World, target: &str, body: Value) -> Value {
 
 /// Something was saved in the project; its id.
 async fn saved(world: &World) -> String {
-    let mut shim = world.shim().await;
+    let mut shim = world.connect(dead(world.hello())).await;
+    shim.initialize("2025-06-18").await;
     let lesson =
         json!({ "session_summary": "did it", "lessons": [{ "summary": "warm the cache" }] });
     shim.call("memory_save", lesson).await;
     let session = anchord_memory::SessionId::new(shim.welcome.session.clone().unwrap());
     drop(shim);
     crate::testing::poll(|| (!world.daemon.sessions().is_connected(&session)).then_some(())).await;
+    crate::sessions::sweep(&world.daemon).await;
     let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
     id.to_string()
 }

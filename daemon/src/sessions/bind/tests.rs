@@ -135,11 +135,13 @@ async fn nobody_takes_over_from_the_living_the_foreign_or_another_conversation()
 #[tokio::test]
 async fn a_project_that_was_deleted_meanwhile_is_made_anew() {
     let world = World::new().await;
-    let mut shim = world.shim().await;
+    let mut shim = world.connect(dead(world.hello())).await;
+    shim.initialize("2025-06-18").await;
     shim.call("memory_checkpoint", lesson()).await;
     let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
     let (hello, welcome) = (shim.hello.clone(), shim.welcome.clone());
     hung_up(&world, shim).await;
+    super::super::sweep(&world.daemon).await;
     let id = project.to_string();
     crate::admin::delete_project(&world.daemon, &id, &id).await.unwrap();
     assert_eq!(world.daemon.registry.snapshot().projects().count(), 0);
