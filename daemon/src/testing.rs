@@ -287,8 +287,7 @@ async fn start(scratch: &Path, after_crash: bool) -> Arc<Daemon> {
     let host = Host { boot: host::boot_id(), name: "test".to_owned() };
     // A process that another test is just starting still has our lock's descriptor until it runs.
     let (named, places) = (InstanceDir::named(&dir), Places::beneath(&dir));
-    let instance =
-        Instance::acquire_within(&named, &places, &host, DEADLINE, || true).unwrap();
+    let instance = Instance::acquire_within(&named, &places, &host, DEADLINE, || true).unwrap();
     let data = instance.data().to_owned();
     let (registry, _, _) = open_owner::<Registry>(data.join("daemon")).await.unwrap();
     let mut config = Config::default();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anchord_memory::{
-    ArchivePlan, Change, CheckpointOutcome, Memory, Provenance, Refusal, Revision, Save,
+    ArchivePlan, Change, CheckpointOutcome, Counts, Memory, Provenance, Refusal, Revision, Save,
     SaveOutcome, Staged, archive, plan_checkpoint, plan_save,
 };
 
@@ -129,6 +129,21 @@ impl Context {
         .map_err(|error| ToolError::Internal(error.to_string()))?;
         let plan = archive::plan(&memory, now, &gone);
         Ok((!plan.is_empty()).then_some(plan))
+    }
+
+    /// What this conversation has staged and not saved, also what an earlier process of it left, which
+    /// the next write takes over.
+    pub(crate) fn staged(&self, view: &View) -> Counts {
+        let Some(project) = &view.project else { return Counts::default() };
+        let registry = self.daemon.registry.snapshot();
+        let earlier = self.session.predecessors(&registry, project.id);
+        let mut staged = Staged::default();
+        for session in earlier.iter().map(|record| &record.session).chain([&self.session.id]) {
+            if let Some(part) = view.memory.staged_by(session) {
+                staged.absorb(part);
+            }
+        }
+        staged.counts()
     }
 
     /// The other sessions that are live in this project, oldest first.

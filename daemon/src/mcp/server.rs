@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use anchord_memory::guide;
 use futures::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
-    ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult,
+    ErrorData, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
@@ -118,7 +117,19 @@ impl ServerHandler for Service {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
         ServerConfig::new(capabilities.build())
             .with_server_info(Implementation::new("anchord", env!("CARGO_PKG_VERSION")))
-            .with_instructions(guide::INSTRUCTIONS)
+            .with_instructions(self.tools.instructions())
+    }
+
+    async fn discover(
+        &self,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        // Changes of the list are told by the notification of the handshake's revisions alone; the
+        // revision without one would want `subscriptions/listen`.
+        let mut info = self.get_info();
+        info.capabilities = ServerCapabilities::builder().enable_tools().build();
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, info))
     }
 
     async fn list_tools(

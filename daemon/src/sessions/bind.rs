@@ -227,22 +227,28 @@ impl Session {
         Ok(())
     }
 
-    /// Takes over what a dead predecessor of the same agent session left staged here.
-    async fn take_over(&self, daemon: &Daemon, project: &OpenProject) -> Result<(), BindError> {
-        let Some(agent_session) = self.agent_session.as_deref() else { return Ok(()) };
-        let registry = daemon.registry.snapshot();
-        let predecessors: Vec<_> = registry
+    /// The sessions of the same conversation in this project whose process is dead: this one goes on
+    /// in their place.
+    pub(crate) fn predecessors(
+        &self,
+        registry: &Registry,
+        project: ProjectId,
+    ) -> Vec<Arc<SessionRecord>> {
+        let Some(agent_session) = self.agent_session.as_deref() else { return Vec::new() };
+        registry
             .sessions_by_agent(agent_session)
-            .filter(|record| record.session != self.id && record.project == project.id)
+            .filter(|record| record.session != self.id && record.project == project)
             // A pid of another container says nothing here; that session has its day.
             .filter(|record| !is_foreign_process(record.pidns))
             .filter(|record| is_dead(record.pid, record.pid_start, record.boot.as_deref()))
             .cloned()
-            .collect();
-        for record in predecessors {
-            if !daemon.sessions().remove_if_away(&record.session)
-                && daemon.sessions().is_connected(&record.session)
-            {
+            .collect()
+    }
+
+    /// Takes over what a dead predecessor of the same agent session left staged here.
+    async fn take_over(&self, daemon: &Daemon, project: &OpenProject) -> Result<(), BindError> {
+        for record in self.predecessors(&daemon.registry.snapshot(), project.id) {
+            if daemon.sessions().is_connected(&record.session) {
                 continue;
             }
             let (from, to) = (record.session.clone(), self.id.clone());
@@ -252,6 +258,7 @@ impl Session {
             });
             project.owner.write(Some(self.id.clone()), None, "adopt", decide).await?;
             super::sweep::end(daemon, &record.session, false).await?;
+            daemon.sessions().remove_if_away(&record.session);
             tracing::info!(session = %self.id, from = %record.session, "took over staged work");
         }
         Ok(())

@@ -1,13 +1,14 @@
 //! `memory_load`: the memory, condensed; what else is to be known last.
 
 use anchord_memory::render::{self, LiveSession, LoadView};
-use anchord_memory::{Kind, Memory, Revision, SessionId, limits};
+use anchord_memory::{Counts, Kind, Memory, Revision, SessionId, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 use crate::project::{OpenProject, unwound};
+use crate::sessions::View;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -65,12 +66,13 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         .into_iter()
         .map(|live| LiveSession { client: live.client.to_string() })
         .collect();
+    let tail = tail(&context, &view).await;
     let load = render::load(
         &view.memory,
         &LoadView {
             project: &name,
             sections: &sections,
-            chars_max: Some(limits::ANSWER_CHARS_MAX - remark_chars(view.remark.as_deref())),
+            chars_max: Some(limits::ANSWER_CHARS_MAX - tail.chars().count()),
             cursor: params.cursor.as_deref(),
             session: &context.session.id,
             notices_seen: &seen,
@@ -83,22 +85,34 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if let Some(project) = &view.project {
         project.mark_shown(load.notices_shown);
     }
-    let mut text = load.text;
-    if let Some(remark) = view.remark {
-        text.push_str(&remark);
-        text.push('\n');
+    Ok(load.text + &tail)
+}
+
+/// What only this session has to know: its own staged work, where its project comes from, what can be
+/// imported.
+async fn tail(context: &Context, view: &View) -> String {
+    let mut tail = String::new();
+    let staged = context.staged(view);
+    if staged != Counts::default() {
+        tail.push_str(&format!(
+            "Staged by you and not saved yet: {staged}; memory_save keeps it.\n"
+        ));
+    }
+    if let Some(remark) = &view.remark {
+        tail.push_str(remark);
+        tail.push('\n');
     }
     if view.memory.seq().0 == 0
         && let Some(root) = view.place.root()
     {
         let state = root.join(".zipmem/state.json");
         if unwound(tokio::task::spawn_blocking(move || state.is_file())).await {
-            text.push_str(
+            tail.push_str(
                 "A zipmem memory is here: `anchord import .zipmem` takes it in; the original stays.\n",
             );
         }
     }
-    Ok(text)
+    tail
 }
 
 /// What `anchord load` prints: the same text in full; no notice counts as shown.
@@ -118,8 +132,4 @@ pub(crate) fn load_text(memory: &Memory, name: &str, project: Option<&OpenProjec
         Ok(load) => load.text,
         Err(refusal) => refusal.to_string(),
     }
-}
-
-fn remark_chars(remark: Option<&str>) -> usize {
-    remark.map_or(0, |remark| remark.chars().count() + 1)
 }

@@ -11,6 +11,7 @@ mod status;
 mod test_hooks;
 mod zipmem;
 
+use anchord_memory::guide;
 use anchord_proto::hello::ToolSet;
 use rmcp::model::Tool;
 use sha2::{Digest, Sha256};
@@ -72,6 +73,14 @@ impl ToolList {
     /// Differs when the definitions differ: a client that saw others is told to ask again.
     pub(crate) fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// What a client is told when it connects, in the names of this set.
+    pub(crate) fn instructions(&self) -> &'static str {
+        match self.set {
+            ToolSet::Default | ToolSet::All => guide::INSTRUCTIONS,
+            ToolSet::Zipmem => guide::ZIPMEM_INSTRUCTIONS,
+        }
     }
 
     /// How this set words a failure.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 // A doc comment here would go into the schema, and cost every session tokens.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with category, title, content")]
 pub(super) struct BlueprintParams {
     category: CategoryParams,
     title: String,
@@ -27,7 +27,7 @@ enum CategoryParams {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with file, lines, concept")]
 pub(super) struct AnchorParams {
     file: String,
     /// "42-67" or "42"
@@ -37,7 +37,7 @@ pub(super) struct AnchorParams {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with summary, detail, files")]
 pub(super) struct LessonParams {
     /// one line
     summary: String,

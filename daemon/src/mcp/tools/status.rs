@@ -1,6 +1,6 @@
 //! `memory_status`: counts, revision, sizes against limits, who else is here.
 
-use anchord_memory::{Kind, limits, render};
+use anchord_memory::{Counts, Kind, limits, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -37,12 +37,10 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
             render::kilobytes(limits::RENDERED_HARD_BYTES_MAX)
         ),
     ];
-    match memory.staged_by(&context.session.id) {
-        Some(staged) => {
-            lines.push(format!("staged by this session: {}", staged.counts()));
-        }
-        None => lines.push("staged by this session: nothing".to_owned()),
-    }
+    lines.push(match context.staged(&view) {
+        staged if staged == Counts::default() => "staged by this session: nothing".to_owned(),
+        staged => format!("staged by this session: {staged}"),
+    });
     let others = context.others_live(&view);
     let names: Vec<&str> = others.iter().map(|live| live.client.as_ref()).collect();
     lines.push(match names.as_slice() {
