@@ -128,8 +128,10 @@ fn serve_tools(world: &World, tools: Vec<ToolSpec>) -> Shim {
     Shim::over(theirs, hello, welcome)
 }
 
+type Ended = Arc<Mutex<Vec<&'static str>>>;
+
 /// Tools that take note of their end: `held` ends when it is let go, `quick` at once.
-fn held_and_quick() -> (Vec<ToolSpec>, Arc<Semaphore>, Arc<Mutex<Vec<&'static str>>>) {
+fn held_and_quick() -> (Vec<ToolSpec>, Arc<Semaphore>, Ended) {
     let (gate, ended) = (Arc::new(Semaphore::new(0)), Arc::new(Mutex::new(Vec::new())));
     let held = {
         let (gate, ended) = (Arc::clone(&gate), Arc::clone(&ended));
