@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use super::*;
-use crate::testing::{World, dead};
+use crate::sessions;
+use crate::testing::{World, dead, poll};
 
 async fn send(world: &World, method: Method, target: &str, body: &str) -> (u16, String) {
     let request = Request::builder()
@@ -34,17 +35,16 @@ async fn post_json(world: &World, target: &str, body: Value) -> Value {
     serde_json::from_str(&reply).unwrap()
 }
 
-/// Something was saved in the project; its id.
+/// Something was saved in the project, by a session that is gone since; the project's id.
 async fn saved(world: &World) -> String {
     let mut shim = world.connect(dead(world.hello())).await;
     shim.initialize("2025-06-18").await;
     let lesson =
         json!({ "session_summary": "did it", "lessons": [{ "summary": "warm the cache" }] });
     shim.call("memory_save", lesson).await;
-    let session = anchord_memory::SessionId::new(shim.welcome.session.clone().unwrap());
     drop(shim);
-    crate::testing::poll(|| (!world.daemon.sessions().is_connected(&session)).then_some(())).await;
-    crate::sessions::sweep(&world.daemon).await;
+    poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
+    sessions::sweep(&world.daemon).await;
     let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
     id.to_string()
 }
@@ -169,10 +169,10 @@ async fn a_project_is_not_taken_from_under_a_live_session() {
     {
         let (status, reply) = send(&world, Method::POST, target, &body.to_string()).await;
         assert_eq!(status, 409, "{reply}");
-        assert!(reply.contains("1 live session"), "{reply}");
+        assert!(reply.contains("1 session(s) work"), "{reply}");
     }
     drop(shim);
-    crate::testing::poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
+    poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
     let (status, _) = send(
         &world,
         Method::POST,

@@ -36,7 +36,7 @@ async fn each_revision_with_a_handshake_is_spoken() {
         let result = shim.initialize(revision).await;
         assert_eq!(result["protocolVersion"], revision);
         assert_eq!(result["serverInfo"]["name"], "anchord");
-        assert_eq!(result["instructions"], guide::INSTRUCTIONS);
+        assert_eq!(result["instructions"], anchord_memory::guide::INSTRUCTIONS);
         let tools = shim.request("tools/list", json!({})).await;
         assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 6, "{tools}");
         assert!(shim.call("memory_status", json!({})).await.starts_with("project: demo\n"));
@@ -128,8 +128,10 @@ fn serve_tools(world: &World, tools: Vec<ToolSpec>) -> Shim {
     Shim::over(theirs, hello, welcome)
 }
 
+type Ended = Arc<Mutex<Vec<&'static str>>>;
+
 /// Tools that take note of their end: `held` ends when it is let go, `quick` at once.
-fn held_and_quick() -> (Vec<ToolSpec>, Arc<Semaphore>, Arc<Mutex<Vec<&'static str>>>) {
+fn held_and_quick() -> (Vec<ToolSpec>, Arc<Semaphore>, Ended) {
     let (gate, ended) = (Arc::new(Semaphore::new(0)), Arc::new(Mutex::new(Vec::new())));
     let held = {
         let (gate, ended) = (Arc::clone(&gate), Arc::clone(&ended));

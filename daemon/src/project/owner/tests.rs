@@ -23,16 +23,12 @@ fn failing(journal: &MemJournal<Memory>, fails_at: u64) -> Owner<Memory> {
     Owner::start(Box::new(FailingStore::new(store, fails_at)), state, replies).unwrap()
 }
 
-fn call(number: u64) -> Option<Call> {
-    called(number, 0)
+fn call(number: u64) -> Call {
+    Call { instance: "shim".into(), number, acknowledged: 0 }
 }
 
-fn called(number: u64, acknowledged: u64) -> Option<Call> {
-    Some(Call { instance: "shim".into(), number, acknowledged })
-}
-
-fn session(name: &str) -> Option<SessionId> {
-    Some(SessionId::new(name))
+fn session(name: &str) -> SessionId {
+    SessionId::new(name)
 }
 
 fn by(name: &str, time: Timestamp) -> Provenance {
@@ -73,7 +69,7 @@ fn queue(
 ) -> Writing {
     let owner = owner.clone();
     let mut writing: Writing =
-        Box::pin(async move { owner.write(session(name), call, "checkpoint", decide).await });
+        Box::pin(async move { owner.write(Some(session(name)), call, "checkpoint", decide).await });
     assert!(
         (&mut writing).now_or_never().is_none(),
         "the owner is held up, so nothing is answered"
@@ -114,8 +110,8 @@ async fn a_reply_comes_after_its_entry_and_with_a_snapshot_that_has_it() {
     let owner = over(&journal);
     for number in 1..=3 {
         let written = owner.write(
-            session("a"),
-            call(number),
+            Some(session("a")),
+            Some(call(number)),
             "checkpoint",
             staging("a", &number.to_string()),
         );
@@ -125,8 +121,11 @@ async fn a_reply_comes_after_its_entry_and_with_a_snapshot_that_has_it() {
     }
     let entry = journal.entries().remove(2);
     assert_eq!(entry.reply.as_deref(), Some("a has staged 3"));
-    assert_eq!((entry.call, entry.session, entry.revision), (call(3), session("a"), None));
-    let saved = owner.write(session("a"), call(4), "save", saving("a", "4"));
+    assert_eq!(
+        (entry.call, entry.session, entry.revision),
+        (Some(call(3)), Some(session("a")), None)
+    );
+    let saved = owner.write(Some(session("a")), Some(call(4)), "save", saving("a", "4"));
     assert_eq!(text(saved).await, "revision 1");
     assert_eq!(journal.entries()[3].revision, Some(Revision(1)));
 }
@@ -136,8 +135,8 @@ async fn a_batch_is_decided_in_order_and_each_sees_those_before() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let release = hold(&owner).await;
-    let first = queue(&owner, "a", call(1), staging("a", "one"));
-    let second = queue(&owner, "a", call(2), staging("a", "two"));
+    let first = queue(&owner, "a", Some(call(1)), staging("a", "one"));
+    let second = queue(&owner, "a", Some(call(2)), staging("a", "two"));
     let other = queue(&owner, "b", None, staging("b", "one"));
     assert_eq!(owner.snapshot().seq(), Seq(0));
     drop(release);
@@ -151,8 +150,8 @@ async fn a_batch_that_the_disk_refuses_is_as_if_it_had_never_been() {
     let journal = MemJournal::default();
     let owner = failing(&journal, 1);
     let release = hold(&owner).await;
-    let first = queue(&owner, "a", call(1), staging("a", "one"));
-    let second = queue(&owner, "b", call(2), staging("b", "one"));
+    let first = queue(&owner, "a", Some(call(1)), staging("a", "one"));
+    let second = queue(&owner, "b", Some(call(2)), staging("b", "one"));
     let refused = queue(&owner, "c", None, Box::new(|_, _| Err("would be refused".to_owned())));
     drop(release);
     for writing in [first, second, refused] {
@@ -161,7 +160,7 @@ async fn a_batch_that_the_disk_refuses_is_as_if_it_had_never_been() {
     }
     assert_eq!((journal.entries().len(), owner.snapshot().seq()), (0, Seq(0)));
 
-    let again = owner.write(session("a"), call(1), "checkpoint", staging("a", "one"));
+    let again = owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "one"));
     assert_eq!(text(again).await, "a has staged 1");
     assert_eq!(staged(&owner.snapshot(), "a"), 1);
     assert_eq!(staged(&owner.snapshot(), "b"), 0);
@@ -171,7 +170,7 @@ async fn a_batch_that_the_disk_refuses_is_as_if_it_had_never_been() {
 async fn what_was_not_saved_is_told_in_the_words_of_the_store_once() {
     let owner = failing(&MemJournal::default(), 1);
     let error =
-        owner.write(session("a"), None, "checkpoint", staging("a", "one")).await.unwrap_err();
+        owner.write(Some(session("a")), None, "checkpoint", staging("a", "one")).await.unwrap_err();
     insta::assert_snapshot!(error, @"not saved, nothing of it was kept: cannot write twin: call 1 fails on purpose");
 }
 
@@ -181,7 +180,7 @@ async fn an_index_that_does_not_follow_changes_no_answer() {
     // The second call is the first write's settle.
     let owner = failing(&journal, 2);
     for number in 1..=2 {
-        let written = owner.write(session("a"), call(number), "save", saving("a", "x"));
+        let written = owner.write(Some(session("a")), Some(call(number)), "save", saving("a", "x"));
         assert_eq!(text(written).await, format!("revision {number}"));
     }
     assert_eq!(journal.entries().len(), 2);
@@ -193,7 +192,10 @@ async fn the_same_call_again_is_applied_once_and_answered_alike() {
     let owner = over(&journal);
     let write = |owner: &Owner<Memory>, number| {
         let owner = owner.clone();
-        async move { text(owner.write(session("a"), call(number), "save", saving("a", "one"))).await }
+        async move {
+            text(owner.write(Some(session("a")), Some(call(number)), "save", saving("a", "one")))
+                .await
+        }
     };
     assert_eq!(write(&owner, 1).await, "revision 1");
     assert_eq!(write(&owner, 2).await, "revision 2");
@@ -210,8 +212,8 @@ async fn the_same_call_twice_in_one_batch_is_applied_once() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let release = hold(&owner).await;
-    let first = queue(&owner, "a", call(7), saving("a", "one"));
-    let again = queue(&owner, "a", call(7), saving("a", "one"));
+    let first = queue(&owner, "a", Some(call(7)), saving("a", "one"));
+    let again = queue(&owner, "a", Some(call(7)), saving("a", "one"));
     drop(release);
     assert_eq!(text(again).await, "revision 1");
     assert_eq!(text(first).await, "revision 1");
@@ -223,9 +225,9 @@ async fn two_shims_with_the_same_numbers_do_not_mix() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let other = Call { instance: "another".into(), number: 1, acknowledged: 0 };
-    let first = owner.write(session("a"), call(1), "save", saving("a", "one"));
+    let first = owner.write(Some(session("a")), Some(call(1)), "save", saving("a", "one"));
     assert_eq!(text(first).await, "revision 1");
-    let second = owner.write(session("b"), Some(other), "save", saving("b", "two"));
+    let second = owner.write(Some(session("b")), Some(other), "save", saving("b", "two"));
     assert_eq!(text(second).await, "revision 2");
 }
 
@@ -233,11 +235,16 @@ async fn two_shims_with_the_same_numbers_do_not_mix() {
 async fn an_acknowledged_call_is_stale() {
     let journal = MemJournal::default();
     let owner = over(&journal);
-    let first = owner.write(session("a"), call(1), "checkpoint", staging("a", "one"));
+    let first = owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "one"));
     assert_eq!(text(first).await, "a has staged 1");
-    let second = owner.write(session("a"), called(2, 1), "checkpoint", staging("a", "two"));
+    let second = owner.write(
+        Some(session("a")),
+        Some(Call { acknowledged: 1, ..call(2) }),
+        "checkpoint",
+        staging("a", "two"),
+    );
     assert_eq!(text(second).await, "a has staged 2");
-    let again = owner.write(session("a"), call(1), "checkpoint", staging("a", "one"));
+    let again = owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "one"));
     assert_eq!(text(again).await, "Stale");
     assert_eq!(journal.entries().len(), 2);
 }
@@ -246,14 +253,18 @@ async fn an_acknowledged_call_is_stale() {
 async fn a_refusal_and_a_write_that_changes_nothing_write_nothing() {
     let journal = MemJournal::default();
     let owner = over(&journal);
-    let refused = owner.write(session("a"), call(1), "checkpoint", staging("a", "")).await;
+    let refused =
+        owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "")).await;
     assert!(matches!(refused, Err(WriteError::Refused(why)) if why.contains("summary")));
     let nothing: Decide<Memory> =
         Box::new(|_, _| Ok(Decided { changes: Vec::new(), reply: "as it was".to_owned() }));
-    assert_eq!(text(owner.write(session("a"), call(2), "forget", nothing)).await, "as it was");
+    assert_eq!(
+        text(owner.write(Some(session("a")), Some(call(2)), "forget", nothing)).await,
+        "as it was"
+    );
     assert!(journal.entries().is_empty());
     // The number is not used up: the same line again is decided again.
-    let again = owner.write(session("a"), call(1), "checkpoint", staging("a", "one"));
+    let again = owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "one"));
     assert_eq!(text(again).await, "a has staged 1");
 }
 
@@ -262,9 +273,9 @@ async fn a_decision_that_panics_is_our_fault_and_the_owner_goes_on() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let release = hold(&owner).await;
-    let before = queue(&owner, "a", call(1), staging("a", "one"));
-    let panics = queue(&owner, "a", call(2), Box::new(|_, _| panic!("on purpose")));
-    let after = queue(&owner, "a", call(3), staging("a", "two"));
+    let before = queue(&owner, "a", Some(call(1)), staging("a", "one"));
+    let panics = queue(&owner, "a", Some(call(2)), Box::new(|_, _| panic!("on purpose")));
+    let after = queue(&owner, "a", Some(call(3)), staging("a", "two"));
     drop(release);
     assert_eq!(text(panics).await, "Internal");
     assert_eq!(text(before).await, "a has staged 1");
@@ -272,7 +283,7 @@ async fn a_decision_that_panics_is_our_fault_and_the_owner_goes_on() {
 
     let asked = owner.ask(|_, _| -> u32 { panic!("on purpose") }).await;
     assert!(matches!(asked, Err(WriteError::Internal)));
-    let next = owner.write(session("a"), call(4), "checkpoint", staging("a", "three"));
+    let next = owner.write(Some(session("a")), Some(call(4)), "checkpoint", staging("a", "three"));
     assert_eq!(text(next).await, "a has staged 3");
 }
 
@@ -299,11 +310,11 @@ async fn closing_serves_what_is_queued_and_takes_nothing_more() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let release = hold(&owner).await;
-    let queued = queue(&owner, "a", call(1), staging("a", "one"));
+    let queued = queue(&owner, "a", Some(call(1)), staging("a", "one"));
     let mut closing = pin!(owner.close());
     assert!((&mut closing).now_or_never().is_none());
     assert!(owner.is_closed());
-    let late = owner.write(session("b"), None, "checkpoint", staging("b", "one"));
+    let late = owner.write(Some(session("b")), None, "checkpoint", staging("b", "one"));
     assert_eq!(text(late).await, "Closed");
     drop(release);
     closing.await;
@@ -318,16 +329,16 @@ async fn an_entry_that_is_too_large_takes_no_other_down_with_it() {
     journal.limit_entries(2_000);
     let owner = over(&journal);
     let release = hold(&owner).await;
-    let before = queue(&owner, "a", call(1), staging("a", "one"));
-    let large = queue(&owner, "b", call(2), staging("b", &"x".repeat(990)));
+    let before = queue(&owner, "a", Some(call(1)), staging("a", "one"));
+    let large = queue(&owner, "b", Some(call(2)), staging("b", &"x".repeat(990)));
     let larger: Decide<Memory> = Box::new(move |memory, now| {
         let items = (0..9).map(|n| lesson(&format!("{n}{}", "x".repeat(900))).lessons.remove(0));
         let part = Staged { lessons: items.collect(), ..Staged::default() };
         let plan = plan_checkpoint(memory, &by("c", now), part).map_err(|e| e.to_string())?;
         Ok(Decided { changes: plan.changes, reply: "too much".to_owned() })
     });
-    let larger = queue(&owner, "c", call(3), larger);
-    let after = queue(&owner, "d", call(4), staging("d", "one"));
+    let larger = queue(&owner, "c", Some(call(3)), larger);
+    let after = queue(&owner, "d", Some(call(4)), staging("d", "one"));
     drop(release);
     assert_eq!(text(before).await, "a has staged 1");
     assert_eq!(text(large).await, "b has staged 1");
@@ -382,12 +393,12 @@ async fn a_thread_that_dies_lets_go_of_everyone() {
     let Opened { store, state, replies, .. } = journal.open();
     let owner = Owner::start(Box::new(Dying(store)), state, replies).unwrap();
     let release = hold(&owner).await;
-    let first = queue(&owner, "a", call(1), staging("a", "one"));
-    let second = queue(&owner, "b", call(2), staging("b", "one"));
+    let first = queue(&owner, "a", Some(call(1)), staging("a", "one"));
+    let second = queue(&owner, "b", Some(call(2)), staging("b", "one"));
     drop(release);
     assert_eq!((text(first).await, text(second).await), ("Closed".into(), "Closed".into()));
     owner.close().await;
-    let late = owner.write(session("a"), None, "checkpoint", staging("a", "two"));
+    let late = owner.write(Some(session("a")), None, "checkpoint", staging("a", "two"));
     assert_eq!(text(late).await, "Closed");
     drop(journal.open());
 }

@@ -56,7 +56,7 @@ async fn a_full_lane_waits_and_then_says_busy_while_others_go_on() {
     fill(&queue, "full", limits::QUEUE_LANE_JOBS_MAX).await;
     let full = session("full");
     let mut waiting = pin!(queue.push(&full, ("full", 99)));
-    let nearly = limits::QUEUE_WAIT_MAX - Duration::from_millis(1);
+    let nearly = limits::QUEUE_WAIT_MAX.saturating_sub(Duration::from_millis(1));
     assert!(tokio::time::timeout(nearly, &mut waiting).await.is_err());
     assert_eq!(waiting.await, Err(NotQueued::Busy));
     assert_eq!(queue.push(&session("other"), ("other", 0)).now_or_never(), Some(Ok(())));
@@ -97,7 +97,7 @@ async fn closing_wakes_everyone_and_serves_what_is_queued() {
         std::thread::spawn(move || {
             let mut jobs = 0;
             loop {
-                match queue.take(1, Duration::from_secs(600)) {
+                match queue.take(1, Duration::from_mins(10)) {
                     Taken::Batch(batch) => jobs += batch.len(),
                     Taken::Idle => panic!("it waits for ten minutes"),
                     Taken::Closed => return jobs,

@@ -3,6 +3,8 @@
 use anchord_proto::hello::{Hello, Resume};
 use serde_json::json;
 
+use crate::admin;
+use crate::sessions::sweep;
 use crate::testing::{Shim, World, dead, hello_from, poll};
 
 async fn says(world: &World, hello: Hello) -> String {
@@ -135,15 +137,15 @@ async fn nobody_takes_over_from_the_living_the_foreign_or_another_conversation()
 #[tokio::test]
 async fn a_project_that_was_deleted_meanwhile_is_made_anew() {
     let world = World::new().await;
-    let mut shim = world.connect(dead(world.hello())).await;
-    shim.initialize("2025-06-18").await;
+    let mut shim = agent(&world, dead(world.hello()), "talk-1").await;
     shim.call("memory_checkpoint", lesson()).await;
-    let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
     let (hello, welcome) = (shim.hello.clone(), shim.welcome.clone());
     hung_up(&world, shim).await;
-    super::super::sweep(&world.daemon).await;
-    let id = project.to_string();
-    crate::admin::delete_project(&world.daemon, &id, &id).await.unwrap();
+    let refused = admin::delete_project(&world.daemon, &id, &id).await.unwrap_err();
+    assert_eq!(refused.error, "1 session(s) work in this project", "its work is not folded yet");
+    sweep(&world.daemon).await;
+    admin::delete_project(&world.daemon, &id, &id).await.unwrap();
     assert_eq!(world.daemon.registry.snapshot().projects().count(), 0);
 
     let resume = Some(Resume { token: welcome.resume.unwrap(), revision: None });

@@ -20,7 +20,7 @@ fn a_session_is_gone_when_its_socket_its_grace_and_its_process_are() {
 
     let cases: [(&str, &Hello, Option<Duration>, bool); 11] = [
         ("connected, though its process is gone", &gone, None, false),
-        ("within the grace", &gone, Some(GRACE - second), false),
+        ("within the grace", &gone, Some(GRACE.saturating_sub(second)), false),
         ("after the grace", &gone, Some(GRACE), true),
         ("the process is there", &alive, Some(GRACE), false),
         ("the process is there, for ever so long", &alive, Some(30 * day), false),
@@ -28,7 +28,12 @@ fn a_session_is_gone_when_its_socket_its_grace_and_its_process_are() {
         ("of an earlier boot", &rebooted, Some(GRACE), true),
         ("of an earlier boot, within the grace", &rebooted, Some(Duration::ZERO), false),
         ("in another container", &contained, Some(GRACE), false),
-        ("in another container, for nearly a day", &contained, Some(day - second), false),
+        (
+            "in another container, for nearly a day",
+            &contained,
+            Some(day.saturating_sub(second)),
+            false,
+        ),
         ("in another container, for a day", &contained, Some(day), true),
     ];
     for (case, hello, away, expected) in cases {

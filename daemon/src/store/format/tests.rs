@@ -58,6 +58,7 @@ fn entry() -> Entry<Change> {
 fn the_bytes_of_a_line_are_pinned() {
     let mut bytes = Vec::new();
     write_entry(&entry(), &mut bytes);
+    assert_eq!(entry_bytes(&entry()), LINE.len() - 1, "what is judged before it is written");
     assert_eq!(String::from_utf8(bytes).unwrap(), LINE);
 }
 
