@@ -63,6 +63,11 @@ fn the_bytes_of_a_line_are_pinned() {
 }
 
 #[test]
+fn a_line_is_as_long_as_was_said() {
+    assert_eq!(entry_bytes(&entry()), LINE.trim_end().len());
+}
+
+#[test]
 fn the_document_shows_this_line() {
     let document = include_str!("../../../../docs/storage-format.md");
     assert!(document.contains(LINE.trim_end()));
