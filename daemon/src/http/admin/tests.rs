@@ -169,7 +169,7 @@ async fn a_project_is_not_taken_from_under_a_live_session() {
     {
         let (status, reply) = send(&world, Method::POST, target, &body.to_string()).await;
         assert_eq!(status, 409, "{reply}");
-        assert!(reply.contains("1 session(s) work"), "{reply}");
+        assert!(reply.contains("1 live session(s) work"), "{reply}");
     }
     drop(shim);
     poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
