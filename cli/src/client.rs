@@ -202,7 +202,7 @@ fn refusal(status: StatusCode, body: &[u8]) -> Error {
 impl From<&InstanceError> for Kind {
     fn from(error: &InstanceError) -> Self {
         match error {
-            InstanceError::TooNew { .. } => Self::Refused,
+            InstanceError::TooNew { .. } | InstanceError::Taken { .. } => Self::Refused,
             InstanceError::NoHome
             | InstanceError::Relative { .. }
             | InstanceError::Missing(_)

@@ -34,6 +34,8 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    // Any command may start a daemon, and `anchord daemon` starts itself again.
+    anchord_shim::descriptors::keep_from_children();
     let cli = Cli::parse();
     let mut out = anstream::stdout();
     let done = cli.command.run(&mut out).and_then(|code| {

@@ -25,11 +25,6 @@ pub fn process_start(pid: u32) -> Option<u64> {
     ProcessStat::read(pid).map(|stat| stat.start)
 }
 
-/// The process that started `pid`, or took its children over. `None` where that cannot be seen.
-pub fn parent_of(pid: u32) -> Option<u32> {
-    ProcessStat::read(pid).map(|stat| stat.parent)
-}
-
 /// The process that started this one.
 pub fn parent_pid() -> Option<u32> {
     let parent = rustix::process::getppid()?;
@@ -54,7 +49,6 @@ pub fn process_alive(pid: u32, start: Option<u64>) -> Option<bool> {
 #[derive(Debug, PartialEq, Eq)]
 struct ProcessStat {
     ended: bool,
-    parent: u32,
     start: u64,
 }
 
@@ -69,9 +63,8 @@ impl ProcessStat {
         let (_, after_name) = line.rsplit_once(')')?;
         let mut fields = after_name.split_ascii_whitespace();
         let state = fields.next()?;
-        let parent = fields.next()?.parse().ok()?;
-        let start = fields.nth(22 - 5)?.parse().ok()?;
-        Some(Self { ended: matches!(state, "Z" | "X" | "x"), parent, start })
+        let start = fields.nth(22 - 4)?.parse().ok()?;
+        Some(Self { ended: matches!(state, "Z" | "X" | "x"), start })
     }
 }
 

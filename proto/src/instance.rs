@@ -68,6 +68,20 @@ pub enum InstanceError {
         /// Its permissions.
         mode: u32,
     },
+    /// Somebody listens there, and it is no daemon of ours: that one would hold the lock.
+    #[error(
+        "another process listens on {path:?} without the daemon's lock, as a service manager does: \
+         run `{start}`",
+        start = if cfg!(target_os = "macos") {
+            "launchctl kickstart gui/$(id -u)/dev.anchord.daemon"
+        } else {
+            "systemctl --user start anchord"
+        }
+    )]
+    Taken {
+        /// The socket.
+        path: PathBuf,
+    },
     /// `instance.json` comes from a build after this one.
     #[error(
         "{path:?} has format {format}, this build reads up to {INSTANCE_FORMAT}: update anchord"

@@ -26,6 +26,7 @@ use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
 use crate::instance::{InstanceDir, InstanceError};
+use crate::limits::{BACKOFF_MAX_MS, millis};
 
 /// The socket's name in the instance directory.
 const NAME: &str = "sock";
@@ -100,9 +101,18 @@ pub fn connect(dir: &InstanceDir, deadline: Duration) -> Result<UnixStream, Conn
 }
 
 /// Binds the instance's socket, mode 0600. What a dead daemon left in its place is removed: only
-/// the holder of the instance's lock may call this.
+/// the holder of the instance's lock may call this. Who listens there all the same stays: a service
+/// manager does, which starts the daemon itself and would never hear of another socket.
 pub fn bind(dir: &InstanceDir) -> Result<UnixListener, InstanceError> {
     let entered = dir.check()?;
+    match connect(dir, millis(BACKOFF_MAX_MS)) {
+        Err(ConnectError::NoDaemon(_)) => {}
+        Err(ConnectError::Instance(error)) => return Err(error),
+        // A full queue, too, is somebody's.
+        Ok(_) | Err(ConnectError::Peer(_) | ConnectError::Io(_)) => {
+            return Err(InstanceError::Taken { path: dir.sock() });
+        }
+    }
     bind_in(dir, &entered).map_err(|reason| InstanceError::Io { path: dir.sock(), reason })
 }
 

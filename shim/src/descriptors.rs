@@ -9,8 +9,8 @@ use rustix::io::FdFlags;
 /// Marks every descriptor beyond stdin, stdout and stderr as closed in programs started from here.
 /// Those that this process opens itself are marked when they are opened.
 ///
-/// To be called while no other thread runs.
-pub(crate) fn keep_from_children() {
+/// To be called first in the `main` of whatever may start a daemon, while no other thread runs.
+pub fn keep_from_children() {
     let Ok(open) = fs::read_dir("/dev/fd") else {
         return;
     };

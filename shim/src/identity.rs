@@ -36,12 +36,22 @@ pub fn hello(role: Role, project: Option<&Path>) -> Hello {
     let cwd = fs::metadata(".").ok();
     hello.cwd_dev = cwd.as_ref().map(MetadataExt::dev);
     hello.cwd_ino = cwd.as_ref().map(MetadataExt::ino);
-    hello.project = project
-        .map(Path::to_owned)
-        .or_else(|| PROJECT_VARIABLES.into_iter().find_map(variable).map(PathBuf::from))
-        .and_then(|path| std::path::absolute(path).ok())
-        .and_then(into_text);
+    hello.project = named_project(project, variable);
     hello
+}
+
+/// The project that the command line or a variable names: an id as it is, or a directory, absolute.
+fn named_project(
+    project: Option<&Path>,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let named = project
+        .map(Path::to_owned)
+        .or_else(|| PROJECT_VARIABLES.into_iter().find_map(variable).map(PathBuf::from))?;
+    if named.to_str().is_some_and(|named| Uuid::try_parse(named).is_ok()) {
+        return into_text(named);
+    }
+    std::path::absolute(named).ok().and_then(into_text)
 }
 
 /// A variable's value where it is set, not empty, and text.
@@ -52,3 +62,6 @@ fn variable(name: &str) -> Option<String> {
 fn into_text(path: PathBuf) -> Option<String> {
     path.into_os_string().into_string().ok()
 }
+
+#[cfg(test)]
+mod tests;

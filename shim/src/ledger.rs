@@ -62,6 +62,14 @@ struct Handshake {
     initialized: Option<(u64, String)>,
 }
 
+/// A request that no daemon will answer.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Failed {
+    pub(crate) id: Id,
+    /// It was in flight when a daemon died, which may have done it.
+    pub(crate) died: bool,
+}
+
 /// What to do with a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
@@ -212,11 +220,15 @@ impl Ledger {
     }
 
     /// No daemon will answer: returns every open request and forgets what waits.
-    pub(crate) fn fail_all(&mut self) -> Vec<Id> {
-        let numbers: Vec<u64> = self.open.iter().map(|request| request.number).collect();
+    pub(crate) fn fail_all(&mut self) -> Vec<Failed> {
+        let open: Vec<(u64, bool)> =
+            self.open.iter().map(|request| (request.number, request.deaths > 0)).collect();
         self.queue.clear();
         self.queued_notifications = 0;
-        let failed = numbers.into_iter().filter_map(|number| self.give_up(number)).collect();
+        let failed = open
+            .into_iter()
+            .filter_map(|(number, died)| Some(Failed { id: self.give_up(number)?, died }))
+            .collect();
         self.held_bytes = 0;
         failed
     }

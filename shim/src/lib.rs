@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 
 pub mod args;
-mod descriptors;
+pub mod descriptors;
 pub mod hook;
 mod identity;
 mod ledger;

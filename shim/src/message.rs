@@ -124,6 +124,8 @@ pub(crate) enum Problem<'a> {
     Busy,
     /// No daemon can be had, why, and what to run.
     NoDaemon(&'a str),
+    /// In flight at a death, and no daemon can be had to send it to again: why.
+    Stranded(&'a str),
     /// In flight at two deaths.
     FailedTwice,
     /// The agent closed stdin and did not wait.
@@ -155,6 +157,14 @@ impl Problem<'_> {
             Self::NoDaemon(reason) => {
                 (-32050, format!("no anchord daemon can be had: {reason}").into())
             }
+            Self::Stranded(reason) => (
+                -32051,
+                format!(
+                    "the daemon failed on this call, outcome unknown, and no other can be had: \
+                     {reason}; run `anchord status`, and look before you repeat the call"
+                )
+                .into(),
+            ),
             Self::FailedTwice => {
                 (-32051, "the daemon failed twice on this call, outcome unknown".into())
             }

@@ -158,8 +158,8 @@ impl Pipe<'_> {
         };
         match result {
             Ok(()) => {
-                for id in self.ledger.fail_all() {
-                    self.answer(Problem::Ended, Some(&id));
+                for failed in self.ledger.fail_all() {
+                    self.answer(Problem::Ended, Some(&failed.id));
                 }
                 // What the agent takes now; it is given no more time.
                 Ok(self.stdout.write_to_blocking(self.ends.stdout)?)
@@ -482,11 +482,13 @@ impl Pipe<'_> {
         self.take_bytes_of_daemon(&rest, now);
     }
 
-    /// No daemon can be had: whoever waits is told why.
+    /// No daemon can be had: whoever waits is told why, and whether anything may have happened.
     fn give_up(&mut self, reason: String, now: Instant) {
         let failed = self.ledger.fail_all();
-        for id in &failed {
-            self.answer(Problem::NoDaemon(&reason), Some(id));
+        for request in &failed {
+            let problem =
+                if request.died { Problem::Stranded(&reason) } else { Problem::NoDaemon(&reason) };
+            self.answer(problem, Some(&request.id));
         }
         let failure = (!failed.is_empty()).then_some(Failure { at: now, reason });
         self.link = Link::Down(failure);

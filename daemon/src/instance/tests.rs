@@ -110,6 +110,7 @@ fn a_socket_that_another_one_replaced_is_no_longer_ours() {
     let served = anchord_proto::socket::bind(&InstanceDir::named(&dir)).unwrap();
     instance.serve_socket().unwrap();
     assert!(instance.still_ours());
+    fs::remove_file(dir.join("sock")).unwrap();
     let usurper = anchord_proto::socket::bind(&InstanceDir::named(&dir)).unwrap();
     assert!(!instance.still_ours());
     drop((served, usurper));

@@ -43,6 +43,31 @@ fn a_dead_daemons_socket_is_replaced_and_only_ours_to_use() {
     greet(&dir, &listener);
 }
 
+/// As systemd does: it listens, whether or not a daemon runs, and nobody may accept for a while.
+#[test]
+fn a_living_socket_stays_and_the_error_says_how_to_start_its_daemon() {
+    let (_scratch, dir) = instance();
+    let entered = dir.ensure().unwrap();
+    let listener = inside(&entered, || UnixListener::bind(NAME)).unwrap();
+    let expect_taken = || {
+        let error = bind(&dir).unwrap_err();
+        assert!(matches!(error, InstanceError::Taken { .. }), "{error}");
+        let error = error.to_string();
+        assert!(error.contains("service manager"), "{error}");
+        assert!(error.contains("systemctl --user start anchord") || cfg!(target_os = "macos"));
+    };
+    expect_taken();
+    let _probe = listener.accept().unwrap();
+    greet(&dir, &listener);
+
+    rustix::net::listen(&listener, 0).unwrap();
+    let mut waiting = Vec::new();
+    while let Ok(client) = connect(&dir, Duration::from_millis(1)) {
+        waiting.push(client);
+    }
+    expect_taken();
+}
+
 #[test]
 fn no_directory_no_socket_and_no_listener_are_no_daemon() {
     let (_scratch, dir) = instance();

@@ -2,8 +2,12 @@
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::time::Instant;
+
+use anchord_proto::launch::Report;
 
 use super::*;
+use crate::testing::{Instance, program};
 
 #[test]
 fn a_marked_descriptor_is_not_inherited() {
@@ -11,4 +15,19 @@ fn a_marked_descriptor_is_not_inherited() {
     rustix::io::fcntl_setfd(&file, FdFlags::empty()).unwrap();
     mark(file.as_raw_fd());
     assert_eq!(rustix::io::fcntl_getfd(&file).unwrap(), FdFlags::CLOEXEC);
+}
+
+#[test]
+fn a_daemon_is_started_without_what_its_starter_was_given() {
+    let instance = Instance::new();
+    let file = File::open("/dev/null").unwrap();
+    // A number that no shell takes for itself.
+    let given = rustix::io::fcntl_dupfd_cloexec(&file, 700).unwrap();
+    rustix::io::fcntl_setfd(&given, FdFlags::empty()).unwrap();
+    keep_from_children();
+    let number = given.as_raw_fd();
+    let script =
+        format!("if [ -e /dev/fd/{number} ]; then echo failed: given; else echo ready; fi");
+    let report = program(&instance, &script).start(&instance.dir, Instant::now()).unwrap();
+    assert_eq!(report, Report::Ready);
 }

@@ -184,7 +184,7 @@ fn a_failed_search_leaves_nothing_but_the_handshake() {
     ledger.reply(&id("1"), || Some("r".to_owned()));
     ledger.ask("2", Call::Plain);
     ledger.notification(notification("n"));
-    assert_eq!(ledger.fail_all(), [id("2")]);
+    assert_eq!(ledger.fail_all(), [Failed { id: id("2"), died: false }]);
     assert!(ledger.is_settled());
     assert_eq!(ledger.held_bytes, 0);
     ledger.connected();

@@ -341,6 +341,28 @@ fn without_a_daemon_requests_are_told_so_and_later_ones_try_again() {
 }
 
 #[test]
+fn what_a_dead_daemon_may_have_done_is_told_apart_from_what_was_never_sent() {
+    let instance = Instance::new();
+    let mut search = instance.search();
+    search.patience = Duration::from_millis(100);
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(search);
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("1", "save"));
+    served.expect(&request("1", "save"));
+    drop(daemon);
+    served.die();
+    let unknown = agent.hear();
+    assert!(unknown.contains(r#""id":1,"error":{"code":-32051"#), "{unknown}");
+    for part in ["outcome unknown", "no daemon is running in", "run `anchord status`"] {
+        assert!(unknown.contains(part), "{unknown}");
+    }
+    agent.say(&request("2", "save"));
+    let unsent = agent.hear();
+    assert!(unsent.contains(r#""id":2,"error":{"code":-32050"#), "{unsent}");
+}
+
+#[test]
 fn lines_that_cannot_be_forwarded_are_answered_by_the_shim() {
     let instance = Instance::new();
     let daemon = instance.daemon();

@@ -1,0 +1,41 @@
+//! How a project is named.
+
+use super::*;
+
+const ID: &str = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+
+fn check(named: Option<&str>, variables: &[(&str, &str)], expected: Option<&str>) {
+    let variable = |name: &str| {
+        let found = variables.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| (*value).to_owned())
+    };
+    assert_eq!(named_project(named.map(Path::new), variable).as_deref(), expected);
+}
+
+#[test]
+fn an_id_is_passed_as_it_is_whoever_names_it() {
+    check(Some(ID), &[], Some(ID));
+    for name in PROJECT_VARIABLES {
+        check(None, &[(name, ID)], Some(ID));
+    }
+}
+
+#[test]
+fn a_directory_is_made_absolute() {
+    let here = env::current_dir().unwrap();
+    let below = here.join("below").into_os_string().into_string().unwrap();
+    check(Some("below"), &[], Some(&below));
+    check(None, &[("ANCHORD_PROJECT", "below")], Some(&below));
+    // A directory that is called like an id is named by its path.
+    let like_id = here.join(ID).into_os_string().into_string().unwrap();
+    check(Some(&format!("./{ID}")), &[], Some(&like_id));
+}
+
+#[test]
+fn the_command_line_comes_first_and_nothing_may_be_named() {
+    let both = [("CLAUDE_PROJECT_DIR", "/c"), ("ANCHORD_PROJECT", "/b")];
+    check(Some("/a"), &both, Some("/a"));
+    check(None, &both, Some("/b"));
+    check(None, &both[..1], Some("/c"));
+    check(None, &[], None);
+}
