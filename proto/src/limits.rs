@@ -39,6 +39,13 @@ pub const STARTER_DEADLINE_MS: u64 = 3_000;
 /// own, so a second would do; a machine that has just woken up is slower.
 pub const START_DEADLINE_MS: u64 = 8_000;
 
+/// The longest path that fits every system's socket address (macOS: 104 with the final zero).
+pub const ADDRESS_BYTES_MAX: usize = 103;
+
+/// Starts in one search that may end without a word before the search does. A daemon that is killed
+/// while it starts says nothing; neither does a program that is none.
+pub const SILENT_STARTS_MAX: u32 = 8;
+
 /// For how long a shim tries to get a daemon before the requests that wait are answered with an
 /// error. Restarting takes about 0.1 s, draining up to [`DRAIN_DEADLINE_MS`].
 pub const RECONNECT_DEADLINE_MS: u64 = 10_000;

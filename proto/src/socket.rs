@@ -26,13 +26,11 @@ use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
 use crate::instance::{InstanceDir, InstanceError};
+use crate::limits::ADDRESS_BYTES_MAX;
 use crate::limits::{BACKOFF_MAX_MS, millis};
 
 /// The socket's name in the instance directory.
 const NAME: &str = "sock";
-
-/// The longest path that fits every system's socket address (macOS: 104 with the final zero).
-const ADDRESS_BYTES_MAX: usize = 103;
 
 /// Why there is no connection, named after what the client does next.
 #[derive(Debug, thiserror::Error)]

@@ -11,13 +11,13 @@ use anchord_proto::hello::{Answer, Hello, RefusalCode, Role, Welcome};
 use anchord_proto::instance::InstanceDir;
 use anchord_proto::launch::Report;
 use anchord_proto::limits::{
-    BACKOFF_FIRST_MS, BACKOFF_MAX_MS, DRAIN_DEADLINE_MS, HELLO_BYTES_MAX, WELCOME_DEADLINE_MS,
-    millis,
+    BACKOFF_FIRST_MS, BACKOFF_MAX_MS, DRAIN_DEADLINE_MS, HELLO_BYTES_MAX, SILENT_STARTS_MAX,
+    WELCOME_DEADLINE_MS, millis,
 };
 use anchord_proto::line::{LineRead, LineSplitter};
 use anchord_proto::socket::{self, ConnectError};
 
-use crate::start::Launcher;
+use crate::start::{Launcher, StartError};
 
 /// What a person does where nothing better is known.
 const SEE_MORE: &str = "run `anchord daemon` in a terminal to see more";
@@ -73,6 +73,7 @@ impl Search {
         let mut pause = millis(BACKOFF_FIRST_MS);
         let mut replaced = false;
         let mut start_failed: Option<String> = None;
+        let mut silent_starts = 0;
         loop {
             let Failed { next, reason } = match attempt(dir, &self.hello, until) {
                 Ok(connection) => return Ok(connection),
@@ -93,8 +94,17 @@ impl Search {
                     }
                     match self.start(dir, begin) {
                         Some(Ok(Report::Ready)) => continue,
-                        Some(Ok(Report::Failed(reason)) | Err(reason)) => {
+                        // One that was killed while it started said nothing of a reason: the next
+                        // one may live. A program that always ends so is not tried for ever.
+                        Some(Err(StartError::Silent)) if silent_starts < SILENT_STARTS_MAX => {
+                            silent_starts += 1;
+                        }
+                        Some(Ok(Report::Failed(reason))) => {
                             start_failed = Some(format!("{reason}; {SEE_MORE}"));
+                            continue;
+                        }
+                        Some(Err(error)) => {
+                            start_failed = Some(format!("{error}; {SEE_MORE}"));
                             continue;
                         }
                         Some(Ok(Report::Running)) | None => {}
@@ -110,9 +120,9 @@ impl Search {
         }
     }
 
-    fn start(&self, dir: &InstanceDir, begin: Instant) -> Option<Result<Report, String>> {
+    fn start(&self, dir: &InstanceDir, begin: Instant) -> Option<Result<Report, StartError>> {
         let launcher = self.launcher.as_ref().filter(|_| self.may_start.load(Ordering::Relaxed))?;
-        Some(launcher.start(dir, begin).map_err(|error| error.to_string()))
+        Some(launcher.start(dir, begin))
     }
 
     /// Asks a daemon that is too old to make room and waits until it has. Whatever comes of it, the

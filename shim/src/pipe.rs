@@ -34,9 +34,6 @@ use crate::watch::Parent;
 /// What one read takes at most.
 const READ_BYTES: usize = 16 * 1024;
 
-/// Bytes waiting to leave on one side before the other is not read: one line of the longest kind.
-const WAITING_BYTES_MAX: usize = LINE_BYTES_MAX;
-
 /// What a pipe lies between, and what ends it.
 #[derive(Debug)]
 pub(crate) struct Ends<'a> {
@@ -221,7 +218,7 @@ impl Pipe<'_> {
         add(self.wake.as_fd(), PollFlags::IN, Event::Woken);
         if let Link::Up(open) = &self.link {
             let mut flags = PollFlags::empty();
-            flags.set(PollFlags::IN, self.stdout.len() <= WAITING_BYTES_MAX);
+            flags.set(PollFlags::IN, self.stdout.len() <= LINE_BYTES_MAX);
             flags.set(PollFlags::OUT, !open.output.is_empty());
             add(open.stream.as_fd(), flags, Event::Socket);
         }
@@ -244,7 +241,7 @@ impl Pipe<'_> {
 
     /// Not read: an agent that floods us with what nobody answers, or reads none of its answers.
     fn reads_stdin(&self) -> bool {
-        self.end_at.is_none() && self.stdout.len() <= WAITING_BYTES_MAX && !self.ledger.is_flooded()
+        self.end_at.is_none() && self.stdout.len() <= LINE_BYTES_MAX && !self.ledger.is_flooded()
     }
 
     /// When to look again though nothing happens.
@@ -267,7 +264,7 @@ impl Pipe<'_> {
             return;
         };
         self.waits_for_turn = false;
-        while open.output.len() <= WAITING_BYTES_MAX {
+        while open.output.len() <= LINE_BYTES_MAX {
             if self.ledger.needs_turn() && !self.turn.take(now) {
                 self.waits_for_turn = true;
                 break;

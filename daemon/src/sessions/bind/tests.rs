@@ -143,7 +143,10 @@ async fn a_project_that_was_deleted_meanwhile_is_made_anew() {
     let (hello, welcome) = (shim.hello.clone(), shim.welcome.clone());
     hung_up(&world, shim).await;
     let refused = admin::delete_project(&world.daemon, &id, &id).await.unwrap_err();
-    assert_eq!(refused.error, "1 live session(s) work in this project", "its work is not folded yet");
+    assert_eq!(
+        refused.error, "1 live session(s) work in this project",
+        "its work is not folded yet"
+    );
     sweep(&world.daemon).await;
     admin::delete_project(&world.daemon, &id, &id).await.unwrap();
     assert_eq!(world.daemon.registry.snapshot().projects().count(), 0);
