@@ -94,9 +94,7 @@ async fn tail(context: &Context, view: &View) -> String {
     let mut tail = String::new();
     let staged = context.staged(view);
     if staged != Counts::default() {
-        tail.push_str(&format!(
-            "Staged by you and not saved yet: {staged}; memory_save keeps it.\n"
-        ));
+        tail = format!("Staged by you and not saved yet: {staged}; memory_save keeps it.\n");
     }
     if let Some(remark) = &view.remark {
         tail.push_str(remark);
