@@ -32,6 +32,10 @@ pub const PROJECT_ID_FILE_BYTES_MAX: u64 = 128;
 /// A file of git's that says where something is (`.git`, `commondir`, `gitdir`) is shorter than this.
 pub const GIT_POINTER_BYTES_MAX: u64 = 8 << 10;
 
+/// A repository's own configuration is shorter than this, or is not read. One with thousands of branches
+/// has a few hundred kilobytes.
+pub const GIT_CONFIG_BYTES_MAX: u64 = 4 << 20;
+
 /// How long one daemon waits for another to finish writing a project's id.
 pub const PROJECT_ID_WAIT_MAX: Duration = Duration::from_secs(1);
 

@@ -14,6 +14,7 @@ use super::registry::Place;
 
 mod git;
 
+use git::Found;
 pub use git::GitPlace;
 pub(super) use git::is_git_directory;
 
@@ -100,28 +101,32 @@ pub fn locate(start: &Path, explicit: bool, facts: &Surroundings) -> Result<Loca
 
     let mark = candidates.iter().position(|path| is_directory(&path.join(MARKER)));
     let repository =
-        candidates.iter().enumerate().find_map(|(nth, path)| Some((nth, git::at(path)?)));
+        candidates.iter().enumerate().find_map(|(nth, path)| Some((nth, *path, git::at(path)?)));
 
     match (mark.and_then(|nth| Some((nth, *candidates.get(nth)?))), repository) {
         (Some((_, marked)), None) => Ok(plain(marked)),
-        (Some((mark, marked)), Some((nth, git))) if mark <= nth => Ok(in_git(git, marked)),
-        (Some((mark, marked)), Some((_, git))) => {
+        (Some((mark, marked)), Some((nth, _, found))) if mark <= nth => Ok(beneath(found, marked)),
+        (Some((mark, marked)), Some((_, root, found))) => {
             let above = candidates.iter().skip(mark);
             if above.clone().any(|path| git::at(path).is_some()) {
-                let root = git.root.clone();
-                Ok(in_git(git, &root))
+                Ok(beneath(found, root))
             } else {
                 Ok(plain(marked))
             }
         }
-        (None, Some((_, git))) => {
-            let root = git.root.clone();
-            Ok(in_git(git, &root))
-        }
+        (None, Some((_, root, found))) => Ok(beneath(found, root)),
         (None, None) => match excluded.why(&start) {
             Some(what) if !explicit => Err(NotAProject::Excluded { path: start, what }),
             _ => Ok(plain(&start)),
         },
+    }
+}
+
+/// The project at `root`, which is where git's layout was found or beneath it.
+fn beneath(found: Found, root: &Path) -> Located {
+    match found {
+        Found::Repository(git) => in_git(git, root),
+        Found::Claim => plain(root),
     }
 }
 

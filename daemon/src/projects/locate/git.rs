@@ -1,9 +1,13 @@
 //! git's layout, read as files; git itself is never run, so nothing that a repository configures can
 //! happen.
 //!
-//! A `.git` that is a file or a link is only a claim. A worktree's claim holds when git's own record of
-//! the worktree points back at it, or at nothing any more (the worktree was moved); a claim on the `.git`
-//! of another directory never holds. A claim that does not hold is treated as if it were not there.
+//! A `.git` that is no directory of the place itself is only a claim, and whoever unpacks an archive may
+//! have it made by a stranger. It holds when the other side says the same: a worktree's record, which lies
+//! where git keeps them, names this `.git`; of any other git directory, `core.worktree` names this place,
+//! or it says nothing and is a submodule's in a repository around us. What lies in the place itself (a bare
+//! repository with a `.git` beside it) needs no witness. A record that names nothing any more, as after a
+//! worktree was moved by hand, proves nothing until `git worktree repair`; and `git init
+//! --separate-git-dir` leaves no sign of where it was used until `core.worktree` is set.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,7 +19,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::is_directory;
-use crate::limits::GIT_POINTER_BYTES_MAX;
+use crate::limits::{GIT_CONFIG_BYTES_MAX, GIT_POINTER_BYTES_MAX};
+
+mod config;
 
 const DOT_GIT: &str = ".git";
 
@@ -40,17 +46,25 @@ impl GitPlace {
     }
 }
 
-/// The repository whose worktree's root, or which itself, is this canonical directory.
-pub(super) fn at(directory: &Path) -> Option<GitPlace> {
+/// What a directory is to git.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A worktree's root, or a repository itself.
+    Repository(GitPlace),
+    /// It names a repository that does not name it. It is no part of that one, nor of one around it.
+    Claim,
+}
+
+/// What git's layout makes of this canonical directory.
+pub(super) fn at(directory: &Path) -> Option<Found> {
     if directory.iter().any(|name| name == DOT_GIT) {
         return None;
     }
+    let root = directory.to_owned();
     let dot_git = directory.join(DOT_GIT);
     let Ok(meta) = fs::metadata(&dot_git) else {
-        return is_git_directory(directory).then(|| GitPlace {
-            common_dir: directory.to_owned(),
-            root: directory.to_owned(),
-            bare: true,
+        return is_git_directory(directory).then(|| {
+            Found::Repository(GitPlace { common_dir: directory.to_owned(), root, bare: true })
         });
     };
     let git_dir = if meta.is_dir() {
@@ -59,20 +73,21 @@ pub(super) fn at(directory: &Path) -> Option<GitPlace> {
         directory.join(pointer(&dot_git, b"gitdir:")?)
     };
     let git_dir = fs::canonicalize(git_dir).ok()?;
-    if git_dir.file_name() == Some(OsStr::new(DOT_GIT)) && git_dir.parent() != Some(directory) {
+    let (common_dir, holds) = if let Some(common) = pointer(&git_dir.join("commondir"), b"") {
+        let common_dir = fs::canonicalize(git_dir.join(common)).ok()?;
+        let holds = is_record(&git_dir, &common_dir, &dot_git);
+        (common_dir, holds)
+    } else {
+        let holds = belongs_to(&git_dir, directory);
+        (git_dir, holds)
+    };
+    if !is_git_directory(&common_dir) {
         return None;
     }
-    let common_dir = match pointer(&git_dir.join("commondir"), b"") {
-        Some(common) => {
-            points_back(&git_dir, &dot_git).then_some(())?;
-            fs::canonicalize(git_dir.join(common)).ok()?
-        }
-        None => git_dir,
-    };
-    is_git_directory(&common_dir).then(|| GitPlace {
-        common_dir,
-        root: directory.to_owned(),
-        bare: false,
+    Some(if holds {
+        Found::Repository(GitPlace { common_dir, root, bare: false })
+    } else {
+        Found::Claim
     })
 }
 
@@ -83,24 +98,50 @@ pub(in crate::projects) fn is_git_directory(path: &Path) -> bool {
         && is_directory(&path.join("refs"))
 }
 
-/// Whether the record of a worktree names this `.git` file, or one that no longer exists.
-fn points_back(git_dir: &Path, dot_git: &Path) -> bool {
-    let Some(recorded) = pointer(&git_dir.join("gitdir"), b"") else { return false };
-    match fs::canonicalize(git_dir.join(recorded)) {
-        Ok(recorded) => fs::canonicalize(dot_git).is_ok_and(|dot_git| dot_git == recorded),
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-    }
+/// Whether this is the repository's own record of a worktree, and of the one with this `.git` file.
+fn is_record(git_dir: &Path, common_dir: &Path, dot_git: &Path) -> bool {
+    git_dir.parent() == Some(&common_dir.join("worktrees"))
+        && pointer(&git_dir.join("gitdir"), b"")
+            .and_then(|recorded| fs::canonicalize(git_dir.join(recorded)).ok())
+            .is_some_and(|recorded| recorded == dot_git)
 }
 
-/// The path in a file of one line, behind a prefix. Not waited for, should it be no regular file.
+/// Whether a git directory that is no worktree's record says that it is this directory's.
+fn belongs_to(git_dir: &Path, directory: &Path) -> bool {
+    if git_dir.parent() == Some(directory) {
+        return true;
+    }
+    // git moves the setting to the second file where worktrees have settings of their own.
+    let said = ["config", "config.worktree"].map(|name| {
+        let config = read(&git_dir.join(name), GIT_CONFIG_BYTES_MAX)?;
+        config::core_worktree(&config)
+    });
+    let mut said = said.into_iter().flatten().peekable();
+    if said.peek().is_none() {
+        let mut around = directory.ancestors().skip(1);
+        return around.any(|above| git_dir.starts_with(above.join(".git/modules")));
+    }
+    said.any(|worktree| {
+        fs::canonicalize(git_dir.join(worktree)).is_ok_and(|worktree| worktree == directory)
+    })
+}
+
+/// The path in a file of one line, behind a prefix.
 fn pointer(path: &Path, prefix: &[u8]) -> Option<PathBuf> {
+    let bytes = read(path, GIT_POINTER_BYTES_MAX)?;
+    let target = bytes.strip_prefix(prefix)?.trim_ascii();
+    (!target.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(target)))
+}
+
+/// A file that is shorter than the limit. Not waited for, should it be no regular file.
+fn read(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
     let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
     let file = File::options().read(true).custom_flags(nonblocking).open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
+    let meta = file.metadata().ok()?;
+    if !meta.is_file() || meta.len() >= bytes_max {
         return None;
     }
     let mut bytes = Vec::new();
-    file.take(GIT_POINTER_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    let target = bytes.strip_prefix(prefix)?.trim_ascii();
-    (!target.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(target)))
+    file.take(bytes_max).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }

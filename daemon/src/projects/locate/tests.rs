@@ -1,6 +1,7 @@
 //! Which directory is whose project.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
@@ -44,12 +45,16 @@ fn all_worktrees_share_one_place_and_read_their_own_files() {
 }
 
 #[test]
-fn a_worktree_that_was_moved_by_hand_is_still_one() {
+fn a_worktree_that_was_moved_by_hand_is_one_again_when_its_record_says_so() {
     let scratch = Scratch::new();
     let main = scratch.repository("app");
     let side = scratch.worktree(&main, "side");
     let moved = scratch.path.join("moved");
     fs::rename(&side, &moved).unwrap();
+    let located = scratch.locate(&scratch.dir("moved/src"));
+    assert_eq!((located.root.as_path(), located.git), (moved.as_path(), None));
+    let record = main.join(".git/worktrees/side/gitdir");
+    fs::write(record, format!("{}\n", moved.join(".git").display())).unwrap();
     assert_eq!(scratch.locate(&moved).place().unwrap(), scratch.locate(&main).place().unwrap());
 }
 
@@ -172,6 +177,71 @@ fn a_git_file_without_ground_is_not_believed() {
     assert!(scratch.locate(&tree).git.is_some());
 }
 
+/// What a stranger's archive may hold: a `.git` that is prepared down to the records git would write.
+#[test]
+fn a_prepared_git_directory_gets_no_other_projects_memory() {
+    let scratch = Scratch::new();
+    let victim = scratch.repository("victim");
+    let tree = scratch.worktree(&victim, "tree");
+    for (nth, record) in [".", "missing", "../.git", "../../evil3/.git"].into_iter().enumerate() {
+        let name = format!("evil{nth}");
+        let git_dir = scratch.dir(&format!("{name}/.git"));
+        fs::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(git_dir.join("commondir"), "../../victim/.git\n").unwrap();
+        fs::write(git_dir.join("gitdir"), record).unwrap();
+        expect_own_project(&scratch, &name);
+    }
+    // A record of its own making, in a place like git's.
+    let record = scratch.dir("evil/real/worktrees/evil");
+    let dot_git = scratch.file("evil/.git", &format!("gitdir: {}\n", record.display()));
+    fs::write(record.join("commondir"), victim.join(".git").as_os_str().as_bytes()).unwrap();
+    fs::write(record.join("gitdir"), dot_git.as_os_str().as_bytes()).unwrap();
+    expect_own_project(&scratch, "evil");
+    // A link to the true `.git` file of a worktree.
+    symlink(tree.join(".git"), scratch.dir("linked").join(".git")).unwrap();
+    expect_own_project(&scratch, "linked");
+    // A record whose worktree is gone.
+    let claim = fs::read(tree.join(".git")).unwrap();
+    fs::remove_dir_all(tree).unwrap();
+    fs::write(scratch.dir("heir").join(".git"), claim).unwrap();
+    expect_own_project(&scratch, "heir");
+}
+
+#[test]
+fn a_git_directory_that_names_another_place_or_none_is_not_believed() {
+    let scratch = Scratch::new();
+    let victim = scratch.repository("victim");
+    let sub = Scratch::submodule(&victim, "lib");
+    let proj = scratch.dir("proj");
+    git_directory(&proj.join(".bare"));
+    scratch.file("proj/.git", "gitdir: ./.bare\n");
+    let beside = scratch.locate(&scratch.dir("proj/src"));
+    assert_eq!(beside.root, proj);
+    assert_eq!(beside.git.unwrap().common_dir, proj.join(".bare"));
+
+    let module = victim.join(".git/modules/lib");
+    for (nth, git_dir) in [proj.join(".bare"), module.clone()].iter().enumerate() {
+        let name = format!("evil{nth}");
+        scratch.file(&format!("{name}/.git"), &format!("gitdir: {}\n", git_dir.display()));
+        expect_own_project(&scratch, &name);
+        let name = format!("linked{nth}");
+        symlink(git_dir, scratch.dir(&name).join(".git")).unwrap();
+        expect_own_project(&scratch, &name);
+    }
+    // The submodule says which directory is its own, so that no other one beside it is.
+    fs::write(module.join("config"), "[core]\n\tworktree = ../../../lib\n").unwrap();
+    scratch.file("victim/evil/.git", "gitdir: ../.git/modules/lib\n");
+    expect_own_project(&scratch, "victim/evil");
+    assert_eq!(scratch.locate(&sub).git.unwrap().common_dir, module);
+}
+
+/// The directory is a project of its own, from beneath, too.
+fn expect_own_project(scratch: &Scratch, relative: &str) {
+    let root = scratch.path.join(relative);
+    let located = scratch.locate(&scratch.dir(&format!("{relative}/src")));
+    assert_eq!((located.root, located.git), (root, None), "{relative}");
+}
+
 #[test]
 fn a_pipe_in_gits_place_is_not_waited_for() {
     let scratch = Scratch::new();
@@ -224,17 +294,54 @@ fn gits_own_layouts_are_read_as_git_reads_them() {
         println!("skipped: there is no git");
         return;
     }
-    git(&app, &["commit", "-q", "--allow-empty", "-m", "first"]);
-    git(&app, &["worktree", "add", "-q", "../side"]);
-    git(&app, &["clone", "-q", "--bare", ".", "../bare.git"]);
-    git(&app, &["init", "-q", "--separate-git-dir", "../stored", "../apart"]);
-    git(&app, &["submodule", "--quiet", "add", "../bare.git", "sub"]);
-    git(&scratch.path.join("bare.git"), &["worktree", "add", "-q", "../of-bare", "-b", "other"]);
-    for dir in ["app", "side", "bare.git", "apart", "app/sub", "of-bare"] {
-        let dir = scratch.path.join(dir);
+    let at = |relative: &str| scratch.path.join(relative);
+    let expect_as_git = |relative: &str| {
+        let dir = at(relative);
         let common = git(&dir, &["rev-parse", "--path-format=absolute", "--git-common-dir"]);
         let ours = scratch.locate(&dir);
         assert_eq!(ours.root, dir);
-        assert_eq!(ours.git.unwrap().common_dir, PathBuf::from(common.unwrap()));
+        let common = fs::canonicalize(common.unwrap()).unwrap();
+        assert_eq!(ours.git.map(|git| git.common_dir), Some(common), "{relative}");
+    };
+    git(&app, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    git(&app, &["clone", "-q", "--bare", ".", "../bare.git"]);
+    git(&app, &["submodule", "--quiet", "add", "../bare.git", "sub"]);
+    git(&app, &["commit", "-q", "-m", "second"]);
+    git(&app, &["worktree", "add", "-q", "../side"]);
+    git(&at("side"), &["submodule", "--quiet", "update", "--init"]);
+    git(&at("app/sub"), &["worktree", "add", "-q", "../../of-sub", "-b", "other"]);
+    git(&at("bare.git"), &["worktree", "add", "-q", "../of-bare", "-b", "other"]);
+    git(&app, &["clone", "-q", "--bare", ".", "../proj/.bare"]);
+    scratch.file("proj/.git", "gitdir: ./.bare\n");
+    git(&at("proj"), &["worktree", "add", "-q", "tree", "-b", "other"]);
+    let layouts = [
+        "app",
+        "app/sub",
+        "side",
+        "side/sub",
+        "of-sub",
+        "bare.git",
+        "of-bare",
+        "proj",
+        "proj/tree",
+    ];
+    for relative in layouts {
+        expect_as_git(relative);
     }
+
+    // A submodule whose worktree is said in the other file.
+    git(&at("app/sub"), &["sparse-checkout", "set", "src"]);
+    expect_as_git("app/sub");
+    git(&at("bare.git"), &["worktree", "move", "../of-bare", "../elsewhere"]);
+    expect_as_git("elsewhere");
+    fs::rename(at("elsewhere"), at("moved")).unwrap();
+    assert_eq!(scratch.locate(&at("moved")).git, None);
+    git(&at("bare.git"), &["worktree", "repair", "../moved"]);
+    expect_as_git("moved");
+
+    // git leaves no sign in a separate directory of where it belongs until it is told to.
+    git(&app, &["init", "-q", "--separate-git-dir", "../stored", "../apart"]);
+    expect_own_project(&scratch, "apart");
+    git(&at("apart"), &["config", "core.worktree", "../apart"]);
+    expect_as_git("apart");
 }
