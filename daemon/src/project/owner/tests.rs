@@ -179,8 +179,9 @@ async fn an_index_that_does_not_follow_changes_no_answer() {
     let journal = MemJournal::default();
     // The second call is the first write's settle.
     let owner = failing(&journal, 2);
-    for number in 1..=2 {
-        let written = owner.write(Some(session("a")), Some(call(number)), "save", saving("a", "x"));
+    for (number, what) in [(1, "x"), (2, "y")] {
+        let written =
+            owner.write(Some(session("a")), Some(call(number)), "save", saving("a", what));
         assert_eq!(text(written).await, format!("revision {number}"));
     }
     assert_eq!(journal.entries().len(), 2);

@@ -73,23 +73,21 @@ pub(super) fn at(directory: &Path) -> Option<Found> {
         directory.join(pointer(&dot_git, b"gitdir:")?)
     };
     let git_dir = fs::canonicalize(git_dir).ok()?;
-    let (common_dir, holds) = match pointer(&git_dir.join("commondir"), b"") {
-        Some(common) => {
-            let common_dir = fs::canonicalize(git_dir.join(common)).ok()?;
-            let holds = is_record(&git_dir, &common_dir, &dot_git);
-            (common_dir, holds)
-        }
-        None => {
-            let holds = belongs_to(&git_dir, directory);
-            (git_dir, holds)
-        }
+    let (common_dir, holds) = if let Some(common) = pointer(&git_dir.join("commondir"), b"") {
+        let common_dir = fs::canonicalize(git_dir.join(common)).ok()?;
+        let holds = is_record(&git_dir, &common_dir, &dot_git);
+        (common_dir, holds)
+    } else {
+        let holds = belongs_to(&git_dir, directory);
+        (git_dir, holds)
     };
-    is_git_directory(&common_dir).then(|| {
-        if holds {
-            Found::Repository(GitPlace { common_dir, root, bare: false })
-        } else {
-            Found::Claim
-        }
+    if !is_git_directory(&common_dir) {
+        return None;
+    }
+    Some(if holds {
+        Found::Repository(GitPlace { common_dir, root, bare: false })
+    } else {
+        Found::Claim
     })
 }
 
