@@ -176,6 +176,28 @@ fn a_start_that_lost_a_race_is_no_failure() {
 }
 
 #[test]
+fn a_daemon_that_was_killed_while_it_started_is_started_again() {
+    let instance = Instance::new();
+    let mut search = instance.search();
+    let log = instance.dir.path().join("log");
+    // Dies without a word the first two times.
+    search.launcher = Some(program(
+        &instance,
+        &format!(
+            "echo x >> {0}; [ $(wc -l < {0}) -gt 2 ] || kill -9 $$; echo running",
+            log.display()
+        ),
+    ));
+    let (connection, _served) = found(&search, || {
+        wait_until("it was started a third time", || {
+            fs::read_to_string(&log).is_ok_and(|log| log.lines().count() > 2)
+        });
+        instance.daemon().welcome()
+    });
+    assert!(connection.is_ok());
+}
+
+#[test]
 fn a_directory_that_cannot_be_used_is_reported() {
     let instance = Instance::new();
     let mut search = instance.search();
