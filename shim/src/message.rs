@@ -161,7 +161,7 @@ impl Problem<'_> {
                 -32051,
                 format!(
                     "the daemon failed on this call, outcome unknown, and no other can be had: \
-                     {reason}; run `anchord status`, and look before you repeat the call"
+                     {reason}; run `anchord restart`, and look before you repeat the call"
                 )
                 .into(),
             ),

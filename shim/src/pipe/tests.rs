@@ -354,7 +354,7 @@ fn what_a_dead_daemon_may_have_done_is_told_apart_from_what_was_never_sent() {
     served.die();
     let unknown = agent.hear();
     assert!(unknown.contains(r#""id":1,"error":{"code":-32051"#), "{unknown}");
-    for part in ["outcome unknown", "no daemon is running in", "run `anchord status`"] {
+    for part in ["outcome unknown", "no daemon is running in", "run `anchord restart`"] {
         assert!(unknown.contains(part), "{unknown}");
     }
     agent.say(&request("2", "save"));
