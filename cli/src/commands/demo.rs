@@ -103,7 +103,8 @@ impl Story<'_> {
         let mut calls = Vec::new();
         for number in 1..=UNDER_WAY {
             let tag = format!("cal-{number:02}");
-            let id = cal.send("memory_checkpoint", &lesson(&tag)).map_err(|e| failed("cal", &e))?;
+            let id =
+                cal.send("memory_checkpoint", &finding(&tag)).map_err(|e| failed("cal", &e))?;
             calls.push((id, tag));
         }
         let mut answers = calls.into_iter();
@@ -170,21 +171,64 @@ impl Story<'_> {
 }
 
 fn checkpoint(agent: &mut Agent, tag: &str) -> Result<String, CallError> {
-    agent.call("memory_checkpoint", &lesson(tag))
-}
-
-fn lesson(tag: &str) -> Value {
-    json!({"lessons": [finding(tag)]})
-}
-
-fn finding(tag: &str) -> Value {
-    json!({"summary": format!("finding {tag}")})
+    agent.call("memory_checkpoint", &finding(tag))
 }
 
 fn save(agent: &mut Agent, name: &str, tag: &str) -> Result<String, CallError> {
-    let summary = format!("{name} did what there was to do");
-    let arguments = json!({"session_summary": summary, "lessons": [finding(tag)]});
+    let mut arguments = finding(tag);
+    arguments["session_summary"] = json!(match name {
+        "ada" => "Retries are bounded and jittered. Open: nothing shows how many are under way.",
+        "bob" => "Orders have a state of their own. Open: old rows are still without one.",
+        _ => "The import table is through, all rows of it.",
+    });
     agent.call("memory_save", &arguments)
+}
+
+/// What an agent found out; the tag in it is looked for afterwards.
+fn finding(tag: &str) -> Value {
+    let blueprint = |category, title: &str, content| {
+        let title = format!("{title} ({tag})");
+        json!({"blueprints": [{"category": category, "title": title, "content": content}]})
+    };
+    let anchor = |file, lines, concept: &str| json!({"anchors": [{"file": file, "lines": lines, "concept": format!("{concept} ({tag})")}]});
+    let lesson = |summary: &str| json!({"lessons": [{"summary": format!("{summary} ({tag})")}]});
+    match tag {
+        "ada-01" => blueprint(
+            "decision",
+            "Five attempts, then the caller hears of it",
+            "A sixth one never helped in the logs. The error of the last attempt is given on as it is.",
+        ),
+        "ada-02" => anchor("src/retry.rs", "42-67", "backoff with jitter"),
+        "ada-03" => {
+            lesson("A test that measures with the wall clock fails when the runner's jumps")
+        }
+        "ada-04" => {
+            blueprint("architecture", "One queue for each tenant", "A slow tenant waits alone.")
+        }
+        "ada-05" => anchor("src/queue.rs", "10-31", "where a tenant's queue is bounded"),
+        "bob-01" => blueprint(
+            "schema",
+            "orders.state has four values",
+            "new, paid, sent, closed; nothing else is ever written.",
+        ),
+        "bob-02" => anchor("migrations/0007.sql", "1-12", "adds orders.state"),
+        "bob-03" => {
+            lesson("A migration that failed keeps its lock: release it before the next try")
+        }
+        "bob-04" => anchor("src/orders/state.rs", "88-120", "the only place that changes a state"),
+        "bob-05" => {
+            blueprint("convention", "States change by event", "Never by an update from elsewhere.")
+        }
+        "eve-01" => lesson("The upload test needs a port of its own"),
+        "eve-02" => anchor("src/upload.rs", "5-40", "streams, never buffers a whole file"),
+        "eve-03" => {
+            blueprint("dependency", "No second HTTP client", "The one there is follows redirects.")
+        }
+        row => lesson(&format!(
+            "Row {} of the import table wants its header trimmed",
+            row.trim_start_matches("cal-")
+        )),
+    }
 }
 
 fn failed(name: &str, error: &CallError) -> Error {
