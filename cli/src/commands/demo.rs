@@ -175,12 +175,15 @@ fn checkpoint(agent: &mut Agent, tag: &str) -> Result<String, CallError> {
 }
 
 fn save(agent: &mut Agent, name: &str, tag: &str) -> Result<String, CallError> {
-    let mut arguments = finding(tag);
-    arguments["session_summary"] = json!(match name {
+    let summary = match name {
         "ada" => "Retries are bounded and jittered. Open: nothing shows how many are under way.",
         "bob" => "Orders have a state of their own. Open: old rows are still without one.",
         _ => "The import table is through, all rows of it.",
-    });
+    };
+    let mut arguments = finding(tag);
+    if let Some(fields) = arguments.as_object_mut() {
+        fields.insert("session_summary".to_owned(), summary.into());
+    }
     agent.call("memory_save", &arguments)
 }
 
