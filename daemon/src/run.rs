@@ -70,6 +70,7 @@ pub fn run(
     let environment = |name| std::env::var(name).ok();
     let config = Config::load(instance.config(), environment("ANCHORD_HTTP").as_deref())?;
     let _logs = logs::start(instance.logs(), environment("ANCHORD_LOG").as_deref())?;
+    log_panics();
     store::refuse_network_fs(instance.data())?;
     let listener = match given {
         Some(listener) => listener,
@@ -156,6 +157,14 @@ async fn serve(
     daemon.registry.close().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Logs where a panic was, not what it says: that may quote what a session wrote.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let at = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(at, "panic");
+    }));
 }
 
 /// Where a new instance puts things: beneath itself if it was named on purpose.

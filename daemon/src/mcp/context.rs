@@ -131,10 +131,10 @@ impl Context {
         Ok((!plan.is_empty()).then_some(plan))
     }
 
-    /// What this conversation has staged and not saved, also what an earlier process of it left, which
-    /// the next write takes over.
-    pub(crate) fn staged(&self, view: &View) -> Counts {
-        let Some(project) = &view.project else { return Counts::default() };
+    /// What this conversation has staged and not saved, in words; also what an earlier process of it
+    /// left, which the next write takes over.
+    pub(crate) fn staged(&self, view: &View) -> Option<String> {
+        let project = view.project.as_ref()?;
         let registry = self.daemon.registry.snapshot();
         let earlier = self.session.predecessors(&registry, project.id);
         let mut staged = Staged::default();
@@ -143,7 +143,11 @@ impl Context {
                 staged.absorb(part);
             }
         }
-        staged.counts()
+        match staged.counts() {
+            _ if staged.is_empty() => None,
+            counts if counts == Counts::default() => Some("a summary".to_owned()),
+            counts => Some(counts.to_string()),
+        }
     }
 
     /// The other sessions that are live in this project, oldest first.

@@ -14,6 +14,7 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::context::Context;
 use super::tool::{ToolError, ToolSpec};
@@ -71,45 +72,56 @@ impl Service {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let Some(ticket) = context.extensions.get::<Ticket>().cloned() else {
-            return Err(self.internal("a request came without its line number"));
+            return Err(internal(&request_id(), "a request came without its line number"));
         };
         let _turn = match ticket.turn() {
             Some(mut turn) => {
                 turn.come().await;
                 turn
             }
-            None => return Err(self.internal("a request came twice")),
+            None => return Err(internal(&request_id(), "a request came twice")),
         };
         let client = context.client_info().map(|info| info.name);
         let thread = context.meta.get("threadId").and_then(|id| id.as_str().map(str::to_owned));
         let session = self.connection.session(thread.as_deref(), client.as_deref());
         let started = clock::start();
+        let tool = spec.definition.name.as_ref();
+        let id = request_id();
+        let span = tracing::info_span!("request", id, tool, session = %session.id);
         let call = Context { daemon: Arc::clone(&self.daemon), session, call: ticket.call };
-        let outcome = AssertUnwindSafe(spec.run(call, request.arguments)).catch_unwind().await;
-        let ok = matches!(outcome, Ok(Ok(_)));
-        self.daemon.metrics().tool_called(&spec.definition.name, ok, started.elapsed());
+        let running = AssertUnwindSafe(spec.run(call, request.arguments)).catch_unwind();
+        let outcome = running.instrument(span.clone()).await;
+        let (ok, took) = (matches!(outcome, Ok(Ok(_))), started.elapsed());
+        self.daemon.metrics().tool_called(tool, ok, took);
+        let _logged_with = span.enter();
+        tracing::info!(ok, micros = took.as_micros(), "answered");
         match outcome {
             Ok(Ok(text)) => Ok(CallToolResult::success(vec![ContentBlock::text(text)])),
             Ok(Err(ToolError::Caller(text))) => {
-                let text = self.tools.error_text(&spec.definition.name, &text);
+                let text = self.tools.error_text(tool, &text);
                 Ok(CallToolResult::error(vec![ContentBlock::text(text)]))
             }
-            Ok(Err(ToolError::Internal(text))) => Err(self.internal(&text)),
+            Ok(Err(ToolError::Internal(text))) => Err(internal(&id, &text)),
             Err(_panic) => {
                 self.daemon.metrics().panicked();
-                Err(self.internal("a tool panicked"))
+                Err(internal(&id, "a tool panicked"))
             }
         }
     }
+}
 
-    /// Our own fault: the caller gets an id that the log has, too.
-    fn internal(&self, what: &str) -> ErrorData {
-        let id = uuid::Uuid::new_v4().simple().to_string();
-        let id = id.get(..8).unwrap_or(&id);
-        tracing::error!(id, session = %self.connection.id, what, "internal error");
-        let text = format!("internal error {id}; `anchord status` names the log that has it");
-        ErrorData::internal_error(text, None)
-    }
+/// Short enough to be read out, long enough not to come twice in a week's logs.
+fn request_id() -> String {
+    let mut id = uuid::Uuid::new_v4().simple().to_string();
+    id.truncate(12);
+    id
+}
+
+/// Our own fault: the caller gets the id under which the log has the request.
+fn internal(id: &str, what: &str) -> ErrorData {
+    tracing::error!(id, what, "internal error");
+    let text = format!("internal error {id}; `anchord status` names the log that has it");
+    ErrorData::internal_error(text, None)
 }
 
 impl ServerHandler for Service {

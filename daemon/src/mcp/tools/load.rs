@@ -1,7 +1,7 @@
 //! `memory_load`: the memory, condensed; what else is to be known last.
 
 use anchord_memory::render::{self, LiveSession, LoadView};
-use anchord_memory::{Counts, Kind, Memory, Revision, SessionId, limits};
+use anchord_memory::{Kind, Memory, Revision, SessionId, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -92,8 +92,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
 /// imported.
 async fn tail(context: &Context, view: &View) -> String {
     let mut tail = String::new();
-    let staged = context.staged(view);
-    if staged != Counts::default() {
+    if let Some(staged) = context.staged(view) {
         tail = format!("Staged by you and not saved yet: {staged}; memory_save keeps it.\n");
     }
     if let Some(remark) = &view.remark {

@@ -1,6 +1,6 @@
 //! `memory_status`: counts, revision, sizes against limits, who else is here.
 
-use anchord_memory::{Counts, Kind, limits, render};
+use anchord_memory::{Kind, limits, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -37,10 +37,8 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
             render::kilobytes(limits::RENDERED_HARD_BYTES_MAX)
         ),
     ];
-    lines.push(match context.staged(&view) {
-        staged if staged == Counts::default() => "staged by this session: nothing".to_owned(),
-        staged => format!("staged by this session: {staged}"),
-    });
+    let staged = context.staged(&view).unwrap_or_else(|| "nothing".to_owned());
+    lines.push(format!("staged by this session: {staged}"));
     let others = context.others_live(&view);
     let names: Vec<&str> = others.iter().map(|live| live.client.as_ref()).collect();
     lines.push(match names.as_slice() {

@@ -132,6 +132,20 @@ async fn a_project_begins_empty() {
 }
 
 #[tokio::test]
+async fn a_session_is_told_what_it_has_staged_itself() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    shim.call("memory_checkpoint", json!({ "summary": "half way" })).await;
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(load.contains("Staged by you and not saved yet: a summary; memory_save"), "{load}");
+    shim.call("memory_checkpoint", json!({ "lessons": [{ "summary": "it leaks" }] })).await;
+    let status = shim.call("memory_status", json!({})).await;
+    assert!(status.contains("\nstaged by this session: 1 lesson\n"), "{status}");
+    let load = world.shim().await.call("memory_load", json!({})).await;
+    assert!(!load.contains("Staged by you"), "it is private: {load}");
+}
+
+#[tokio::test]
 async fn work_is_staged_then_saved_then_loaded() {
     let world = World::new().await;
     let mut shim = world.shim().await;

@@ -102,6 +102,8 @@ async fn a_session_goes_on_with_what_its_dead_predecessor_staged() {
     hung_up(&world, first).await;
 
     let mut second = agent(&world, world.hello(), "talk-1").await;
+    let status = second.call("memory_status", json!({})).await;
+    assert!(status.contains("staged by this session: 1 lesson"), "it will take it over: {status}");
     let staged = second.call("memory_checkpoint", json!({ "summary": "going on" })).await;
     insta::assert_snapshot!(staged, @"Staged. Pending until memory_save: 1 lesson.");
     let saved = second.call("memory_save", json!({ "session_summary": "done" })).await;
