@@ -24,6 +24,16 @@ fn every_command_shows_an_example() {
     check(&Cli::command(), "anchord");
 }
 
+/// What a session in a copied project is told to run.
+#[test]
+fn the_command_that_a_copy_is_told_of_is_one() {
+    let of = anchord_daemon::projects::ProjectId(uuid::Uuid::from_u128(7));
+    let copied = anchord_daemon::projects::Status::Copy { of, original: "/src/parser".into() };
+    let notice = copied.notice(std::path::Path::new("/src/copy")).unwrap();
+    let (_, command) = notice.split_once("anchord ").unwrap();
+    Cli::try_parse_from(std::iter::once("anchord").chain(command.split(' '))).unwrap();
+}
+
 #[test]
 fn an_unknown_value_is_answered_with_the_allowed_set() {
     let refused = Cli::try_parse_from(["anchord", "export", "--format", "yaml"]).unwrap_err();

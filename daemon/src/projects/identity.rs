@@ -49,7 +49,7 @@ impl Status {
             )),
             Self::Copy { of, original } => Some(format!(
                 "{root} is a copy of {original} and has a memory of its own; to share that one's: \
-                 anchord project link {root} {of}",
+                 anchord project link {root} --project {of}",
                 root = root.display(),
                 original = original.display(),
             )),

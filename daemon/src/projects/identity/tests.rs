@@ -149,7 +149,7 @@ fn a_copy_gets_an_id_of_its_own_and_says_how_to_share() {
         assert_ne!(established.id, id);
         assert_eq!((&established.status, &established.stored), (&status, &Stored::InProject));
         let said = status.notice(&copy).unwrap();
-        let command = format!("anchord project link {} {id}", copy.display());
+        let command = format!("anchord project link {} --project {id}", copy.display());
         assert!(said.contains(&command), "{said}");
 
         assert_eq!(daemon.write(&scratch.locate(&dir)).id, id);
