@@ -23,6 +23,7 @@ mod plan;
 mod record;
 mod refusal;
 pub mod render;
+pub mod search;
 mod staged;
 #[cfg(test)]
 mod testing;

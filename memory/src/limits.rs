@@ -44,3 +44,14 @@ pub const CHANGE_CHARS_MAX: usize = 200;
 pub const CHANGES_SHOWN_MAX: usize = 20;
 /// Near ids offered for one that is not there.
 pub const NEAREST_MAX: usize = 3;
+
+/// Characters of a query that are read.
+pub const QUERY_CHARS_MAX: usize = 2_000;
+/// Terms of a query that are searched.
+pub const QUERY_TERMS_MAX: usize = 64;
+/// Terms of a query that are corrected when nothing is found.
+pub const CORRECTED_TERMS_MAX: usize = 8;
+/// What is told apart of a word.
+pub const SEARCH_TERM_BYTES_MAX: usize = 64;
+/// Words whose stems are remembered on one thread.
+pub const SEARCH_MEMO_WORDS_MAX: usize = 8_192;
