@@ -26,6 +26,7 @@ pub mod render;
 mod staged;
 #[cfg(test)]
 mod testing;
+pub mod tokens;
 
 pub use archive::{ArchivePlan, Archived};
 pub use change::{Change, Counts, Notice, NoticeCause};
