@@ -90,3 +90,5 @@ pub const COMPACT_ABOVE_PERCENT: u8 = 90;
 pub const COMPACT_TO_PERCENT: u8 = 80;
 /// Percent of the budget above which answers show summaries.
 pub const TIGHT_ABOVE_PERCENT: u8 = 80;
+/// How much slower what the project shares fades than what one session keeps for itself.
+pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
