@@ -25,6 +25,7 @@ mod reader;
 mod record;
 mod refusal;
 pub mod render;
+mod retention;
 mod settings;
 mod staged;
 #[cfg(test)]
@@ -51,5 +52,6 @@ pub use record::{
     Standing,
 };
 pub use refusal::Refusal;
+pub use retention::{Access, Accesses, RetentionParts};
 pub use settings::{Budget, Settings};
 pub use staged::Staged;

@@ -94,3 +94,5 @@ pub const TIGHT_ABOVE_PERCENT: u8 = 80;
 pub const LIST_RECORDS: usize = 20;
 /// Records on one page of a list at most.
 pub const LIST_RECORDS_MAX: usize = 200;
+/// How much slower what the project shares fades than what one session keeps for itself.
+pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
