@@ -23,6 +23,7 @@ mod plan;
 mod record;
 mod refusal;
 pub mod render;
+pub mod secrets;
 mod staged;
 #[cfg(test)]
 mod testing;
