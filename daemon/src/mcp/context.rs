@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anchord_memory::{
-    ArchivePlan, Change, CheckpointOutcome, Counts, Memory, Provenance, Refusal, Revision, Save,
-    SaveOutcome, Staged, archive, plan_checkpoint, plan_save,
+    ArchivePlan, Change, CheckpointOutcome, Counts, Memory, Provenance, Reader, Refusal, Revision,
+    Save, SaveOutcome, Staged, archive, plan_checkpoint, plan_save,
 };
 
 use super::tool::ToolError;
@@ -148,6 +148,11 @@ impl Context {
             counts if counts == Counts::default() => Some("a summary".to_owned()),
             counts => Some(counts.to_string()),
         }
+    }
+
+    /// Who reads.
+    pub(crate) fn reader(&self) -> Reader {
+        Reader::session(self.session.id.clone())
     }
 
     /// The other sessions that are live in this project, oldest first.

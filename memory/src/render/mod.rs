@@ -3,7 +3,7 @@
 //! The same memory gives the same bytes.
 
 mod changes;
-mod item;
+pub(crate) mod item;
 mod load;
 mod notice;
 mod page;
@@ -15,7 +15,7 @@ pub mod zipmem;
 pub use changes::changes_since;
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use record::{record, record_page};
-pub use replies::{checkpoint, forget, import, save};
+pub use replies::{checkpoint, forget, import, notes, save, update};
 
 use std::fmt::{self, Write as _};
 

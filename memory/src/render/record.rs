@@ -12,7 +12,7 @@ const FRAME_CHARS: usize = 200;
 /// A record in full: what a load prints, its text without the indentation, and a line on its version.
 pub fn record(record: &Record) -> String {
     let id = record.id;
-    let mut lines = item::full(record)
+    let mut lines = item::whole(record)
         .lines()
         .map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned())
         .collect::<Vec<_>>()

@@ -40,7 +40,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
     let id: RecordId = params.id.parse().map_err(|error| caller(&error))?;
     let view = context.view().await?;
-    let newest = find(&view.memory, id).map_err(|refusal| caller(&refusal))?.clone();
+    let newest =
+        find(&view.memory, &context.reader(), id).map_err(|refusal| caller(&refusal))?.clone();
     let wanted = params.version.map_or(newest.version, Version);
     let record = if wanted == newest.version {
         newest.clone()

@@ -36,6 +36,8 @@ fn entry() -> Entry<Change> {
         created: wrote("01JC", "claude-code", 1_763_750_000_000),
         updated: wrote("01JD", "", 1_763_760_000_000),
         standing: Standing::Active,
+        tags: Vec::new(),
+        pinned: false,
         body: Body::Anchor(Anchor {
             file: "src/db.rs".to_owned(),
             lines: "42-67".to_owned().into(),

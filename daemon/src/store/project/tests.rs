@@ -26,6 +26,8 @@ fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
         created: wrote.clone(),
         updated: wrote,
         standing: if version > 1 { Standing::Archived } else { Standing::Active },
+        tags: Vec::new(),
+        pinned: false,
         body,
     }))
 }
