@@ -20,6 +20,7 @@ mod metrics;
 pub mod project;
 pub mod projects;
 mod run;
+mod secrets;
 mod sessions;
 mod socket;
 pub mod store;

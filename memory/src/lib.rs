@@ -26,6 +26,7 @@ mod record;
 mod refusal;
 pub mod render;
 mod retention;
+pub mod secrets;
 mod settings;
 mod staged;
 #[cfg(test)]

@@ -45,6 +45,15 @@ pub const CHANGES_SHOWN_MAX: usize = 20;
 /// Near ids offered for one that is not there.
 pub const NEAREST_MAX: usize = 3;
 
+/// Times that a text is looked through for secrets: what is removed may show another.
+pub const SECRET_PASSES_MAX: usize = 4;
+/// A name longer than this says nothing about the value beside it.
+pub const SECRET_NAME_BYTES_MAX: usize = 200;
+/// A secret beside a word is shorter than this; what is longer is data.
+pub const SECRET_VALUE_BYTES_MAX: usize = 512;
+/// A block with a private key ends within this.
+pub const KEY_BLOCK_BYTES_MAX: usize = 32 * 1024;
+
 /// Notes of a project, archived ones included.
 pub const NOTES_MAX: u64 = 100_000;
 /// Text of all notes of a project, archived ones included.
