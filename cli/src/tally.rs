@@ -51,6 +51,7 @@ pub(crate) fn texts(document: &ExportDocument) -> Vec<String> {
             }
             Body::Anchor(anchor) => Some(anchor.concept.clone()),
             Body::Lesson(lesson) => Some(format!("{} {}", lesson.summary, lesson.detail)),
+            Body::Note(note) => Some(note.content.clone()),
             Body::SessionRow(_) => None,
         })
         .collect();
@@ -58,7 +59,8 @@ pub(crate) fn texts(document: &ExportDocument) -> Vec<String> {
         let blueprints = staged.blueprints.iter().map(|b| format!("{} {}", b.title, b.content));
         let anchors = staged.anchors.iter().map(|anchor| anchor.concept.clone());
         let lessons = staged.lessons.iter().map(|l| format!("{} {}", l.summary, l.detail));
-        texts.extend(blueprints.chain(anchors).chain(lessons));
+        let notes = staged.notes.iter().map(|note| note.content.clone());
+        texts.extend(blueprints.chain(anchors).chain(lessons).chain(notes));
     }
     texts
 }

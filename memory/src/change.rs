@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{Kind, NoticeId, RecordId, SessionId, Timestamp};
 use crate::record::Record;
+use crate::settings::Settings;
 use crate::staged::Staged;
 
 /// One change of a project's memory.
@@ -33,6 +34,14 @@ pub enum Change {
         /// The session that goes on.
         to: SessionId,
     },
+    /// What is configured for the project, or for one client's own notes, whole.
+    Configure {
+        /// The client; the project when left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<String>,
+        /// Replaces what was configured.
+        settings: Settings,
+    },
     /// Something the next load should say once.
     Notify(Box<Notice>),
     /// A source was imported; the same source again changes nothing.
@@ -47,11 +56,16 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whether this changes shared memory, which makes its entry a commit.
+    /// Whether this changes shared memory, which makes its entry a commit. What a session keeps for itself
+    /// does not, and neither do settings.
     pub fn is_shared(&self) -> bool {
         match self {
-            Self::Put(_) | Self::Notify(_) | Self::Imported { .. } => true,
-            Self::Stage { .. } | Self::Unstage { .. } | Self::Adopt { .. } => false,
+            Self::Put(record) => record.owner().is_none(),
+            Self::Notify(_) | Self::Imported { .. } => true,
+            Self::Stage { .. }
+            | Self::Unstage { .. }
+            | Self::Adopt { .. }
+            | Self::Configure { .. } => false,
         }
     }
 
@@ -105,6 +119,14 @@ pub struct Counts {
     pub anchors: u32,
     /// Of lessons.
     pub lessons: u32,
+    /// Of notes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub notes: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl fmt::Display for Counts {
@@ -114,6 +136,7 @@ impl fmt::Display for Counts {
             (Kind::Blueprint, self.blueprints),
             (Kind::Anchor, self.anchors),
             (Kind::Lesson, self.lessons),
+            (Kind::Note, self.notes),
         ]
         .into_iter()
         .filter(|(_, count)| *count > 0)

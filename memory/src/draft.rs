@@ -10,6 +10,7 @@ use crate::ids::{Kind, RecordId, Revision, Version};
 use crate::index::MergeKey;
 use crate::memory::Memory;
 use crate::merge::{Verdict, judge};
+use crate::note::{NewNote, Note};
 use crate::plan::KeptBlueprint;
 use crate::record::{Anchor, Blueprint, Body, Lesson, Provenance, Record, Standing};
 use crate::staged::{Staged, count};
@@ -20,6 +21,15 @@ pub(crate) struct Draft<'a> {
     touched: BTreeSet<RecordId>,
     merged: u32,
     kept: Vec<KeptBlueprint>,
+}
+
+/// Everything of a record that a write may change.
+pub(crate) struct Fields {
+    pub(crate) id: RecordId,
+    pub(crate) body: Body,
+    pub(crate) standing: Standing,
+    pub(crate) tags: Vec<String>,
+    pub(crate) pinned: bool,
 }
 
 /// What came of a draft.
@@ -55,6 +65,9 @@ impl<'a> Draft<'a> {
         }
         for lesson in &staged.lessons {
             self.lesson(lesson, origin);
+        }
+        for note in &staged.notes {
+            self.note(note, origin);
         }
     }
 
@@ -120,17 +133,47 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// A fact replaces the one with its key; without a key, the same content is one note.
+    pub(crate) fn note(&mut self, new: &NewNote, origin: &Provenance) -> RecordId {
+        let fresh = new.note(&origin.session);
+        let twin = self.note_twin(&fresh).map(|record| (record.id, record.clone()));
+        let Some((id, stored)) = twin else {
+            let id = self.create(Body::Note(fresh), origin);
+            self.mark(id, new.tags(), new.pinned, origin);
+            return id;
+        };
+        let Body::Note(mut note) = stored.body else { return id };
+        let (mut tags, mut pinned) = (stored.tags, stored.pinned);
+        note.rewrite(new, &mut tags, &mut pinned);
+        self.merged += 1;
+        let body = Body::Note(note);
+        self.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
+        id
+    }
+
+    fn note_twin(&self, note: &Note) -> Option<&Record> {
+        let key = MergeKey::note(&note.scope, note.key.as_deref(), &note.content);
+        let same = |record: &&std::sync::Arc<Record>| {
+            note.key.is_some() || record.note().is_some_and(|kept| kept.content == note.content)
+        };
+        self.head.keyed(&key).find(same).map(|record| &**record)
+    }
+
     pub(crate) fn create(&mut self, body: Body, origin: &Provenance) -> RecordId {
         let id = RecordId { kind: body.kind(), number: self.head.last_number() + 1 };
-        self.head.put(Record {
+        let mut record = Record {
             id,
             version: Version::FIRST,
-            revision: self.revision(),
+            revision: Revision(0),
             created: origin.clone(),
             updated: origin.clone(),
             standing: Standing::Active,
+            tags: Vec::new(),
+            pinned: false,
             body,
-        });
+        };
+        record.revision = self.revision(&record);
+        self.head.put(record);
         self.touched.insert(id);
         id
     }
@@ -144,20 +187,48 @@ impl<'a> Draft<'a> {
         origin: &Provenance,
     ) {
         let Some(stored) = self.head.record(id) else { return };
-        if stored.body == body && stored.standing == standing {
+        let (tags, pinned) = (stored.tags.clone(), stored.pinned);
+        self.write(Fields { id, body, standing, tags, pinned }, origin);
+    }
+
+    /// Writes a record's tags and pin, unless both are as they are.
+    pub(crate) fn mark(
+        &mut self,
+        id: RecordId,
+        tags: Vec<String>,
+        pinned: bool,
+        origin: &Provenance,
+    ) {
+        let Some(stored) = self.head.record(id) else { return };
+        let (body, standing) = (stored.body.clone(), stored.standing);
+        self.write(Fields { id, body, standing, tags, pinned }, origin);
+    }
+
+    /// Writes a record, unless it is like this already.
+    pub(crate) fn write(&mut self, fields: Fields, origin: &Provenance) {
+        let Fields { id, body, standing, tags, pinned } = fields;
+        let Some(stored) = self.head.record(id) else { return };
+        let is_same = stored.body == body
+            && stored.standing == standing
+            && stored.tags == tags
+            && stored.pinned == pinned;
+        if is_same {
             return;
         }
         // What is imported may be older than what it merges into.
         let time = origin.time.max(stored.updated.time);
-        let record = Record {
+        let mut record = Record {
             id,
             version: self.base.record(id).map_or(Version::FIRST, |before| before.version.next()),
-            revision: self.revision(),
+            revision: Revision(0),
             created: stored.created.clone(),
             updated: Provenance { time, ..origin.clone() },
             standing,
+            tags,
+            pinned,
             body,
         };
+        record.revision = self.revision(&record);
         self.head.put(record);
         self.touched.insert(id);
     }
@@ -180,6 +251,7 @@ impl<'a> Draft<'a> {
             blueprints: of(Kind::Blueprint),
             anchors: of(Kind::Anchor),
             lessons: of(Kind::Lesson),
+            notes: of(Kind::Note),
         }
     }
 
@@ -200,15 +272,18 @@ impl<'a> Draft<'a> {
             let record = self.head.record(*id)?;
             let changed = match self.base.record(*id) {
                 None => record.standing != Standing::Forgotten,
-                Some(before) => (&before.body, before.standing) != (&record.body, record.standing),
+                Some(before) => {
+                    (&before.body, before.standing, &before.tags, before.pinned)
+                        != (&record.body, record.standing, &record.tags, record.pinned)
+                }
             };
             changed.then_some(&**record)
         })
     }
 
-    /// The commit that this draft becomes.
-    fn revision(&self) -> Revision {
-        Revision(self.base.revision().0 + 1)
+    /// The commit that this draft becomes; what is one session's own makes none.
+    fn revision(&self, record: &Record) -> Revision {
+        Revision(self.base.revision().0 + u64::from(record.owner().is_none()))
     }
 
     /// The stored record that a body merges with, when it takes but its key to tell.

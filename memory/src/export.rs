@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::ids::{Kind, Timestamp};
 use crate::memory::Memory;
 use crate::record::{Body, Record, Standing};
-use crate::render::kilobytes;
+use crate::render::{item, kilobytes};
 
 /// What is active, as zipmem's `state.json`; of sessions the whole log. `now` dates an empty memory.
 pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
@@ -61,6 +61,16 @@ fn item(record: &Record) -> Value {
             "related_files": lesson.files,
             "timestamp": timestamp,
         }),
+        Body::Note(note) => json!({
+            "id": record.id.to_string(),
+            "key": note.key,
+            "content": note.content,
+            "summary": note.summary,
+            "tags": record.tags,
+            "importance": note.importance,
+            "pinned": record.pinned,
+            "timestamp": timestamp,
+        }),
         Body::SessionRow(row) => json!({
             "session_id": row.session.to_string(),
             "started_at": row.started.iso(),
@@ -80,6 +90,7 @@ pub fn markdown(memory: &Memory, project: &str) -> String {
     for (kind, heading) in [
         (Kind::Blueprint, "## Blueprints"),
         (Kind::Anchor, "## Anchors"),
+        (Kind::Note, "## Notes"),
         (Kind::Lesson, "## Lessons"),
         (Kind::SessionRow, "## Sessions"),
     ] {
@@ -115,6 +126,7 @@ fn part(record: &Record) -> String {
         Body::Anchor(anchor) => {
             format!("- {id} `{}` {}: {}", anchor.file, anchor.lines, anchor.concept)
         }
+        Body::Note(_) => format!("- {}", item::whole(record)),
         Body::SessionRow(row) => {
             let summary = row.summary.replace('\n', "\n  ");
             format!("- {id} {}: {summary}", row.ended.date())

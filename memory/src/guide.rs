@@ -3,6 +3,8 @@
 
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// Which kind a thing is; nothing else explains kinds.
 pub const WHERE_IT_GOES: &str = "\
 | it is | so it is a |
@@ -10,6 +12,7 @@ pub const WHERE_IT_GOES: &str = "\
 | settled and lasting: architecture, schema, decision, convention, dependency; kept verbatim, replaced only on purpose | **blueprint** |
 | learned from a failure | **lesson** (summary, detail, files) |
 | where some code is and why it matters; never the code itself | **anchor** (file, lines, concept) |
+| anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |
 ";
 
 /// What the server tells a client that connects.
@@ -38,7 +41,8 @@ pub const MARKER_END: &str = "<!-- anchord:end -->";
 pub const DIRECTIVE_VERSION: u32 = 1;
 
 /// How often agents are asked to checkpoint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CheckpointMode {
     /// At the end of a piece of work.
     Conservative,

@@ -103,13 +103,16 @@ pub enum Kind {
     Anchor,
     /// Learned from a failure.
     Lesson,
+    /// Anything else worth having again; with a key it is a fact.
+    Note,
     /// What a session did; written by the daemon alone.
     SessionRow,
 }
 
 impl Kind {
     /// All kinds, in the order in which they are shown.
-    pub const ALL: [Self; 4] = [Self::Blueprint, Self::Anchor, Self::Lesson, Self::SessionRow];
+    pub const ALL: [Self; 5] =
+        [Self::Blueprint, Self::Anchor, Self::Lesson, Self::Note, Self::SessionRow];
 
     /// One of them, in words.
     pub fn noun(self) -> &'static str {
@@ -117,6 +120,7 @@ impl Kind {
             Self::Blueprint => "blueprint",
             Self::Anchor => "anchor",
             Self::Lesson => "lesson",
+            Self::Note => "note",
             Self::SessionRow => "session",
         }
     }
@@ -127,6 +131,7 @@ impl Kind {
             Self::Blueprint => "blueprints",
             Self::Anchor => "anchors",
             Self::Lesson => "lessons",
+            Self::Note => "notes",
             Self::SessionRow => "sessions",
         }
     }
@@ -142,6 +147,7 @@ impl Kind {
             Self::Blueprint => 'b',
             Self::Anchor => 'a',
             Self::Lesson => 'l',
+            Self::Note => 'n',
             Self::SessionRow => 's',
         }
     }
@@ -166,7 +172,7 @@ impl fmt::Display for RecordId {
 /// The text is not a record id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), s4 (session)"
+    "`{0}` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), s4 (session)"
 )]
 pub struct ParseIdError(String);
 

@@ -2,11 +2,13 @@
 //! active, what was written when, and how large it all renders. Derived from the records alone and kept up
 //! to date with each of them, so that a save costs what it writes and not what is stored.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use imbl::OrdSet;
 
 use crate::ids::{Kind, RecordId, Revision, SessionId};
+use crate::note::{Note, Scope};
 use crate::record::{Body, Category, Record, Standing};
 use crate::render;
 
@@ -19,6 +21,10 @@ pub(crate) enum MergeKey {
     Anchor(Arc<str>),
     /// The summary's words of substance.
     Lesson(Arc<str>),
+    /// Who sees it, and its key.
+    Fact(Scope, Arc<str>),
+    /// Who sees it, and a hash of its content, which is compared as well.
+    Note(Scope, u64),
     /// The session; a row that stands for folded ones has no key.
     SessionRow(SessionId),
 }
@@ -32,8 +38,21 @@ impl MergeKey {
             }
             Body::Anchor(anchor) => Some(Self::Anchor(anchor.file.as_str().into())),
             Body::Lesson(lesson) => Some(Self::Lesson(lesson.key().into())),
+            Body::Note(note) => Some(Self::note(&note.scope, note.key.as_deref(), &note.content)),
             Body::SessionRow(row) if row.folded > 0 => None,
             Body::SessionRow(row) => Some(Self::SessionRow(row.session.clone())),
+        }
+    }
+
+    /// What a note with this key, or else this content, merges with.
+    pub(crate) fn note(scope: &Scope, key: Option<&str>, content: &str) -> Self {
+        match key {
+            Some(key) => Self::Fact(scope.clone(), key.into()),
+            None => {
+                let mut hasher = DefaultHasher::new();
+                content.hash(&mut hasher);
+                Self::Note(scope.clone(), hasher.finish())
+            }
         }
     }
 }
@@ -47,12 +66,20 @@ pub struct Totals {
     pub anchors: u64,
     /// Active lessons.
     pub lessons: u64,
+    /// Active notes of the project.
+    pub notes: u64,
     /// Active session rows.
     pub rows: u64,
     /// Archived records of any kind.
     pub archived: u64,
-    /// Bytes of all active records as a load prints them in full.
+    /// Bytes of all active records but notes, as a load prints them in full. Notes have a budget in tokens.
     pub rendered_bytes: u64,
+    /// Tokens of the project's active notes: what its budget bounds.
+    pub note_tokens: u64,
+    /// Notes kept, active or archived, of the project and of sessions.
+    pub notes_kept: u64,
+    /// Bytes of their texts.
+    pub note_bytes: u64,
 }
 
 impl Totals {
@@ -62,13 +89,14 @@ impl Totals {
             Kind::Blueprint => self.blueprints,
             Kind::Anchor => self.anchors,
             Kind::Lesson => self.lessons,
+            Kind::Note => self.notes,
             Kind::SessionRow => self.rows,
         }
     }
 
     /// Active records of all kinds.
     pub fn active(&self) -> u64 {
-        self.blueprints + self.anchors + self.lessons + self.rows
+        self.blueprints + self.anchors + self.lessons + self.notes + self.rows
     }
 
     fn of_mut(&mut self, kind: Kind) -> &mut u64 {
@@ -76,6 +104,7 @@ impl Totals {
             Kind::Blueprint => &mut self.blueprints,
             Kind::Anchor => &mut self.anchors,
             Kind::Lesson => &mut self.lessons,
+            Kind::Note => &mut self.notes,
             Kind::SessionRow => &mut self.rows,
         }
     }
@@ -86,6 +115,8 @@ pub(crate) struct Index {
     keys: OrdSet<(MergeKey, RecordId)>,
     written: OrdSet<(Revision, RecordId)>,
     active: OrdSet<RecordId>,
+    /// What sessions keep for themselves, but for what they forgot. In none of the sets for what is shared.
+    private: OrdSet<(SessionId, RecordId)>,
     totals: Totals,
 }
 
@@ -119,17 +150,56 @@ impl Index {
             .map(|(_, id)| *id)
     }
 
+    /// The notes of one session alone, oldest first.
+    pub(crate) fn private_of(&self, session: &SessionId) -> impl Iterator<Item = RecordId> {
+        let first = (session.clone(), LOWEST);
+        self.private
+            .range(first..)
+            .take_while(move |(owner, _)| owner == session)
+            .map(|(_, id)| *id)
+    }
+
+    /// Sessions that have notes of their own.
+    pub(crate) fn private_sessions(&self) -> impl Iterator<Item = &SessionId> {
+        let mut last: Option<&SessionId> = None;
+        self.private
+            .iter()
+            .filter_map(move |(owner, _)| (last.replace(owner) != Some(owner)).then_some(owner))
+    }
+
+    /// The facts that a scope has, by key.
+    pub(crate) fn facts(&self, scope: &Scope) -> impl Iterator<Item = (&str, RecordId)> {
+        let first = (MergeKey::Fact(scope.clone(), Arc::from("")), LOWEST);
+        self.keys.range(first..).map_while(move |(key, id)| match key {
+            MergeKey::Fact(of, key) if of == scope => Some((&**key, *id)),
+            _ => None,
+        })
+    }
+
     /// Counts a record's newest version in.
     pub(crate) fn insert(&mut self, record: &Record) {
-        self.written.insert((record.revision, record.id));
         if let Some(key) = Self::key(record) {
             self.keys.insert((key, record.id));
         }
+        if let Some(note) = kept_note(record) {
+            self.totals.notes_kept += 1;
+            self.totals.note_bytes += note.text_bytes() as u64;
+        }
+        if let Some(owner) = record.owner() {
+            if record.standing != Standing::Forgotten {
+                self.private.insert((owner.clone(), record.id));
+            }
+            return;
+        }
+        self.written.insert((record.revision, record.id));
         match record.standing {
             Standing::Active => {
                 self.active.insert(record.id);
                 *self.totals.of_mut(record.kind()) += 1;
-                self.totals.rendered_bytes += render::record_bytes(record);
+                match record.note() {
+                    Some(note) => self.totals.note_tokens += u64::from(note.budget_tokens()),
+                    None => self.totals.rendered_bytes += render::record_bytes(record),
+                }
             }
             Standing::Archived => self.totals.archived += 1,
             Standing::Forgotten => {}
@@ -138,15 +208,26 @@ impl Index {
 
     /// Counts a version out that is about to be replaced.
     pub(crate) fn remove(&mut self, record: &Record) {
-        self.written.remove(&(record.revision, record.id));
         if let Some(key) = Self::key(record) {
             self.keys.remove(&(key, record.id));
         }
+        if let Some(note) = kept_note(record) {
+            self.totals.notes_kept -= 1;
+            self.totals.note_bytes -= note.text_bytes() as u64;
+        }
+        if let Some(owner) = record.owner() {
+            self.private.remove(&(owner.clone(), record.id));
+            return;
+        }
+        self.written.remove(&(record.revision, record.id));
         match record.standing {
             Standing::Active => {
                 self.active.remove(&record.id);
                 *self.totals.of_mut(record.kind()) -= 1;
-                self.totals.rendered_bytes -= render::record_bytes(record);
+                match record.note() {
+                    Some(note) => self.totals.note_tokens -= u64::from(note.budget_tokens()),
+                    None => self.totals.rendered_bytes -= render::record_bytes(record),
+                }
             }
             Standing::Archived => self.totals.archived -= 1,
             Standing::Forgotten => {}
@@ -160,6 +241,11 @@ impl Index {
             Standing::Forgotten => None,
         }
     }
+}
+
+/// The note of a record that is not forgotten.
+fn kept_note(record: &Record) -> Option<&Note> {
+    record.note().filter(|_| record.standing != Standing::Forgotten)
 }
 
 /// Below every id in use: numbers count from 1.

@@ -4,6 +4,7 @@ use crate::files::normalise;
 use crate::fold::one_line;
 use crate::limits::{ITEMS_MAX, LESSON_FILES_MAX, LINE_CHARS_MAX, PATH_CHARS_MAX, TEXT_BYTES_MAX};
 use crate::lines::LineRange;
+use crate::note::accept_note;
 use crate::refusal::Refusal;
 use crate::staged::Staged;
 
@@ -14,6 +15,7 @@ pub(crate) fn accept(mut part: Staged) -> Result<Staged, Refusal> {
         ("blueprints", part.blueprints.len()),
         ("anchors", part.anchors.len()),
         ("lessons", part.lessons.len()),
+        ("notes", part.notes.len()),
     ] {
         if items > ITEMS_MAX {
             let why = format!("has {items} items, {ITEMS_MAX} are allowed; send them in parts");
@@ -63,6 +65,10 @@ pub(crate) fn accept(mut part: Staged) -> Result<Staged, Refusal> {
         }
         lesson.files = files;
     }
+    let notes = std::mem::take(&mut part.notes).into_iter().enumerate();
+    part.notes = notes
+        .map(|(at, note)| accept_note(note, &format!("notes[{at}].")))
+        .collect::<Result<_, Refusal>>()?;
     Ok(part)
 }
 

@@ -19,14 +19,20 @@ pub mod limits;
 pub mod lines;
 mod memory;
 mod merge;
+mod note;
 mod plan;
+mod reader;
 mod record;
 mod refusal;
 pub mod render;
+mod retention;
 pub mod search;
+pub mod secrets;
+mod settings;
 mod staged;
 #[cfg(test)]
 mod testing;
+pub mod tokens;
 
 pub use archive::{ArchivePlan, Archived};
 pub use change::{Change, Counts, Notice, NoticeCause};
@@ -35,13 +41,19 @@ pub use ids::{
 };
 pub use index::Totals;
 pub use memory::{Counters, Memory, Restore};
+pub use note::{ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect};
 pub use plan::{
-    CheckpointOutcome, ForgetOutcome, KeptBlueprint, Plan, Save, SaveOutcome, find, plan_adopt,
-    plan_checkpoint, plan_forget, plan_keep, plan_save,
+    CheckpointOutcome, FailedNote, ForgetOutcome, KeptBlueprint, NotesOutcome, Plan, Save,
+    SaveOutcome, StoredNote, Telling, Update, UpdateOutcome, find, find_fact, is_expired,
+    plan_adopt, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes, plan_save,
+    plan_update, plan_use,
 };
+pub use reader::Reader;
 pub use record::{
     Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, SessionRow,
     Standing,
 };
 pub use refusal::Refusal;
+pub use retention::{Access, Accesses, RetentionParts};
+pub use settings::{Budget, Settings};
 pub use staged::Staged;

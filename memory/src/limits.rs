@@ -45,6 +45,67 @@ pub const CHANGES_SHOWN_MAX: usize = 20;
 /// Near ids offered for one that is not there.
 pub const NEAREST_MAX: usize = 3;
 
+/// Times that a text is looked through for secrets: what is removed may show another.
+pub const SECRET_PASSES_MAX: usize = 4;
+/// A name longer than this says nothing about the value beside it.
+pub const SECRET_NAME_BYTES_MAX: usize = 200;
+/// A secret beside a word is shorter than this; what is longer is data.
+pub const SECRET_VALUE_BYTES_MAX: usize = 512;
+/// A block with a private key ends within this.
+pub const KEY_BLOCK_BYTES_MAX: usize = 32 * 1024;
+
+/// Notes of a project, archived ones included.
+pub const NOTES_MAX: u64 = 100_000;
+/// Text of all notes of a project, archived ones included.
+pub const NOTES_BYTES_MAX: u64 = 256 << 20;
+/// A note's content.
+pub const NOTE_BYTES_MAX: usize = 1 << 20;
+/// Notes in one call.
+pub const NOTE_ITEMS_MAX: usize = 100;
+/// A note's summary.
+pub const NOTE_SUMMARY_CHARS_MAX: usize = 2_000;
+/// A note's key.
+pub const KEY_CHARS_MAX: usize = 200;
+/// Tags of one record.
+pub const TAGS_MAX: usize = 20;
+/// A tag.
+pub const TAG_CHARS_MAX: usize = 60;
+/// Tags given to a note that came without any.
+pub const AUTO_TAGS_MAX: usize = 5;
+/// The importance of what is said to have none.
+pub const IMPORTANCE: u8 = 5;
+/// The highest importance.
+pub const IMPORTANCE_MAX: u8 = 10;
+/// A record this long or longer in tokens wants a summary.
+pub const SUMMARY_WANTED_ABOVE_TOKENS: u32 = 100;
+
+/// Tokens of active project notes, unless configured.
+pub const BUDGET_TOKENS: u32 = 100_000;
+/// Tokens of a session's own active notes, unless configured.
+pub const SESSION_BUDGET_TOKENS: u32 = 100_000;
+/// The same for clients whose names begin so, in lower case.
+pub const SESSION_BUDGETS: [(&str, u32); 2] = [("claude", 80_000), ("cursor", 60_000)];
+/// The smallest budget that can be configured, in tokens.
+pub const BUDGET_TOKENS_MIN: u32 = 1_000;
+/// The largest budget that can be configured, in tokens.
+pub const BUDGET_TOKENS_MAX: u32 = 100_000_000;
+/// Tokens of a load, unless configured.
+pub const LOAD_TOKENS: u32 = 2_500;
+/// The smallest load that can be configured, in tokens.
+pub const LOAD_TOKENS_MIN: u32 = 600;
+/// Percent of the budget above which a write compacts, unless configured.
+pub const COMPACT_ABOVE_PERCENT: u8 = 90;
+/// Percent of the budget that compaction comes down to, unless configured.
+pub const COMPACT_TO_PERCENT: u8 = 80;
+/// Percent of the budget above which answers show summaries.
+pub const TIGHT_ABOVE_PERCENT: u8 = 80;
+/// Records on one page of a list, unless said otherwise.
+pub const LIST_RECORDS: usize = 20;
+/// Records on one page of a list at most.
+pub const LIST_RECORDS_MAX: usize = 200;
+/// How much slower what the project shares fades than what one session keeps for itself.
+pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
+
 /// Characters of a query that are read.
 pub const QUERY_CHARS_MAX: usize = 2_000;
 /// Terms of a query that are searched.

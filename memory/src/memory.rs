@@ -7,7 +7,10 @@ use imbl::OrdMap;
 use crate::change::{Change, Notice};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId};
 use crate::index::{Index, MergeKey, Totals};
+use crate::note::Scope;
+use crate::reader::Reader;
 use crate::record::{Body, Record};
+use crate::settings::Settings;
 use crate::staged::Staged;
 
 /// Everything a project remembers, at one journal entry. Maps share structure between clones.
@@ -22,6 +25,7 @@ pub struct Memory {
     staged: OrdMap<SessionId, Arc<Staged>>,
     notices: OrdMap<NoticeId, Arc<Notice>>,
     imports: OrdMap<(String, String), u32>,
+    settings: OrdMap<Option<String>, Arc<Settings>>,
     index: Index,
 }
 
@@ -51,7 +55,7 @@ impl Memory {
         self.records.get(&id)
     }
 
-    /// The records that are loaded and counted, by kind and number.
+    /// The records that are loaded and counted for everyone, by kind and number.
     pub fn active(&self) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
         self.index.active().filter_map(|id| self.records.get(&id))
     }
@@ -61,12 +65,50 @@ impl Memory {
         self.index.active_of(kind).filter_map(|id| self.records.get(&id))
     }
 
-    /// Records whose newest version was written after this revision, in the order of writing.
+    /// What one session keeps for itself, active or archived, oldest first.
+    pub fn private_of(&self, session: &SessionId) -> impl Iterator<Item = &Arc<Record>> {
+        self.index.private_of(session).filter_map(|id| self.records.get(&id))
+    }
+
+    /// What a reader keeps for itself, active or archived.
+    pub fn own_notes<'a>(&'a self, reader: &'a Reader) -> impl Iterator<Item = &'a Arc<Record>> {
+        reader.own_sessions().flat_map(|session| self.private_of(session))
+    }
+
+    /// How many of these are active, and the tokens of their budget that they take.
+    pub fn own_usage(&self, reader: &Reader) -> (u64, u64) {
+        let active = self.own_notes(reader).filter(|record| record.standing.is_active());
+        active.filter_map(|record| record.note()).fold((0, 0), |(notes, tokens), note| {
+            (notes + 1, tokens + u64::from(note.budget_tokens()))
+        })
+    }
+
+    /// Sessions that keep something for themselves.
+    pub fn private_sessions(&self) -> impl Iterator<Item = &SessionId> {
+        self.index.private_sessions()
+    }
+
+    /// The facts of a scope by key, active or archived.
+    pub fn facts(&self, scope: &Scope) -> impl Iterator<Item = (&str, RecordId)> {
+        self.index.facts(scope)
+    }
+
+    /// What is configured for the project, or for a client's own notes.
+    pub fn settings(&self, client: Option<&str>) -> Option<&Arc<Settings>> {
+        self.settings.get(&client.map(str::to_owned))
+    }
+
+    /// All that is configured, for a snapshot.
+    pub fn all_settings(&self) -> impl Iterator<Item = (Option<&str>, &Arc<Settings>)> {
+        self.settings.iter().map(|(client, settings)| (client.as_deref(), settings))
+    }
+
+    /// Shared records whose newest version was written after this revision, in the order of writing.
     pub fn written_since(&self, since: Revision) -> impl Iterator<Item = &Arc<Record>> {
         self.index.written_since(since).filter_map(|id| self.records.get(&id))
     }
 
-    /// The record that was written last, whatever its standing.
+    /// The shared record that was written last, whatever its standing.
     pub fn last_written(&self) -> Option<&Arc<Record>> {
         self.index.last_written().and_then(|id| self.records.get(&id))
     }
@@ -161,6 +203,9 @@ impl Memory {
                     self.staged.insert(to.clone(), Arc::new(staged));
                 }
             }
+            Change::Configure { client, settings } => {
+                self.settings.insert(client.clone(), Arc::new(settings.clone()));
+            }
             Change::Notify(notice) => {
                 self.last_notice = self.last_notice.max(notice.id);
                 self.notices.insert(notice.id, Arc::new(Notice::clone(notice)));
@@ -207,6 +252,11 @@ impl Restore {
     /// Adds an import.
     pub fn import(&mut self, source: String, digest: String, records: u32) {
         self.0.imports.insert((source, digest), records);
+    }
+
+    /// Adds what is configured.
+    pub fn settings(&mut self, client: Option<String>, settings: Settings) {
+        self.0.settings.insert(client, Arc::new(settings));
     }
 
     /// The memory.

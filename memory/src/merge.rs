@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fold::{fold, substance};
+use crate::note::{NewNote, Note};
 use crate::record::{Anchor, Blueprint, Category, Lesson};
 use crate::staged::Staged;
 
@@ -66,6 +67,47 @@ impl Lesson {
     }
 }
 
+impl Note {
+    /// Takes the note's next telling. A fact is replaced, but for a pin and an importance that the new telling is
+    /// silent on; the same content told again adds what it says besides.
+    pub(crate) fn rewrite(&mut self, new: &NewNote, tags: &mut Vec<String>, pinned: &mut bool) {
+        let is_fact = self.key.is_some();
+        if is_fact || !new.tags.is_empty() {
+            *tags = new.tags();
+        }
+        if is_fact || !new.summary.is_empty() {
+            self.set_summary(new.summary.clone());
+        }
+        if !is_fact {
+            self.repeats += 1 + new.repeats;
+        }
+        self.set_content(new.content.clone());
+        self.importance = new.importance.unwrap_or(self.importance);
+        self.expires = new.expires;
+        *pinned |= new.pinned;
+    }
+}
+
+impl NewNote {
+    /// The same for a note that is not in memory yet.
+    fn unite(&mut self, later: &Self) {
+        let is_fact = self.key.is_some();
+        if is_fact || !later.tags.is_empty() {
+            self.tags.clone_from(&later.tags);
+        }
+        if is_fact || !later.summary.is_empty() {
+            self.summary.clone_from(&later.summary);
+        }
+        if !is_fact {
+            self.repeats += 1 + later.repeats;
+        }
+        self.content.clone_from(&later.content);
+        self.importance = later.importance.or(self.importance);
+        self.expires = later.expires;
+        self.pinned |= later.pinned;
+    }
+}
+
 /// The first text as it is, then those paragraphs of the second that it has not got.
 fn unite_details(stored: &str, later: &str) -> String {
     let paragraphs = |text: &str| -> Vec<String> {
@@ -114,6 +156,7 @@ impl Staged {
             self.absorb_anchor(anchor.clone());
         }
         self.absorb_lessons(&later.lessons);
+        self.absorb_notes(&later.notes);
         self.absorb_blueprints(&later.blueprints)
     }
 
@@ -128,6 +171,23 @@ impl Staged {
             match self.lessons.get_mut(slot) {
                 Some(stored) => stored.unite(lesson),
                 None => self.lessons.push(lesson.clone()),
+            }
+        }
+    }
+
+    fn absorb_notes(&mut self, later: &[NewNote]) {
+        let name =
+            |note: &NewNote| (note.key.clone(), note.key.is_none().then(|| note.content.clone()));
+        if later.is_empty() {
+            return;
+        }
+        let mut at: BTreeMap<_, usize> =
+            self.notes.iter().enumerate().map(|(at, note)| (name(note), at)).collect();
+        for note in later {
+            let slot = *at.entry(name(note)).or_insert(self.notes.len());
+            match self.notes.get_mut(slot) {
+                Some(staged) => staged.unite(note),
+                None => self.notes.push(note.clone()),
             }
         }
     }

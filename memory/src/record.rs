@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::lines::LineRange;
+use crate::note::Note;
 
 /// One unit of memory at one version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +24,12 @@ pub struct Record {
     /// Loaded, set aside, or forgotten.
     #[serde(default, skip_serializing_if = "Standing::is_active")]
     pub standing: Standing,
+    /// Words it is found by besides its text, lower case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Never archived by a budget, and first in a load.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
     /// The kind's own fields.
     pub body: Body,
 }
@@ -31,6 +38,19 @@ impl Record {
     /// What the record is.
     pub fn kind(&self) -> Kind {
         self.id.kind
+    }
+
+    /// The note, if it is one.
+    pub fn note(&self) -> Option<&Note> {
+        match &self.body {
+            Body::Note(note) => Some(note),
+            _ => None,
+        }
+    }
+
+    /// The session that alone sees it; `None` when the project shares it.
+    pub fn owner(&self) -> Option<&SessionId> {
+        self.note().and_then(|note| note.scope.session())
     }
 }
 
@@ -76,6 +96,8 @@ pub enum Body {
     Anchor(Anchor),
     /// What a failure taught.
     Lesson(Lesson),
+    /// Anything else.
+    Note(Note),
     /// What a session did.
     SessionRow(SessionRow),
 }
@@ -87,6 +109,7 @@ impl Body {
             Self::Blueprint(_) => Kind::Blueprint,
             Self::Anchor(_) => Kind::Anchor,
             Self::Lesson(_) => Kind::Lesson,
+            Self::Note(_) => Kind::Note,
             Self::SessionRow(_) => Kind::SessionRow,
         }
     }

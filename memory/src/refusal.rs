@@ -34,6 +34,14 @@ pub enum Refusal {
         /// Ids of the same kind that come near it.
         nearest: Vec<RecordId>,
     },
+    /// Use another key.
+    #[error("there is no fact with the key `{key}`{}", near_keys(.nearest))]
+    NoSuchKey {
+        /// The key that was asked for.
+        key: String,
+        /// Keys that come near it.
+        nearest: Vec<String>,
+    },
     /// Look at what changed, then decide again.
     #[error("{what} is at {current} now, not at {expected}{}", listed(.changed))]
     Conflict {
@@ -58,6 +66,15 @@ impl Refusal {
 fn near(nearest: &[RecordId]) -> String {
     let ids: Vec<String> = nearest.iter().map(RecordId::to_string).collect();
     if ids.is_empty() { String::new() } else { format!("; near it are {}", ids.join(", ")) }
+}
+
+fn near_keys(nearest: &[String]) -> String {
+    let keys: Vec<String> = nearest.iter().map(|key| format!("`{key}`")).collect();
+    if keys.is_empty() {
+        "; memory_search finds notes by their words".to_owned()
+    } else {
+        format!("; near it are {}", keys.join(", "))
+    }
 }
 
 fn listed(changed: &[String]) -> String {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::change::Counts;
 use crate::files::relative;
 use crate::ids::Timestamp;
+use crate::note::NewNote;
 use crate::record::{Anchor, Blueprint, Lesson};
 
 /// One session's staged work, or one checkpoint's part of it.
@@ -24,6 +25,9 @@ pub struct Staged {
     /// Merged as in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lessons: Vec<Lesson>,
+    /// Merged as in memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<NewNote>,
     /// The first checkpoint.
     pub first: Timestamp,
     /// The last checkpoint.
@@ -40,6 +44,7 @@ impl Staged {
             && self.blueprints.is_empty()
             && self.anchors.is_empty()
             && self.lessons.is_empty()
+            && self.notes.is_empty()
     }
 
     /// How many there are of each kind.
@@ -49,6 +54,7 @@ impl Staged {
             blueprints: count(titles.len()),
             anchors: count(self.anchors.len()),
             lessons: count(self.lessons.len()),
+            notes: count(self.notes.len()),
         }
     }
 
@@ -59,8 +65,9 @@ impl Staged {
         let lessons = self.lessons.iter().map(|l| {
             l.summary.len() + l.detail.len() + l.files.iter().map(String::len).sum::<usize>()
         });
+        let notes = self.notes.iter().map(NewNote::text_bytes);
         self.summary.as_ref().map_or(0, String::len)
-            + blueprints.chain(anchors).chain(lessons).sum::<usize>()
+            + blueprints.chain(anchors).chain(lessons).chain(notes).sum::<usize>()
     }
 
     /// The same with absolute paths beneath `root` made relative to it.

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 
 use crate::{
-    Anchor, Blueprint, Category, Change, Lesson, Memory, NoticeCause, Plan, Provenance, Save, Seq,
-    SessionId, Staged, Timestamp, plan_checkpoint, plan_forget, plan_keep, plan_save,
+    Anchor, Blueprint, Category, Change, Lesson, Memory, NewNote, NoticeCause, Plan, Provenance,
+    Reader, Save, Seq, SessionId, Staged, Timestamp, plan_checkpoint, plan_forget, plan_keep,
+    plan_save,
 };
 
 /// Noon of a day in November 2026.
@@ -36,6 +37,10 @@ pub(crate) fn anchor(file: &str, lines: &str, concept: &str) -> Anchor {
 
 pub(crate) fn lesson(summary: &str, detail: &str) -> Lesson {
     Lesson { summary: summary.to_owned(), detail: detail.to_owned(), files: Vec::new() }
+}
+
+pub(crate) fn note(content: &str) -> NewNote {
+    NewNote { content: content.to_owned(), ..NewNote::default() }
 }
 
 pub(crate) fn blueprints(blueprints: impl Into<Vec<Blueprint>>) -> Staged {
@@ -114,20 +119,32 @@ fn any_lesson() -> impl Strategy<Value = Lesson> {
     })
 }
 
+fn any_note() -> impl Strategy<Value = NewNote> {
+    let key = prop::option::of(prop::sample::select(vec!["build", "port"]));
+    let tags = prop::collection::vec(prop::sample::select(vec!["auth", "db"]), 0..2);
+    let importance = prop::option::of(1_u8..=10);
+    (words(), key, tags, importance, any::<bool>()).prop_map(
+        |(content, key, tags, importance, pinned)| NewNote {
+            key: key.map(str::to_owned),
+            tags: tags.into_iter().map(str::to_owned).collect(),
+            importance,
+            pinned,
+            ..note(&content)
+        },
+    )
+}
+
 /// A part of a session's work, never empty.
 pub(crate) fn any_part() -> impl Strategy<Value = Staged> {
     let lists = (
         prop::collection::vec(any_blueprint(), 0..5),
         prop::collection::vec(any_anchor(), 0..7),
         prop::collection::vec(any_lesson(), 0..5),
+        prop::collection::vec(any_note(), 0..4),
     );
     let summary = prop_oneof![Just(None), words().prop_map(Some)];
-    let part = (summary, lists).prop_map(|(summary, (blueprints, anchors, lessons))| Staged {
-        summary,
-        blueprints,
-        anchors,
-        lessons,
-        ..Staged::default()
+    let part = (summary, lists).prop_map(|(summary, (blueprints, anchors, lessons, notes))| {
+        Staged { summary, blueprints, anchors, lessons, notes, ..Staged::default() }
     });
     part.prop_filter("a checkpoint has something in it", |part| !part.is_empty())
 }
@@ -180,7 +197,9 @@ pub(crate) fn take(steps: &[Step]) -> (Memory, Vec<Vec<Change>>) {
                 let ids: Vec<_> = memory.records().map(|record| record.id).collect();
                 match ids.get(which % ids.len().max(1)) {
                     Some(id) => {
-                        plan_forget(&memory, *id, None, &origin("one", on)).unwrap().changes
+                        plan_forget(&memory, &Reader::anyone(), *id, None, &origin("one", on))
+                            .unwrap()
+                            .changes
                     }
                     None => Vec::new(),
                 }

@@ -140,11 +140,12 @@ impl DeleteArgs {
 fn summary(project: &ProjectStatus) -> String {
     let records = match project.records {
         None => "unknown, its store cannot be read".to_owned(),
-        Some(RecordsStatus { blueprints, anchors, lessons, sessions }) => format!(
-            "{}, {}, {}, {}",
+        Some(RecordsStatus { blueprints, anchors, lessons, notes, sessions }) => format!(
+            "{}, {}, {}, {}, {}",
             show::count(blueprints, "blueprint"),
             show::count(anchors, "anchor"),
             show::count(lessons, "lesson"),
+            show::count(notes, "note"),
             show::count(sessions, "session row"),
         ),
     };

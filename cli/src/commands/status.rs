@@ -118,8 +118,12 @@ fn sessions(
 }
 
 fn staged(staged: &StagedStatus) -> String {
-    let kinds =
-        [(staged.blueprints, "blueprint"), (staged.anchors, "anchor"), (staged.lessons, "lesson")];
+    let kinds = [
+        (staged.blueprints, "blueprint"),
+        (staged.anchors, "anchor"),
+        (staged.lessons, "lesson"),
+        (staged.notes, "note"),
+    ];
     let mut parts: Vec<String> = kinds
         .into_iter()
         .filter(|(number, _)| *number > 0)

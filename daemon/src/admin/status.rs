@@ -86,6 +86,7 @@ fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
                             blueprints: counts.blueprints,
                             anchors: counts.anchors,
                             lessons: counts.lessons,
+                            notes: counts.notes,
                             summary: staged.summary.is_some(),
                         }
                     })
@@ -122,6 +123,7 @@ async fn project_status(
             blueprints: totals.of(anchord_memory::Kind::Blueprint),
             anchors: totals.of(anchord_memory::Kind::Anchor),
             lessons: totals.of(anchord_memory::Kind::Lesson),
+            notes: totals.of(anchord_memory::Kind::Note),
             sessions: totals.of(anchord_memory::Kind::SessionRow),
         }),
         revision: memory.as_ref().map_or(0, |memory| memory.revision().0),

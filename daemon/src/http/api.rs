@@ -199,6 +199,8 @@ pub struct StagedStatus {
     pub anchors: u32,
     /// Lessons.
     pub lessons: u32,
+    /// Notes.
+    pub notes: u32,
     /// Whether a checkpoint left a summary.
     pub summary: bool,
 }
@@ -243,6 +245,8 @@ pub struct RecordsStatus {
     pub anchors: u64,
     /// Lessons.
     pub lessons: u64,
+    /// Notes of the project.
+    pub notes: u64,
     /// Session rows.
     pub sessions: u64,
 }
@@ -250,7 +254,7 @@ pub struct RecordsStatus {
 impl RecordsStatus {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.blueprints + self.anchors + self.lessons + self.sessions
+        self.blueprints + self.anchors + self.lessons + self.notes + self.sessions
     }
 }
 

@@ -252,8 +252,10 @@ impl Session {
                 continue;
             }
             let (from, to) = (record.session.clone(), self.id.clone());
-            let decide: Decide<Memory> = Box::new(move |memory, _| {
-                let changes = plan_adopt(memory, &from, &to).map(|plan| plan.changes);
+            let client = self.client();
+            let decide: Decide<Memory> = Box::new(move |memory, time| {
+                let by = Provenance { session: to.clone(), client, time };
+                let changes = plan_adopt(memory, &from, &to, &by).map(|plan| plan.changes);
                 Ok(Decided { changes: changes.unwrap_or_default(), reply: String::new() })
             });
             project.owner.write(Some(self.id.clone()), None, "adopt", decide).await?;

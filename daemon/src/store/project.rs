@@ -1,7 +1,8 @@
 //! A project's memory as a state machine of the store: which rows it consists of.
 
 use anchord_memory::{
-    Change, Counters, Memory, Notice, Record, RecordId, Restore, Revision, Seq, SessionId, Staged,
+    Change, Counters, Memory, Notice, Record, RecordId, Restore, Revision, Seq, SessionId,
+    Settings, Staged,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ const RECORD: &str = "n/";
 const NOTICE: &str = "o/";
 const IMPORT: &str = "p/";
 const STAGED: &str = "s/";
+const SETTINGS: &str = "t/";
 
 impl Machine for Memory {
     type Change = Change;
@@ -47,6 +49,12 @@ impl Machine for Memory {
                     rows.push(staged_row(self, from));
                     rows.push(staged_row(self, to));
                 }
+                Change::Configure { client, .. } => {
+                    rows.extend(
+                        self.settings(client.as_deref())
+                            .map(|settings| settings_row(client.as_deref(), settings)),
+                    );
+                }
                 Change::Notify(notice) => rows.push(notice_row(notice)),
                 Change::Imported { source, digest, .. } => {
                     let records = self.imported(source, digest).unwrap_or_default();
@@ -65,7 +73,10 @@ impl Machine for Memory {
                 .chain(self.records().map(|record| row(record_key(record.id), &**record)))
                 .chain(self.notices().map(|notice| notice_row(notice)))
                 .chain(imports)
-                .chain(self.staged().map(|(session, _)| staged_row(self, session))),
+                .chain(self.staged().map(|(session, _)| staged_row(self, session)))
+                .chain(
+                    self.all_settings().map(|(client, settings)| settings_row(client, settings)),
+                ),
         )
     }
 
@@ -83,6 +94,8 @@ impl Machine for Memory {
                 parts.notices.push(read(&key, &value)?);
             } else if key.starts_with(IMPORT) {
                 parts.imports.push(read(&key, &value)?);
+            } else if key.starts_with(SETTINGS) {
+                parts.settings.push(read(&key, &value)?);
             } else {
                 return Err(format!("the row {key} is of no kind that this anchord knows"));
             }
@@ -111,6 +124,13 @@ struct ImportV1 {
     records: u32,
 }
 
+#[derive(Serialize, Deserialize)]
+struct SettingsV1 {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    client: Option<String>,
+    settings: Settings,
+}
+
 /// What rows hold, in whatever order they come.
 #[derive(Default)]
 struct Parts {
@@ -119,6 +139,7 @@ struct Parts {
     staged: Vec<(SessionId, Staged)>,
     notices: Vec<Notice>,
     imports: Vec<ImportV1>,
+    settings: Vec<SettingsV1>,
 }
 
 impl Parts {
@@ -138,6 +159,9 @@ impl Parts {
         }
         for ImportV1 { source, digest, records } in self.imports {
             memory.import(source, digest, records);
+        }
+        for SettingsV1 { client, settings } in self.settings {
+            memory.settings(client, settings);
         }
         Ok(memory.finish())
     }
@@ -176,6 +200,13 @@ fn notice_row(notice: &Notice) -> Row {
 fn import_row(source: &str, digest: &str, records: u32) -> Row {
     let value = ImportV1 { source: source.to_owned(), digest: digest.to_owned(), records };
     row(format!("{IMPORT}{source}/{digest}"), &value)
+}
+
+/// The project's own row has an empty name; a client's begins with a slash.
+fn settings_row(client: Option<&str>, settings: &Settings) -> Row {
+    let key = client.map_or_else(String::new, |client| format!("/{client}"));
+    let client = client.map(str::to_owned);
+    row(format!("{SETTINGS}{key}"), &SettingsV1 { client, settings: settings.clone() })
 }
 
 fn row<T: Serialize>(key: String, value: &T) -> Row {

@@ -58,6 +58,7 @@ fn the_directive_reads_well() {
     | settled and lasting: architecture, schema, decision, convention, dependency; kept verbatim, replaced only on purpose | **blueprint** |
     | learned from a failure | **lesson** (summary, detail, files) |
     | where some code is and why it matters; never the code itself | **anchor** (file, lines, concept) |
+    | anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |
     <!-- anchord:end -->
     ");
 }

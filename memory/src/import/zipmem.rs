@@ -199,6 +199,7 @@ impl Reader {
                     blueprints: number("blueprints_added"),
                     anchors: number("anchors_added"),
                     lessons: number("lessons_added"),
+                    notes: 0,
                 },
             })
         });
@@ -219,6 +220,7 @@ impl Reader {
             blueprints: items(self.blueprints(pending, "pending.")),
             anchors: items(self.anchors(pending, "pending.")),
             lessons: items(self.lessons(pending, "pending.")),
+            notes: Vec::new(),
             first: or_unset(started.or(updated)),
             last: or_unset(updated.or(started)),
             client: Arc::from(ZIPMEM),

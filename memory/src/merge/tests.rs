@@ -162,7 +162,9 @@ proptest! {
     }
 
     #[test]
-    fn absorbing_the_same_again_changes_nothing(a in any_part()) {
+    fn absorbing_the_same_again_changes_nothing(mut a in any_part()) {
+        // The same text again is counted.
+        a.notes.retain(|note| note.key.is_some());
         let once = absorbed(&[&a]);
         let mut twice = once.clone();
         prop_assert_eq!(twice.absorb(&once), []);

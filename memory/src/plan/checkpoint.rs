@@ -31,7 +31,7 @@ pub fn plan_checkpoint(
 ) -> Result<Plan<CheckpointOutcome>, Refusal> {
     let mut part = accept(part)?;
     if part.is_empty() {
-        let why = "has nothing in it; give a summary, blueprints, anchors or lessons";
+        let why = "has nothing in it; give a summary, blueprints, anchors, lessons or notes";
         return Err(Refusal::invalid("checkpoint", why));
     }
     part.first = origin.time;

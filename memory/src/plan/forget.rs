@@ -1,11 +1,11 @@
 //! Forgetting: out of load and search, in history.
 
-use super::Plan;
+use super::{Plan, at_version, find};
 use crate::draft::Draft;
 use crate::ids::{RecordId, Version};
-use crate::limits::NEAREST_MAX;
 use crate::memory::Memory;
-use crate::record::{Provenance, Record, Standing};
+use crate::reader::Reader;
+use crate::record::{Provenance, Standing};
 use crate::refusal::Refusal;
 use crate::render::title;
 
@@ -26,36 +26,16 @@ pub struct ForgetOutcome {
 /// When there is no such record, or it is not at the expected version.
 pub fn plan_forget(
     memory: &Memory,
+    reader: &Reader,
     id: RecordId,
     expected_version: Option<Version>,
     origin: &Provenance,
 ) -> Result<Plan<ForgetOutcome>, Refusal> {
-    let record = find(memory, id)?;
-    if let Some(expected) = expected_version.filter(|version| *version != record.version) {
-        return Err(Refusal::Conflict {
-            what: id.to_string(),
-            expected: expected.0.into(),
-            current: record.version.0.into(),
-            changed: vec![title(record)],
-        });
-    }
+    let record = find(memory, reader, id)?;
+    at_version(record, expected_version)?;
     let outcome =
         ForgetOutcome { id, title: title(record), already: record.standing == Standing::Forgotten };
     let mut draft = Draft::new(memory);
     draft.stand(id, Standing::Forgotten, origin);
     Ok(Plan { changes: draft.finish().changes, outcome })
-}
-
-/// The record with this id, or a refusal that names those near it.
-///
-/// # Errors
-/// When there is no such record.
-pub fn find(memory: &Memory, id: RecordId) -> Result<&Record, Refusal> {
-    if let Some(record) = memory.record(id) {
-        return Ok(record);
-    }
-    let mut nearest: Vec<RecordId> = memory.active_of(id.kind).map(|record| record.id).collect();
-    nearest.sort_by_key(|near| near.number.abs_diff(id.number));
-    nearest.truncate(NEAREST_MAX);
-    Err(Refusal::NotFound { id, nearest })
 }

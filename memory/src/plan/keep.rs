@@ -5,7 +5,8 @@ use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::ids::SessionId;
 use crate::memory::Memory;
-use crate::record::Provenance;
+use crate::note::{Note, Scope};
+use crate::record::{Body, Provenance};
 
 /// Folds a gone session's staged work into memory on its behalf and leaves a notice for the next load.
 /// Nothing when it has staged nothing. `origin` gives the time, and the client when the work names none.
@@ -52,9 +53,28 @@ pub fn plan_keep(
     Some(Plan { changes, outcome: () })
 }
 
-/// Hands a dead session's staged work to the one that goes on in its place. Nothing when there is none.
-pub fn plan_adopt(memory: &Memory, from: &SessionId, to: &SessionId) -> Option<Plan<()>> {
-    memory.staged_by(from).filter(|_| from != to)?;
-    let changes = vec![Change::Adopt { from: from.clone(), to: to.clone() }];
-    Some(Plan { changes, outcome: () })
+/// Hands what a dead session staged, and what it kept for itself, to the one that goes on in its place. Nothing
+/// when there is neither.
+pub fn plan_adopt(
+    memory: &Memory,
+    from: &SessionId,
+    to: &SessionId,
+    origin: &Provenance,
+) -> Option<Plan<()>> {
+    if from == to {
+        return None;
+    }
+    let mut draft = Draft::new(memory);
+    for record in memory.private_of(from) {
+        if let Body::Note(note) = &record.body {
+            let scope = Scope::Session(to.clone());
+            let body = Body::Note(Note { scope, ..note.clone() });
+            draft.change(record.id, body, record.standing, origin);
+        }
+    }
+    let mut changes = draft.finish().changes;
+    if memory.staged_by(from).is_some() {
+        changes.insert(0, Change::Adopt { from: from.clone(), to: to.clone() });
+    }
+    (!changes.is_empty()).then_some(Plan { changes, outcome: () })
 }

@@ -2,16 +2,25 @@
 //! shown, journalled and applied. A planner that refuses has written nothing.
 
 mod checkpoint;
+mod configure;
+mod find;
 mod forget;
 mod keep;
+mod note;
 mod row;
 mod save;
+mod update;
 
 pub use checkpoint::{CheckpointOutcome, plan_checkpoint};
-pub use forget::{ForgetOutcome, find, plan_forget};
+pub use configure::plan_configure;
+pub use find::{find, find_fact};
+pub use forget::{ForgetOutcome, plan_forget};
 pub use keep::{plan_adopt, plan_keep};
+pub use note::{FailedNote, NotesOutcome, StoredNote, Telling, plan_notes};
 pub use save::{Save, SaveOutcome, plan_save};
+pub use update::{Update, UpdateOutcome, is_expired, plan_update, plan_use};
 
+pub(crate) use find::at_version;
 pub(crate) use row::{Row, put_row, stored_row};
 
 use crate::change::Change;

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Save, find, plan_adopt, plan_checkpoint, plan_forget, plan_keep, plan_save};
+use crate::Reader;
 use crate::testing::{
     anchor, anchors, any_part, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson,
     lessons, mutable, origin, save, take,
@@ -51,7 +52,7 @@ fn a_checkpoint_stages_and_memory_stays_as_it_is() {
 #[test]
 fn refusals_name_the_field() {
     let memory = Memory::default();
-    insta::assert_snapshot!(refused(&memory, Staged::default()), @"checkpoint has nothing in it; give a summary, blueprints, anchors or lessons");
+    insta::assert_snapshot!(refused(&memory, Staged::default()), @"checkpoint has nothing in it; give a summary, blueprints, anchors, lessons or notes");
     let part = blueprints([blueprint("a", "x"), blueprint("b", "x"), blueprint(" \n", "x")]);
     insta::assert_snapshot!(refused(&memory, part), @"blueprints[2].title is empty");
     let part = blueprints([blueprint("a", " \n")]);
@@ -107,7 +108,7 @@ fn a_save_folds_what_was_staged_as_one_commit_with_a_row() {
     let by = origin("one", 3);
     checkpoint(&mut memory, &by, anchors([anchor("a.rs", "1-5", "x")]));
     let outcome = save(&mut memory, &by, lessons([lesson("Flush does not fsync", "")]));
-    assert_eq!(outcome.added, Counts { blueprints: 0, anchors: 1, lessons: 1 });
+    assert_eq!(outcome.added, Counts { blueprints: 0, anchors: 1, lessons: 1, notes: 0 });
     assert_eq!((outcome.revision, memory.revision()), (Revision(1), Revision(1)));
     assert_eq!((outcome.totals, outcome.sessions), (memory.totals(), 1));
     assert_eq!(memory.staged().count(), 0);
@@ -194,7 +195,7 @@ fn a_forgotten_record_is_not_merged_into() {
     let mut memory = Memory::default();
     let by = origin("one", 1);
     save(&mut memory, &by, lessons([lesson("Flush does not fsync", "old")]));
-    let plan = plan_forget(&memory, id("l1"), None, &by).unwrap();
+    let plan = plan_forget(&memory, &Reader::anyone(), id("l1"), None, &by).unwrap();
     apply(&mut memory, plan);
     let outcome = save(&mut memory, &by, lessons([lesson("Flush does not fsync", "new")]));
     assert_eq!(outcome.added.lessons, 1);
@@ -292,11 +293,11 @@ fn a_session_that_saved_keeps_its_own_words() {
 fn a_successor_takes_over_what_was_staged() {
     let mut memory = Memory::default();
     let (one, two) = (SessionId::new("one"), SessionId::new("two"));
-    assert!(plan_adopt(&memory, &one, &two).is_none());
+    assert!(plan_adopt(&memory, &one, &two, &origin("two", 9)).is_none());
     checkpoint(&mut memory, &origin("one", 1), lessons([lesson("first", "")]));
     checkpoint(&mut memory, &origin("two", 2), lessons([lesson("second", "")]));
-    assert!(plan_adopt(&memory, &one, &one).is_none());
-    let plan = plan_adopt(&memory, &one, &two).unwrap();
+    assert!(plan_adopt(&memory, &one, &one, &origin("two", 9)).is_none());
+    let plan = plan_adopt(&memory, &one, &two, &origin("two", 9)).unwrap();
     apply(&mut memory, plan);
     assert!(memory.staged_by(&one).is_none());
     let staged = memory.staged_by(&two).unwrap();
@@ -309,19 +310,20 @@ fn forgetting_asks_for_a_record_that_is_there_at_the_version_in_mind() {
     let mut memory = Memory::default();
     let by = origin("one", 1);
     save(&mut memory, &by, lessons([lesson("x1", ""), lesson("x2", ""), lesson("x3", "")]));
-    let refusal = plan_forget(&memory, id("l9"), None, &by).unwrap_err();
+    let refusal = plan_forget(&memory, &Reader::anyone(), id("l9"), None, &by).unwrap_err();
     insta::assert_snapshot!(refusal, @"there is no record l9; near it are l3, l2, l1");
-    insta::assert_snapshot!(find(&memory, id("b1")).unwrap_err(), @"there is no record b1");
-    let refusal = plan_forget(&memory, id("l2"), Some(Version(2)), &by).unwrap_err();
+    insta::assert_snapshot!(find(&memory, &Reader::anyone(), id("b1")).unwrap_err(), @"there is no record b1");
+    let refusal =
+        plan_forget(&memory, &Reader::anyone(), id("l2"), Some(Version(2)), &by).unwrap_err();
     insta::assert_snapshot!(refusal, @r"
     l2 is at 1 now, not at 2; nothing was written. Changed since:
     l2 x2
     ");
-    let plan = plan_forget(&memory, id("l2"), Some(Version(1)), &by).unwrap();
+    let plan = plan_forget(&memory, &Reader::anyone(), id("l2"), Some(Version(1)), &by).unwrap();
     assert!(!plan.outcome.already);
     apply(&mut memory, plan);
     assert_eq!(bodies(&memory).len(), 2);
-    let again = plan_forget(&memory, id("l2"), None, &by).unwrap();
+    let again = plan_forget(&memory, &Reader::anyone(), id("l2"), None, &by).unwrap();
     assert_eq!((again.outcome.already, again.changes.len()), (true, 0));
 }
 
@@ -372,7 +374,10 @@ proptest! {
     }
 
     #[test]
-    fn the_same_save_again_changes_nothing_but_the_row(steps in any_steps(), part in any_part()) {
+    fn the_same_save_again_changes_nothing_but_the_row(steps in any_steps(), mut part in any_part()) {
+        // The same text again is counted, and a fact told twice over is told anew each time.
+        part.notes.retain(|note| note.key.is_some());
+        part.notes.truncate(1);
         let (mut memory, _) = take(&steps);
         let by = origin("new", 60);
         save(&mut memory, &by, part.clone());
@@ -442,7 +447,10 @@ proptest! {
         let totals = memory.totals();
         let active: Vec<_> =
             memory.records().filter(|record| record.standing.is_active()).collect();
-        prop_assert_eq!(totals.rendered_bytes, active.iter().map(|r| full(r)).sum::<u64>());
+        let others = active.iter().filter(|record| record.kind() != Kind::Note);
+        prop_assert_eq!(totals.rendered_bytes, others.map(|r| full(r)).sum::<u64>());
+        let tokens = active.iter().filter_map(|record| record.note());
+        prop_assert_eq!(totals.note_tokens, tokens.map(|note| u64::from(note.tokens)).sum::<u64>());
         for kind in Kind::ALL {
             let count = active.iter().filter(|record| record.kind() == kind).count() as u64;
             prop_assert_eq!(totals.of(kind), count);

@@ -1,7 +1,8 @@
 //! One record as a load prints it: in full, or as a line of its own when there is no room.
 
 use crate::fold::{clip, one_line};
-use crate::limits::TITLE_CHARS_MAX;
+use crate::limits::{IMPORTANCE, TITLE_CHARS_MAX};
+use crate::note::Note;
 use crate::record::{Body, Record};
 
 /// Ends a line that stands for more than it says.
@@ -9,7 +10,7 @@ pub(super) const CUT: &str = " …";
 
 /// The record in full. Its first line begins with its id; further lines are indented, so that no content can
 /// pass for the frame around it.
-pub(super) fn full(record: &Record) -> String {
+pub(crate) fn full(record: &Record) -> String {
     let id = record.id;
     match &record.body {
         Body::Blueprint(blueprint) => {
@@ -29,6 +30,15 @@ pub(super) fn full(record: &Record) -> String {
             };
             with_block(format!("{id} {}{files}", lesson.summary), &lesson.detail, "  ")
         }
+        Body::Note(note) if note.condensed => {
+            with_block(format!("{}: {}", head(record, note), note.summary), "", "  ") + CUT
+        }
+        Body::Note(note) if note.summary.is_empty() => {
+            let text = note.content.trim();
+            let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+            with_block(format!("{}: {first}", head(record, note)), rest, "  ")
+        }
+        Body::Note(_) => whole(record),
         Body::SessionRow(row) => {
             let day = row.ended.date();
             let client = if row.folded > 0 { "" } else { &*record.created.client };
@@ -46,12 +56,42 @@ pub(super) fn full(record: &Record) -> String {
     }
 }
 
+/// The same with a note's whole content, also when its summary stands for it.
+pub(crate) fn whole(record: &Record) -> String {
+    let Body::Note(note) = &record.body else { return full(record) };
+    let head = format!("{}: {}", head(record, note), one_line(&note.summary));
+    with_block(head.trim_end().to_owned(), &note.content, "  ")
+}
+
+/// Everything of a note but its texts: `n12 build command (#rust, importance 8, pinned, expires 2026-12-01)`.
+fn head(record: &Record, note: &Note) -> String {
+    let mut marks: Vec<String> = record.tags.iter().map(|tag| format!("#{tag}")).collect();
+    if note.importance != IMPORTANCE {
+        marks.push(format!("importance {}", note.importance));
+    }
+    if record.pinned {
+        marks.push("pinned".to_owned());
+    }
+    if record.owner().is_some() {
+        marks.push("this session's".to_owned());
+    }
+    if let Some(expires) = note.expires {
+        marks.push(format!("expires {}", expires.date()));
+    }
+    let key = note.key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
+    let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
+    format!("{}{key}{marks}", record.id)
+}
+
 /// The record in one short line; it ends with [`CUT`] when the full text says more.
-pub(super) fn title(record: &Record) -> String {
+pub(crate) fn title(record: &Record) -> String {
     let full = full(record);
     let line = match &record.body {
         Body::Lesson(lesson) if !lesson.detail.is_empty() || full.len() > TITLE_CHARS_MAX => {
             format!("{} {}", record.id, lesson.summary)
+        }
+        Body::Note(note) if !note.summary.is_empty() => {
+            format!("{}: {}", head(record, note), note.summary)
         }
         _ => full.lines().next().unwrap_or_default().to_owned(),
     };

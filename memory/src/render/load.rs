@@ -155,7 +155,9 @@ fn sections(
         // Rows stay newest first; the others as they came, so that a new one leaves the text before it as it was.
         match kind {
             Kind::Anchor => shown.sort_by(|(a, _), (b, _)| spot(a.record).cmp(&spot(b.record))),
-            Kind::Blueprint | Kind::Lesson => shown.sort_by_key(|(entry, _)| entry.record.id),
+            Kind::Blueprint | Kind::Lesson | Kind::Note => {
+                shown.sort_by_key(|(entry, _)| entry.record.id);
+            }
             Kind::SessionRow => {}
         }
         let total = memory.totals().of(kind);
@@ -180,6 +182,7 @@ fn heading(kind: Kind, shown: u64, total: u64, wanted: &[Kind]) -> String {
     match kind {
         Kind::Blueprint => format!("Blueprints ({count})"),
         Kind::Lesson => format!("Lessons ({count})"),
+        Kind::Note => format!("Notes ({count})"),
         Kind::Anchor => format!("Anchors ({count}): path -> lines -> concept"),
         Kind::SessionRow if is_whole(kind, wanted) || shown == total => {
             format!("Sessions ({count})")

@@ -94,6 +94,7 @@ pub(super) fn priority(record: &Record) -> Priority {
         Body::SessionRow(row) => (1, Reverse(row.ended.0), 0, Reverse(number)),
         Body::Lesson(_) => (2, Reverse(0), 0, Reverse(number)),
         Body::Anchor(_) => (3, Reverse(0), 0, Reverse(number)),
+        Body::Note(_) => (4, Reverse(0), 0, Reverse(number)),
     }
 }
 

@@ -6,7 +6,10 @@ use crate::change::Counts;
 use crate::ids::Kind;
 use crate::import::ImportOutcome;
 use crate::limits::RENDERED_SOFT_BYTES_MAX;
-use crate::plan::{CheckpointOutcome, ForgetOutcome, KeptBlueprint, SaveOutcome};
+use crate::plan::{
+    CheckpointOutcome, ForgetOutcome, KeptBlueprint, NotesOutcome, SaveOutcome, Telling,
+    UpdateOutcome,
+};
 
 /// The reply to `memory_checkpoint`.
 pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
@@ -23,18 +26,27 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
 /// The reply to `memory_save`.
 pub fn save(outcome: &SaveOutcome) -> String {
     let totals = outcome.totals;
-    let with_added = |kind: Kind, added: u32| match added {
-        0 => kind.count(totals.of(kind)),
-        added => format!("{} (+{added})", kind.count(totals.of(kind))),
+    let with_added = |(kind, added): (Kind, u32)| match (totals.of(kind), added) {
+        (0, _) => None,
+        (total, 0) => Some(kind.count(total)),
+        (total, added) => Some(format!("{} (+{added})", kind.count(total))),
     };
+    let added = outcome.added;
+    let counts: Vec<String> = [
+        (Kind::Blueprint, added.blueprints),
+        (Kind::Anchor, added.anchors),
+        (Kind::Lesson, added.lessons),
+        (Kind::Note, added.notes),
+    ]
+    .into_iter()
+    .filter_map(with_added)
+    .chain([Kind::SessionRow.count(outcome.sessions)])
+    .collect();
     let mut text = format!(
-        "Saved as {}, revision {}: {}, {}, {}, {}; {}.\n",
+        "Saved as {}, revision {}: {}; {}.\n",
         outcome.row,
         outcome.revision.0,
-        with_added(Kind::Blueprint, outcome.added.blueprints),
-        with_added(Kind::Anchor, outcome.added.anchors),
-        with_added(Kind::Lesson, outcome.added.lessons),
-        Kind::SessionRow.count(outcome.sessions),
+        counts.join(", "),
         kilobytes(totals.rendered_bytes),
     );
     if outcome.merged > 0 {
@@ -58,6 +70,45 @@ pub fn save(outcome: &SaveOutcome) -> String {
         text.push_str(NUDGE);
     }
     text
+}
+
+/// The reply to `memory_note`: a line for each note, what failed after what was stored.
+pub fn notes(outcome: &NotesOutcome) -> String {
+    let mut text = String::new();
+    for note in &outcome.stored {
+        let verb = match note.telling {
+            Telling::New => "Stored",
+            Telling::Replaced => "Replaced",
+            Telling::Repeated => "Had already",
+        };
+        let version = match note.version.0 {
+            1 => String::new(),
+            version => format!(", version {version}"),
+        };
+        let tags: String = note.tags.iter().map(|tag| format!(" #{tag}")).collect();
+        append(
+            &mut text,
+            format_args!("{verb} {} ({} tokens{version}){tags}\n", note.id, note.tokens),
+        );
+    }
+    for note in &outcome.failed {
+        append(&mut text, format_args!("FAILED item {}: {}\n", note.at, note.why));
+    }
+    if !outcome.failed.is_empty() {
+        let (stored, failed) = (outcome.stored.len(), outcome.failed.len());
+        append(
+            &mut text,
+            format_args!("{stored} stored, {failed} failed; send those again corrected.\n"),
+        );
+    }
+    text
+}
+
+/// The reply to `memory_update`.
+pub fn update(outcome: &UpdateOutcome) -> String {
+    let UpdateOutcome { version, title, .. } = outcome;
+    let verb = if outcome.unchanged { "Was so already" } else { "Updated" };
+    format!("{verb}, version {}: {title}\n", version.0)
 }
 
 /// The reply to `memory_forget`.

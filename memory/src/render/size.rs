@@ -15,8 +15,12 @@ pub(super) fn kilobytes(bytes: u64) -> String {
 /// `Size 3.2 KB: 2 blueprints, 1 anchor, 0 lessons, 4 sessions; 3 archived. Revision 12.`
 pub(super) fn line(memory: &Memory) -> String {
     let totals = memory.totals();
-    let counts: Vec<String> =
-        Kind::ALL.into_iter().map(|kind| kind.count(totals.of(kind))).collect();
+    let counts: Vec<String> = Kind::ALL
+        .into_iter()
+        .map(|kind| (kind, totals.of(kind)))
+        .filter(|(_, count)| *count > 0)
+        .map(|(kind, count)| kind.count(count))
+        .collect();
     let archived = match totals.archived {
         0 => String::new(),
         archived => format!("; {archived} archived"),

@@ -76,6 +76,8 @@ fn section(memory: &Memory, kind: Kind) -> String {
             lines(&records)
         ),
         Kind::Lesson => format!("\n### Lessons Learned ({count})\n{}", lines(&records)),
+        // That system has no notes.
+        Kind::Note => String::new(),
         Kind::SessionRow => {
             let newest = newest_rows(memory, ROWS_SHOWN_MAX);
             let total = memory.session_rows();
@@ -103,6 +105,7 @@ fn lines(records: &[&Record]) -> String {
             let head = format!("[L{}] {}{files}", at + 1, lesson.summary);
             item::with_block(head, &one_line(&lesson.detail), "    ")
         }
+        Body::Note(_) => item::full(record),
         Body::SessionRow(row) => {
             format!("[S{}] {}: {}", row.number, row.ended.date(), one_line(&row.summary))
         }

@@ -39,7 +39,13 @@ fn project(id: &str, name: &str) -> ProjectStatus {
         name: name.into(),
         exists: true,
         open: true,
-        records: Some(RecordsStatus { blueprints: 5, anchors: 6, lessons: 2, sessions: 1 }),
+        records: Some(RecordsStatus {
+            blueprints: 5,
+            anchors: 6,
+            lessons: 2,
+            notes: 0,
+            sessions: 1,
+        }),
         revision: 42,
         entries: 99,
         bytes: 1_234_567,
@@ -89,7 +95,8 @@ fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
         connected,
         staged: StagedStatus::default(),
     };
-    let staged = StagedStatus { blueprints: 2, lessons: 1, summary: true, anchors: 0 };
+    let staged =
+        StagedStatus { blueprints: 2, lessons: 1, summary: true, ..StagedStatus::default() };
     status.sessions = vec![
         SessionStatus { staged, ..session("claude-code 2.1.330", true) },
         session("codex 0.169.0", false),

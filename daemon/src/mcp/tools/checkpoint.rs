@@ -5,7 +5,8 @@ use anchord_memory::render;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::{AnchorParams, BlueprintParams, LessonParams, part};
+use super::params::{AnchorParams, BlueprintParams, LessonParams, NoteParams, part};
+use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
@@ -23,6 +24,8 @@ struct Params {
     /// Learned from a failure
     #[serde(default)]
     lessons: Vec<LessonParams>,
+    #[serde(default)]
+    notes: Vec<NoteParams>,
 }
 
 /// The tool.
@@ -40,6 +43,14 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
-    let part = part(params.summary, params.blueprints, params.anchors, params.lessons);
+    let part = part(
+        params.summary,
+        params.blueprints,
+        params.anchors,
+        params.lessons,
+        params.notes,
+        clock::now(),
+    )
+    .map_err(|refusal| ToolError::Caller(format!("failed to checkpoint: {refusal}")))?;
     context.checkpoint(part, render::checkpoint).await
 }

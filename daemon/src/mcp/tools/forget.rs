@@ -10,7 +10,7 @@ use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {
-    /// As shown in memory_load: b12, a3, l7
+    /// b12, a3, l7, n9
     id: String,
     /// Refuse when the record is at another version
     expected_version: Option<u32>,
@@ -32,9 +32,10 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         .parse()
         .map_err(|error| ToolError::Caller(format!("failed to forget: {error}")))?;
     let expected = params.expected_version.map(Version);
+    let reader = context.reader();
     context
         .write("forget", Staged::default(), move |memory, by, _| {
-            let plan = plan_forget(memory, id, expected, by)?;
+            let plan = plan_forget(memory, &reader, id, expected, by)?;
             let reply = render::forget(&plan.outcome);
             Ok((plan.changes, reply))
         })

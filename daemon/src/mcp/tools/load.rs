@@ -27,6 +27,7 @@ enum Section {
     Blueprints,
     Anchors,
     Lessons,
+    Notes,
     Sessions,
 }
 
@@ -36,6 +37,7 @@ impl From<Section> for Kind {
             Section::Blueprints => Self::Blueprint,
             Section::Anchors => Self::Anchor,
             Section::Lessons => Self::Lesson,
+            Section::Notes => Self::Note,
             Section::Sessions => Self::SessionRow,
         }
     }

@@ -1,6 +1,8 @@
 //! Parameters that several tools share, and what they become in the domain.
 
-use anchord_memory::{Anchor, Blueprint, Category, Lesson, Staged};
+use anchord_memory::{
+    Anchor, Blueprint, Category, Expires, Kind, Lesson, NewNote, Refusal, Staged, Timestamp,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -47,6 +49,91 @@ pub(super) struct LessonParams {
     files: Vec<String>,
 }
 
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object with content and, if need be, key, summary, tags"
+)]
+pub(super) struct NoteParams {
+    pub(super) content: String,
+    #[serde(default)]
+    pub(super) key: Option<String>,
+    #[serde(default)]
+    pub(super) summary: String,
+    #[serde(default)]
+    pub(super) tags: Vec<String>,
+    #[serde(default)]
+    pub(super) importance: Option<u8>,
+    #[serde(default)]
+    pub(super) expires: Option<String>,
+    #[serde(default)]
+    pub(super) pinned: bool,
+    #[serde(default)]
+    pub(super) scope: Option<ScopeParams>,
+}
+
+impl NoteParams {
+    /// The note as the domain takes it; `field` is its place in the call.
+    pub(super) fn into_note(self, field: &str, now: Timestamp) -> Result<NewNote, Refusal> {
+        let expires = expires(self.expires.as_deref(), field, now)?.and_then(Expires::moment);
+        Ok(NewNote {
+            content: self.content,
+            summary: self.summary,
+            key: self.key,
+            tags: self.tags,
+            importance: self.importance,
+            expires,
+            pinned: self.pinned,
+            private: self.scope == Some(ScopeParams::Session),
+            ..NewNote::default()
+        })
+    }
+}
+
+/// When a note expires, if that is said.
+pub(super) fn expires(
+    text: Option<&str>,
+    field: &str,
+    now: Timestamp,
+) -> Result<Option<Expires>, Refusal> {
+    let parsed = text.map(|text| Expires::parse(text, now)).transpose();
+    parsed.map_err(|error| Refusal::Invalid {
+        field: format!("{field}expires"),
+        why: error.to_string(),
+    })
+}
+
+/// Who is to see a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ScopeParams {
+    Project,
+    Session,
+}
+
+/// A kind that can be asked for.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum KindParams {
+    Blueprint,
+    Anchor,
+    Lesson,
+    Note,
+    Session,
+}
+
+impl From<KindParams> for Kind {
+    fn from(kind: KindParams) -> Self {
+        match kind {
+            KindParams::Blueprint => Self::Blueprint,
+            KindParams::Anchor => Self::Anchor,
+            KindParams::Lesson => Self::Lesson,
+            KindParams::Note => Self::Note,
+            KindParams::Session => Self::SessionRow,
+        }
+    }
+}
+
 fn yes() -> bool {
     true
 }
@@ -57,14 +144,22 @@ pub(super) fn part(
     blueprints: Vec<BlueprintParams>,
     anchors: Vec<AnchorParams>,
     lessons: Vec<LessonParams>,
-) -> Staged {
-    Staged {
+    notes: Vec<NoteParams>,
+    now: Timestamp,
+) -> Result<Staged, Refusal> {
+    let notes = notes
+        .into_iter()
+        .enumerate()
+        .map(|(at, note)| note.into_note(&format!("notes[{at}]."), now))
+        .collect::<Result<_, Refusal>>()?;
+    Ok(Staged {
         summary,
         blueprints: blueprints.into_iter().map(Blueprint::from).collect(),
         anchors: anchors.into_iter().map(Anchor::from).collect(),
         lessons: lessons.into_iter().map(Lesson::from).collect(),
+        notes,
         ..Staged::default()
-    }
+    })
 }
 
 impl From<BlueprintParams> for Blueprint {

@@ -4,7 +4,8 @@ use anchord_memory::{Revision, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::{AnchorParams, BlueprintParams, LessonParams, part};
+use super::params::{AnchorParams, BlueprintParams, LessonParams, NoteParams, part};
+use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
@@ -22,6 +23,8 @@ struct Params {
     /// Learned from a failure
     #[serde(default)]
     lessons: Vec<LessonParams>,
+    #[serde(default)]
+    notes: Vec<NoteParams>,
     /// Refuse, and show what changed, when memory is at another revision
     expected_revision: Option<u64>,
 }
@@ -39,7 +42,9 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
-    let part = part(None, params.blueprints, params.anchors, params.lessons);
+    let part =
+        part(None, params.blueprints, params.anchors, params.lessons, params.notes, clock::now())
+            .map_err(|refusal| ToolError::Caller(format!("failed to save: {refusal}")))?;
     let expected_revision = params.expected_revision.map(Revision);
     context.save(params.session_summary, part, expected_revision, render::save).await
 }

@@ -188,7 +188,7 @@ fn what_is_cut_is_counted_and_fetched_by_cursor() {
     ## Sessions (1)
     s6 2026-11-02 claude-code: worked
 
-    Size 5.8 KB: 4 blueprints, 1 anchor, 0 lessons, 1 session. Revision 1.
+    Size 5.8 KB: 4 blueprints, 1 anchor, 1 session. Revision 1.
     Cut to fit: 2 blueprints by title (…). The rest: memory_load {"cursor":"b3"}. One alone, or too long for a page: memory_get {"id":"b4"}.
     "#);
     let asked = Asked { cursor: first.next, ..asked };

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{record, record_page};
+use crate::Reader;
 use crate::testing::{apply, blueprint, blueprints, mutable, origin, save};
 use crate::{Memory, limits, plan_forget};
 
@@ -25,7 +26,7 @@ fn a_record_shows_its_text_and_where_it_came_from() {
     b1 version 1; written 2026-11-02 by claude-code in session one.
     ");
     save(&mut memory, &origin("two", 3), blueprints([mutable("Store", "sled")]));
-    let plan = plan_forget(&memory, id, None, &origin("three", 4)).unwrap();
+    let plan = plan_forget(&memory, &Reader::anyone(), id, None, &origin("three", 4)).unwrap();
     apply(&mut memory, plan);
     insta::assert_snapshot!(record(memory.record(id).unwrap()), @r"
     b1 [decision, mutable] Store

@@ -1,6 +1,7 @@
 //! What writes answer.
 
 use super::{checkpoint, forget, save};
+use crate::Reader;
 use crate::testing::{apply, blueprint, blueprints, lesson, lessons, origin};
 use crate::{Archived, Memory, Staged, plan_checkpoint, plan_forget};
 
@@ -16,7 +17,7 @@ fn replies_say_what_came_of_a_write() {
     "#);
     apply(&mut memory, plan);
     let mut outcome = crate::testing::save(&mut memory, &by, lessons([lesson("x1", "")]));
-    insta::assert_snapshot!(save(&outcome), @"Saved as s3, revision 1: 1 blueprint (+1), 0 anchors, 1 lesson (+1), 1 session; 0.1 KB.");
+    insta::assert_snapshot!(save(&outcome), @"Saved as s3, revision 1: 1 blueprint (+1), 1 lesson (+1), 1 session; 0.1 KB.");
 
     let mut part = blueprints([blueprint("Store", "redb")]);
     part.lessons = vec![lesson("x1", "more")];
@@ -24,7 +25,7 @@ fn replies_say_what_came_of_a_write() {
     outcome.archived = Archived { anchors: 1, rows: 12, lessons: 3 };
     outcome.totals.rendered_bytes = 600 * 1024;
     insta::assert_snapshot!(save(&outcome), @r#"
-    Saved as s3, revision 2: 1 blueprint, 0 anchors, 1 lesson, 1 session; 600.0 KB.
+    Saved as s3, revision 2: 1 blueprint, 1 lesson, 1 session; 600.0 KB.
     1 merged into what was there.
     Left as they were, since immutable: b1 "Store". To supersede one, write it again with immutable: false.
     Archived: 1 anchor whose file is gone, 12 sessions folded into one, 3 lessons that were oldest.
@@ -45,7 +46,8 @@ fn forgetting_names_the_record() {
     let by = origin("one", 1);
     crate::testing::save(&mut memory, &by, lessons([lesson("x1", "")]));
     for expected in ["Forgotten, kept in history: l1 x1\n", "Was forgotten before: l1 x1\n"] {
-        let plan = plan_forget(&memory, "l1".parse().unwrap(), None, &by).unwrap();
+        let plan =
+            plan_forget(&memory, &Reader::anyone(), "l1".parse().unwrap(), None, &by).unwrap();
         assert_eq!(forget(&apply(&mut memory, plan)), expected);
     }
 }

@@ -1,0 +1,124 @@
+//! What a text looks like, and tags for one that came without any. Fixed rules, looked through in order: the same
+//! text is always the same.
+
+use std::path::Path;
+
+use super::ContentType;
+use crate::limits::AUTO_TAGS_MAX;
+
+const ERROR_MARKS: [&str; 7] =
+    ["error:", "Error:", "panic:", "FAIL", "goroutine", "Exception", "Traceback"];
+const CODE_MARKS: [&str; 7] = ["```", "func ", "class ", "def ", "import ", "package ", "#include"];
+const DECISION_MARKS: [&str; 7] =
+    ["decided", "agreed", "will use", "chosen", "approach:", "decision:", "going with"];
+
+/// Languages by file extension.
+const EXTENSIONS: [(&str, &str); 13] = [
+    ("go", "go"),
+    ("ts", "typescript"),
+    ("tsx", "react"),
+    ("jsx", "react"),
+    ("py", "python"),
+    ("yaml", "yaml"),
+    ("yml", "yaml"),
+    ("json", "json"),
+    ("rs", "rust"),
+    ("js", "javascript"),
+    ("java", "java"),
+    ("rb", "ruby"),
+    ("sql", "sql"),
+];
+
+const INFRASTRUCTURE: [&str; 8] =
+    ["kubernetes", "docker", "cilium", "postgres", "nginx", "redis", "graphql", "terraform"];
+
+/// Looks at a text: an error before code, code before a decision, a decision before a command's output.
+pub fn detect(text: &str) -> ContentType {
+    let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
+    if has(&ERROR_MARKS) || names_a_line(text) {
+        ContentType::Error
+    } else if has(&CODE_MARKS) || is_bracketed(text) {
+        ContentType::Code
+    } else if DECISION_MARKS.iter().any(|mark| text.to_lowercase().contains(mark)) {
+        ContentType::Decision
+    } else if is_output(text) {
+        ContentType::ToolOutput
+    } else {
+        ContentType::Prose
+    }
+}
+
+/// `src/main.rs:42`, in a text of more than one line: a compiler's or a stack trace's.
+fn names_a_line(text: &str) -> bool {
+    text.contains('\n')
+        && text.split_whitespace().any(|word| {
+            let Some((file, line)) = word.split_once(':') else { return false };
+            extension(file).is_some() && line.starts_with(|c: char| c.is_ascii_digit())
+        })
+}
+
+/// Brackets are more than one character in twenty.
+fn is_bracketed(text: &str) -> bool {
+    let brackets = text.chars().filter(|c| matches!(c, '{' | '}' | '[' | ']' | '(' | ')' | ';'));
+    brackets.count() * 20 > text.chars().count()
+}
+
+/// A prompt, a drawn box, or mostly paths.
+fn is_output(text: &str) -> bool {
+    let start = text.trim_start();
+    if start.starts_with("$ ") || start.starts_with("> ") {
+        return true;
+    }
+    if text.chars().any(|c| ('\u{2500}'..='\u{257f}').contains(&c)) {
+        return true;
+    }
+    let (mut words, mut paths) = (0_usize, 0_usize);
+    for word in text.split_whitespace() {
+        words += 1;
+        paths += usize::from(word.contains('/') && !word.contains("://"));
+    }
+    paths * 10 > words * 3
+}
+
+/// At most five tags: the type unless it is prose, languages, infrastructure, `reference` for a link.
+pub fn auto_tags(text: &str) -> Vec<String> {
+    let kind = detect(text);
+    let mut tags: Vec<&str> = Vec::new();
+    let mut add = |tag| {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    };
+    if kind != ContentType::Prose {
+        add(kind.name());
+    }
+    for word in text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '`' | '(' | ')' | ','))
+    {
+        let known = extension(word.trim_end_matches(|c: char| c.is_ascii_punctuation()));
+        let known = known.or_else(|| extension(word.split(':').next().unwrap_or_default()));
+        if let Some(extension) = known
+            && let Some((_, tag)) = EXTENSIONS.iter().find(|(known, _)| *known == extension)
+        {
+            add(tag);
+        }
+    }
+    let lower = text.to_lowercase();
+    INFRASTRUCTURE.into_iter().filter(|word| lower.contains(word)).for_each(&mut add);
+    if lower.contains("https://") || lower.contains("http://") {
+        add("reference");
+    }
+    tags.truncate(AUTO_TAGS_MAX);
+    tags.into_iter().map(str::to_owned).collect()
+}
+
+/// The extension of a file's name: short, of letters and digits, beginning with a letter.
+fn extension(word: &str) -> Option<&str> {
+    let extension = Path::new(word).extension()?.to_str()?;
+    let fits = extension.len() <= 5
+        && extension.starts_with(|c: char| c.is_ascii_alphabetic())
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    fits.then_some(extension)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,35 @@
+use super::*;
+
+#[test]
+fn the_first_rule_that_fits_decides() {
+    for (text, kind) in [
+        ("error: cannot find value `x`", ContentType::Error),
+        ("Traceback (most recent call last):", ContentType::Error),
+        ("at handler\nsrc/auth.ts:14 in login", ContentType::Error),
+        ("see src/auth.ts:14 for the login", ContentType::Prose),
+        ("```rust\nlet a = 1;\n```", ContentType::Code),
+        ("fn a(b: [u8; 4]) { c(d[0]); }", ContentType::Code),
+        ("We decided on sled for the index", ContentType::Decision),
+        ("Going with one writer per project", ContentType::Decision),
+        ("$ cargo test\nrunning 3 tests", ContentType::ToolOutput),
+        ("├── src\n└── tests", ContentType::ToolOutput),
+        ("src/a.rs src/b.rs found", ContentType::ToolOutput),
+        ("The login page is slow on Mondays", ContentType::Prose),
+        ("", ContentType::Prose),
+    ] {
+        assert_eq!(detect(text), kind, "{text}");
+    }
+}
+
+#[test]
+fn tags_name_type_language_infrastructure_and_links_at_most_five() {
+    assert_eq!(
+        auto_tags("The parser is in `src/parse.rs`, its tests in (tests/parse.py)."),
+        ["rust", "python"]
+    );
+    assert_eq!(auto_tags("error: docker cannot reach redis"), ["error", "docker", "redis"]);
+    assert_eq!(auto_tags("Read https://example.org/a first"), ["reference"]);
+    assert_eq!(auto_tags("It is version 2.0 by now."), Vec::<String>::new());
+    let many = "error: a.go b.ts c.py d.rs e.yaml nginx http://x";
+    assert_eq!(auto_tags(many), ["error", "go", "typescript", "python", "rust"]);
+}

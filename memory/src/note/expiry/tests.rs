@@ -1,0 +1,25 @@
+use super::*;
+use crate::testing::day;
+
+#[test]
+fn durations_dates_and_times_are_understood() {
+    let now = day(1);
+    let parse = |text: &str| Expires::parse(text, now).map(|expires| expires.moment());
+    assert_eq!(parse("2d"), Ok(Some(day(3))));
+    assert_eq!(parse("1w"), Ok(Some(day(8))));
+    assert_eq!(parse("24h 1440m"), Ok(Some(day(3))));
+    assert_eq!(parse("P2D"), Ok(Some(day(3))));
+    assert_eq!(parse("2026-11-03T12:00:00Z"), Ok(Some(day(3))));
+    assert_eq!(parse("2026-11-03"), Ok(Timestamp::parse("2026-11-03T00:00:00Z")));
+    assert_eq!(parse(" Never "), Ok(None));
+}
+
+#[test]
+fn what_is_no_time_or_over_is_refused() {
+    let parse = |text: &str| Expires::parse(text, day(2)).unwrap_err();
+    assert_eq!(parse("soon"), ParseExpiryError::Form("soon".to_owned()));
+    assert_eq!(parse(""), ParseExpiryError::Form(String::new()));
+    assert_eq!(parse("-2d"), ParseExpiryError::Past("-2d".to_owned()));
+    assert_eq!(parse("2026-11-01"), ParseExpiryError::Past("2026-11-01".to_owned()));
+    assert!(matches!(parse("99999999999999y"), ParseExpiryError::Form(_)));
+}

@@ -1,0 +1,94 @@
+//! Checks what an agent gives as a note and brings it into the form in which it is kept.
+
+use super::NewNote;
+use crate::fold::one_line;
+use crate::limits::{
+    IMPORTANCE_MAX, KEY_CHARS_MAX, NOTE_BYTES_MAX, NOTE_SUMMARY_CHARS_MAX, TAG_CHARS_MAX, TAGS_MAX,
+};
+use crate::refusal::Refusal;
+
+/// Checks a note; `field` names its fields in a refusal, `items[2].`.
+pub(crate) fn accept_note(mut note: NewNote, field: &str) -> Result<NewNote, Refusal> {
+    if note.content.trim().is_empty() {
+        return Err(Refusal::invalid(format!("{field}content"), "is empty"));
+    }
+    content_fits(&note.content, field)?;
+    note.summary = summary_text(&note.summary, field)?;
+    note.key = note.key.map(|key| key_line(&key, field)).transpose()?;
+    note.tags = accept_tags(&note.tags, field)?;
+    note.importance = note.importance.map(|n| valid_importance(n, field)).transpose()?;
+    Ok(note)
+}
+
+/// Refuses a content that is too long.
+pub(crate) fn content_fits(content: &str, field: &str) -> Result<(), Refusal> {
+    if content.len() <= NOTE_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Refusal::TooLarge {
+        what: format!("{field}content"),
+        bytes: content.len(),
+        bytes_max: NOTE_BYTES_MAX,
+        advice: "keep the point and name the file that has the rest",
+    })
+}
+
+/// A summary as it is kept.
+pub(crate) fn summary_text(summary: &str, field: &str) -> Result<String, Refusal> {
+    let summary = summary.trim();
+    fits(format!("{field}summary"), summary, NOTE_SUMMARY_CHARS_MAX)?;
+    Ok(summary.to_owned())
+}
+
+/// A key as it is kept and looked up: on one line.
+pub(crate) fn key_line(key: &str, field: &str) -> Result<String, Refusal> {
+    let key = one_line(key);
+    if key.is_empty() {
+        return Err(Refusal::invalid(
+            format!("{field}key"),
+            "is empty; leave it out for a note without one",
+        ));
+    }
+    fits(format!("{field}key"), &key, KEY_CHARS_MAX)?;
+    Ok(key)
+}
+
+/// Tags as they are kept: lower case, each once, in the order given.
+pub(crate) fn accept_tags(tags: &[String], field: &str) -> Result<Vec<String>, Refusal> {
+    let mut accepted: Vec<String> = Vec::with_capacity(tags.len());
+    for tag in tags {
+        let tag = one_line(tag).to_lowercase();
+        let tag = tag.trim_start_matches('#');
+        fits(format!("{field}tags"), tag, TAG_CHARS_MAX)?;
+        if !tag.is_empty() && !accepted.iter().any(|known| known == tag) {
+            accepted.push(tag.to_owned());
+        }
+    }
+    if accepted.len() > TAGS_MAX {
+        let why = format!("has {} tags, {TAGS_MAX} are allowed", accepted.len());
+        return Err(Refusal::invalid(format!("{field}tags"), why));
+    }
+    Ok(accepted)
+}
+
+/// An importance within its bounds.
+pub(crate) fn valid_importance(importance: u8, field: &str) -> Result<u8, Refusal> {
+    if (1..=IMPORTANCE_MAX).contains(&importance) {
+        return Ok(importance);
+    }
+    let why = format!("is {importance}; give a number from 1 to {IMPORTANCE_MAX}");
+    Err(Refusal::invalid(format!("{field}importance"), why))
+}
+
+fn fits(field: String, text: &str, chars_max: usize) -> Result<(), Refusal> {
+    match text.chars().count() {
+        chars if chars > chars_max => Err(Refusal::invalid(
+            field,
+            format!("has {chars} characters, {chars_max} are allowed; put the rest in content"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

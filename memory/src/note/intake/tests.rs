@@ -1,0 +1,49 @@
+use super::*;
+
+fn refused(note: NewNote) -> String {
+    accept_note(note, "items[1].").unwrap_err().to_string()
+}
+
+fn note(content: &str) -> NewNote {
+    NewNote { content: content.to_owned(), ..NewNote::default() }
+}
+
+#[test]
+fn a_note_is_kept_verbatim_and_its_frame_in_one_form() {
+    let given = NewNote {
+        summary: "  short \n".to_owned(),
+        key: Some(" build \n command ".to_owned()),
+        tags: ["#Auth", "auth", " ", "Rate  Limit"].map(str::to_owned).to_vec(),
+        ..note("  kept as it is\n")
+    };
+    let accepted = accept_note(given, "").unwrap();
+    assert_eq!(accepted.content, "  kept as it is\n");
+    assert_eq!(accepted.summary, "short");
+    assert_eq!(accepted.key.as_deref(), Some("build command"));
+    assert_eq!(accepted.tags, ["auth", "rate limit"]);
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused_with_its_place() {
+    insta::assert_snapshot!(refused(note(" \n")), @"items[1].content is empty");
+    insta::assert_snapshot!(
+        refused(note(&"a".repeat(NOTE_BYTES_MAX + 1))),
+        @"items[1].content is 1048577 bytes, 1048576 are allowed; keep the point and name the file that has the rest"
+    );
+    insta::assert_snapshot!(
+        refused(NewNote { importance: Some(0), ..note("a") }),
+        @"items[1].importance is 0; give a number from 1 to 10"
+    );
+    insta::assert_snapshot!(
+        refused(NewNote { key: Some(" ".to_owned()), ..note("a") }),
+        @"items[1].key is empty; leave it out for a note without one"
+    );
+    insta::assert_snapshot!(
+        refused(NewNote { tags: (0..21).map(|n| n.to_string()).collect(), ..note("a") }),
+        @"items[1].tags has 21 tags, 20 are allowed"
+    );
+    insta::assert_snapshot!(
+        refused(NewNote { summary: "s".repeat(2001), ..note("a") }),
+        @"items[1].summary has 2001 characters, 2000 are allowed; put the rest in content"
+    );
+}

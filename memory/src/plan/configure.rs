@@ -1,0 +1,42 @@
+//! Configuring: what is said changes, the rest stays.
+
+use super::Plan;
+use crate::change::Change;
+use crate::limits::{BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN, LOAD_TOKENS_MIN};
+use crate::memory::Memory;
+use crate::refusal::Refusal;
+use crate::settings::Settings;
+
+/// Changes what is configured for the project, or for one client's own notes. Gives all that is configured
+/// then; nothing is written when it is so already.
+///
+/// # Errors
+/// When a number is out of its bounds.
+pub fn plan_configure(
+    memory: &Memory,
+    client: Option<&str>,
+    told: &Settings,
+) -> Result<Plan<Settings>, Refusal> {
+    within("budget_tokens", told.budget_tokens, BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX)?;
+    within("load_tokens", told.load_tokens, LOAD_TOKENS_MIN, BUDGET_TOKENS_MAX)?;
+    within("compact_above", told.compact_above.map(u32::from), 10, 100)?;
+    within("compact_to", told.compact_to.map(u32::from), 1, 100)?;
+    let before = memory.settings(client).map(|known| Settings::clone(known)).unwrap_or_default();
+    let settings = told.or(&before);
+    let changes = if settings == before {
+        Vec::new()
+    } else {
+        let client = client.map(str::to_owned);
+        vec![Change::Configure { client, settings: settings.clone() }]
+    };
+    Ok(Plan { changes, outcome: settings })
+}
+
+fn within(field: &str, number: Option<u32>, min: u32, max: u32) -> Result<(), Refusal> {
+    match number.filter(|number| !(min..=max).contains(number)) {
+        None => Ok(()),
+        Some(number) => {
+            Err(Refusal::invalid(field, format!("is {number}; give a number from {min} to {max}")))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Looking a record up by its id or key; a miss names what comes near.
+
+use crate::ids::{RecordId, Version};
+use crate::limits::NEAREST_MAX;
+use crate::memory::Memory;
+use crate::note::{Scope, key_line};
+use crate::reader::Reader;
+use crate::record::Record;
+use crate::refusal::Refusal;
+use crate::render::title;
+
+/// The record with this id, or a refusal that names those near it.
+///
+/// # Errors
+/// When the reader sees no such record.
+pub fn find<'a>(memory: &'a Memory, reader: &Reader, id: RecordId) -> Result<&'a Record, Refusal> {
+    if let Some(record) = memory.record(id).filter(|record| reader.sees(record)) {
+        return Ok(record);
+    }
+    let mut nearest: Vec<RecordId> = memory.active_of(id.kind).map(|record| record.id).collect();
+    nearest.sort_by_key(|near| near.number.abs_diff(id.number));
+    nearest.truncate(NEAREST_MAX);
+    Err(Refusal::NotFound { id, nearest })
+}
+
+/// The fact with this key, the reader's own before the project's.
+///
+/// # Errors
+/// When there is none; names the keys that come nearest.
+pub fn find_fact<'a>(
+    memory: &'a Memory,
+    reader: &Reader,
+    key: &str,
+) -> Result<&'a Record, Refusal> {
+    let key = key_line(key, "")?;
+    let own = reader.own_sessions().map(|session| Scope::Session(session.clone()));
+    let scopes: Vec<Scope> = own.chain([Scope::Project]).collect();
+    for scope in &scopes {
+        if let Some((_, id)) = memory.facts(scope).find(|(known, _)| *known == key)
+            && let Some(record) = memory.record(id)
+        {
+            return Ok(record);
+        }
+    }
+    let keys = scopes.iter().flat_map(|scope| memory.facts(scope)).map(|(known, _)| known);
+    let folded = key.to_lowercase();
+    let mut near: Vec<(f64, &str)> = keys
+        .map(|known| (strsim::jaro_winkler(&known.to_lowercase(), &folded), known))
+        .filter(|(likeness, _)| *likeness > LIKENESS_MIN)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    near.dedup_by_key(|(_, known)| *known);
+    near.truncate(NEAREST_MAX);
+    let nearest = near.into_iter().map(|(_, known)| known.to_owned()).collect();
+    Err(Refusal::NoSuchKey { key, nearest })
+}
+
+/// Jaro-Winkler likeness below which a key is no help.
+const LIKENESS_MIN: f64 = 0.6;
+
+/// Refuses a record that is at another version than the caller has in mind.
+pub(crate) fn at_version(record: &Record, expected: Option<Version>) -> Result<(), Refusal> {
+    match expected.filter(|version| *version != record.version) {
+        None => Ok(()),
+        Some(expected) => Err(Refusal::Conflict {
+            what: record.id.to_string(),
+            expected: expected.0.into(),
+            current: record.version.0.into(),
+            changed: vec![title(record)],
+        }),
+    }
+}

@@ -1,0 +1,137 @@
+use super::*;
+use crate::testing::{apply, note, origin};
+use crate::{Reader, Revision, Scope, SessionId, find, find_fact, plan_forget, render};
+
+fn noted(memory: &mut Memory, session: &str, on: i64, notes: &[NewNote]) -> NotesOutcome {
+    let items = notes.iter().cloned().map(Ok).collect();
+    let plan = plan_notes(memory, &origin(session, on), items).unwrap();
+    apply(memory, plan)
+}
+
+fn fact(key: &str, content: &str) -> NewNote {
+    NewNote { key: Some(key.to_owned()), ..note(content) }
+}
+
+fn private(content: &str) -> NewNote {
+    NewNote { private: true, ..note(content) }
+}
+
+fn reader(session: &str) -> Reader {
+    Reader::session(SessionId::new(session))
+}
+
+#[test]
+fn a_bad_item_fails_alone_and_is_named() {
+    let mut memory = Memory::default();
+    let notes = [note("The port is 7717"), note(" "), fact("build", "cargo build")];
+    let outcome = noted(&mut memory, "one", 1, &notes);
+    insta::assert_snapshot!(render::notes(&outcome), @r"
+    Stored n1 (4 tokens)
+    Stored n2 (3 tokens)
+    FAILED item 1: items[1].content is empty
+    2 stored, 1 failed; send those again corrected.
+    ");
+    assert_eq!(memory.totals().notes, 2);
+}
+
+#[test]
+fn when_nothing_can_be_stored_nothing_is_written() {
+    let memory = Memory::default();
+    let by = origin("one", 1);
+    let refused = |items: Vec<NewNote>| {
+        let items = items.into_iter().map(Ok).collect();
+        plan_notes(&memory, &by, items).unwrap_err().to_string()
+    };
+    insta::assert_snapshot!(refused(vec![]), @"content is missing; give content, or items");
+    insta::assert_snapshot!(refused(vec![note("")]), @"content is empty");
+    insta::assert_snapshot!(
+        refused(vec![note(""), note("")]),
+        @"items cannot be stored, not one of 2; the first: items[0].content is empty"
+    );
+    insta::assert_snapshot!(
+        refused(vec![note("a"); 101]),
+        @"items has 101 notes, 100 are allowed; send them in parts"
+    );
+}
+
+#[test]
+fn a_fact_is_replaced_and_the_same_text_counted() {
+    let mut memory = Memory::default();
+    noted(&mut memory, "one", 1, &[fact("port", "7717"), note("seen twice")]);
+    let outcome = noted(&mut memory, "two", 2, &[fact("port", "7718"), note("seen twice")]);
+    insta::assert_snapshot!(render::notes(&outcome), @r"
+    Replaced n1 (1 tokens, version 2)
+    Had already n2 (3 tokens, version 2)
+    ");
+    assert_eq!(memory.totals().notes, 2);
+    let kept = |id: &str| memory.record(id.parse().unwrap()).unwrap().note().unwrap().clone();
+    assert_eq!((kept("n1").content.as_str(), kept("n1").repeats), ("7718", 0));
+    assert_eq!((kept("n2").content.as_str(), kept("n2").repeats), ("seen twice", 1));
+    assert_eq!(&*memory.record("n1".parse().unwrap()).unwrap().created.session.0, "one");
+}
+
+#[test]
+fn a_sessions_own_notes_are_seen_by_it_alone_and_are_no_commit() {
+    let mut memory = Memory::default();
+    noted(
+        &mut memory,
+        "one",
+        1,
+        &[private("mine"), NewNote { private: true, ..fact("port", "1") }],
+    );
+    assert_eq!((memory.revision(), memory.totals().notes), (Revision(0), 0));
+    assert_eq!(memory.own_usage(&reader("one")), (2, 2));
+    assert_eq!(memory.own_usage(&reader("two")), (0, 0));
+    let id = "n1".parse().unwrap();
+    assert!(find(&memory, &reader("one"), id).is_ok());
+    insta::assert_snapshot!(
+        find(&memory, &reader("two"), id).unwrap_err(), @"there is no record n1"
+    );
+    assert!(plan_forget(&memory, &reader("two"), id, None, &origin("two", 2)).is_err());
+
+    // The same text and the same key of the project's are others.
+    noted(&mut memory, "two", 2, &[note("mine"), fact("port", "2")]);
+    assert_eq!((memory.revision(), memory.totals().notes), (Revision(1), 2));
+    let port =
+        |who: &str| find_fact(&memory, &reader(who), "port").unwrap().note().unwrap().clone();
+    assert_eq!((port("one").content.as_str(), port("two").content.as_str()), ("1", "2"));
+    assert_eq!(port("one").scope, Scope::Session(SessionId::new("one")));
+}
+
+#[test]
+fn a_key_that_is_not_there_is_answered_with_those_near_it() {
+    let mut memory = Memory::default();
+    noted(&mut memory, "one", 1, &[fact("deploy.command", "make"), fact("db.port", "5432")]);
+    let miss = |key: &str| find_fact(&memory, &reader("one"), key).unwrap_err();
+    insta::assert_snapshot!(
+        miss("deploy command"), @"there is no fact with the key `deploy command`; near it are `deploy.command`"
+    );
+    insta::assert_snapshot!(
+        miss("xyz"), @"there is no fact with the key `xyz`; memory_search finds notes by their words"
+    );
+}
+
+#[test]
+fn what_is_kept_has_limits() {
+    let full = |totals| has_room(totals, &note("one more")).unwrap_err().to_string();
+    insta::assert_snapshot!(
+        full(Totals { notes_kept: NOTES_MAX, ..Totals::default() }),
+        @"this project's notes has no room: 100000 are kept; memory_forget what no longer holds"
+    );
+    insta::assert_snapshot!(
+        full(Totals { note_bytes: NOTES_BYTES_MAX, ..Totals::default() }),
+        @"the text of all notes of this project is 268435464 bytes, 268435456 are allowed; memory_forget what no longer holds"
+    );
+    let nearly = Totals { notes_kept: NOTES_MAX - 1, ..Totals::default() };
+    assert_eq!(has_room(nearly, &note("one more")), Ok(()));
+}
+
+#[test]
+fn what_is_forgotten_takes_no_room() {
+    let mut memory = Memory::default();
+    noted(&mut memory, "one", 1, &[note("four"), private("three")]);
+    assert_eq!((memory.totals().notes_kept, memory.totals().note_bytes), (2, 9));
+    let plan = plan_forget(&memory, &reader("one"), "n1".parse().unwrap(), None, &origin("one", 3));
+    apply(&mut memory, plan.unwrap());
+    assert_eq!((memory.totals().notes_kept, memory.totals().note_bytes), (1, 5));
+}

@@ -1,0 +1,215 @@
+//! Updating one record: only what is given changes. A record that is used is active again.
+
+use super::{Plan, at_version, find};
+use crate::draft::{Draft, Fields};
+use crate::ids::{RecordId, Timestamp, Version};
+use crate::index::MergeKey;
+use crate::memory::Memory;
+use crate::note::{
+    Expires, Note, Scope, accept_tags, auto_tags, content_fits, summary_text, valid_importance,
+};
+use crate::reader::Reader;
+use crate::record::{Body, Provenance, Record, Standing};
+use crate::refusal::Refusal;
+use crate::render::title;
+
+/// What is to change; what is `None` stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Update {
+    /// Of a note; empty takes it away.
+    pub summary: Option<String>,
+    /// Of a note.
+    pub content: Option<String>,
+    /// Of any record; none takes them away.
+    pub tags: Option<Vec<String>>,
+    /// Of a note, from 1 to 10.
+    pub importance: Option<u8>,
+    /// Of any record.
+    pub pinned: Option<bool>,
+    /// Of a note.
+    pub expires: Option<Expires>,
+    /// Of a session's own note: share it with the project.
+    pub share: bool,
+}
+
+/// What the caller of an update is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdateOutcome {
+    /// The record; another one when the note was shared and the project had the same already.
+    pub id: RecordId,
+    /// Its version now.
+    pub version: Version,
+    /// The record in one line, as it is now.
+    pub title: String,
+    /// Nothing had to change.
+    pub unchanged: bool,
+}
+
+/// Updates a record.
+///
+/// # Errors
+/// When there is no such record, it is forgotten or at another version, or what is given does not fit its kind.
+pub fn plan_update(
+    memory: &Memory,
+    reader: &Reader,
+    id: RecordId,
+    update: &Update,
+    expected_version: Option<Version>,
+    origin: &Provenance,
+) -> Result<Plan<UpdateOutcome>, Refusal> {
+    let record = find(memory, reader, id)?;
+    at_version(record, expected_version)?;
+    if record.standing == Standing::Forgotten {
+        return Err(Refusal::invalid(
+            id.to_string(),
+            "is forgotten; write it again to have it back",
+        ));
+    }
+    if *update == Update::default() {
+        let why = "is missing; give summary, content, tags, importance, pinned, expires or scope";
+        return Err(Refusal::invalid("what to update", why));
+    }
+    let mut fields = Fields {
+        id,
+        body: record.body.clone(),
+        standing: Standing::Active,
+        tags: record.tags.clone(),
+        pinned: update.pinned.unwrap_or(record.pinned),
+    };
+    if let Some(tags) = &update.tags {
+        fields.tags = accept_tags(tags, "")?;
+    }
+    match &mut fields.body {
+        Body::Note(note) => change_note(note, &mut fields.tags, update)?,
+        _ => only_marks(record, update)?,
+    }
+
+    let mut draft = Draft::new(memory);
+    let mut target = id;
+    match shared_twin(memory, record, &fields.body, update)? {
+        Some(twin) => {
+            target = twin;
+            draft.stand(id, Standing::Forgotten, origin);
+            repeat(&mut draft, twin, origin);
+        }
+        None => draft.write(fields, origin),
+    }
+    let written = draft.finish();
+    let record = written.head.record(target).map(|record| (record.version, title(record)));
+    let (version, title) = record.unwrap_or((Version::FIRST, String::new()));
+    let outcome =
+        UpdateOutcome { id: target, version, title, unchanged: written.changes.is_empty() };
+    Ok(Plan { changes: written.changes, outcome })
+}
+
+fn change_note(note: &mut Note, tags: &mut Vec<String>, update: &Update) -> Result<(), Refusal> {
+    if let Some(content) = &update.content {
+        if content.trim().is_empty() {
+            return Err(Refusal::invalid("content", "is empty; memory_forget takes a note away"));
+        }
+        content_fits(content, "")?;
+        if update.tags.is_none() && *tags == auto_tags(&note.content) {
+            *tags = auto_tags(content);
+        }
+        if *content != note.content && update.summary.is_none() {
+            // It summed up another text.
+            note.set_summary(String::new());
+        }
+        note.set_content(content.clone());
+    }
+    if let Some(summary) = &update.summary {
+        note.set_summary(summary_text(summary, "")?);
+    }
+    if let Some(importance) = update.importance {
+        note.importance = valid_importance(importance, "")?;
+    }
+    if let Some(expires) = update.expires {
+        note.expires = expires.moment();
+    }
+    if update.share {
+        note.scope = Scope::Project;
+    }
+    Ok(())
+}
+
+/// Other kinds take tags and a pin; their texts are written by checkpoint and save.
+fn only_marks(record: &Record, update: &Update) -> Result<(), Refusal> {
+    let given = [
+        ("summary", update.summary.is_some()),
+        ("content", update.content.is_some()),
+        ("importance", update.importance.is_some()),
+        ("expires", update.expires.is_some()),
+        ("scope", update.share),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((field, _)) => {
+            let noun = record.kind().noun();
+            let why = format!(
+                "is of notes alone and {} is a {noun}; of a {noun}, tags and pinned can be set here, \
+                 the rest is written again with memory_checkpoint or memory_save",
+                record.id
+            );
+            Err(Refusal::invalid(field, why))
+        }
+    }
+}
+
+/// The project's note that says what a session's own one would say once it is shared.
+fn shared_twin(
+    memory: &Memory,
+    record: &Record,
+    body: &Body,
+    update: &Update,
+) -> Result<Option<RecordId>, Refusal> {
+    let (true, Some(_), Body::Note(note)) = (update.share, record.owner(), body) else {
+        return Ok(None);
+    };
+    let key = MergeKey::note(&Scope::Project, note.key.as_deref(), &note.content);
+    let Some(twin) = memory.keyed(&key).find(|twin| {
+        note.key.is_some() || twin.note().is_some_and(|kept| kept.content == note.content)
+    }) else {
+        return Ok(None);
+    };
+    let same = twin.note().is_some_and(|kept| kept.content == note.content);
+    if same {
+        return Ok(Some(twin.id));
+    }
+    let key = note.key.as_deref().unwrap_or_default();
+    let why = format!(
+        "cannot be project: the project has {} with the key `{key}`; update that one",
+        twin.id
+    );
+    Err(Refusal::invalid("scope", why))
+}
+
+fn repeat(draft: &mut Draft<'_>, id: RecordId, origin: &Provenance) {
+    let Some(Body::Note(note)) = draft.head().record(id).map(|record| &record.body) else { return };
+    let note = Note { repeats: note.repeats + 1, ..note.clone() };
+    draft.change(id, Body::Note(note), Standing::Active, origin);
+}
+
+/// Makes a record that is used active again, and a note that its summary stood for whole. Nothing when it is
+/// neither archived nor condensed.
+pub fn plan_use(memory: &Memory, id: RecordId, origin: &Provenance) -> Option<Plan<()>> {
+    let record = memory.record(id)?;
+    let condensed = record.note().is_some_and(|note| note.condensed);
+    if record.standing != Standing::Archived && !(condensed && record.standing.is_active()) {
+        return None;
+    }
+    let body = match &record.body {
+        Body::Note(note) => Body::Note(Note { condensed: false, ..note.clone() }),
+        body => body.clone(),
+    };
+    let mut draft = Draft::new(memory);
+    draft.change(id, body, Standing::Active, origin);
+    Some(Plan { changes: draft.finish().changes, outcome: () })
+}
+
+/// Whether a note that is looked at now no longer holds by its own word.
+pub fn is_expired(record: &Record, now: Timestamp) -> bool {
+    record.note().is_some_and(|note| note.is_expired(now))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+use super::*;
+use crate::testing::{apply, blueprint, blueprints, day, note, origin, save};
+use crate::{Change, NewNote, Revision, SessionId, plan_forget, plan_notes};
+
+fn noted(memory: &mut Memory, session: &str, note: NewNote) -> RecordId {
+    let plan = plan_notes(memory, &origin(session, 1), vec![Ok(note)]).unwrap();
+    apply(memory, plan).stored[0].id
+}
+
+fn reader(session: &str) -> Reader {
+    Reader::session(SessionId::new(session))
+}
+
+fn updated(memory: &mut Memory, id: RecordId, update: &Update) -> UpdateOutcome {
+    let plan = plan_update(memory, &reader("one"), id, update, None, &origin("one", 2)).unwrap();
+    apply(memory, plan)
+}
+
+fn archive(memory: &mut Memory, id: RecordId) {
+    let record =
+        Record { standing: Standing::Archived, ..memory.record(id).unwrap().as_ref().clone() };
+    memory.apply(crate::Seq(memory.seq().0 + 1), &[Change::Put(Box::new(record))]);
+}
+
+#[test]
+fn only_what_is_given_changes() {
+    let mut memory = Memory::default();
+    let new = NewNote { summary: "short".to_owned(), ..note("error: it broke") };
+    let id = noted(&mut memory, "one", new);
+    let update = Update { importance: Some(9), pinned: Some(true), ..Update::default() };
+    let outcome = updated(&mut memory, id, &update);
+    assert_eq!((outcome.version, outcome.unchanged), (Version(2), false));
+    let record = memory.record(id).unwrap();
+    assert!(record.pinned);
+    assert_eq!(record.tags, ["error"]);
+    let note = record.note().unwrap();
+    assert_eq!((note.importance, note.summary.as_str()), (9, "short"));
+    assert!(updated(&mut memory, id, &update).unchanged);
+}
+
+#[test]
+fn a_new_content_drops_the_summary_of_the_old_one() {
+    let mut memory = Memory::default();
+    let new = NewNote { summary: "short".to_owned(), ..note("error: it broke") };
+    let id = noted(&mut memory, "one", new);
+    let content = Some("We decided to mend it".to_owned());
+    updated(&mut memory, id, &Update { content, ..Update::default() });
+    let record = memory.record(id).unwrap();
+    assert_eq!(record.tags, ["decision"]);
+    assert_eq!((record.note().unwrap().summary.as_str(), record.note().unwrap().tokens), ("", 6));
+}
+
+#[test]
+fn sharing_makes_a_note_everyones_as_a_commit() {
+    let mut memory = Memory::default();
+    let id = noted(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
+    let share = Update { share: true, ..Update::default() };
+    updated(&mut memory, id, &share);
+    assert_eq!((memory.revision(), memory.totals().notes), (Revision(1), 1));
+    assert!(find(&memory, &reader("two"), id).is_ok());
+    assert_eq!(memory.own_usage(&reader("one")), (0, 0));
+
+    // What the project has already is counted there.
+    let again = noted(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
+    assert_eq!(updated(&mut memory, again, &share).id, id);
+    assert_eq!(memory.totals().notes, 1);
+    assert_eq!(memory.record(id).unwrap().note().unwrap().repeats, 1);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_what_to_do() {
+    let mut memory = Memory::default();
+    let id = noted(&mut memory, "one", note("kept"));
+    let by = origin("one", 2);
+    save(&mut memory, &by, blueprints([blueprint("Store", "sled")]));
+    let refused = |id: &str, update: Update, version| {
+        let id = id.parse().unwrap();
+        plan_update(&memory, &reader("one"), id, &update, version, &by).unwrap_err().to_string()
+    };
+    let pin = || Update { pinned: Some(true), ..Update::default() };
+    insta::assert_snapshot!(refused("n1", Update::default(), None), @"what to update is missing; give summary, content, tags, importance, pinned, expires or scope");
+    insta::assert_snapshot!(refused("n1", pin(), Some(Version(4))), @r"
+    n1 is at 1 now, not at 4; nothing was written. Changed since:
+    n1: kept
+    ");
+    let importance = || Update { importance: Some(3), ..Update::default() };
+    insta::assert_snapshot!(refused("b2", importance(), None), @"importance is of notes alone and b2 is a blueprint; of a blueprint, tags and pinned can be set here, the rest is written again with memory_checkpoint or memory_save");
+    assert!(plan_update(&memory, &reader("one"), "b2".parse().unwrap(), &pin(), None, &by).is_ok());
+    let plan = plan_forget(&memory, &reader("one"), id, None, &by).unwrap();
+    apply(&mut memory, plan);
+    let update = pin();
+    let refusal = plan_update(&memory, &reader("one"), id, &update, None, &by).unwrap_err();
+    insta::assert_snapshot!(refusal, @"n1 is forgotten; write it again to have it back");
+}
+
+#[test]
+fn what_is_used_is_active_again() {
+    let mut memory = Memory::default();
+    let id = noted(&mut memory, "one", note("kept"));
+    assert!(plan_use(&memory, id, &origin("one", 2)).is_none());
+    archive(&mut memory, id);
+    assert_eq!((memory.totals().notes, memory.totals().archived), (0, 1));
+    let plan = plan_use(&memory, id, &origin("one", 3)).unwrap();
+    apply(&mut memory, plan);
+    assert_eq!((memory.totals().notes, memory.totals().archived), (1, 0));
+    archive(&mut memory, id);
+    updated(&mut memory, id, &Update { importance: Some(7), ..Update::default() });
+    assert!(memory.record(id).unwrap().standing.is_active());
+}
+
+#[test]
+fn expiry_is_told_by_the_time_that_is_given() {
+    let mut memory = Memory::default();
+    let id = noted(&mut memory, "one", NewNote { expires: Some(day(3)), ..note("soon over") });
+    let expired = |on| is_expired(memory.record(id).unwrap(), day(on));
+    assert_eq!((expired(2), expired(3)), (false, true));
+}

@@ -1,0 +1,114 @@
+//! What a project, or one client's own notes in it, has configured. What is not set here comes from the daemon's
+//! configuration, and then from the built-in values.
+
+use serde::{Deserialize, Serialize};
+
+use crate::guide::CheckpointMode;
+use crate::limits::{
+    BUDGET_TOKENS, COMPACT_ABOVE_PERCENT, COMPACT_TO_PERCENT, LOAD_TOKENS, SESSION_BUDGET_TOKENS,
+    SESSION_BUDGETS,
+};
+
+/// Settings; each may be absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Tokens of active notes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_tokens: Option<u32>,
+    /// Tokens of a load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_tokens: Option<u32>,
+    /// Whether a write compacts when the budget is nearly used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_compact: Option<bool>,
+    /// Percent of the budget above which it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compact_above: Option<u8>,
+    /// Percent of the budget that it comes down to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compact_to: Option<u8>,
+    /// How often agents are asked to checkpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_mode: Option<CheckpointMode>,
+}
+
+impl Settings {
+    /// These, and where they say nothing, those.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        Self {
+            budget_tokens: self.budget_tokens.or(other.budget_tokens),
+            load_tokens: self.load_tokens.or(other.load_tokens),
+            auto_compact: self.auto_compact.or(other.auto_compact),
+            compact_above: self.compact_above.or(other.compact_above),
+            compact_to: self.compact_to.or(other.compact_to),
+            checkpoint_mode: self.checkpoint_mode.or(other.checkpoint_mode),
+        }
+    }
+
+    /// Tokens of a load, the built-in number when none is set.
+    pub fn load_tokens(&self) -> u32 {
+        self.load_tokens.unwrap_or(LOAD_TOKENS)
+    }
+
+    /// The budget of the project's notes.
+    pub fn project_budget(&self) -> Budget {
+        self.budget(BUDGET_TOKENS)
+    }
+
+    /// The budget of a session's own notes, which depends on its client where nothing is set.
+    pub fn session_budget(&self, client: &str) -> Budget {
+        self.budget(session_budget_tokens(client))
+    }
+
+    fn budget(&self, tokens: u32) -> Budget {
+        let above = self.compact_above.unwrap_or(COMPACT_ABOVE_PERCENT);
+        Budget {
+            tokens: self.budget_tokens.unwrap_or(tokens),
+            auto_compact: self.auto_compact.unwrap_or(true),
+            above,
+            // Coming down to more than where it began would compact at every write.
+            to: self.compact_to.unwrap_or(COMPACT_TO_PERCENT).min(above),
+        }
+    }
+}
+
+/// What a client's sessions have for their own notes unless something else is set.
+fn session_budget_tokens(client: &str) -> u32 {
+    let client = client.to_lowercase();
+    let known = SESSION_BUDGETS.iter().find(|(name, _)| client.starts_with(name));
+    known.map_or(SESSION_BUDGET_TOKENS, |(_, tokens)| *tokens)
+}
+
+/// A budget in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Tokens that active notes may have.
+    pub tokens: u32,
+    /// Whether a write that goes above `above` compacts.
+    pub auto_compact: bool,
+    /// Percent of the budget above which a write compacts.
+    pub above: u8,
+    /// Percent of the budget that compaction comes down to.
+    pub to: u8,
+}
+
+impl Budget {
+    /// Tokens that are `percent` of the budget, rounded down.
+    pub fn share(&self, percent: u8) -> u64 {
+        u64::from(self.tokens) * u64::from(percent) / 100
+    }
+
+    /// Whether a write that leaves `used` tokens active has to compact.
+    pub fn is_exceeded(&self, used: u64) -> bool {
+        self.auto_compact && used > self.share(self.above)
+    }
+
+    /// Whether answers show summaries in place of long texts.
+    pub fn is_tight(&self, used: u64) -> bool {
+        used > self.share(crate::limits::TIGHT_ABOVE_PERCENT)
+    }
+}
+
+#[cfg(test)]
+mod tests;

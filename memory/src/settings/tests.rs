@@ -1,0 +1,31 @@
+use super::*;
+
+#[test]
+fn a_sessions_budget_depends_on_its_client_until_it_is_set() {
+    let none = Settings::default();
+    let tokens = |client| none.session_budget(client).tokens;
+    assert_eq!(
+        [tokens("claude-code"), tokens("Cursor"), tokens("codex")],
+        [80_000, 60_000, 100_000]
+    );
+    let set = Settings { budget_tokens: Some(5_000), ..none.clone() };
+    assert_eq!(set.session_budget("claude-code").tokens, 5_000);
+    assert_eq!(none.project_budget().tokens, 100_000);
+}
+
+#[test]
+fn what_is_set_nearer_wins() {
+    let project = Settings { budget_tokens: Some(1), ..Settings::default() };
+    let file = Settings { budget_tokens: Some(2), load_tokens: Some(3), ..Settings::default() };
+    let both = project.or(&file);
+    assert_eq!((both.budget_tokens, both.load_tokens), (Some(1), Some(3)));
+}
+
+#[test]
+fn compaction_never_comes_down_to_more_than_where_it_begins() {
+    let settings = Settings { compact_above: Some(50), ..Settings::default() };
+    let budget = settings.project_budget();
+    assert_eq!((budget.above, budget.to), (50, 50));
+    assert!(!budget.is_exceeded(50_000));
+    assert!(budget.is_exceeded(50_001));
+}

@@ -1,0 +1,67 @@
+//! The error against numbers that the real tokenizer gave for texts of each class, and what budgets rest on.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde::Deserialize;
+
+use super::count;
+
+/// Texts of 10 to 80 words, as notes are, with the tokens that `o200k` has for them; docs/tokens.md says how
+/// they were recorded.
+const SAMPLES: &str = include_str!("samples.jsonl");
+
+#[derive(Deserialize)]
+struct Sample {
+    class: String,
+    o200k: u32,
+    text: String,
+}
+
+#[test]
+fn errors_stay_small_on_every_class_of_text() {
+    let mut errors: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for line in SAMPLES.lines() {
+        let sample: Sample = serde_json::from_str(line).unwrap();
+        let error = (f64::from(count(&sample.text)) - f64::from(sample.o200k)).abs();
+        let (sum, samples) = errors.entry(sample.class).or_default();
+        *sum += error / f64::from(sample.o200k);
+        *samples += 1.0;
+    }
+    assert_eq!(errors.keys().collect::<Vec<_>>(), ["cjk", "code", "json", "logs", "prose"]);
+    for (class, (sum, samples)) in errors {
+        assert!(samples >= 6.0, "{class}: {samples} samples");
+        assert!(sum / samples <= 0.05, "{class}: {:.1} %", 100.0 * sum / samples);
+    }
+}
+
+#[test]
+fn common_words_are_one_token_and_rulers_are_few() {
+    assert_eq!(count(""), 0);
+    assert_eq!(count("the"), 1);
+    assert_eq!(count("Hello, world!"), 4);
+    assert_eq!(count("fn main() {\n    return;\n}\n"), 8);
+    assert_eq!(count("1234567"), 3);
+    assert!(count(&"-".repeat(80)) <= 2);
+    assert!(count(&" ".repeat(80)) <= 2);
+}
+
+proptest! {
+    #[test]
+    fn lines_add_up(
+        lines in prop::collection::vec("[ a-zA-Z0-9_.,:;(){}'\"/=<>-]{0,60}|[一-龠ぁ-ん。、]{0,20}", 2..8)
+    ) {
+        let whole = count(&lines.join("\n"));
+        let parts: u32 = lines.iter().map(|line| count(line)).sum();
+        // A line's end is one token, or goes into the signs before it.
+        let ends = u32::try_from(lines.len()).unwrap() - 1;
+        prop_assert!(whole <= parts + 2 * ends, "{whole} of {parts} + {ends}");
+        prop_assert!(whole + ends >= parts, "{whole} of {parts} + {ends}");
+    }
+
+    #[test]
+    fn any_text_is_counted(text in ".{0,200}") {
+        prop_assert!(count(&text) as usize <= text.len());
+        prop_assert_eq!(count(&text) == 0, text.is_empty());
+    }
+}
