@@ -99,6 +99,14 @@ pub const COMPACT_ABOVE_PERCENT: u8 = 90;
 pub const COMPACT_TO_PERCENT: u8 = 80;
 /// Percent of the budget above which answers show summaries.
 pub const TIGHT_ABOVE_PERCENT: u8 = 80;
+/// Hits of one search, unless said otherwise.
+pub const HITS: usize = 10;
+/// Hits of one search at most.
+pub const HITS_MAX: usize = 100;
+/// Characters of one hit's text.
+pub const HIT_CHARS_MAX: usize = 700;
+/// Hits that were left out and are named.
+pub const HITS_NAMED_MAX: usize = 20;
 /// Records on one page of a list, unless said otherwise.
 pub const LIST_RECORDS: usize = 20;
 /// Records on one page of a list at most.
