@@ -92,3 +92,7 @@ pub const COMPACT_TO_PERCENT: u8 = 80;
 pub const TIGHT_ABOVE_PERCENT: u8 = 80;
 /// How much slower what the project shares fades than what one session keeps for itself.
 pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
+/// Notes that one note is compared with in search of near duplicates.
+pub const DUPLICATE_CANDIDATES_MAX: usize = 100;
+/// Notes of each list that a compaction's plan or reply names.
+pub const COMPACTION_SHOWN_MAX: usize = 20;

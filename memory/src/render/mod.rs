@@ -3,6 +3,7 @@
 //! The same memory gives the same bytes.
 
 mod changes;
+mod compact;
 pub(crate) mod item;
 mod load;
 mod notice;
@@ -13,6 +14,7 @@ mod size;
 pub mod zipmem;
 
 pub use changes::changes_since;
+pub use compact::{compaction, compaction_plan};
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use record::{record, record_page};
 pub use replies::{checkpoint, forget, import, notes, save, update};
