@@ -5,6 +5,7 @@
 
 pub mod activation;
 mod admin;
+mod budgets;
 pub mod clock;
 pub mod config;
 mod daemon;
@@ -19,6 +20,7 @@ mod metrics;
 pub mod project;
 pub mod projects;
 mod run;
+mod secrets;
 mod sessions;
 mod socket;
 pub mod store;

@@ -1,7 +1,7 @@
 //! Logs: one file a day in the logs directory, the last [`LOG_FILES_MAX`] kept, plain text. A day's file
 //! is not written beyond [`LOG_FILE_BYTES_MAX`], so that an error in a loop cannot fill the disk.
 //!
-//! Never any memory content. Our own events are written without it; other crates print what passes
+//! Never any memory content, and no secret: each line passes the filter in `secrets.rs`. Our own events are written without it; other crates print what passes
 //! through them (rmcp prints whole requests from `debug` up, and an `error` of its may quote one), so
 //! of theirs only errors are kept, of rmcp none, whatever `ANCHORD_LOG` asks for.
 
@@ -20,6 +20,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::clock;
 use crate::limits::{LOG_FILE_BYTES_MAX, LOG_FILES_MAX};
+use crate::secrets;
 
 /// The environment variable that sets what of ours is logged: a level, or `target=level` separated
 /// by commas.
@@ -124,12 +125,13 @@ impl<W: Write> Capped<W> {
 
 impl<W: Write> Write for Capped<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let cleaned = secrets::clean_line(line);
         let day = (self.clock)().0.div_euclid(MILLIS_PER_DAY);
         if day != self.day {
             (self.day, self.bytes) = (day, 0);
         }
         let full = self.bytes > self.bytes_max;
-        self.bytes = self.bytes.saturating_add(line.len() as u64);
+        self.bytes = self.bytes.saturating_add(cleaned.len() as u64);
         if full {
             return Ok(line.len());
         }
@@ -137,7 +139,7 @@ impl<W: Write> Write for Capped<W> {
             self.inner.write_all(b"this day's log is full; the rest of the day is not logged\n")?;
             return Ok(line.len());
         }
-        self.inner.write_all(line)?;
+        self.inner.write_all(&cleaned)?;
         Ok(line.len())
     }
 

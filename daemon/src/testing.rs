@@ -282,6 +282,24 @@ async fn answer(reader: &mut BufReader<ReadHalf<DuplexStream>>) -> Answer {
     serde_json::from_str(&line).unwrap()
 }
 
+/// The files beneath a directory whose bytes hold a value.
+pub(crate) fn holding(directory: &Path, value: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            found.extend(holding(&path, value));
+        } else if kind.is_file() {
+            let bytes = std::fs::read(&path).unwrap();
+            if bytes.windows(value.len()).any(|part| part == value.as_bytes()) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
 async fn start(scratch: &Path, after_crash: bool) -> Arc<Daemon> {
     let dir = scratch.join("instance");
     let host = Host { boot: host::boot_id(), name: "test".to_owned() };

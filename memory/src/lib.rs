@@ -23,10 +23,13 @@ mod merge;
 mod note;
 mod plan;
 mod reader;
+mod recall;
 mod record;
 mod refusal;
 pub mod render;
 mod retention;
+pub mod search;
+pub mod secrets;
 mod settings;
 mod staged;
 #[cfg(test)]
@@ -49,6 +52,7 @@ pub use plan::{
     plan_save, plan_update, plan_use,
 };
 pub use reader::Reader;
+pub use recall::{Recall, Recalled, recall};
 pub use record::{
     Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, SessionRow,
     Standing,

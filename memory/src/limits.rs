@@ -45,6 +45,15 @@ pub const CHANGES_SHOWN_MAX: usize = 20;
 /// Near ids offered for one that is not there.
 pub const NEAREST_MAX: usize = 3;
 
+/// Times that a text is looked through for secrets: what is removed may show another.
+pub const SECRET_PASSES_MAX: usize = 4;
+/// A name longer than this says nothing about the value beside it.
+pub const SECRET_NAME_BYTES_MAX: usize = 200;
+/// A secret beside a word is shorter than this; what is longer is data.
+pub const SECRET_VALUE_BYTES_MAX: usize = 512;
+/// A block with a private key ends within this.
+pub const KEY_BLOCK_BYTES_MAX: usize = 32 * 1024;
+
 /// Notes of a project, archived ones included.
 pub const NOTES_MAX: u64 = 100_000;
 /// Text of all notes of a project, archived ones included.
@@ -90,9 +99,32 @@ pub const COMPACT_ABOVE_PERCENT: u8 = 90;
 pub const COMPACT_TO_PERCENT: u8 = 80;
 /// Percent of the budget above which answers show summaries.
 pub const TIGHT_ABOVE_PERCENT: u8 = 80;
+/// Hits of one search, unless said otherwise.
+pub const HITS: usize = 10;
+/// Hits of one search at most.
+pub const HITS_MAX: usize = 100;
+/// Characters of one hit's text.
+pub const HIT_CHARS_MAX: usize = 700;
+/// Hits that were left out and are named.
+pub const HITS_NAMED_MAX: usize = 20;
+/// Records on one page of a list, unless said otherwise.
+pub const LIST_RECORDS: usize = 20;
+/// Records on one page of a list at most.
+pub const LIST_RECORDS_MAX: usize = 200;
 /// How much slower what the project shares fades than what one session keeps for itself.
 pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
 /// Notes that one note is compared with in search of near duplicates.
 pub const DUPLICATE_CANDIDATES_MAX: usize = 100;
 /// Notes of each list that a compaction's plan or reply names.
 pub const COMPACTION_SHOWN_MAX: usize = 20;
+
+/// Characters of a query that are read.
+pub const QUERY_CHARS_MAX: usize = 2_000;
+/// Terms of a query that are searched.
+pub const QUERY_TERMS_MAX: usize = 64;
+/// Terms of a query that are corrected when nothing is found.
+pub const CORRECTED_TERMS_MAX: usize = 8;
+/// What is told apart of a word.
+pub const SEARCH_TERM_BYTES_MAX: usize = 64;
+/// Words whose stems are remembered on one thread.
+pub const SEARCH_MEMO_WORDS_MAX: usize = 8_192;

@@ -12,6 +12,7 @@ use crate::http::api::{
 };
 use crate::project::{Decide, Decided};
 use crate::projects::{Located, ProjectId};
+use crate::secrets::{self, Removed};
 
 /// What an agent would get at its start; no notice counts as shown.
 pub(crate) async fn load(daemon: &Daemon, project: &str) -> Answer<LoadReply> {
@@ -58,8 +59,10 @@ pub(crate) async fn export_document(
 /// Takes in another system's memory, or shows what that would do.
 pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answer<ImportReply> {
     let ImportSource::Zipmem = params.source;
-    let zipmem = import::parse(&params.state, params.session.as_deref())
-        .map_err(|error| bad_request(&error))?;
+    let mut removed = Removed::default();
+    let state = without_secrets(&params.state, &mut removed);
+    let session = params.session.as_deref().map(|text| without_secrets(text, &mut removed));
+    let zipmem = import::parse(&state, session.as_deref()).map_err(|error| bad_request(&error))?;
     let digest = digest(&params);
     let asked = ask(daemon, &params.project)?;
     let by = Provenance {
@@ -86,7 +89,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         lessons: counts(zipmem.lessons.len(), outcome.added.lessons),
         sessions: counts(zipmem.rows.len(), outcome.sessions),
         merged: outcome.merged,
-        remarks: remarks(outcome),
+        remarks: remarks(outcome, &removed),
     };
     if params.dry_run || reply.already {
         return Ok(reply);
@@ -116,12 +119,25 @@ async fn establish_project(daemon: &Daemon, located: Located) -> Answer<ProjectI
 }
 
 /// What of the source needs a word: what stayed as it was here, and what could not be used.
-fn remarks(outcome: &import::ImportOutcome) -> Vec<String> {
+fn remarks(outcome: &import::ImportOutcome, removed: &Removed) -> Vec<String> {
+    let taken =
+        (!removed.is_empty()).then(|| format!("secrets were taken out: {}", removed.kinds()));
     let kept = outcome
         .kept
         .iter()
         .map(|kept| format!("blueprint \"{}\" is immutable here and stays as it is", kept.title));
-    kept.chain(outcome.notes.iter().cloned()).collect()
+    kept.chain(outcome.notes.iter().cloned()).chain(taken).collect()
+}
+
+/// A source's text without its secrets; what is no JSON is for the reader of it to refuse.
+fn without_secrets(text: &str, removed: &mut Removed) -> String {
+    match serde_json::from_str(text) {
+        Ok(mut value) => {
+            secrets::clean_json(&mut value, removed);
+            value.to_string()
+        }
+        Err(_) => secrets::clean(text).into_owned(),
+    }
 }
 
 fn digest(params: &ImportParams) -> String {

@@ -132,6 +132,16 @@ fn a_days_log_stops_at_its_limit_and_the_next_day_goes_on() {
     assert_eq!(page.text(), format!("1234567890{full}next"));
 }
 
+#[test]
+fn a_line_is_written_without_its_secrets() {
+    let page = Page::default();
+    let mut log = Capped::new(page.clone(), 1_000, || Timestamp(0));
+    let token = ["gh", "p_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA1b"].concat();
+    let line = format!("cannot read {token}\n");
+    assert_eq!(log.write(line.as_bytes()).unwrap(), line.len());
+    assert_eq!(page.text(), "cannot read [secret removed: GitHub token]\n");
+}
+
 /// The one test that sets this process's subscriber.
 #[test]
 fn events_reach_a_plain_file_in_the_logs_directory() {

@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anchord_memory::{
-    ArchivePlan, Change, CheckpointOutcome, Counts, Memory, Provenance, Reader, Refusal, Revision,
-    Save, SaveOutcome, Staged, archive, plan_checkpoint, plan_save,
+    Accesses, ArchivePlan, Change, CheckpointOutcome, Counts, Memory, NewNote, NotesOutcome,
+    Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save, SaveOutcome,
+    Staged, Timestamp, archive, plan_checkpoint, plan_notes, plan_save, plan_use,
 };
 
 use super::tool::ToolError;
+use crate::budgets::{self, InForce};
 use crate::clock;
+use crate::config::Config;
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided};
 use crate::projects::Presence;
@@ -27,11 +30,54 @@ pub(crate) struct Context {
     pub(crate) call: Call,
 }
 
+/// The budgets that a call's notes fall under.
+#[derive(Clone, Debug)]
+pub(crate) struct Budgets {
+    pub(crate) project: InForce,
+    /// Of what the session keeps for itself.
+    pub(crate) session: InForce,
+}
+
+impl Budgets {
+    pub(crate) fn new(memory: &Memory, config: &Config, holder: &budgets::Holder) -> Self {
+        Self {
+            project: budgets::project(memory, config),
+            session: budgets::session(memory, config, holder),
+        }
+    }
+}
+
+/// Retention at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranking {
+    pub(crate) accesses: Accesses,
+    pub(crate) now: Timestamp,
+    /// How much slower what the project shares fades.
+    pub(crate) factor: u32,
+}
+
+impl Ranking {
+    pub(crate) fn parts(&self, record: &Record) -> RetentionParts {
+        RetentionParts::of(record, &self.accesses, self.now, self.factor)
+    }
+
+    /// What a search multiplies a hit's score by, in (0, 1].
+    #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
+    pub(crate) fn prior(&self, record: &Record) -> f32 {
+        self.parts(record).prior(record.standing) as f32
+    }
+
+    /// The same in words.
+    pub(crate) fn explain(&self, record: &Record) -> String {
+        self.parts(record).to_string()
+    }
+}
+
 /// Another session that is live in the same project.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveSession {
     pub(crate) client: Arc<str>,
-    pub(crate) since: anchord_memory::Timestamp,
+    pub(crate) since: Timestamp,
 }
 
 impl Context {
@@ -147,6 +193,50 @@ impl Context {
             _ if staged.is_empty() => None,
             counts if counts == Counts::default() => Some("a summary".to_owned()),
             counts => Some(counts.to_string()),
+        }
+    }
+
+    /// Stores notes; `reply` words the outcome as the tool set does.
+    pub(crate) async fn note(
+        &self,
+        notes: Vec<Result<NewNote, Refusal>>,
+        reply: fn(&NotesOutcome, &Budgets) -> String,
+    ) -> Result<String, ToolError> {
+        let (config, holder) = (self.daemon.config.clone(), self.holder());
+        self.write("note", Staged::default(), move |memory, by, _| {
+            let plan = plan_notes(memory, by, notes.clone())?;
+            let budgets = Budgets::new(memory, &config, &holder);
+            Ok((plan.changes, reply(&plan.outcome, &budgets)))
+        })
+        .await
+    }
+
+    /// What retention makes of a record's score now.
+    pub(crate) fn ranking(&self, view: &View, now: Timestamp) -> Ranking {
+        let settings = budgets::project_settings(&view.memory, &self.daemon.config);
+        let accesses = view.project.as_ref().map(|project| project.accesses()).unwrap_or_default();
+        Ranking { accesses, now, factor: settings.half_life_factor() }
+    }
+
+    /// Whose budget the session's own notes have.
+    pub(crate) fn holder(&self) -> budgets::Holder {
+        budgets::Holder { client: self.session.client().to_string(), flag: None }
+    }
+
+    /// A record that was looked at is active again. The answer does not wait on the outcome: at worst the record
+    /// stays where it is.
+    pub(crate) async fn used(&self, id: RecordId) {
+        let session = Arc::clone(&self.session);
+        let decide = || -> Decide<Memory> {
+            let session = Arc::clone(&session);
+            Box::new(move |memory, now| {
+                let plan = plan_use(memory, id, &session.provenance(now));
+                let changes = plan.map(|plan| plan.changes).unwrap_or_default();
+                Ok(Decided { changes, reply: String::new() })
+            })
+        };
+        if let Err(error) = self.session.write(&self.daemon, None, "use", decide).await {
+            tracing::debug!(%error, %id, "a record that was used stays archived");
         }
     }
 

@@ -22,6 +22,7 @@ use super::tools::ToolList;
 use super::transport::{NumberedLines, Ticket};
 use crate::clock;
 use crate::daemon::Daemon;
+use crate::secrets::{self, Removed};
 use crate::sessions::Connection;
 use crate::socket::lines::LineReader;
 
@@ -89,17 +90,22 @@ impl Service {
         let id = request_id();
         let span = tracing::info_span!("request", id, tool, session = %session.id);
         let call = Context { daemon: Arc::clone(&self.daemon), session, call: ticket.call };
-        let running = AssertUnwindSafe(spec.run(call, request.arguments)).catch_unwind();
+        let mut arguments = request.arguments;
+        let mut removed = Removed::default();
+        if let Some(arguments) = &mut arguments {
+            secrets::clean_fields(arguments, &mut removed);
+        }
+        let running = AssertUnwindSafe(spec.run(call, arguments)).catch_unwind();
         let outcome = running.instrument(span.clone()).await;
         let (ok, took) = (matches!(outcome, Ok(Ok(_))), started.elapsed());
         self.daemon.metrics().tool_called(tool, ok, took);
         let _logged_with = span.enter();
         tracing::info!(ok, micros = took.as_micros(), "answered");
         match outcome {
-            Ok(Ok(text)) => Ok(CallToolResult::success(vec![ContentBlock::text(text)])),
+            Ok(Ok(text)) => Ok(CallToolResult::success(blocks(text, &removed, !spec.reads()))),
             Ok(Err(ToolError::Caller(text))) => {
                 let text = self.tools.error_text(tool, &text);
-                Ok(CallToolResult::error(vec![ContentBlock::text(text)]))
+                Ok(CallToolResult::error(blocks(text, &removed, false)))
             }
             Ok(Err(ToolError::Internal(text))) => Err(internal(&id, &text)),
             Err(_panic) => {
@@ -108,6 +114,28 @@ impl Service {
             }
         }
     }
+}
+
+/// What a tool said, and what was taken out of the call before. Where the text is JSON it stays so.
+fn blocks(mut text: String, removed: &Removed, stored: bool) -> Vec<ContentBlock> {
+    if removed.is_empty() {
+        return vec![ContentBlock::text(text)];
+    }
+    let kinds = removed.kinds();
+    let remark = if stored {
+        format!(
+            "A secret was taken out ({kinds}) and the rest was stored. Note where it is kept, never \
+             the secret itself."
+        )
+    } else {
+        format!("A secret was taken out of this call first ({kinds}).")
+    };
+    if text.starts_with(['{', '[']) {
+        return vec![ContentBlock::text(text), ContentBlock::text(remark)];
+    }
+    text.push('\n');
+    text.push_str(&remark);
+    vec![ContentBlock::text(text)]
 }
 
 /// Short enough to be read out, long enough not to come twice in a week's logs.

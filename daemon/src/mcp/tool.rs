@@ -111,6 +111,11 @@ impl ToolSpec {
         self
     }
 
+    /// Whether the tool changes nothing.
+    pub(crate) fn reads(&self) -> bool {
+        self.definition.annotations.as_ref().and_then(|it| it.read_only_hint) == Some(true)
+    }
+
     /// Runs the tool.
     pub(crate) fn run(
         &self,

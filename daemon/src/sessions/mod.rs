@@ -21,6 +21,7 @@ pub(crate) use sweep::{recover, sweep};
 pub(crate) use table::SessionTable;
 
 use crate::project::OpenProject;
+use crate::secrets;
 
 /// One shim's connection.
 #[derive(Debug)]
@@ -51,7 +52,8 @@ impl Drop for Open {
 impl Connection {
     /// The session of a call: the thread's own if the call names one.
     pub(crate) fn session(&self, thread: Option<&str>, client: Option<&str>) -> Arc<Session> {
-        self.table.session(self, thread, client)
+        let (thread, client) = (thread.map(secrets::clean), client.map(secrets::clean));
+        self.table.session(self, thread.as_deref(), client.as_deref())
     }
 }
 

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{Connection, Session};
-use crate::clock;
+use crate::{clock, secrets};
 
 /// Sessions by id and connections by shim. One short lock; nothing is awaited under it.
 #[derive(Debug, Default)]
@@ -49,11 +49,14 @@ impl SessionTable {
     pub(crate) fn connect(
         self: &Arc<Self>,
         id: SessionId,
-        hello: Hello,
+        mut hello: Hello,
         tool_set: ToolSet,
         tools_seen: Option<String>,
         stop: CancellationToken,
     ) -> Arc<Connection> {
+        for name in [&mut hello.agent_session, &mut hello.client].into_iter().flatten() {
+            *name = secrets::clean(name).into_owned();
+        }
         let connection = Arc::new(Connection {
             id: id.clone(),
             instance: hello.instance.to_string().into(),

@@ -34,6 +34,8 @@ pub(crate) struct Position {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     pub(crate) number: u32,
+    /// What its header says of its lines.
+    pub(crate) format: u32,
     /// The seq of its first entry.
     pub(crate) first: Seq,
     /// The checksum of the last entry before it.
@@ -73,12 +75,21 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Appends entries that follow the last one, and syncs once. Says where they are.
+    ///
+    /// A segment takes lines of its own format alone: after an older one the next begins first, so that an
+    /// older anchord sees by its header that it is too old, before it meets a line that it cannot read.
     pub(crate) fn append<C: Serialize>(
         &mut self,
         batch: &[Entry<C>],
     ) -> Result<Vec<Position>, StoreError> {
         if let Some(why) = &self.read_only {
             return Err(StoreError::ReadOnly { why: why.clone() });
+        }
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        if self.segments.last().is_some_and(|segment| segment.format < FORMAT) {
+            self.rotate()?;
         }
         let Some(segment) = self.segments.last().copied() else {
             return Err(StoreError::ReadOnly { why: "the journal has no segment".to_owned() });
@@ -101,9 +112,6 @@ impl Journal {
             positions.push(Position { segment: segment.number, offset, bytes });
             last = entry.seq;
         }
-        if batch.is_empty() {
-            return Ok(positions);
-        }
         self.check_space(lines.len() as u64)?;
         self.write(&lines)?;
 
@@ -122,7 +130,7 @@ impl Journal {
         let first = Seq(self.last.0 + 1);
         let bytes = self.write_segment(number, first, previous)?;
         // From here on the segment is there for the next open, so it must be used, come what may.
-        self.segments.push(Segment { number, first, previous, bytes });
+        self.segments.push(Segment { number, format: FORMAT, first, previous, bytes });
         self.dir_unsynced = true;
         let path = self.path(number);
         match self.disk.open_append(&path) {

@@ -303,7 +303,7 @@ fn check_journal_is_there(
 
 /// Checks that an index is of this journal; says where the entry is that it stands at.
 fn check_meta<M: Machine>(journal: &Journal, meta: &MetaV1) -> Result<Option<Position>, String> {
-    if meta.format != FORMAT {
+    if meta.format > FORMAT {
         return Err(format!("it is of format {}, this anchord's is {FORMAT}", meta.format));
     }
     if meta.machine != M::NAME || meta.journal != journal.id {

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::StoreError;
 use super::disk::Disk;
-use super::format::{Crc, HeaderV1, peek_seq};
+use super::format::{Crc, FORMAT, HeaderV1, peek_seq};
 use super::journal::{Journal, Segment};
 use super::limits::{CHECKED_AT_OPEN_BYTES_MAX, HEADER_BYTES_MAX};
 use super::segment::{self, Header, file_name};
@@ -100,7 +100,7 @@ impl Opening {
         if self.journal.read_only.is_none() {
             let bytes = self.journal.write_segment(1, Seq(1), None)?;
             self.journal.segments =
-                vec![Segment { number: 1, first: Seq(1), previous: None, bytes }];
+                vec![Segment { number: 1, format: FORMAT, first: Seq(1), previous: None, bytes }];
             self.make_writable();
         }
         Ok(self.finish(true))
@@ -127,10 +127,10 @@ impl Opening {
                 self.journal.disk.length(&path).map_err(StoreError::io("measure", &path))?;
             let mut lines = segment::lines(&start);
             let line = lines.next().map(|line| line.bytes).unwrap_or_default();
-            let (first, previous) = match segment::read_header(line) {
+            let (format, first, previous) = match segment::read_header(line) {
                 Ok(Header::Known(header)) => {
                     self.check_header(&header, number, &path)?;
-                    (Some(header.first), header.previous)
+                    (header.format, Some(header.first), header.previous)
                 }
                 Ok(Header::Newer { build, format, header }) => {
                     self.untouchable = true;
@@ -142,17 +142,18 @@ impl Opening {
                     if let Some(header) = &header {
                         self.check_header(header, number, &path)?;
                     }
-                    header.map_or((None, None), |header| (Some(header.first), header.previous))
+                    let said = header.map(|header| (header.first, header.previous));
+                    (format, said.map(|said| said.0), said.and_then(|said| said.1))
                 }
                 Err(fault) => {
                     let fault = segment::damaged(number, 1, fault.to_string());
                     self.refuse_writes(fault.to_string());
                     // The entries may be sound all the same.
-                    (lines.next().and_then(|line| peek_seq(line.bytes).ok()), None)
+                    (FORMAT, lines.next().and_then(|line| peek_seq(line.bytes).ok()), None)
                 }
             };
             if let Some(first) = first {
-                self.journal.segments.push(Segment { number, first, previous, bytes });
+                self.journal.segments.push(Segment { number, format, first, previous, bytes });
             }
         }
         Ok(())

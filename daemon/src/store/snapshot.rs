@@ -95,7 +95,7 @@ pub(crate) fn read(disk: &dyn Disk, dir: &Path, place: &Place) -> Result<Vec<Row
     let mut lines = lines.into_iter();
     let first = lines.next().ok_or("it has no header")?;
     let header: SnapshotHeaderV1 = read_sealed(first.bytes)?;
-    let ours = header.format == FORMAT
+    let ours = header.format <= FORMAT
         && header.machine == place.machine
         && header.journal == place.journal
         && header.epoch == place.epoch

@@ -2,22 +2,28 @@
 //!
 //! The same memory gives the same bytes.
 
+mod budget;
 mod changes;
 mod compact;
 pub(crate) mod item;
+mod list;
 mod load;
 mod notice;
 mod page;
 mod record;
 mod replies;
+mod search;
 mod size;
 pub mod zipmem;
 
+pub use budget::{budget, percent};
 pub use changes::changes_since;
 pub use compact::{compaction, compaction_plan};
+pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use record::{record, record_page};
 pub use replies::{checkpoint, forget, import, notes, save, update};
+pub use search::{SearchText, SearchView, search};
 
 use std::fmt::{self, Write as _};
 

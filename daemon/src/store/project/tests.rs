@@ -138,6 +138,19 @@ fn a_version_is_found_by_id_and_number() {
     assert_eq!(keys, ["b1@1", "a2@1", "l10@1", "b1@2"]);
 }
 
+/// A directory with the files of format 1.
+fn copied_fixture() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for part in ["journal", "snapshot"] {
+        fs::create_dir(dir.path().join(part)).unwrap();
+        for file in fs::read_dir(fixture().join(part)).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), dir.path().join(part).join(file.file_name())).unwrap();
+        }
+    }
+    dir
+}
+
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/fixtures/format-1")
 }
@@ -175,14 +188,7 @@ fn fixture_entries() -> Vec<Entry<Change>> {
 
 #[test]
 fn files_of_format_1_open() {
-    let dir = tempfile::tempdir().unwrap();
-    for part in ["journal", "snapshot"] {
-        fs::create_dir(dir.path().join(part)).unwrap();
-        for file in fs::read_dir(fixture().join(part)).unwrap() {
-            let file = file.unwrap();
-            fs::copy(file.path(), dir.path().join(part).join(file.file_name())).unwrap();
-        }
-    }
+    let dir = copied_fixture();
     let expected = fixture_entries();
     let mut opened = open(dir.path());
     assert_eq!(opened.report.read_only, None);
@@ -199,6 +205,35 @@ fn files_of_format_1_open() {
     assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&expected[1]));
     let last = expected[6].call.as_ref().unwrap();
     assert_eq!(opened.replies.lookup(last), Answer::Answered("done 7".into()));
+}
+
+/// An older anchord must be able to say that it is too old, by a header, and before that must find
+/// everything as it left it.
+#[test]
+fn what_follows_format_1_is_in_a_segment_of_its_own() {
+    let dir = copied_fixture();
+    let path = |number: u32| dir.path().join(format!("journal/{number:06}.jsonl"));
+    let before = [1, 2].map(|number| fs::read(path(number)).unwrap());
+    Box::new(open(dir.path()).store).close();
+    assert!(!path(3).exists(), "opening is no reason");
+    let Opened { mut store, .. } = open(dir.path());
+    let next = |seq: u64| Entry {
+        seq: Seq(seq),
+        call: None,
+        reply: None,
+        revision: None,
+        ..fixture_entries().swap_remove(0)
+    };
+    store.append(&[next(8)]).unwrap();
+    store.append(&[next(9)]).unwrap();
+    Box::new(store).close();
+    assert_eq!([1, 2].map(|number| fs::read(path(number)).unwrap()), before);
+    let text = fs::read_to_string(path(3)).unwrap();
+    assert!(text.starts_with("{\"format\":2,"), "{text}");
+    assert_eq!(text.lines().count(), 3, "a header and both entries");
+    let mut opened = open(dir.path());
+    assert_eq!((opened.report.read_only, opened.report.entries), (None, 9));
+    assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&fixture_entries()[1]));
 }
 
 /// The other direction: what this build writes, an older one of the same format reads. Headers and

@@ -115,6 +115,31 @@ fn when_the_disk_fails_for_good_the_outcome_is_said_to_be_unknown_and_the_rest_i
 }
 
 #[test]
+fn when_any_one_disk_operation_fails_on_a_journal_of_an_older_format_nothing_is_lost() {
+    let old = Machinery::default();
+    let mut writer = old.open().unwrap();
+    let before: Vec<_> = (1..=2).map(|by| writer.add("x", by)).collect();
+    drop(writer);
+    old.age();
+    for n in 1.. {
+        let machinery = old.duplicate();
+        let mut outcome = Outcome { acknowledged: before.clone(), ..Outcome::default() };
+        machinery.disk.fail(Some(Fault::Once(n)));
+        run(&machinery, &mut outcome);
+        if machinery.disk.operations() < n {
+            assert!(n > 50, "only {n} operations were tried");
+            break;
+        }
+        machinery.disk.fail(None);
+        let power = machinery.duplicate();
+        check(&machinery, &outcome, &format!("operation {n} failed"));
+        power.disk.power_loss(n);
+        power.index.power_loss(n);
+        check(&power, &outcome, &format!("operation {n} failed, then the power"));
+    }
+}
+
+#[test]
 fn power_lost_at_any_moment_again_and_again_loses_nothing_acknowledged() {
     for seed in 0..120 {
         println!("seed {seed}");

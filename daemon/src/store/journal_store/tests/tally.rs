@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anchord_memory::{Revision, Seq, SessionId, Timestamp};
@@ -157,6 +157,20 @@ impl Machinery {
 
     pub(super) fn open(&self) -> Result<Writer<JournalStore<Tally>>, StoreError> {
         JournalStore::open(Path::new(DIR), self.options()).map(Writer::new)
+    }
+
+    /// Makes the journal what an anchord of format 1 wrote.
+    pub(super) fn age(&self) {
+        let is_segment = |path: &PathBuf| path.starts_with(Path::new(DIR).join("journal"));
+        for path in self.disk.paths().into_iter().filter(is_segment) {
+            let text = String::from_utf8(self.disk.bytes(&path).unwrap()).unwrap();
+            let (header, entries) = text.split_once('\n').unwrap();
+            let body = header.split(",\"crc\"").next().unwrap();
+            let body = body.replacen("\"format\":2", "\"format\":1", 1);
+            let crc = crc32fast::hash(body.as_bytes());
+            let aged = format!("{body},\"crc\":\"{crc:08x}\"}}\n{entries}");
+            self.disk.put(&path, aged.into_bytes());
+        }
     }
 
     pub(super) fn duplicate(&self) -> Self {

@@ -1,0 +1,95 @@
+//! The one filter in front of every entry and log: what comes from outside passes here first.
+//!
+//! Tools get their arguments after it, so that nothing behind it (entries, replies, logs) can hold what
+//! it took out. The same text always loses the same, so a line that is sent again is told the same.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use anchord_memory::secrets::{Scrubbed, SecretKind, scrub, scrub_named};
+use serde_json::{Map, Value};
+
+/// What was taken out, by kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Removed(BTreeMap<SecretKind, u32>);
+
+impl Removed {
+    /// Whether nothing was.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The kinds: `GitHub token, 2 passwords`.
+    pub(crate) fn kinds(&self) -> String {
+        let kinds: Vec<String> = self
+            .0
+            .iter()
+            .map(|(kind, count)| match count {
+                1 => kind.to_string(),
+                count => format!("{kind} ({count} times)"),
+            })
+            .collect();
+        kinds.join(", ")
+    }
+
+    fn note<'a>(&mut self, scrubbed: Scrubbed<'a>) -> Cow<'a, str> {
+        for kind in scrubbed.removed {
+            *self.0.entry(kind).or_default() += 1;
+        }
+        scrubbed.text
+    }
+}
+
+/// A text without its secrets, for what is kept where nobody is told of it: names, ids, log lines.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    scrub(text).text
+}
+
+/// The same for a line of a log, which is text.
+pub(crate) fn clean_line(line: &[u8]) -> Cow<'_, [u8]> {
+    match std::str::from_utf8(line).map(clean) {
+        Ok(Cow::Owned(cleaned)) => Cow::Owned(cleaned.into_bytes()),
+        _ => Cow::Borrowed(line),
+    }
+}
+
+/// Takes the secrets out of every text in a JSON value, names of fields included.
+pub(crate) fn clean_json(value: &mut Value, removed: &mut Removed) {
+    match value {
+        Value::String(text) => replace(text, scrub, removed),
+        Value::Array(items) => items.iter_mut().for_each(|item| clean_json(item, removed)),
+        Value::Object(fields) => clean_fields(fields, removed),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The same for an object. A text is also judged by its field's name, and by the key or title beside it:
+/// a fact under the key `api_token` is one value that says nothing of itself.
+pub(crate) fn clean_fields(fields: &mut Map<String, Value>, removed: &mut Removed) {
+    let beside = ["key", "title", "summary"].iter().find_map(|name| fields.get(*name)?.as_str());
+    let beside = beside.unwrap_or_default().to_owned();
+    for (name, value) in fields.iter_mut() {
+        match value {
+            Value::String(text) => {
+                let of = if matches!(name.as_str(), "content" | "detail") { &beside } else { name };
+                replace(text, |text| scrub_named(of, text), removed);
+            }
+            value => clean_json(value, removed),
+        }
+    }
+    if fields.keys().any(|name| matches!(clean(name), Cow::Owned(_))) {
+        *fields = std::mem::take(fields)
+            .into_iter()
+            .map(|(name, value)| (removed.note(scrub(&name)).into_owned(), value))
+            .collect();
+    }
+}
+
+fn replace(text: &mut String, scrub: impl Fn(&str) -> Scrubbed<'_>, removed: &mut Removed) {
+    if let Cow::Owned(cleaned) = removed.note(scrub(text)) {
+        *text = cleaned;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Texts in JSON, and every way in: what is planted is nowhere in the instance.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::*;
+use crate::http::api::{ImportParams, ImportSource};
+use crate::testing::{Shim, World, holding};
+
+/// Put together here, so that no file of ours has a token's form.
+fn token(n: u32) -> String {
+    ["gh", "p_", &format!("{n:04}"), "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"].concat()
+}
+
+#[test]
+fn every_text_in_a_value_is_cleaned() {
+    let mut value = json!({
+        "title": format!("it is {}", token(1)),
+        "items": [{ "key": "stripe_token", "content": "aB3dE5fG7hJ9kL1mN2pQ4rS6" }, token(2)],
+        (token(3)): 1,
+        "n": 7,
+    });
+    let mut removed = Removed::default();
+    clean_json(&mut value, &mut removed);
+    let marker = "[secret removed: GitHub token]";
+    let expected = json!({
+        "title": format!("it is {marker}"),
+        "items": [{ "key": "stripe_token", "content": "[secret removed: secret value]" }, marker],
+        (marker): 1,
+        "n": 7,
+    });
+    assert_eq!(value, expected);
+    assert_eq!(removed.kinds(), "GitHub token (3 times), secret value");
+}
+
+/// Stops the daemon's stores and looks for the value in every file of the instance.
+async fn expect_nowhere(world: &World, value: &str) {
+    world.daemon.projects.close_all().await;
+    world.daemon.registry.close().await;
+    let instance = world.directory("instance");
+    assert_eq!(holding(&instance, value), Vec::<std::path::PathBuf>::new(), "{value}");
+    assert!(holding(&instance, "[secret removed: GitHub token]").iter().any(|p| is_journal(p)));
+}
+
+fn is_journal(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "jsonl")
+}
+
+const TOLD: &str = "\nA secret was taken out (GitHub token) and the rest was stored. \
+                    Note where it is kept, never the secret itself.";
+
+#[tokio::test]
+async fn no_tool_stores_a_secret_and_the_reply_says_what_went() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let blueprint = |content: &str| json!({ "category": "decision", "title": "deploys", "content": content, "immutable": false });
+    let said = shim
+        .call(
+            "memory_checkpoint",
+            json!({
+                "summary": format!("used {}", token(4)),
+                "blueprints": [blueprint(&format!("with {}", token(4)))],
+                "anchors": [{ "file": "a.rs", "lines": "1-2", "concept": token(4) }],
+            }),
+        )
+        .await;
+    let told = TOLD.replace("(GitHub token)", "(GitHub token (3 times))");
+    assert!(said.ends_with(&told), "{said}");
+    let lesson =
+        json!({ "session_summary": "s", "lessons": [{ "summary": token(4), "detail": token(4) }] });
+    shim.call("memory_save", lesson).await;
+    let clean = shim.call("memory_save", json!({ "session_summary": "nothing secret" })).await;
+    assert!(!clean.contains("secret was taken out"), "{clean}");
+    expect_nowhere(&world, &token(4)).await;
+}
+
+#[tokio::test]
+async fn a_line_sent_again_is_told_the_same() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let save = json!({ "name": "memory_save", "arguments": { "session_summary": token(5) } });
+    let said = |reply: Value| reply["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    let id = shim.ask("tools/call", save.clone()).await;
+    let first = said(shim.reply(id).await);
+    assert!(first.ends_with(TOLD), "{first}");
+    shim.ask_as(id, "tools/call", save).await;
+    assert_eq!(said(shim.reply(id).await), first);
+    expect_nowhere(&world, &token(5)).await;
+}
+
+#[tokio::test]
+async fn an_error_does_not_repeat_a_secret() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let said = shim.call("memory_get", json!({ "id": token(6) })).await;
+    assert!(said.starts_with("ERROR ") && !said.contains(&token(6)), "{said}");
+    assert!(
+        said.ends_with("\nA secret was taken out of this call first (GitHub token)."),
+        "{said}"
+    );
+    let unknown = shim.call("memory_get", json!({ (token(6)): 1 })).await;
+    assert!(unknown.starts_with("ERROR ") && !unknown.contains(&token(6)), "{unknown}");
+}
+
+/// A client may call itself and its threads what it likes.
+#[tokio::test]
+async fn names_of_clients_and_threads_are_cleaned() {
+    let world = World::new().await;
+    let mut hello = world.hello();
+    hello.agent_session = Some(token(7));
+    hello.client = Some(token(7));
+    let mut shim: Shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    let call = |meta: Value| json!({ "name": "memory_save", "arguments": { "session_summary": "s" }, "_meta": meta });
+    shim.request("tools/call", call(json!({}))).await;
+    shim.request("tools/call", call(json!({ "threadId": token(7) }))).await;
+    let named = call(json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": token(7), "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }));
+    shim.request("tools/call", named).await;
+    expect_nowhere(&world, &token(7)).await;
+}
+
+#[tokio::test]
+async fn an_import_brings_no_secret_over() {
+    let world = World::new().await;
+    let state = json!({
+        "blueprints": [{ "category": "DECISION", "title": "keys", "content": token(8) }],
+        "lessons": [{ "summary": format!("leaked {}", token(8)) }],
+    });
+    let params = ImportParams {
+        project: world.hello().cwd.unwrap(),
+        source: ImportSource::Zipmem,
+        path: String::new(),
+        state: state.to_string(),
+        session: None,
+        dry_run: false,
+    };
+    let reply = crate::admin::import_memory(&world.daemon, params).await.unwrap();
+    assert!(reply.applied, "{reply:?}");
+    let told = "secrets were taken out: GitHub token (2 times)";
+    assert!(reply.remarks.iter().any(|remark| remark == told), "{:?}", reply.remarks);
+    expect_nowhere(&world, &token(8)).await;
+}

@@ -1,0 +1,234 @@
+//! Secrets in text: what looks like one is replaced by `[secret removed: <kind>]`.
+//!
+//! One automaton finds all places worth a look (known beginnings of tokens, words such as `password`,
+//! `://`); a small rule then judges each, so that clean text costs one pass. A rule prefers to leave
+//! what only looks random: hashes, UUIDs, checksums, code, and examples stay. What is removed is the
+//! value alone; the words around it stay.
+//!
+//! The shapes of tokens are those that their makers document. The rules are our own: the maintained set
+//! (gitleaks') is hundreds of regular expressions that would run over every write, and the crates for
+//! Rust that are light take commit hashes for secrets.
+
+mod places;
+mod tokens;
+mod values;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use crate::limits::{SECRET_NAME_BYTES_MAX, SECRET_PASSES_MAX};
+use places::Word;
+use tokens::{TOKENS, Token};
+
+/// What a secret was, in words for people: `GitHub token`, `password`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SecretKind(&'static str);
+
+impl SecretKind {
+    /// The words.
+    pub fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for SecretKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+const PRIVATE_KEY: SecretKind = SecretKind("private key");
+const AUTHORIZATION: SecretKind = SecretKind("authorization value");
+const URL_PASSWORD: SecretKind = SecretKind("password in a URL");
+const PASSWORD: SecretKind = SecretKind("password");
+const VALUE: SecretKind = SecretKind("secret value");
+const JWT: SecretKind = SecretKind("JSON web token");
+
+/// Text without its secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scrubbed<'a> {
+    /// The text; borrowed where there was nothing to remove.
+    pub text: Cow<'a, str>,
+    /// What each removed secret was, in the order in which they stood.
+    pub removed: Vec<SecretKind>,
+}
+
+/// Removes the secrets in a text. What comes out has none: scrubbing it again changes nothing.
+pub fn scrub(text: &str) -> Scrubbed<'_> {
+    let mut scrubbed = Scrubbed { text: Cow::Borrowed(text), removed: Vec::new() };
+    // What stands where a secret was may show another one that it hid; that is rare.
+    for _ in 0..SECRET_PASSES_MAX {
+        let found = find(&scrubbed.text);
+        if found.is_empty() {
+            break;
+        }
+        scrubbed = Scrubbed {
+            text: Cow::Owned(without(&scrubbed.text, &found)),
+            removed: scrubbed.removed.into_iter().chain(found.iter().map(|f| f.kind)).collect(),
+        };
+    }
+    scrubbed
+}
+
+/// The same for a text that stands under a name, such as a fact under its key: a text that is one value
+/// and nothing else is judged as if the name stood before it.
+pub fn scrub_named<'a>(name: &str, text: &'a str) -> Scrubbed<'a> {
+    let scrubbed = scrub(text);
+    let value = text.trim();
+    if !scrubbed.removed.is_empty()
+        || name.len() > SECRET_NAME_BYTES_MAX
+        || value.is_empty()
+        || value.contains(char::is_whitespace)
+    {
+        return scrubbed;
+    }
+    let line = format!("{} = \"{value}\"", name.trim().replace(['\n', ' '], "_"));
+    match find(&line).as_slice() {
+        [only] if line.get(only.range.clone()) == Some(value) => {
+            let text = text.replace(value, &marker(only.kind));
+            Scrubbed { text: Cow::Owned(text), removed: vec![only.kind] }
+        }
+        _ => scrubbed,
+    }
+}
+
+/// Where a secret stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Found {
+    range: Range<usize>,
+    kind: SecretKind,
+    /// How much the rule knows: a token by its form is surer than a value beside a word.
+    sure: usize,
+}
+
+/// A place worth a look, by what was found there.
+#[derive(Clone, Copy, Debug)]
+enum Clue {
+    Token(&'static Token),
+    KeyBlock,
+    Jwt,
+    Authorization,
+    Bearer,
+    Url,
+    Word(Word),
+    /// The beginning of a marker: what is in it was never a secret.
+    Marker,
+}
+
+const MARKER: &str = "[secret removed: ";
+
+static CLUES: LazyLock<(AhoCorasick, Vec<Clue>)> = LazyLock::new(|| {
+    let mut patterns: Vec<(&str, Clue)> = vec![
+        (MARKER, Clue::Marker),
+        ("-----begin ", Clue::KeyBlock),
+        ("eyj", Clue::Jwt),
+        ("authorization", Clue::Authorization),
+        ("bearer ", Clue::Bearer),
+        ("://", Clue::Url),
+    ];
+    patterns.extend(places::WORDS.iter().map(|(text, word)| (*text, Clue::Word(*word))));
+    patterns.extend(TOKENS.iter().map(|token| (token.prefix, Clue::Token(token))));
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(patterns.iter().map(|(text, _)| text))
+        .expect("a few short patterns fit an automaton");
+    (automaton, patterns.into_iter().map(|(_, clue)| clue).collect())
+});
+
+/// The secrets in a text, in order, none overlapping another.
+fn find(text: &str) -> Vec<Found> {
+    let (automaton, clues) = &*CLUES;
+    let mut found: Vec<Found> = Vec::new();
+    let mut marked = 0;
+    for hit in automaton.find_overlapping_iter(text) {
+        let Some(clue) = clues.get(hit.pattern().as_usize()) else { continue };
+        let (start, end) = (hit.start(), hit.end());
+        let one = |range: Option<Range<usize>>, kind, sure| {
+            range.map(|range| Found { range, kind, sure })
+        };
+        let secret = match clue {
+            Clue::Marker => {
+                marked = marked.max(marker_end(text, end));
+                None
+            }
+            _ if start < marked => None,
+            Clue::Token(token) => {
+                // `sk-ant-` says more than `sk-`.
+                let sure = 10 + token.prefix.len();
+                one(token.at(text, start), SecretKind(token.kind), sure)
+            }
+            Clue::KeyBlock => {
+                let inside = found.last().is_some_and(|last| start < last.range.end);
+                one(
+                    if inside { None } else { places::key_block(text, start) },
+                    PRIVATE_KEY,
+                    usize::MAX,
+                )
+            }
+            Clue::Jwt => one(tokens::jwt(text, start), JWT, 3),
+            Clue::Authorization => one(places::authorization(text, end), AUTHORIZATION, 2),
+            Clue::Bearer => one(places::bearer(text, end), AUTHORIZATION, 2),
+            Clue::Url => one(places::url_password(text, start), URL_PASSWORD, 2),
+            Clue::Word(word) => {
+                let kind = if *word == Word::Password { PASSWORD } else { VALUE };
+                one(places::beside(text, start..end, *word), kind, 1)
+            }
+        };
+        found.extend(secret);
+    }
+    united(found)
+}
+
+/// Overlapping finds as one, named after the surest.
+fn united(mut found: Vec<Found>) -> Vec<Found> {
+    found.sort_by_key(|found| (found.range.start, found.range.end));
+    let mut united: Vec<Found> = Vec::with_capacity(found.len());
+    for next in found {
+        match united.last_mut() {
+            Some(last) if next.range.start < last.range.end => {
+                last.range.end = last.range.end.max(next.range.end);
+                if next.sure > last.sure {
+                    (last.kind, last.sure) = (next.kind, next.sure);
+                }
+            }
+            _ => united.push(next),
+        }
+    }
+    united
+}
+
+fn without(text: &str, found: &[Found]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for Found { range, kind, .. } in found {
+        out.push_str(text.get(at..range.start).unwrap_or_default());
+        out.push_str(&marker(*kind));
+        at = range.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
+}
+
+fn marker(kind: SecretKind) -> String {
+    format!("{MARKER}{kind}]")
+}
+
+/// Where the marker ends whose kind begins at `at`; `at` itself when that is no marker of ours.
+fn marker_end(text: &str, at: usize) -> usize {
+    let others = [PRIVATE_KEY, AUTHORIZATION, URL_PASSWORD, PASSWORD, VALUE, JWT];
+    let rest = text.get(at..).unwrap_or_default();
+    let names = others.into_iter().map(SecretKind::name);
+    names
+        .chain(TOKENS.iter().map(|token| token.kind))
+        .find(|name| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with(']')))
+        .map_or(at, |name| at + name.len() + 1)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,284 @@
+//! What goes and what stays. Samples are put together here so that no file of ours holds a token's form.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Characters as a generator makes them, the same for the same number.
+fn random(alphabet: &str, length: usize, seed: u64) -> String {
+    let alphabet: Vec<char> = alphabet.chars().collect();
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap()
+    };
+    (0..length).map(|_| alphabet[next() % alphabet.len()]).collect()
+}
+
+const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const HEX: &str = "0123456789abcdef";
+const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+fn alnum(length: usize) -> String {
+    random(ALNUM, length, 7)
+}
+
+fn hex(length: usize) -> String {
+    random(HEX, length, 3)
+}
+
+fn key_block(label: &str) -> String {
+    let body: Vec<String> = (1..9).map(|line| random(ALNUM, 64, line)).collect();
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----", body.join("\n"))
+}
+
+/// The text with `@` in place of the secret, the secret, and what it is called.
+fn gone() -> Vec<(&'static str, String, &'static str)> {
+    vec![
+        ("use @ for it", ["gh", "p_", &alnum(36)].concat(), "GitHub token"),
+        ("(@)", ["github", "_pat_", &alnum(22), "_", &alnum(59)].concat(), "GitHub token"),
+        (r"a\n@\n", ["gl", "pat-", &alnum(20)].concat(), "GitLab token"),
+        ("id=@", ["AK", "IA", &random(UPPER, 16, 5)].concat(), "AWS key"),
+        ("AWS_SECRET_ACCESS_KEY=@", random(&format!("{ALNUM}/+"), 40, 9), "secret value"),
+        ("key: @,", ["AI", "za", &alnum(35)].concat(), "Google API key"),
+        ("export ANTHROPIC_API_KEY=@", ["sk-", "ant-api03-", &alnum(80)].concat(), "Anthropic key"),
+        ("OPENAI_API_KEY: '@'", ["sk-", "proj-", &alnum(60)].concat(), "OpenAI key"),
+        ("an old one, @.", ["sk", "-", &alnum(48)].concat(), "API key"),
+        ("\"@\"", ["sk_", "live_", &alnum(24)].concat(), "Stripe key"),
+        ("@", ["xo", "xb-123456789012-123456789012-", &alnum(24)].concat(), "Slack token"),
+        (
+            "https://@",
+            ["hooks.slack", ".com/services/", "T0123ABCD/B0123ABCD/", &alnum(24)].concat(),
+            "Slack webhook",
+        ),
+        ("login with @", ["h", "f_", &alnum(34)].concat(), "Hugging Face token"),
+        ("//registry/:_authToken=@", ["np", "m_", &alnum(36)].concat(), "npm token"),
+        ("@", ["S", "G.", &alnum(22), ".", &random(ALNUM, 43, 2)].concat(), "SendGrid key"),
+        ("@", ["dop", "_v1_", &hex(64)].concat(), "DigitalOcean token"),
+        ("@", ["hv", "s.", &alnum(90)].concat(), "Vault token"),
+        (
+            "cookie @ ok",
+            ["ey", "JhbGciOiJIUzI1NiJ9.ey", "Jzdwiojc0NTY3ODkwIn0.", &alnum(43)].concat(),
+            "JSON web token",
+        ),
+        ("before\n@\nafter", key_block("RSA PRIVATE KEY"), "private key"),
+        ("@", key_block("OPENSSH PRIVATE KEY").replace('\n', "\\n"), "private key"),
+        ("cut: @", key_block("PRIVATE KEY")[..300].to_owned(), "private key"),
+        ("Authorization: Bearer @", alnum(24), "authorization value"),
+        ("-H 'authorization: Basic @'", "dXNlcjpodW50ZXIy".to_owned(), "authorization value"),
+        ("\"Authorization\": \"token @\"", hex(40), "authorization value"),
+        ("Authorization: @", hex(32), "authorization value"),
+        ("it sends bearer @ each time", alnum(32), "authorization value"),
+        ("postgres://app:@@db.internal:5432/main", "hunter2".to_owned(), "password in a URL"),
+        ("redis://:@@cache:6379", "s3cr/et".replace('/', "_"), "password in a URL"),
+        (
+            "git clone https://me:@@example.com/r.git",
+            "correcthorse".to_owned(),
+            "password in a URL",
+        ),
+        ("https://@@git.example.com/r.git", alnum(30), "password in a URL"),
+        ("DB_PASSWORD=@", "hunter2".to_owned(), "password"),
+        ("password: \"@\"", "S3cr3t!".to_owned(), "password"),
+        ("{\"password\":\"@\"}", "tr0ub4dor&3".to_owned(), "password"),
+        (r#"{\"password\":\"@\"}"#, "tr0ub4dor3".to_owned(), "password"),
+        ("mysql -u root --password @ main", "Winter2026".to_owned(), "password"),
+        ("<password>@</password>", "pa55w0rd".to_owned(), "password"),
+        ("the password is @.", "blue42fish".to_owned(), "password"),
+        ("**Password:** @", "blue42fish".to_owned(), "password"),
+        ("os.environ[\"API_TOKEN\"] = \"@\"", alnum(32), "secret value"),
+        ("const API_KEY: &str = \"@\";", alnum(32), "secret value"),
+        ("let apiKey = '@'", hex(32), "secret value"),
+        ("client_secret = @", alnum(20), "secret value"),
+        ("token: @", hex(40), "secret value"),
+        ("?user=1&access_token=@&x=2", alnum(40), "secret value"),
+        (
+            "AccountName=x;AccountKey=@;Suffix=y",
+            format!("{}==", random(ALNUM, 86, 4)),
+            "secret value",
+        ),
+        ("secret: @", "aB3dE5fG7hJ9".to_owned(), "secret value"),
+    ]
+}
+
+#[test]
+fn a_secret_goes_and_what_is_around_it_stays() {
+    for (text, secret, kind) in gone() {
+        // The last `@` of an address is its own.
+        let whole = text.replacen('@', &secret, 1);
+        let scrubbed = scrub(&whole);
+        let expected = text.replacen('@', &marker(SecretKind(kind)), 1);
+        assert_eq!(scrubbed.text, expected, "of {whole}");
+        let kinds: Vec<_> = scrubbed.removed.iter().map(|kind| kind.name()).collect();
+        assert_eq!(kinds, [kind], "{whole}");
+        assert_eq!(scrub(&scrubbed.text).text, scrubbed.text, "again");
+    }
+}
+
+#[test]
+fn what_only_looks_like_one_stays() {
+    let long = random(&format!("{ALNUM}+/"), 4_000, 11);
+    let stays = [
+        format!("fixed in {}", hex(40)),
+        format!("the token check moved in commit {}", hex(40)),
+        format!("checksum = \"{}\"", hex(64)),
+        format!("integrity sha512-{}==", alnum(86)),
+        format!("token_hash: {}", hex(64)),
+        format!("secret_sha256 = \"{}\"", hex(64)),
+        format!("password: sha256:{}", hex(64)),
+        "token = 550e8400-e29b-41d4-a716-446655440000".to_owned(),
+        "session 550e8400-e29b-41d4-a716-446655440000 ended".to_owned(),
+        format!("<img src=\"data:image/png;base64,{long}\">"),
+        format!("\"token\": \"{long}\""),
+        "token = getToken()".to_owned(),
+        "let token = self.session.token_store.refresh(user_id2);".to_owned(),
+        "password = settings.DATABASE_PASSWORD_2".to_owned(),
+        "password: String, token: Option<String>,".to_owned(),
+        "def login(user, password=None, token=DEFAULT_TOKEN_V2):".to_owned(),
+        "const token = process.env.GITHUB_TOKEN_2;".to_owned(),
+        "API_KEY=YOUR_API_KEY".to_owned(),
+        "API_KEY=your-api-key-1a2B3c4D5e6F7g8H".to_owned(),
+        "token: xxxxxxxxxxxxxxxxxxxxxxxx".to_owned(),
+        ["gh", "p_", &"x".repeat(36)].concat(),
+        "password: ********".to_owned(),
+        "secret: ${API_SECRET_2024_PROD}".to_owned(),
+        "curl -H \"Authorization: Bearer $TOKEN\"".to_owned(),
+        "curl -H \"Authorization: Bearer <token>\"".to_owned(),
+        "Authorization: Bearer tokens are checked in middleware".to_owned(),
+        "Authorization: required for every role".to_owned(),
+        "authorization is role-based, see src/auth/policy_v2.rs".to_owned(),
+        "postgres://user:password@localhost/db".to_owned(),
+        "postgres://${USER}:${PASSWORD}@host/db".to_owned(),
+        "https://user:<password>@host".to_owned(),
+        "ssh://git@github.com:22/org/repo".to_owned(),
+        "see http://localhost:8080/a@b".to_owned(),
+        "max_tokens: 100000, token_budget = 80000".to_owned(),
+        "tokenizer: cl100k_base_v2_2024_07".to_owned(),
+        "the secretary: AnnaMaria1985Smith2".to_owned(),
+        "token_file = /etc/anchord/token-2024-aB3dE5.txt".to_owned(),
+        "secret_name: prod/db/main2024aB3dE5".to_owned(),
+        "const ERROR_WRONG_PASSWORD: u32 = 0x8031002C_u32; NO_PASSWORD: i32 = 16384i32;".to_owned(),
+        format!("\"nextPageToken\": \"{}\"", alnum(40)),
+        "pub SeCreateTokenPrivilege: super::super::super::Win32::Foundation::LUID,".to_owned(),
+        "password hashing: argon2id".to_owned(),
+        "password: argon2id".to_owned(),
+        "password: must have 12 characters".to_owned(),
+        "the password is wrong after 3 tries".to_owned(),
+        "js-tokens@4.0.0, resolution: {integrity: sha512-abc}".to_owned(),
+        "token: handleHTTPRequestWithRetry2".to_owned(),
+        "sk-learn-something-or-other-v2-final".to_owned(),
+        "task-force-of-people-with-names".to_owned(),
+        "E0502 at src/db.rs:42, api_key lookup is O(1)".to_owned(),
+        "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA7\n-----END PUBLIC KEY-----".to_owned(),
+        "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----".to_owned(),
+        "a PEM begins with -----BEGIN PRIVATE KEY-----".to_owned(),
+        "token 2024-01-15T10:30:00Z, token: 2024-01-15T10:30:00.123456Z".to_owned(),
+        "parser yields Token::Ident, Token::Number(42), Token: Box<dyn Fn(u8) -> u8>".to_owned(),
+    ];
+    for text in stays {
+        let scrubbed = scrub(&text);
+        assert_eq!(scrubbed.text, text, "{:?}", scrubbed.removed);
+    }
+}
+
+#[test]
+fn a_name_beside_a_value_counts_as_a_word_before_it() {
+    let value = alnum(32);
+    let scrubbed = scrub_named("stripe api key", &value);
+    assert_eq!(scrubbed.text, "[secret removed: secret value]");
+    assert_eq!(scrub_named("db_password", " hunter2\n").text, " [secret removed: password]\n");
+    assert_eq!(scrub_named("commit", &value).text, value);
+    assert_eq!(scrub_named("token", "the one from the vault").text, "the one from the vault");
+    assert_eq!(scrub_named("api_key", "$API_KEY").text, "$API_KEY");
+}
+
+#[test]
+fn a_marker_can_be_written_by_nobody_to_hide_something() {
+    let token = ["gh", "p_", &alnum(36)].concat();
+    let text = format!("[secret removed: {token}]");
+    assert_eq!(scrub(&text).text, "[secret removed: [secret removed: GitHub token]]");
+}
+
+#[test]
+fn several_in_one_text_are_named_in_order() {
+    let text =
+        format!("password={}\nkey {}\n", "hunter2", ["AK", "IA", &random(UPPER, 16, 5)].concat());
+    let scrubbed = scrub(&text);
+    assert_eq!(scrubbed.removed, [PASSWORD, SecretKind("AWS key")]);
+}
+
+#[test]
+fn hostile_texts_take_no_longer_than_their_length() {
+    for piece in [
+        "-----BEGIN PRIVATE KEY-----",
+        "token=",
+        "password=\"",
+        "://a:",
+        "Authorization: ",
+        "bearer ",
+        "eyJ",
+        "token\"\"\"\"",
+        "[secret removed: ",
+        "é://é:é@",
+    ] {
+        let text = piece.repeat(200_000 / piece.len());
+        let started = std::time::Instant::now();
+        scrub(&text);
+        let took = started.elapsed();
+        assert!(took.as_secs() < 5, "{piece}: {took:?}");
+    }
+}
+
+fn pieces() -> impl Strategy<Value = String> {
+    let secrets: Vec<String> = gone().into_iter().map(|(_, secret, _)| secret).collect();
+    let words: Vec<&str> = vec![
+        "password",
+        "token",
+        "secret",
+        "=",
+        ": ",
+        "\"",
+        "'",
+        " ",
+        "\n",
+        "://",
+        "@",
+        "user:",
+        "a",
+        "Authorization",
+        "Bearer ",
+        "api_key",
+        "--",
+        "[secret removed: password]",
+        "]",
+        "[",
+        "\\n",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "é",
+        "x",
+        "1",
+        "_",
+        "-",
+        ".",
+    ];
+    let piece = prop_oneof![
+        3 => proptest::sample::select(words).prop_map(str::to_owned),
+        2 => proptest::sample::select(secrets),
+        1 => "[A-Za-z0-9+/=_.-]{1,40}",
+        1 => "\\PC{0,8}",
+    ];
+    proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn scrubbed_text_has_nothing_left_to_scrub(text in pieces()) {
+        let once = scrub(&text);
+        let again = scrub(&once.text);
+        prop_assert_eq!(&again.text, &once.text);
+        prop_assert!(again.removed.is_empty());
+        prop_assert_eq!(once.removed.is_empty(), once.text == text);
+    }
+}

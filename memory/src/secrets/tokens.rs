@@ -1,0 +1,230 @@
+//! Tokens that tell what they are by how they begin.
+
+use std::ops::Range;
+
+use super::values::{is_filler, is_random};
+
+/// A form of token.
+#[derive(Debug)]
+pub(super) struct Token {
+    /// With what it begins, in this case.
+    pub(super) prefix: &'static str,
+    /// What it is.
+    pub(super) kind: &'static str,
+    body: Body,
+}
+
+/// What follows the prefix.
+#[derive(Clone, Copy, Debug)]
+enum Body {
+    /// So many characters of these or more.
+    Long(Alphabet, usize),
+    /// Exactly so many, and then none more of these.
+    Exact(Alphabet, usize),
+    /// So many or more that are not words: for prefixes that words begin with as well.
+    Random(Alphabet, usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Alphabet {
+    /// `A-Za-z0-9`
+    Alnum,
+    /// And `_`
+    Word,
+    /// And `-`
+    Dash,
+    /// And `.`
+    Dots,
+    /// And `/`, `+`, `=`
+    Slash,
+    /// `0-9a-f`
+    Hex,
+    /// `A-Z0-9`
+    Upper,
+}
+
+use Alphabet::{Alnum, Dash, Dots, Hex, Slash, Upper, Word};
+use Body::{Exact, Long, Random};
+
+const fn token(prefix: &'static str, kind: &'static str, body: Body) -> Token {
+    Token { prefix, kind, body }
+}
+
+/// The forms.
+pub(super) const TOKENS: &[Token] = &[
+    token("AKIA", "AWS key", Exact(Upper, 16)),
+    token("ASIA", "AWS key", Exact(Upper, 16)),
+    token("ABIA", "AWS key", Exact(Upper, 16)),
+    token("ACCA", "AWS key", Exact(Upper, 16)),
+    token("ABSK", "AWS key", Long(Slash, 100)),
+    token("ghp_", "GitHub token", Long(Alnum, 30)),
+    token("gho_", "GitHub token", Long(Alnum, 30)),
+    token("ghu_", "GitHub token", Long(Alnum, 30)),
+    token("ghs_", "GitHub token", Long(Word, 30)),
+    token("ghr_", "GitHub token", Long(Alnum, 30)),
+    token("github_pat_", "GitHub token", Long(Word, 40)),
+    token("glpat-", "GitLab token", Long(Dots, 20)),
+    token("gldt-", "GitLab token", Long(Dash, 20)),
+    token("glptt-", "GitLab token", Long(Dash, 40)),
+    token("glrt-", "GitLab token", Long(Dots, 20)),
+    token("glcbt-", "GitLab token", Long(Dash, 20)),
+    token("glft-", "GitLab token", Long(Dash, 20)),
+    token("glimt-", "GitLab token", Long(Dash, 20)),
+    token("glagent-", "GitLab token", Long(Dash, 40)),
+    token("glsoat-", "GitLab token", Long(Dash, 20)),
+    token("gloas-", "GitLab token", Long(Dash, 40)),
+    token("ATBB", "Bitbucket token", Exact(Alnum, 32)),
+    token("ATATT3", "Atlassian token", Long(Slash, 60)),
+    token("ATCTT3", "Atlassian token", Long(Slash, 60)),
+    token("AIza", "Google API key", Exact(Dash, 35)),
+    token("GOCSPX-", "Google client secret", Long(Dash, 24)),
+    token("ya29.", "Google access token", Long(Dash, 20)),
+    token("sk-ant-", "Anthropic key", Long(Dash, 20)),
+    token("sk-proj-", "OpenAI key", Long(Dash, 20)),
+    token("sk-svcacct-", "OpenAI key", Long(Dash, 20)),
+    token("sk-admin-", "OpenAI key", Long(Dash, 20)),
+    token("sk-or-v1-", "OpenRouter key", Long(Hex, 32)),
+    token("sk-", "API key", Random(Dash, 20)),
+    token("sk_live_", "Stripe key", Long(Alnum, 10)),
+    token("sk_test_", "Stripe key", Long(Alnum, 10)),
+    token("rk_live_", "Stripe key", Long(Alnum, 10)),
+    token("rk_test_", "Stripe key", Long(Alnum, 10)),
+    token("whsec_", "webhook secret", Random(Slash, 20)),
+    token("xoxb-", "Slack token", Long(Dash, 20)),
+    token("xoxp-", "Slack token", Long(Dash, 20)),
+    token("xoxa-", "Slack token", Long(Dash, 20)),
+    token("xoxr-", "Slack token", Long(Dash, 20)),
+    token("xoxs-", "Slack token", Long(Dash, 20)),
+    token("xoxo-", "Slack token", Long(Dash, 20)),
+    token("xoxe-", "Slack token", Long(Dash, 20)),
+    token("xoxe.", "Slack token", Long(Dots, 20)),
+    token("xapp-", "Slack token", Long(Dash, 20)),
+    token("hooks.slack.com/services/", "Slack webhook", Long(Slash, 30)),
+    token("discord.com/api/webhooks/", "Discord webhook", Long(Slash, 40)),
+    token("hf_", "Hugging Face token", Long(Alnum, 30)),
+    token("api_org_", "Hugging Face token", Exact(Alnum, 34)),
+    token("npm_", "npm token", Exact(Alnum, 36)),
+    token("pypi-AgE", "PyPI token", Long(Dash, 40)),
+    token("rubygems_", "RubyGems key", Exact(Hex, 48)),
+    token("cio", "crates.io token", Exact(Alnum, 32)),
+    token("dckr_pat_", "Docker token", Long(Dash, 20)),
+    token("dckr_oat_", "Docker token", Long(Dash, 20)),
+    token("SG.", "SendGrid key", Random(Dots, 60)),
+    token("key-", "Mailgun key", Exact(Hex, 32)),
+    token("xkeysib-", "Brevo key", Long(Dash, 60)),
+    token("dop_v1_", "DigitalOcean token", Long(Hex, 60)),
+    token("doo_v1_", "DigitalOcean token", Long(Hex, 60)),
+    token("dor_v1_", "DigitalOcean token", Long(Hex, 60)),
+    token("dapi", "Databricks token", Random(Hex, 32)),
+    token("dp.pt.", "Doppler token", Long(Alnum, 40)),
+    token("dp.st.", "Doppler token", Long(Dots, 40)),
+    token("lin_api_", "Linear key", Long(Alnum, 32)),
+    token("ntn_", "Notion token", Long(Alnum, 40)),
+    token("secret_", "Notion token", Exact(Alnum, 43)),
+    token("shpat_", "Shopify token", Long(Hex, 32)),
+    token("shpca_", "Shopify token", Long(Hex, 32)),
+    token("shppa_", "Shopify token", Long(Hex, 32)),
+    token("shpss_", "Shopify token", Long(Hex, 32)),
+    token("sq0atp-", "Square token", Long(Dash, 22)),
+    token("sq0csp-", "Square token", Long(Dash, 40)),
+    token("hvs.", "Vault token", Long(Dash, 24)),
+    token("hvb.", "Vault token", Long(Dash, 60)),
+    token("hvr.", "Vault token", Long(Dash, 60)),
+    token("AGE-SECRET-KEY-1", "age key", Long(Upper, 50)),
+    token("glsa_", "Grafana token", Long(Word, 32)),
+    token("glc_", "Grafana token", Long(Slash, 32)),
+    token("sntrys_", "Sentry token", Long(Slash, 40)),
+    token("sntryu_", "Sentry token", Long(Hex, 60)),
+    token("PMAK-", "Postman key", Long(Dash, 50)),
+    token("pul-", "Pulumi token", Exact(Hex, 40)),
+    token("pscale_tkn_", "PlanetScale token", Long(Dots, 32)),
+    token("pscale_pw_", "PlanetScale password", Long(Dots, 32)),
+    token("pscale_oauth_", "PlanetScale token", Long(Dots, 32)),
+    token("sbp_", "Supabase token", Exact(Hex, 40)),
+    token("sb_secret_", "Supabase key", Long(Dash, 20)),
+    token("fm2_", "Fly.io token", Long(Slash, 80)),
+    token("fo1_", "Fly.io token", Long(Dash, 40)),
+    token("nfp_", "Netlify token", Long(Alnum, 36)),
+    token("figd_", "Figma token", Long(Dash, 36)),
+    token("gsk_", "Groq key", Long(Alnum, 40)),
+    token("r8_", "Replicate token", Exact(Alnum, 37)),
+    token("pplx-", "Perplexity key", Long(Alnum, 40)),
+    token("xai-", "xAI key", Long(Alnum, 60)),
+    token("tskey-", "Tailscale key", Long(Dash, 20)),
+    token("NRAK-", "New Relic key", Exact(Upper, 27)),
+    token("HRKU-", "Heroku key", Long(Dash, 36)),
+    token("CFPAT-", "Contentful token", Long(Dash, 40)),
+    token("bkua_", "Buildkite token", Long(Hex, 40)),
+    token("CCIPAT_", "CircleCI token", Long(Word, 40)),
+    token("lsv2_pt_", "LangSmith key", Long(Word, 32)),
+    token("lsv2_sk_", "LangSmith key", Long(Word, 32)),
+    token("tvly-", "Tavily key", Random(Dash, 20)),
+    token("ops_eyJ", "1Password token", Long(Slash, 200)),
+    token("ddp_", "Datadog key", Exact(Alnum, 36)),
+    token("EZAK", "EasyPost key", Exact(Alnum, 54)),
+    token("duffel_live_", "Duffel token", Long(Dash, 40)),
+    token("waka_", "WakaTime key", Long(Dash, 36)),
+];
+
+impl Token {
+    /// Where the token is that begins at `start`, if it is one.
+    pub(super) fn at(&self, text: &str, start: usize) -> Option<Range<usize>> {
+        let rest = text.get(start..)?;
+        let body = rest.strip_prefix(self.prefix)?;
+        if self.prefix.len() < 4 && !begins_at(text, start) {
+            return None;
+        }
+        let (Long(alphabet, bytes_min) | Exact(alphabet, bytes_min) | Random(alphabet, bytes_min)) =
+            self.body;
+        let run = alphabet.run(body);
+        let run = run.trim_end_matches(['.', '-', '/']);
+        let fits = match self.body {
+            Long(..) => run.len() >= bytes_min,
+            Exact(..) => run.len() == bytes_min,
+            Random(..) => run.len() >= bytes_min && is_random(run),
+        };
+        (fits && !is_filler(run)).then(|| start..start + self.prefix.len() + run.len())
+    }
+}
+
+impl Alphabet {
+    fn run(self, text: &str) -> &str {
+        let has = |byte: u8| match self {
+            Alnum => byte.is_ascii_alphanumeric(),
+            Word => byte.is_ascii_alphanumeric() || byte == b'_',
+            Dash => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+            Dots => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
+            Slash => {
+                byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+' | b'=')
+            }
+            Hex => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
+            Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+        };
+        let end = text.bytes().position(|byte| !has(byte)).unwrap_or(text.len());
+        text.get(..end).unwrap_or_default()
+    }
+}
+
+/// Three parts of base64 of which the first two are JSON objects: RFC 7519.
+pub(super) fn jwt(text: &str, start: usize) -> Option<Range<usize>> {
+    let rest = text.get(start..)?;
+    if !rest.starts_with("eyJ") || !begins_at(text, start) {
+        return None;
+    }
+    let run = Dots.run(rest).trim_end_matches(['.', '-']);
+    let mut parts = run.split('.');
+    let (head, claims, signature) = (parts.next()?, parts.next()?, parts.next()?);
+    let sound = head.len() >= 12 && claims.starts_with("ey") && claims.len() >= 12;
+    let bytes = head.len() + claims.len() + signature.len() + 2;
+    (sound && signature.len() >= 16 && !is_filler(signature)).then(|| start..start + bytes)
+}
+
+/// Whether no word goes on into `start`; the letter of an escape such as `\n` is none.
+fn begins_at(text: &str, start: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default().as_bytes();
+    match before {
+        [] | [.., b'\\', b'n' | b't' | b'r'] => true,
+        [.., last] => !(last.is_ascii_alphanumeric() || *last == b'_'),
+    }
+}
