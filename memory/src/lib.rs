@@ -21,6 +21,7 @@ mod memory;
 mod merge;
 mod note;
 mod plan;
+mod purge;
 mod reader;
 mod record;
 mod refusal;
@@ -46,6 +47,7 @@ pub use plan::{
     plan_adopt, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes, plan_save,
     plan_update, plan_use,
 };
+pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
 pub use reader::Reader;
 pub use record::{
     Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, SessionRow,
