@@ -13,6 +13,8 @@ mod round_trip;
 mod shim_start;
 mod table;
 mod times;
+mod tokens;
+mod tools;
 mod writes;
 
 use anyhow::{Result, bail};
@@ -28,6 +30,8 @@ const BENCHES: &[Bench] = &[
     ("save", writes::save),
     ("throughput", writes::throughput),
     ("rebuild", rebuild::run),
+    ("tokens", tokens::run),
+    ("tools", tools::run),
 ];
 
 fn main() -> Result<()> {

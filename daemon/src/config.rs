@@ -8,6 +8,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anchord_memory::Settings;
+use anchord_memory::limits::{BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN, LOAD_TOKENS_MIN};
 use toml::{Table, Value};
 
 use crate::limits::{CONFIG_FILE_BYTES_MAX, SESSION_GRACE, SESSION_GRACE_SECONDS_MAX};
@@ -25,6 +27,10 @@ pub struct Config {
     pub http: HttpConfig,
     /// Sessions.
     pub sessions: SessionsConfig,
+    /// Memory, where a project has set nothing else.
+    pub memory: Settings,
+    /// What sessions keep for themselves, where nothing else is set.
+    pub session_memory: Settings,
 }
 
 /// How sessions end.
@@ -93,7 +99,7 @@ pub enum ConfigError {
         /// The file or the environment variable.
         origin: String,
         /// The key, with its table.
-        key: &'static str,
+        key: String,
         /// The value found.
         value: String,
         /// What it may be.
@@ -126,19 +132,28 @@ impl Config {
         })?;
         let unknown =
             |key: String, allowed| ConfigError::UnknownKey { file: file.to_owned(), key, allowed };
-        let bad = |key, value: &Value, allowed| ConfigError::BadValue {
+        let bad = |key: &str, value: &Value, allowed| ConfigError::BadValue {
             origin: file.display().to_string(),
-            key,
+            key: key.to_owned(),
             value: shown(value),
             allowed,
         };
         let mut config = Self::default();
         for (name, value) in &table {
             let settings = match (name.as_str(), value) {
-                ("http" | "sessions", Value::Table(settings)) => settings,
+                ("http" | "sessions" | "memory" | "session_memory", Value::Table(settings)) => {
+                    settings
+                }
                 ("http", value) => return Err(bad("http", value, "a table, [http]")),
                 ("sessions", value) => return Err(bad("sessions", value, "a table, [sessions]")),
-                _ => return Err(unknown(name.clone(), "[http], [sessions]")),
+                ("memory", value) => return Err(bad("memory", value, "a table, [memory]")),
+                ("session_memory", value) => {
+                    return Err(bad("session_memory", value, "a table, [session_memory]"));
+                }
+                _ => {
+                    let allowed = "[http], [sessions], [memory], [session_memory]";
+                    return Err(unknown(name.clone(), allowed));
+                }
             };
             for (key, value) in settings {
                 match (name.as_str(), key.as_str(), value) {
@@ -157,6 +172,17 @@ impl Config {
                         let seconds =
                             seconds.ok_or_else(|| bad("sessions.grace_seconds", value, GRACES))?;
                         config.sessions.grace = Duration::from_secs(seconds);
+                    }
+                    ("memory" | "session_memory", key, value) => {
+                        let settings = match name.as_str() {
+                            "memory" => &mut config.memory,
+                            _ => &mut config.session_memory,
+                        };
+                        let full = format!("{name}.{key}");
+                        set_memory(settings, key, value).map_err(|wrong| match wrong {
+                            Wrong::Key => unknown(full, MEMORY_KEYS),
+                            Wrong::Value(allowed) => bad(&full, value, allowed),
+                        })?;
                     }
                     ("http", ..) => {
                         return Err(unknown(format!("http.{key}"), "http.enabled, http.port"));
@@ -177,13 +203,53 @@ impl HttpConfig {
         }
         self.port = value.parse().map_err(|_| ConfigError::BadValue {
             origin: "the environment".to_owned(),
-            key: HTTP_VARIABLE,
+            key: HTTP_VARIABLE.to_owned(),
             value: format!("`{value}`"),
             allowed: "off, or a port from 0 to 65535, 0 for any that is free",
         })?;
         self.enabled = true;
         Ok(())
     }
+}
+
+/// What is wrong with a setting.
+enum Wrong {
+    /// There is none of this name.
+    Key,
+    /// It may be this instead.
+    Value(&'static str),
+}
+
+const MEMORY_KEYS: &str = "budget_tokens, load_tokens, auto_compact, compact_above, compact_to";
+
+/// Sets one key of `[memory]` or `[session_memory]`.
+fn set_memory(settings: &mut Settings, key: &str, value: &Value) -> Result<(), Wrong> {
+    let number = |min: u32, max: u32, allowed| {
+        let number = value.as_integer().and_then(|number| u32::try_from(number).ok());
+        number.filter(|number| (min..=max).contains(number)).ok_or(Wrong::Value(allowed))
+    };
+    let percent = |min: u32| {
+        let percent = number(min, 100, "a whole number of percent, to 100")?;
+        Ok(u8::try_from(percent).unwrap_or(100))
+    };
+    let budget = "a whole number of tokens from 1000 to 100000000";
+    match key {
+        "budget_tokens" => {
+            let tokens = number(BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX, budget)?;
+            settings.budget_tokens = Some(tokens);
+        }
+        "load_tokens" => {
+            let allowed = "a whole number of tokens from 600 on";
+            settings.load_tokens = Some(number(LOAD_TOKENS_MIN, BUDGET_TOKENS_MAX, allowed)?);
+        }
+        "auto_compact" => {
+            settings.auto_compact = Some(value.as_bool().ok_or(Wrong::Value("true, false"))?);
+        }
+        "compact_above" => settings.compact_above = Some(percent(10)?),
+        "compact_to" => settings.compact_to = Some(percent(1)?),
+        _ => return Err(Wrong::Key),
+    }
+    Ok(())
 }
 
 fn shown(value: &Value) -> String {

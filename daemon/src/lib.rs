@@ -5,6 +5,7 @@
 
 pub mod activation;
 mod admin;
+mod budgets;
 pub mod clock;
 pub mod config;
 mod daemon;

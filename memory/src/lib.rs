@@ -26,6 +26,7 @@ mod reader;
 mod record;
 mod refusal;
 pub mod render;
+mod retention;
 pub mod secrets;
 mod settings;
 mod staged;
@@ -54,5 +55,6 @@ pub use record::{
     Standing,
 };
 pub use refusal::Refusal;
+pub use retention::{Access, Accesses, RetentionParts};
 pub use settings::{Budget, Settings};
 pub use staged::Staged;

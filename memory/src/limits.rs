@@ -106,3 +106,9 @@ pub const COMPACT_ABOVE_PERCENT: u8 = 90;
 pub const COMPACT_TO_PERCENT: u8 = 80;
 /// Percent of the budget above which answers show summaries.
 pub const TIGHT_ABOVE_PERCENT: u8 = 80;
+/// Records on one page of a list, unless said otherwise.
+pub const LIST_RECORDS: usize = 20;
+/// Records on one page of a list at most.
+pub const LIST_RECORDS_MAX: usize = 200;
+/// How much slower what the project shares fades than what one session keeps for itself.
+pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;

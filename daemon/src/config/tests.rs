@@ -37,6 +37,23 @@ fn the_grace_of_a_session_is_set_in_seconds() {
 }
 
 #[test]
+fn budgets_are_set_for_the_project_and_for_what_sessions_keep() {
+    let config = load(
+        "[memory]\nbudget_tokens = 50000\nload_tokens = 900\nauto_compact = false\ncompact_above = 95\ncompact_to = 70\n\
+         [session_memory]\nbudget_tokens = 8000",
+        None,
+    );
+    let config = config.unwrap();
+    let budget = config.memory.project_budget();
+    assert_eq!(
+        (budget.tokens, budget.auto_compact, budget.above, budget.to),
+        (50_000, false, 95, 70)
+    );
+    assert_eq!(config.memory.load_tokens(), 900);
+    assert_eq!(config.session_memory.session_budget("claude-code").tokens, 8_000);
+}
+
+#[test]
 fn what_is_wrong_is_named_with_what_is_allowed() {
     for (text, variable, parts) in [
         ("colour = 1", None, ["config.toml", "`colour`", "[http]"]),
@@ -61,6 +78,27 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
             "[sessions]\ngrace_seconds = 3601",
             None,
             ["config.toml", "`sessions.grace_seconds` is 3601", "1 to 3600"],
+        ),
+        ("memory = 1", None, ["config.toml", "`memory` is 1", "[memory]"]),
+        (
+            "[memory]\nbudget = 1",
+            None,
+            ["config.toml", "`memory.budget`", "budget_tokens, load_tokens"],
+        ),
+        (
+            "[session_memory]\nbudget_tokens = 999",
+            None,
+            ["config.toml", "`session_memory.budget_tokens` is 999", "from 1000"],
+        ),
+        (
+            "[memory]\ncompact_above = 101",
+            None,
+            ["config.toml", "`memory.compact_above` is 101", "percent"],
+        ),
+        (
+            "[memory]\nauto_compact = 1",
+            None,
+            ["config.toml", "`memory.auto_compact`", "true, false"],
         ),
         ("[http]\nport = 1\nport = 2", None, ["config.toml", "line 3", "duplicate key"]),
         ("", Some("on"), ["the environment", "`ANCHORD_HTTP` is `on`", "off, or a port"]),

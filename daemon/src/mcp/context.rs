@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anchord_memory::{
-    ArchivePlan, Change, CheckpointOutcome, Counts, Memory, Provenance, Reader, Refusal, Revision,
-    Save, SaveOutcome, Staged, archive, plan_checkpoint, plan_save,
+    ArchivePlan, Change, CheckpointOutcome, Counts, Memory, NewNote, NotesOutcome, Provenance,
+    Reader, RecordId, Refusal, Revision, Save, SaveOutcome, Staged, archive, plan_checkpoint,
+    plan_notes, plan_save, plan_use,
 };
 
 use super::tool::ToolError;
+use crate::budgets::{self, InForce};
 use crate::clock;
+use crate::config::Config;
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided};
 use crate::projects::Presence;
@@ -25,6 +28,23 @@ pub(crate) struct Context {
     pub(crate) session: Arc<Session>,
     /// The line of the call: a write is applied once under it.
     pub(crate) call: Call,
+}
+
+/// The budgets that a call's notes fall under.
+#[derive(Clone, Debug)]
+pub(crate) struct Budgets {
+    pub(crate) project: InForce,
+    /// Of what the session keeps for itself.
+    pub(crate) session: InForce,
+}
+
+impl Budgets {
+    pub(crate) fn new(memory: &Memory, config: &Config, holder: &budgets::Holder) -> Self {
+        Self {
+            project: budgets::project(memory, config),
+            session: budgets::session(memory, config, holder),
+        }
+    }
 }
 
 /// Another session that is live in the same project.
@@ -147,6 +167,43 @@ impl Context {
             _ if staged.is_empty() => None,
             counts if counts == Counts::default() => Some("a summary".to_owned()),
             counts => Some(counts.to_string()),
+        }
+    }
+
+    /// Stores notes; `reply` words the outcome as the tool set does.
+    pub(crate) async fn note(
+        &self,
+        notes: Vec<Result<NewNote, Refusal>>,
+        reply: fn(&NotesOutcome, &Budgets) -> String,
+    ) -> Result<String, ToolError> {
+        let (config, holder) = (self.daemon.config.clone(), self.holder());
+        self.write("note", Staged::default(), move |memory, by, _| {
+            let plan = plan_notes(memory, by, notes.clone())?;
+            let budgets = Budgets::new(memory, &config, &holder);
+            Ok((plan.changes, reply(&plan.outcome, &budgets)))
+        })
+        .await
+    }
+
+    /// Whose budget the session's own notes have.
+    pub(crate) fn holder(&self) -> budgets::Holder {
+        budgets::Holder { client: self.session.client().to_string(), flag: None }
+    }
+
+    /// A record that was looked at is active again. The answer does not wait on the outcome: at worst the record
+    /// stays where it is.
+    pub(crate) async fn used(&self, id: RecordId) {
+        let session = Arc::clone(&self.session);
+        let decide = || -> Decide<Memory> {
+            let session = Arc::clone(&session);
+            Box::new(move |memory, now| {
+                let plan = plan_use(memory, id, &session.provenance(now));
+                let changes = plan.map(|plan| plan.changes).unwrap_or_default();
+                Ok(Decided { changes, reply: String::new() })
+            })
+        };
+        if let Err(error) = self.session.write(&self.daemon, None, "use", decide).await {
+            tracing::debug!(%error, %id, "a record that was used stays archived");
         }
     }
 

@@ -7,6 +7,7 @@ use crate::index::Totals;
 use crate::limits::{NOTE_ITEMS_MAX, NOTES_BYTES_MAX, NOTES_MAX};
 use crate::memory::Memory;
 use crate::note::{ContentType, NewNote, accept_note};
+use crate::reader::Reader;
 use crate::record::Provenance;
 use crate::refusal::Refusal;
 
@@ -17,6 +18,10 @@ pub struct NotesOutcome {
     pub stored: Vec<StoredNote>,
     /// In the order given.
     pub failed: Vec<FailedNote>,
+    /// What is kept after them.
+    pub totals: Totals,
+    /// The session's own active notes after them, and the tokens of its budget that they take.
+    pub own: (u64, u64),
 }
 
 /// A note that was stored.
@@ -36,6 +41,8 @@ pub struct StoredNote {
     pub tags: Vec<String>,
     /// What it means for what was there.
     pub telling: Telling,
+    /// The session that alone sees it is the one that wrote it.
+    pub private: bool,
 }
 
 /// What a note means for what was there.
@@ -104,7 +111,10 @@ pub fn plan_notes(
             ),
         });
     }
-    Ok(Plan { changes: draft.finish().changes, outcome })
+    let written = draft.finish();
+    outcome.totals = written.head.totals();
+    outcome.own = written.head.own_usage(&Reader::session(origin.session.clone()));
+    Ok(Plan { changes: written.changes, outcome })
 }
 
 fn told(
@@ -130,6 +140,7 @@ fn told(
         content_type: kept.content_type,
         tags: record.tags.clone(),
         telling,
+        private: record.owner().is_some(),
     })
 }
 

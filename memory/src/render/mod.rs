@@ -2,8 +2,10 @@
 //!
 //! The same memory gives the same bytes.
 
+mod budget;
 mod changes;
 pub(crate) mod item;
+mod list;
 mod load;
 mod notice;
 mod page;
@@ -12,7 +14,9 @@ mod replies;
 mod size;
 pub mod zipmem;
 
+pub use budget::{budget, percent};
 pub use changes::changes_since;
+pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use record::{record, record_page};
 pub use replies::{checkpoint, forget, import, notes, save, update};

@@ -20,7 +20,9 @@ pub fn record(record: &Record) -> String {
     append(&mut lines, format_args!("\n\n{id} version {}", record.version.0));
     match record.standing {
         Standing::Active => {}
-        Standing::Archived => lines.push_str(", archived: out of load until it is written again"),
+        Standing::Archived => {
+            lines.push_str(", was archived: out of load until it was looked at now")
+        }
         Standing::Forgotten => lines.push_str(", forgotten: kept in history alone"),
     }
     append(&mut lines, format_args!("; written {}", by(&record.created)));

@@ -3,10 +3,13 @@
 use std::fmt::Write as _;
 
 use anchord_memory::lines::LineRange;
-use anchord_memory::{Anchor, Body, Record, RecordId, Version, find, limits, render};
+use anchord_memory::{
+    Anchor, Body, Record, RecordId, Version, find, find_fact, is_expired, limits, plan_use, render,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 use crate::sessions::{Place, View};
@@ -14,9 +17,11 @@ use crate::sessions::{Place, View};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {
-    /// As shown in memory_load: b12, a3, l7, s4
-    id: String,
-    /// An earlier version; the newest when left out
+    /// b12, a3, l7, n9, s4
+    id: Option<String>,
+    /// A fact's
+    key: Option<String>,
+    /// An earlier one
     version: Option<u32>,
     /// For an anchor: read its lines from the file now
     #[serde(default)]
@@ -29,7 +34,7 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_get",
-        "One record in full by its id; with expand, an anchor's code as it is in the file now.",
+        "One record in full, by id or key; with expand, an anchor's code as it is in the file now.",
         Effect::Reads,
         run,
     )
@@ -38,10 +43,18 @@ pub(super) fn spec() -> ToolSpec {
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
-    let id: RecordId = params.id.parse().map_err(|error| caller(&error))?;
     let view = context.view().await?;
-    let newest =
-        find(&view.memory, &context.reader(), id).map_err(|refusal| caller(&refusal))?.clone();
+    let reader = context.reader();
+    let found = match (&params.id, &params.key) {
+        (Some(id), _) => {
+            let id: RecordId = id.parse().map_err(|error| caller(&error))?;
+            find(&view.memory, &reader, id)
+        }
+        (None, Some(key)) => find_fact(&view.memory, &reader, key),
+        (None, None) => return Err(caller(&"give an id, or a fact's key")),
+    };
+    let newest = found.map_err(|refusal| caller(&refusal))?.clone();
+    let id = newest.id;
     let wanted = params.version.map_or(newest.version, Version);
     let record = if wanted == newest.version {
         newest.clone()
@@ -56,7 +69,22 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         render::record_page(&record, params.cursor.as_deref(), limits::ANSWER_CHARS_MAX)
             .map_err(|refusal| caller(&refusal))?;
     if record.version != newest.version {
-        let _ = writeln!(text, "not current: replaced by version {}", newest.version.0);
+        let (version, day) = (newest.version.0, newest.updated.time.date());
+        let _ = writeln!(
+            text,
+            "NOT CURRENT: replaced on {day} by version {version}: {}",
+            render::title(&newest)
+        );
+    } else if params.version.is_some() {
+        text.push_str("This version is current.\n");
+    }
+    if let Some(expires) = record.note().and_then(|note| note.expires)
+        && is_expired(&record, clock::now())
+    {
+        let _ = writeln!(text, "EXPIRED on {}: check it before you rely on it.", expires.date());
+    }
+    if plan_use(&view.memory, id, &context.session.provenance(clock::now())).is_some() {
+        context.used(id).await;
     }
     if params.expand {
         let Body::Anchor(anchor) = record.body else {

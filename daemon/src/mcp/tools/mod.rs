@@ -1,14 +1,19 @@
 //! The tools, one file each, and the sets they are offered in.
 
 mod checkpoint;
+mod configure;
+mod export;
 mod forget;
 mod get;
+mod list;
 mod load;
+mod note;
 mod params;
 mod save;
 mod status;
 #[cfg(feature = "test-hooks")]
 mod test_hooks;
+mod update;
 mod zipmem;
 
 use anchord_memory::guide;
@@ -30,15 +35,22 @@ pub(crate) struct ToolList {
 impl ToolList {
     /// The list depends on the set and the build alone.
     pub(crate) fn new(set: ToolSet) -> Self {
-        let tools = match set {
-            ToolSet::Default | ToolSet::All => vec![
+        let default = || {
+            vec![
                 load::spec(),
                 checkpoint::spec(),
                 save::spec(),
+                note::spec(),
                 get::spec(),
+                update::spec(),
                 forget::spec(),
                 status::spec(),
-            ],
+            ]
+        };
+        let rest = || vec![list::spec(), configure::spec(), export::spec()];
+        let tools = match set {
+            ToolSet::Default => default(),
+            ToolSet::All => [default(), rest()].concat(),
             ToolSet::Zipmem => zipmem::specs(),
         };
         #[cfg(feature = "test-hooks")]

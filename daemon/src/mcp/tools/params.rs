@@ -55,19 +55,21 @@ pub(super) struct LessonParams {
     expecting = "an object with content and, if need be, key, summary, tags"
 )]
 pub(super) struct NoteParams {
-    content: String,
+    pub(super) content: String,
     #[serde(default)]
-    key: Option<String>,
+    pub(super) key: Option<String>,
     #[serde(default)]
-    summary: String,
+    pub(super) summary: String,
     #[serde(default)]
-    tags: Vec<String>,
+    pub(super) tags: Vec<String>,
     #[serde(default)]
-    importance: Option<u8>,
+    pub(super) importance: Option<u8>,
     #[serde(default)]
-    expires: Option<String>,
+    pub(super) expires: Option<String>,
     #[serde(default)]
-    pinned: bool,
+    pub(super) pinned: bool,
+    #[serde(default)]
+    pub(super) scope: Option<ScopeParams>,
 }
 
 impl NoteParams {
@@ -82,6 +84,7 @@ impl NoteParams {
             importance: self.importance,
             expires,
             pinned: self.pinned,
+            private: self.scope == Some(ScopeParams::Session),
             ..NewNote::default()
         })
     }

@@ -4,7 +4,8 @@ use anchord_memory::{Kind, limits, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::mcp::context::Context;
+use crate::budgets::InForce;
+use crate::mcp::context::{Budgets, Context};
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -37,6 +38,22 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
             render::kilobytes(limits::RENDERED_HARD_BYTES_MAX)
         ),
     ];
+    let budgets = Budgets::new(memory, &context.daemon.config, &context.holder());
+    let usage = |label: &str, (notes, tokens): (u64, u64), in_force: &InForce| {
+        let used = render::percent(tokens, in_force.budget.tokens);
+        let notes = Kind::Note.count(notes);
+        format!("{label}: {notes}, {tokens} tokens, {used}% of {in_force}")
+    };
+    lines.push(usage("budget", (totals.notes, totals.note_tokens), &budgets.project));
+    lines.push(usage("your own notes", memory.own_usage(&context.reader()), &budgets.session));
+    lines.push(format!(
+        "kept: {} of {} notes, {} of {}; {} archived",
+        totals.notes_kept,
+        limits::NOTES_MAX,
+        render::kilobytes(totals.note_bytes),
+        render::kilobytes(limits::NOTES_BYTES_MAX),
+        totals.archived,
+    ));
     let staged = context.staged(&view).unwrap_or_else(|| "nothing".to_owned());
     lines.push(format!("staged by this session: {staged}"));
     let others = context.others_live(&view);

@@ -22,11 +22,17 @@ An unknown parameter is refused, and the error names those that there are. Every
 did not fit is named, with the `cursor` that fetches it. A mistake of the caller's is a result with `isError` that says what to do.
 "
     .to_owned();
-    for (set, name) in
-        [(ToolSet::Default, "The default set"), (ToolSet::Zipmem, "`--tools zipmem`")]
-    {
+    let default = ToolList::new(ToolSet::Default);
+    for (set, name) in [
+        (ToolSet::Default, "The default set"),
+        (ToolSet::All, "What `--tools all` adds"),
+        (ToolSet::Zipmem, "`--tools zipmem`"),
+    ] {
         writeln!(text, "\n## {name}").unwrap();
         for tool in ToolList::new(set).definitions() {
+            if set != ToolSet::Default && default.get(&tool.name).is_some() {
+                continue;
+            }
             let json = serde_json::to_value(&tool).unwrap();
             let hint = |name: &str| json["annotations"][name] == true;
             let effect = match (hint("readOnlyHint"), hint("destructiveHint")) {
@@ -120,8 +126,11 @@ async fn a_project_begins_empty() {
     insta::assert_snapshot!(shim.call("memory_status", json!({})).await, @r"
     project: demo
     revision: 0
-    active: 0 blueprints, 0 anchors, 0 lessons, 0 sessions
+    active: 0 blueprints, 0 anchors, 0 lessons, 0 notes, 0 sessions
     size: 0.0 KB (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
+    budget: 0 notes, 0 tokens, 0.0% of 100000 tokens (the default); above 90% compacted to 80%
+    your own notes: 0 notes, 0 tokens, 0.0% of 100000 tokens (the client's default); above 90% compacted to 80%
+    kept: 0 of 100000 notes, 0.0 KB of 262144.0 KB; 0 archived
     staged by this session: nothing
     other live sessions here: none
     ");
@@ -159,8 +168,11 @@ async fn work_is_staged_then_saved_then_loaded() {
     insta::assert_snapshot!(shim.call("memory_status", json!({})).await, @r"
     project: demo
     revision: 0
-    active: 0 blueprints, 0 anchors, 0 lessons, 0 sessions
+    active: 0 blueprints, 0 anchors, 0 lessons, 0 notes, 0 sessions
     size: 0.0 KB (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
+    budget: 0 notes, 0 tokens, 0.0% of 100000 tokens (the default); above 90% compacted to 80%
+    your own notes: 0 notes, 0 tokens, 0.0% of 100000 tokens (the client's default); above 90% compacted to 80%
+    kept: 0 of 100000 notes, 0.0 KB of 262144.0 KB; 0 archived
     staged by this session: 1 blueprint, 1 anchor, 1 lesson
     other live sessions here: 1 (test-agent)
     ");
@@ -244,11 +256,11 @@ async fn a_record_is_read_at_any_version() {
     It is warmed at start.
 
     b1 version 1; written DAY by test-agent in session SESSION.
-    not current: replaced by version 2
+    NOT CURRENT: replaced on DAY by version 2: b1 [decision, mutable] cache …
     ");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "version": 9 })).await, @"ERROR failed to get: b1 has no version 9; versions go from 1 to 2");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b77" })).await, @"ERROR failed to get: there is no record b77; near it are b1");
-    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "first" })).await, @"ERROR failed to get: `first` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), s4 (session)");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "first" })).await, @"ERROR failed to get: `first` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), s4 (session)");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "cursor": "x" })).await, @"ERROR failed to get: cursor is no cursor of b1: `x`; leave it out");
 }
 
@@ -309,7 +321,7 @@ async fn a_record_is_forgotten_unless_it_changed() {
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3", "expected_version": 1 })).await, @"Forgotten, kept in history: l3 a cold cache times out …");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3" })).await, @"Was forgotten before: l3 a cold cache times out …");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l9" })).await, @"ERROR failed to forget: there is no record l9");
-    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "9" })).await, @"ERROR failed to forget: `9` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), s4 (session)");
+    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "9" })).await, @"ERROR failed to forget: `9` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), s4 (session)");
     let load = shim.call("memory_load", json!({})).await;
     assert!(!load.contains("a cold cache times out"), "{load}");
 }
@@ -359,10 +371,10 @@ async fn a_wrong_parameter_is_named() {
     }
     insta::assert_snapshot!(said, @r"
     ERROR memory_status: verbose: unknown field `verbose`, there are no fields
-    ERROR memory_get: missing field `id`
+    ERROR failed to get: give an id, or a fact's key
     ERROR memory_get: id: invalid type: integer `7`, expected a string
-    ERROR memory_load: sections[0]: unknown variant `everything`, expected one of `blueprints`, `anchors`, `lessons`, `sessions`
-    ERROR failed to checkpoint: checkpoint has nothing in it; give a summary, blueprints, anchors or lessons
+    ERROR memory_load: sections[0]: unknown variant `everything`, expected one of `blueprints`, `anchors`, `lessons`, `notes`, `sessions`
+    ERROR failed to checkpoint: checkpoint has nothing in it; give a summary, blueprints, anchors, lessons or notes
     ERROR memory_checkpoint: lessons[1].sumary: unknown field `sumary`, expected one of `summary`, `detail`, `files`
     ERROR failed to checkpoint: lessons[0].summary is empty
     ERROR memory_checkpoint: blueprints[0].category: unknown variant `law`, expected one of `architecture`, `schema`, `decision`, `convention`, `dependency`

@@ -1,0 +1,72 @@
+//! Which budget is in force, and who set it: what is nearest to the session wins.
+
+use std::fmt;
+
+use anchord_memory::{Budget, Memory, Settings};
+
+use crate::config::Config;
+
+/// A budget and where its number of tokens comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InForce {
+    pub(crate) budget: Budget,
+    pub(crate) from: &'static str,
+}
+
+impl fmt::Display for InForce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Budget { tokens, auto_compact, above, to } = self.budget;
+        write!(f, "{tokens} tokens ({}); ", self.from)?;
+        if auto_compact {
+            write!(f, "above {above}% compacted to {to}%")
+        } else {
+            f.write_str("compacted on demand alone")
+        }
+    }
+}
+
+/// Who a session is, as far as its budget goes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Holder {
+    /// The client's own name.
+    pub(crate) client: String,
+    /// What its shim was started with.
+    pub(crate) flag: Option<u32>,
+}
+
+/// What is configured for a project: in it, in the file, built in.
+pub(crate) fn project_settings(memory: &Memory, config: &Config) -> Settings {
+    memory.settings(None).map_or_else(|| config.memory.clone(), |own| own.or(&config.memory))
+}
+
+/// The budget of the project's notes.
+pub(crate) fn project(memory: &Memory, config: &Config) -> InForce {
+    let own = memory.settings(None).and_then(|settings| settings.budget_tokens);
+    let from = match (own, config.memory.budget_tokens) {
+        (Some(_), _) => "set with memory_configure",
+        (None, Some(_)) => "from config.toml",
+        (None, None) => "the default",
+    };
+    InForce { budget: project_settings(memory, config).project_budget(), from }
+}
+
+/// The budget of a session's own notes. No other client's settings have a part in it.
+pub(crate) fn session(memory: &Memory, config: &Config, holder: &Holder) -> InForce {
+    let flag = Settings { budget_tokens: holder.flag, ..Settings::default() };
+    let own = memory.settings(Some(&holder.client)).map(|own| Settings::clone(own));
+    let own = own.unwrap_or_default();
+    let from = if own.budget_tokens.is_some() {
+        "set with memory_configure"
+    } else if holder.flag.is_some() {
+        "from --budget"
+    } else if config.session_memory.budget_tokens.is_some() {
+        "from config.toml"
+    } else {
+        "the client's default"
+    };
+    let settings = own.or(&flag).or(&config.session_memory);
+    InForce { budget: settings.session_budget(&holder.client), from }
+}
+
+#[cfg(test)]
+mod tests;

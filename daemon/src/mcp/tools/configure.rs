@@ -1,0 +1,83 @@
+//! `memory_configure`: budgets and thresholds of the project, or of this client's own notes.
+
+use anchord_memory::guide::CheckpointMode;
+use anchord_memory::{Memory, Settings, Staged, plan_configure};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::params::ScopeParams;
+use crate::budgets;
+use crate::config::Config;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// session: for the own notes of this client's sessions
+    scope: Option<ScopeParams>,
+    /// Tokens of active notes
+    budget_tokens: Option<u32>,
+    /// Tokens of a memory_load
+    load_tokens: Option<u32>,
+    auto_compact: Option<bool>,
+    /// Percent of the budget
+    compact_above: Option<u8>,
+    /// Percent of the budget
+    compact_to: Option<u8>,
+    /// conservative, balanced or aggressive
+    checkpoint_mode: Option<String>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_configure",
+        "Set what is given, and show what is in force. Without parameters it only shows.",
+        Effect::Adds,
+        run,
+    )
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let checkpoint_mode = params
+        .checkpoint_mode
+        .map(|mode| mode.parse::<CheckpointMode>())
+        .transpose()
+        .map_err(|error| ToolError::Caller(format!("failed to configure: {error}")))?;
+    let told = Settings {
+        budget_tokens: params.budget_tokens,
+        load_tokens: params.load_tokens,
+        auto_compact: params.auto_compact,
+        compact_above: params.compact_above,
+        compact_to: params.compact_to,
+        checkpoint_mode,
+    };
+    let holder = context.holder();
+    if told == Settings::default() {
+        let view = context.view().await?;
+        return Ok(in_force(&view.memory, &context.daemon.config, &holder));
+    }
+    let client = (params.scope == Some(ScopeParams::Session)).then(|| holder.client.clone());
+    let config = context.daemon.config.clone();
+    context
+        .write("configure", Staged::default(), move |memory, _, _| {
+            let plan = plan_configure(memory, client.as_deref(), &told)?;
+            let mut after = memory.clone();
+            after.apply(memory.seq(), &plan.changes);
+            Ok((plan.changes, format!("Configured.\n{}", in_force(&after, &config, &holder))))
+        })
+        .await
+}
+
+/// Every number and where it comes from.
+fn in_force(memory: &Memory, config: &Config, holder: &budgets::Holder) -> String {
+    let settings = budgets::project_settings(memory, config);
+    let mode = settings.checkpoint_mode.unwrap_or_default().name();
+    format!(
+        "project notes: {}\nyour own notes: {}\nload: {} tokens\ncheckpoint mode: {mode}\n",
+        budgets::project(memory, config),
+        budgets::session(memory, config, holder),
+        settings.load_tokens(),
+    )
+}

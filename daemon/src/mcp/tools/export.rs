@@ -1,0 +1,82 @@
+//! `memory_export`: what the session sees, as a document, in pages.
+
+use anchord_memory::{Memory, Reader, Standing, export, limits};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::clock;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    #[serde(default)]
+    format: Format,
+    cursor: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Format {
+    #[default]
+    Markdown,
+    /// One record a line
+    Json,
+    Zipmem,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_export",
+        "The whole memory as a document, in pages; `anchord export` writes it to a file at once.",
+        Effect::Reads,
+        run,
+    )
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let view = context.view().await?;
+    let name = view.place.name(&context.daemon);
+    let memory = &view.memory;
+    let text = match params.format {
+        Format::Markdown => export::markdown(memory, &name),
+        Format::Zipmem => export::zipmem_state(memory, &name, clock::now()).to_string(),
+        Format::Json => {
+            let reader = context.reader();
+            lines(memory, &reader)?
+        }
+    };
+    let from = params.cursor.unwrap_or(0);
+    let total = text.chars().count();
+    if from > 0 && from >= total {
+        let text = format!("failed to export: the cursor {from} is past the end; leave it out");
+        return Err(ToolError::Caller(text));
+    }
+    let room = limits::ANSWER_CHARS_MAX - 100;
+    if total - from <= room {
+        return Ok(text.chars().skip(from).collect());
+    }
+    let mut page: String = text.chars().skip(from).take(room).collect();
+    if let Some((lines, _)) = page.rsplit_once('\n').filter(|(lines, _)| !lines.is_empty()) {
+        page.truncate(lines.len() + 1);
+    }
+    let next = from + page.chars().count();
+    Ok(format!(
+        "{page}\ntruncated: character {next} of {total}; go on with {{\"cursor\":{next}}}\n"
+    ))
+}
+
+fn lines(memory: &Memory, reader: &Reader) -> Result<String, ToolError> {
+    let mut text = String::new();
+    for record in memory.records() {
+        if record.standing != Standing::Forgotten && reader.sees(record) {
+            let line = serde_json::to_string(&**record)
+                .map_err(|error| ToolError::Internal(error.to_string()))?;
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}

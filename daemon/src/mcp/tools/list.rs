@@ -1,0 +1,50 @@
+//! `memory_list`: page through records, newest first.
+
+use anchord_memory::render::{self, ListView};
+use anchord_memory::{Kind, limits};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::params::KindParams;
+use crate::clock;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    #[serde(default)]
+    kinds: Vec<KindParams>,
+    /// With all of these
+    #[serde(default)]
+    tags: Vec<String>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_list",
+        "Page through records, newest first, a line each; archived and expired ones are marked.",
+        Effect::Reads,
+        run,
+    )
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let view = context.view().await?;
+    let reader = context.reader();
+    let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
+    let list = ListView {
+        reader: &reader,
+        kinds: &kinds,
+        tags: &params.tags,
+        limit: params.limit.unwrap_or(limits::LIST_RECORDS),
+        cursor: params.cursor.as_deref(),
+        now: clock::now(),
+    };
+    let list = render::list(&view.memory, &list)
+        .map_err(|refusal| ToolError::Caller(format!("failed to list: {refusal}")))?;
+    Ok(list.text)
+}

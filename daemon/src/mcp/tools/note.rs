@@ -1,0 +1,101 @@
+//! `memory_note`: store one note or many. Shared at once, or the session's own.
+
+use anchord_memory::{NewNote, NotesOutcome, Refusal, render};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::params::{NoteParams, ScopeParams};
+use crate::clock;
+use crate::mcp::context::{Budgets, Context};
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    content: Option<String>,
+    /// Makes it a fact, replaced in place
+    key: Option<String>,
+    /// Stands for a long content when room is short
+    #[serde(default)]
+    summary: String,
+    #[serde(default)]
+    tags: Vec<String>,
+    /// 1-10
+    importance: Option<u8>,
+    /// session: seen by you alone
+    scope: Option<ScopeParams>,
+    /// 30d, 12h or 2026-12-01
+    expires: Option<String>,
+    /// Never archived
+    #[serde(default)]
+    pinned: bool,
+    /// Many: objects of these fields
+    #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
+    items: Vec<Value>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_note",
+        "Store anything worth having again: a decision, error, requirement, command, file content. Kept at \
+         once. With a key it is a fact: memory_get finds it, a later write replaces it.",
+        Effect::Adds,
+        run,
+    )
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let Params { content, key, summary, tags, importance, scope, expires, pinned, items } = params;
+    let alone = content.map(|content| NoteParams {
+        content,
+        key,
+        summary,
+        tags,
+        importance,
+        expires,
+        pinned,
+        scope: None,
+    });
+    let now = clock::now();
+    let single = alone.is_some() && items.is_empty();
+    let first = alone.map(|note| note.into_note(if single { "" } else { "items[0]." }, now));
+    let shift = usize::from(first.is_some());
+    let others = items.into_iter().enumerate().map(|(at, item)| {
+        let place = format!("items[{}]", at + shift);
+        let note: NoteParams = serde_path_to_error::deserialize(item).map_err(|error| {
+            let path = error.path().to_string();
+            let field = if path == "." { place.clone() } else { format!("{place}.{path}") };
+            Refusal::Invalid { field, why: format!("cannot be read: {}", error.inner()) }
+        })?;
+        note.into_note(&format!("{place}."), now)
+    });
+    let private = scope == Some(ScopeParams::Session);
+    let notes: Vec<Result<NewNote, Refusal>> = first
+        .into_iter()
+        .chain(others)
+        .map(|note| note.map(|note| NewNote { private: note.private || private, ..note }))
+        .collect();
+    context.note(notes, reply).await
+}
+
+fn reply(outcome: &NotesOutcome, budgets: &Budgets) -> String {
+    let mut text = render::notes(outcome);
+    if outcome.stored.iter().any(|note| !note.private) {
+        let line = render::budget(
+            outcome.totals.note_tokens,
+            outcome.totals.notes,
+            &budgets.project.budget,
+        );
+        text.push_str(&line);
+        text.push('\n');
+    }
+    if outcome.stored.iter().any(|note| note.private) {
+        let (notes, tokens) = outcome.own;
+        let line = render::budget(tokens, notes, &budgets.session.budget);
+        text.push_str(&format!("Your own notes. {line}\n"));
+    }
+    text
+}

@@ -1,0 +1,67 @@
+//! `memory_update`: change what is given of one record.
+
+use anchord_memory::{RecordId, Staged, Update, Version, plan_update, render};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::params::{ScopeParams, expires};
+use crate::clock;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    id: String,
+    summary: Option<String>,
+    content: Option<String>,
+    tags: Option<Vec<String>>,
+    /// 1-10
+    importance: Option<u8>,
+    pinned: Option<bool>,
+    /// 30d, a date, or never
+    expires: Option<String>,
+    /// project: share your own note
+    scope: Option<ScopeParams>,
+    expected_version: Option<u32>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_update",
+        "Change a note, or pin or tag any record. Only what is given changes; what was archived is active again.",
+        Effect::Adds,
+        run,
+    )
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let caller =
+        |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to update: {error}"));
+    let id: RecordId = params.id.parse().map_err(|error| caller(&error))?;
+    if params.scope == Some(ScopeParams::Session) {
+        return Err(caller(
+            &"scope goes from session to project alone; note it again with scope session",
+        ));
+    }
+    let update = Update {
+        summary: params.summary,
+        content: params.content,
+        tags: params.tags,
+        importance: params.importance,
+        pinned: params.pinned,
+        expires: expires(params.expires.as_deref(), "", clock::now())
+            .map_err(|refusal| caller(&refusal))?,
+        share: params.scope == Some(ScopeParams::Project),
+    };
+    let expected = params.expected_version.map(Version);
+    let reader = context.reader();
+    context
+        .write("update", Staged::default(), move |memory, by, _| {
+            let plan = plan_update(memory, &reader, id, &update, expected, by)?;
+            let reply = render::update(&plan.outcome);
+            Ok((plan.changes, reply))
+        })
+        .await
+}

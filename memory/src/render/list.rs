@@ -1,0 +1,116 @@
+//! A page of records, newest first, a line each.
+
+use super::{append, item};
+use crate::fold::clip;
+use crate::ids::{Kind, RecordId, Timestamp};
+use crate::limits::{ANSWER_CHARS_MAX, LIST_RECORDS_MAX};
+use crate::memory::Memory;
+use crate::plan::is_expired;
+use crate::reader::Reader;
+use crate::record::{Record, Standing};
+use crate::refusal::Refusal;
+
+/// What to list.
+#[derive(Clone, Copy, Debug)]
+pub struct ListView<'a> {
+    /// Who reads.
+    pub reader: &'a Reader,
+    /// These kinds alone; all when empty.
+    pub kinds: &'a [Kind],
+    /// With all of these tags.
+    pub tags: &'a [String],
+    /// Records of one page, at most [`LIST_RECORDS_MAX`].
+    pub limit: usize,
+    /// Where an earlier page ended: the number of its last record.
+    pub cursor: Option<&'a str>,
+    /// Tells what has expired.
+    pub now: Timestamp,
+}
+
+/// A page, and what it shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListText {
+    /// The text, ending with a line break.
+    pub text: String,
+    /// The records of the page, in its order.
+    pub shown: Vec<RecordId>,
+    /// The cursor of the next page.
+    pub next: Option<String>,
+}
+
+/// Lists what the reader sees and is not forgotten, the newest record first.
+///
+/// # Errors
+/// When the cursor is none.
+pub fn list(memory: &Memory, view: &ListView<'_>) -> Result<ListText, Refusal> {
+    let before = match view.cursor.map(|cursor| (cursor, cursor.trim().parse::<u64>())) {
+        None => u64::MAX,
+        Some((_, Ok(number))) => number,
+        Some((cursor, Err(_))) => {
+            let cursor = clip(cursor, 40);
+            let why = format!("`{cursor}` is none of a list; list without it");
+            return Err(Refusal::invalid("cursor", why));
+        }
+    };
+    let mut records = matching(memory, view);
+    let total = records.len();
+    records.retain(|record| record.id.number < before);
+    let limit = view.limit.clamp(1, LIST_RECORDS_MAX);
+    if records.is_empty() {
+        let text = if total == 0 { "Nothing matches.\n" } else { "Nothing more.\n" };
+        return Ok(ListText { text: text.to_owned(), ..ListText::default() });
+    }
+    let mut list = ListText::default();
+    let mut lines = String::new();
+    for record in records.iter().take(limit) {
+        let line = line(record, view.now) + "\n";
+        if lines.chars().count() + line.chars().count() > ANSWER_CHARS_MAX - 300 {
+            break;
+        }
+        lines.push_str(&line);
+        list.shown.push(record.id);
+    }
+    let shown = list.shown.len();
+    append(&mut list.text, format_args!("{shown} of {total}, newest first\n{lines}"));
+    if let Some(last) = list.shown.last().filter(|_| shown < records.len()) {
+        let left = records.len() - shown;
+        append(
+            &mut list.text,
+            format_args!("truncated: {left} more; go on with {{\"cursor\":\"{}\"}}\n", last.number),
+        );
+        list.next = Some(last.number.to_string());
+    }
+    Ok(list)
+}
+
+fn matching<'a>(memory: &'a Memory, view: &ListView<'_>) -> Vec<&'a Record> {
+    let mut records: Vec<&Record> = memory
+        .records()
+        .map(|record| &**record)
+        .filter(|record| record.standing != Standing::Forgotten && view.reader.sees(record))
+        .filter(|record| view.kinds.is_empty() || view.kinds.contains(&record.kind()))
+        .filter(|record| view.tags.iter().all(|tag| record.tags.contains(tag)))
+        .collect();
+    records.sort_by_key(|record| std::cmp::Reverse(record.id.number));
+    records
+}
+
+/// A record in one line, with what its standing says.
+pub(crate) fn line(record: &Record, now: Timestamp) -> String {
+    let mut line = item::title(record);
+    line.push_str(marks(record, now));
+    line
+}
+
+/// What a reader has to know before it relies on a record.
+pub(crate) fn marks(record: &Record, now: Timestamp) -> &'static str {
+    match (record.standing, is_expired(record, now)) {
+        (Standing::Archived, false) => " [archived]",
+        (Standing::Archived, true) => " [archived, EXPIRED]",
+        (_, true) => " [EXPIRED]",
+        (_, false) => "",
+    }
+}
+
+#[cfg(test)]
+mod tests;

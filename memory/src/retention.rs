@@ -1,0 +1,205 @@
+//! What is worth keeping in view: a score from importance, freshness, use and size.
+//!
+//! `multiplier · (0.4·importance + 0.3·recency + 0.2·access − 0.1·size)`, each part from 0 to 1. The multiplier
+//! and how fast recency fades come from what the content looks like; notes that the project shares fade
+//! [`PROJECT_HALF_LIFE_FACTOR`](crate::limits::PROJECT_HALF_LIFE_FACTOR) times slower than what one session keeps for itself.
+
+use std::fmt::{self, Write as _};
+
+use imbl::OrdMap;
+
+use crate::ids::{RecordId, Timestamp};
+use crate::limits::{IMPORTANCE, IMPORTANCE_MAX};
+use crate::note::ContentType;
+use crate::record::{Body, Record, Standing};
+
+const MINUTE: f64 = 60.0 * 1000.0;
+const HOUR: f64 = 60.0 * MINUTE;
+
+/// Reads after which a record counts as half of what often used ones count.
+const ACCESS_HALF: f64 = 4.0;
+/// Tokens of a record that counts as half of a large one.
+const SIZE_HALF: f64 = 500.0;
+/// Bytes that are about one token, for kinds whose tokens are not kept.
+const TOKEN_BYTES: usize = 4;
+
+/// What a score is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RetentionParts {
+    /// The importance given, by ten.
+    pub importance: f64,
+    /// One when read or written just now, half of it after each half-life.
+    pub recency: f64,
+    /// `n / (n + 4)` for n reads and repeated writes.
+    pub access: f64,
+    /// `t / (t + 500)` for t tokens of the whole content.
+    pub size: f64,
+    /// How much more this type of content is worth than prose.
+    pub multiplier: f64,
+    /// Milliseconds in which recency halves.
+    pub half_life: f64,
+}
+
+impl RetentionParts {
+    /// The parts of a record's score at a time. `factor` is how much slower what the project shares fades;
+    /// [`PROJECT_HALF_LIFE_FACTOR`](crate::limits::PROJECT_HALF_LIFE_FACTOR) unless configured.
+    pub fn of(record: &Record, accesses: &Accesses, now: Timestamp, factor: u32) -> Self {
+        let access = accesses.of(record.id);
+        let (multiplier, session_half_life) = worth(content_type(record));
+        let shared = record.owner().is_none();
+        let half_life = session_half_life * if shared { f64::from(factor.max(1)) } else { 1.0 };
+        let note = record.note();
+        let uses = f64::from(access.count.saturating_add(note.map_or(0, |note| note.repeats)));
+        let size = f64::from(note.map_or_else(|| tokens_about(record), |note| note.tokens));
+        let last = access.last.max(record.updated.time);
+        // Below 2^53 for a quarter of a million years.
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds of any age that matters")]
+        let age = now.0.saturating_sub(last.0).max(0) as f64;
+        Self {
+            importance: f64::from(note.map_or(IMPORTANCE, |note| note.importance))
+                / f64::from(IMPORTANCE_MAX),
+            recency: (-age / half_life).exp2(),
+            access: uses / (uses + ACCESS_HALF),
+            size: size / (size + SIZE_HALF),
+            multiplier,
+            half_life,
+        }
+    }
+
+    /// The score, from about 0 to 1.35.
+    pub fn score(&self) -> f64 {
+        self.multiplier
+            * (0.4 * self.importance + 0.3 * self.recency + 0.2 * self.access - 0.1 * self.size)
+    }
+
+    /// What a search multiplies a hit's score by: from 0.9 for the least worth keeping to 1 for the most, since
+    /// words say more than age does; half of that for what is archived, so that it ranks behind.
+    pub fn prior(&self, standing: Standing) -> f64 {
+        let prior = 0.9 + 0.1 * (self.score() / SCORE_HIGHEST).clamp(0.0, 1.0);
+        if standing.is_active() { prior } else { 0.5 * prior }
+    }
+}
+
+/// The score of what is as important, fresh and used as can be, and an error.
+const SCORE_HIGHEST: f64 = 1.5 * 0.9;
+
+impl fmt::Display for RetentionParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { importance, recency, access, size, multiplier, .. } = self;
+        write!(
+            f,
+            "retention {:.3} = {multiplier:.1} × (0.4 × importance {importance:.2} + 0.3 × recency {recency:.2} \
+             + 0.2 × access {access:.2} - 0.1 × size {size:.2})",
+            self.score()
+        )
+    }
+}
+
+/// The multiplier of a type, and its half-life in a session's own notes.
+fn worth(content_type: ContentType) -> (f64, f64) {
+    match content_type {
+        ContentType::Error => (1.5, 30.0 * MINUTE),
+        ContentType::Decision => (1.3, 6.0 * HOUR),
+        ContentType::Code => (1.2, 6.0 * HOUR),
+        ContentType::Prose => (1.0, 2.0 * HOUR),
+        ContentType::ToolOutput => (0.7, 15.0 * MINUTE),
+    }
+}
+
+/// Other kinds count as the type of content that they are most like.
+fn content_type(record: &Record) -> ContentType {
+    match &record.body {
+        Body::Note(note) => note.content_type,
+        Body::Blueprint(_) => ContentType::Decision,
+        Body::Anchor(_) => ContentType::Code,
+        Body::Lesson(_) => ContentType::Error,
+        Body::SessionRow(_) => ContentType::Prose,
+    }
+}
+
+fn tokens_about(record: &Record) -> u32 {
+    let bytes = match &record.body {
+        Body::Note(note) => note.content.len(),
+        Body::Blueprint(blueprint) => blueprint.title.len() + blueprint.content.len(),
+        Body::Anchor(anchor) => anchor.file.len() + anchor.concept.len(),
+        Body::Lesson(lesson) => lesson.summary.len() + lesson.detail.len(),
+        Body::SessionRow(row) => row.summary.len(),
+    };
+    u32::try_from(bytes / TOKEN_BYTES).unwrap_or(u32::MAX)
+}
+
+/// How often and when one record was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// Reads that were counted.
+    pub count: u32,
+    /// The last of them; the epoch when there was none.
+    pub last: Timestamp,
+}
+
+/// Reads of records: soft marks, which are written late and may be lost. Cheap to clone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Accesses(OrdMap<RecordId, Access>);
+
+impl Accesses {
+    /// Counts a read.
+    pub fn record(&mut self, id: RecordId, now: Timestamp) {
+        self.add(id, Access { count: 1, last: now });
+    }
+
+    /// Adds what was counted elsewhere.
+    pub fn merge(&mut self, other: &Self) {
+        for (id, access) in &other.0 {
+            self.add(*id, *access);
+        }
+    }
+
+    /// Forgets what was counted for records that are not to be kept.
+    pub fn retain(&mut self, keep: impl Fn(RecordId) -> bool) {
+        self.0 = self.0.iter().filter(|(id, _)| keep(**id)).map(|(id, at)| (*id, *at)).collect();
+    }
+
+    /// The reads of one record.
+    pub fn of(&self, id: RecordId) -> Access {
+        self.0.get(&id).copied().unwrap_or_default()
+    }
+
+    /// Whether nothing was read.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A line for each record that was read: `n12 3 1793534400000`, id, count and milliseconds.
+    pub fn print(&self) -> String {
+        let mut lines = String::new();
+        for (id, access) in &self.0 {
+            writeln!(lines, "{id} {} {}", access.count, access.last.0)
+                .expect("a String takes all that is written to it");
+        }
+        lines
+    }
+
+    /// What [`print`](Self::print) gave. Lines that are none, as after a torn write, count for nothing.
+    pub fn parse(lines: &str) -> Self {
+        let mut accesses = Self::default();
+        for line in lines.lines() {
+            let mut words = line.split(' ');
+            let id = words.next().and_then(|id| id.parse().ok());
+            let count = words.next().and_then(|count| count.parse().ok());
+            let last = words.next().and_then(|last| last.parse().ok());
+            if let (Some(id), Some(count), Some(last), None) = (id, count, last, words.next()) {
+                accesses.add(id, Access { count, last: Timestamp(last) });
+            }
+        }
+        accesses
+    }
+
+    fn add(&mut self, id: RecordId, more: Access) {
+        let access = self.0.entry(id).or_default();
+        access.count = access.count.saturating_add(more.count);
+        access.last = access.last.max(more.last);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! The formula by its parts, and soft marks as lines.
+
+use proptest::prelude::*;
+
+use super::{Accesses, RetentionParts};
+use crate::limits::PROJECT_HALF_LIFE_FACTOR as FACTOR;
+use crate::testing::{day, note, origin};
+use crate::{Memory, NewNote, Record, RecordId, Standing, Timestamp, plan_notes};
+
+fn stored(new: NewNote) -> Record {
+    let mut memory = Memory::default();
+    let plan = plan_notes(&memory, &origin("one", 1), vec![Ok(new)]).unwrap();
+    crate::testing::apply(&mut memory, plan);
+    Record::clone(memory.records().next().unwrap())
+}
+
+fn later(minutes: i64) -> Timestamp {
+    Timestamp(day(1).0 + minutes * 60_000)
+}
+
+fn parts(record: &Record, minutes: i64) -> RetentionParts {
+    RetentionParts::of(record, &Accesses::default(), later(minutes), FACTOR)
+}
+
+#[test]
+fn a_score_shows_its_parts() {
+    let record = stored(NewNote { importance: Some(8), ..note("we decided on sled") });
+    let mut read = Accesses::default();
+    for minutes in 0..4 {
+        read.record(record.id, later(minutes));
+    }
+    let parts = RetentionParts::of(&record, &read, later(3), FACTOR);
+    insta::assert_snapshot!(parts, @"retention 0.935 = 1.3 × (0.4 × importance 0.80 + 0.3 × recency 1.00 + 0.2 × access 0.50 - 0.1 × size 0.01)");
+    let expected: f64 = 1.3 * (0.4 * 0.8 + 0.3 + 0.2 * 0.5 - 0.1 * (4.0 / 504.0));
+    assert!((parts.score() - expected).abs() < 1e-9, "{}", parts.score());
+}
+
+#[test]
+fn types_fade_at_their_own_pace_and_sessions_faster_than_projects() {
+    let half_life = |content: &str, private: bool, minutes: i64| {
+        let record = stored(NewNote { private, ..note(content) });
+        parts(&record, minutes)
+    };
+    for (content, multiplier, minutes) in [
+        ("error: no such file", 1.5, 30),
+        ("we decided on sled", 1.3, 6 * 60),
+        ("```rust\nfn main() {}\n```", 1.2, 6 * 60),
+        ("the port is nine thousand", 1.0, 2 * 60),
+        ("$ ls\nCargo.toml", 0.7, 15),
+    ] {
+        let own = half_life(content, true, minutes);
+        assert!((own.multiplier - multiplier).abs() < 1e-9, "{content}: {own}");
+        assert!((own.recency - 0.5).abs() < 1e-9, "{content}: {own}");
+        let shared = half_life(content, false, minutes * i64::from(FACTOR));
+        assert!((shared.recency - 0.5).abs() < 1e-9, "{content}: {shared}");
+    }
+}
+
+#[test]
+fn reading_makes_fresh_and_a_clock_that_went_back_does_no_harm() {
+    let record = stored(note("the port is nine thousand"));
+    let mut read = Accesses::default();
+    read.record(record.id, later(10_000));
+    let fresh = RetentionParts::of(&record, &read, later(10_000), FACTOR);
+    assert!(fresh.score() > parts(&record, 10_000).score());
+    assert!((fresh.recency - 1.0).abs() < 1e-9);
+    assert!((parts(&record, -10_000).recency - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_prior_is_mild_and_ranks_archived_ones_behind() {
+    let old = parts(&stored(NewNote { importance: Some(1), ..note("$ ls\nCargo.toml") }), 100_000);
+    let new = parts(&stored(NewNote { importance: Some(10), ..note("error: no") }), 0);
+    for parts in [old, new] {
+        assert!((0.9..=1.0).contains(&parts.prior(Standing::Active)), "{parts}");
+    }
+    assert!(new.prior(Standing::Archived) < old.prior(Standing::Active));
+    assert!(old.prior(Standing::Active) < new.prior(Standing::Active));
+}
+
+#[test]
+fn torn_lines_of_marks_are_left_out() {
+    let accesses = Accesses::parse("n12 3 1793534400000\nn1\nx 1 2\nn3 1 2 3\n\nn4 2 9\nn4 1 7\n");
+    assert_eq!(accesses.print(), "n4 3 9\nn12 3 1793534400000\n");
+}
+
+fn any_accesses() -> impl Strategy<Value = Accesses> {
+    prop::collection::vec((1_u64..6, 0_i64..1000), 0..20).prop_map(|reads| {
+        let mut accesses = Accesses::default();
+        for (number, time) in reads {
+            accesses.record(RecordId { kind: crate::Kind::Note, number }, Timestamp(time));
+        }
+        accesses
+    })
+}
+
+proptest! {
+    #[test]
+    fn marks_come_back_from_their_lines(accesses in any_accesses()) {
+        prop_assert_eq!(Accesses::parse(&accesses.print()), accesses);
+    }
+
+    #[test]
+    fn the_order_of_merging_does_not_matter(a in any_accesses(), b in any_accesses()) {
+        let merged = |first: &Accesses, second: &Accesses| {
+            let mut first = first.clone();
+            first.merge(second);
+            first
+        };
+        prop_assert_eq!(merged(&a, &b), merged(&b, &a));
+    }
+
+    #[test]
+    fn parts_are_shares(importance in 1_u8..=10, minutes in -10_i64..10_000_000, text in "[a-z \n$:]{1,400}") {
+        prop_assume!(!text.trim().is_empty());
+        let parts = parts(&stored(NewNote { importance: Some(importance), ..note(&text) }), minutes);
+        for part in [parts.importance, parts.recency, parts.access, parts.size] {
+            prop_assert!((0.0..=1.0).contains(&part), "{parts:?}");
+        }
+        prop_assert!((-0.1..=1.35).contains(&parts.score()), "{parts}");
+    }
+}
