@@ -47,6 +47,8 @@ pub const NEAREST_MAX: usize = 3;
 
 /// A text shorter than this is not looked for elsewhere when its record is purged: it could be any.
 pub const PURGED_TEXT_BYTES_MIN: usize = 8;
+/// So much of a longer text is looked for: who has that has the rest.
+pub const PURGED_TEXT_BYTES_SOUGHT: usize = 256;
 /// The line in which a record is shown that is about to be purged.
 pub const PURGE_TITLE_CHARS_MAX: usize = 60;
 /// A text by which records are purged is at least this long.

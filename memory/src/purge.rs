@@ -5,7 +5,7 @@
 //! [`Purge::learn`] takes in all that their versions said, [`Purge::edit`] takes it out. A tombstone, the
 //! salted digest of what a version said, keeps the same text from coming back.
 
-mod texts;
+pub(crate) mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::change::{Change, Notice, NoticeCause};
 use crate::fold::clip;
 use crate::ids::{RecordId, Revision, Timestamp, Version};
 use crate::index::MergeKey;
-use crate::limits::{PURGE_TITLE_CHARS_MAX, PURGED_TEXT_BYTES_MIN};
+use crate::limits::{PURGE_TITLE_CHARS_MAX, PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
 use crate::note::{NewNote, Scope};
 use crate::record::{Anchor, Body};
 use crate::refusal::Refusal;
@@ -140,7 +140,7 @@ pub struct Purge {
     keys: BTreeSet<MergeKey>,
     facts: BTreeSet<String>,
     anchors: Vec<Anchor>,
-    /// Finds the texts, once all are known.
+    /// Finds the beginnings of the texts, once all are known.
     finder: Option<AhoCorasick>,
     staged: u32,
     elsewhere: BTreeSet<RecordId>,
@@ -318,7 +318,9 @@ impl Purge {
     /// When the texts are more than fit an automaton; fewer records at once help.
     pub fn ready(&mut self) -> Result<(), String> {
         if !self.texts.is_empty() {
-            let finder = AhoCorasick::new(&self.texts).map_err(|error| error.to_string())?;
+            let beginnings =
+                self.texts.iter().map(|text| clip_bytes(text, PURGED_TEXT_BYTES_SOUGHT));
+            let finder = AhoCorasick::new(beginnings).map_err(|error| error.to_string())?;
             self.finder = Some(finder);
         }
         Ok(())

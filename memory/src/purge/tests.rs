@@ -27,8 +27,12 @@ fn purged(journal: &Journal, ids: &[&str], query: Option<&str>) -> (Journal, Pur
         salt => salt.to_owned(),
     };
     let mut purge = Purge::new(ids, query.map(str::to_owned), salt, Timestamp(99));
-    journal.iter().for_each(|(changes, _)| purge.pick(changes));
-    journal.iter().for_each(|(changes, _)| purge.learn(changes));
+    for (changes, _) in journal {
+        purge.pick(changes);
+    }
+    for (changes, _) in journal {
+        purge.learn(changes);
+    }
     purge.ready().unwrap();
     let mut journal = journal.clone();
     for (changes, reply) in &mut journal {
