@@ -23,10 +23,12 @@ mod note;
 mod plan;
 mod purge;
 mod reader;
+mod recall;
 mod record;
 mod refusal;
 pub mod render;
 mod retention;
+pub mod search;
 pub mod secrets;
 mod settings;
 mod staged;
@@ -50,6 +52,7 @@ pub use plan::{
 };
 pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
 pub use reader::Reader;
+pub use recall::{Recall, Recalled, recall};
 pub use record::{
     Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, SessionRow,
     Standing,
