@@ -45,6 +45,15 @@ pub const CHANGES_SHOWN_MAX: usize = 20;
 /// Near ids offered for one that is not there.
 pub const NEAREST_MAX: usize = 3;
 
+/// A text shorter than this is not looked for elsewhere when its record is purged: it could be any.
+pub const PURGED_TEXT_BYTES_MIN: usize = 8;
+/// So much of a longer text is looked for: who has that has the rest.
+pub const PURGED_TEXT_BYTES_SOUGHT: usize = 256;
+/// The line in which a record is shown that is about to be purged.
+pub const PURGE_TITLE_CHARS_MAX: usize = 60;
+/// A text by which records are purged is at least this long.
+pub const PURGE_QUERY_BYTES_MIN: usize = 4;
+
 /// Times that a text is looked through for secrets: what is removed may show another.
 pub const SECRET_PASSES_MAX: usize = 4;
 /// A name longer than this says nothing about the value beside it.
