@@ -105,3 +105,7 @@ pub const LIST_RECORDS: usize = 20;
 pub const LIST_RECORDS_MAX: usize = 200;
 /// How much slower what the project shares fades than what one session keeps for itself.
 pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
+/// Characters of an item without a summary in the compactor's `recall`.
+pub const COMPACTOR_PREVIEW_CHARS_MAX: usize = 200;
+/// Characters of an item in the compactor's `list`.
+pub const COMPACTOR_LINE_CHARS_MAX: usize = 80;

@@ -4,6 +4,7 @@
 
 mod budget;
 mod changes;
+pub mod compactor;
 pub(crate) mod item;
 mod list;
 mod load;
