@@ -76,6 +76,12 @@ pub struct Hello {
     /// Present when this connection continues an earlier one.
     #[serde(default)]
     pub resume: Option<Resume>,
+    /// The project is the directory `project` itself, not the one that is found from it.
+    #[serde(default)]
+    pub exact: bool,
+    /// Tokens of what the session keeps for itself, as its command line says.
+    #[serde(default)]
+    pub budget: Option<u32>,
 }
 
 /// What continues an earlier connection of the same shim.
@@ -172,6 +178,8 @@ impl Hello {
             client: None,
             agent_session: None,
             resume: None,
+            exact: false,
+            budget: None,
         }
     }
 
