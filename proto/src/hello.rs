@@ -237,11 +237,13 @@ pub enum ToolSet {
     All,
     /// The tool names, parameters and meaning of zipmem.
     Zipmem,
+    /// The tool names, parameters and meaning of the compactor.
+    Compactor,
 }
 
 impl ToolSet {
     /// All sets, in the order in which they are shown.
-    pub const ALL: [Self; 3] = [Self::Default, Self::All, Self::Zipmem];
+    pub const ALL: [Self; 4] = [Self::Default, Self::All, Self::Zipmem, Self::Compactor];
 
     /// The name on the command line and in the hello.
     pub const fn name(self) -> &'static str {
@@ -249,6 +251,7 @@ impl ToolSet {
             Self::Default => "default",
             Self::All => "all",
             Self::Zipmem => "zipmem",
+            Self::Compactor => "compactor",
         }
     }
 }
@@ -261,7 +264,7 @@ impl fmt::Display for ToolSet {
 
 /// A tool set was named that does not exist; the message lists those that do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown tool set {0:?}, allowed: default, all, zipmem")]
+#[error("unknown tool set {0:?}, allowed: default, all, zipmem, compactor")]
 pub struct UnknownToolSet(pub String);
 
 impl FromStr for ToolSet {

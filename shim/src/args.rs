@@ -17,7 +17,7 @@ Usage: anchord-mcp [--project DIR] [--tools SET] [--budget TOKENS] [--state-dir 
 
   --project DIR    the project whose memory is meant; else ANCHORD_PROJECT,
                    CLAUDE_PROJECT_DIR or the working directory
-  --tools SET      default, all, or zipmem
+  --tools SET      default, all, zipmem, or compactor
   --budget TOKENS  what the session may keep active for itself
   --state-dir DIR  a memory apart: of exactly this directory, made if need be
   --version        print the version

@@ -154,7 +154,7 @@ fn tool_sets_have_names_and_an_unknown_one_is_told_them() {
     let unknown = "everything".parse::<ToolSet>().unwrap_err().to_string();
     assert_eq!(
         unknown,
-        r#"unknown tool set "everything", allowed: default, all, zipmem"#
+        r#"unknown tool set "everything", allowed: default, all, zipmem, compactor"#
     );
     assert!(ToolSet::ALL.iter().all(|set| unknown.contains(set.name())));
 }

@@ -59,7 +59,7 @@ fn what_is_wrong_is_answered_with_what_is_right() {
     );
     assert_eq!(
         wrong(&["--tools", "some"]),
-        r#"unknown tool set "some", allowed: default, all, zipmem"#
+        r#"unknown tool set "some", allowed: default, all, zipmem, compactor"#
     );
     assert_eq!(wrong(&["--tools"]), "--tools needs a value");
     assert_eq!(wrong(&["--project="]), "--project needs a value");
