@@ -220,7 +220,8 @@ enum Wrong {
     Value(&'static str),
 }
 
-const MEMORY_KEYS: &str = "budget_tokens, load_tokens, auto_compact, compact_above, compact_to";
+const MEMORY_KEYS: &str =
+    "budget_tokens, load_tokens, auto_compact, compact_above, compact_to, half_life_factor";
 
 /// Sets one key of `[memory]` or `[session_memory]`.
 fn set_memory(settings: &mut Settings, key: &str, value: &Value) -> Result<(), Wrong> {
@@ -244,6 +245,10 @@ fn set_memory(settings: &mut Settings, key: &str, value: &Value) -> Result<(), W
         }
         "auto_compact" => {
             settings.auto_compact = Some(value.as_bool().ok_or(Wrong::Value("true, false"))?);
+        }
+        "half_life_factor" => {
+            let factor = number(1, 10_000, "a whole number from 1 to 10000")?;
+            settings.half_life_factor = Some(factor);
         }
         "compact_above" => settings.compact_above = Some(percent(10)?),
         "compact_to" => settings.compact_to = Some(percent(1)?),

@@ -34,6 +34,7 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
             .filter(|standing| standing.disconnected.is_none())
             .filter_map(|standing| standing.session.project().map(|project| project.id))
             .collect();
+        daemon.projects.keep_reads().await;
         daemon.projects.close_idle(&in_use).await;
     }
 }

@@ -104,7 +104,7 @@ async fn serve(
 
     let data = instance.data().to_owned();
     let (registry, report, marks) = open_owner::<Registry>(data.join("daemon")).await?;
-    let after_crash = !report.created && !marks.iter().any(|mark| mark == STOPPED_WELL);
+    let after_crash = !report.created && !marks.contains_key(STOPPED_WELL);
     registry.ask(|store, _| store.mark(STOPPED_WELL, None)).await.map_err(not_open)?;
     registry.ask(|store, _| store.flush()).await.map_err(not_open)?;
     let surroundings = Surroundings {

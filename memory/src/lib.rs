@@ -22,10 +22,12 @@ mod merge;
 mod note;
 mod plan;
 mod reader;
+mod recall;
 mod record;
 mod refusal;
 pub mod render;
 mod retention;
+pub mod search;
 pub mod secrets;
 mod settings;
 mod staged;
@@ -48,6 +50,7 @@ pub use plan::{
     plan_update, plan_use,
 };
 pub use reader::Reader;
+pub use recall::{Recall, Recalled, recall};
 pub use record::{
     Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, SessionRow,
     Standing,

@@ -99,6 +99,14 @@ pub const COMPACT_ABOVE_PERCENT: u8 = 90;
 pub const COMPACT_TO_PERCENT: u8 = 80;
 /// Percent of the budget above which answers show summaries.
 pub const TIGHT_ABOVE_PERCENT: u8 = 80;
+/// Hits of one search, unless said otherwise.
+pub const HITS: usize = 10;
+/// Hits of one search at most.
+pub const HITS_MAX: usize = 100;
+/// Characters of one hit's text.
+pub const HIT_CHARS_MAX: usize = 700;
+/// Hits that were left out and are named.
+pub const HITS_NAMED_MAX: usize = 20;
 /// Records on one page of a list, unless said otherwise.
 pub const LIST_RECORDS: usize = 20;
 /// Records on one page of a list at most.
@@ -109,3 +117,14 @@ pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
 pub const COMPACTOR_PREVIEW_CHARS_MAX: usize = 200;
 /// Characters of an item in the compactor's `list`.
 pub const COMPACTOR_LINE_CHARS_MAX: usize = 80;
+
+/// Characters of a query that are read.
+pub const QUERY_CHARS_MAX: usize = 2_000;
+/// Terms of a query that are searched.
+pub const QUERY_TERMS_MAX: usize = 64;
+/// Terms of a query that are corrected when nothing is found.
+pub const CORRECTED_TERMS_MAX: usize = 8;
+/// What is told apart of a word.
+pub const SEARCH_TERM_BYTES_MAX: usize = 64;
+/// Words whose stems are remembered on one thread.
+pub const SEARCH_MEMO_WORDS_MAX: usize = 8_192;

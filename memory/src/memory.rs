@@ -9,7 +9,8 @@ use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId};
 use crate::index::{Index, MergeKey, Totals};
 use crate::note::Scope;
 use crate::reader::Reader;
-use crate::record::{Body, Record};
+use crate::record::{Body, Record, Standing};
+use crate::search::{Document, SearchIndex};
 use crate::settings::Settings;
 use crate::staged::Staged;
 
@@ -27,6 +28,8 @@ pub struct Memory {
     imports: OrdMap<(String, String), u32>,
     settings: OrdMap<Option<String>, Arc<Settings>>,
     index: Index,
+    /// Of everything that is not forgotten. Follows entries, not drafts.
+    search: SearchIndex,
 }
 
 impl Memory {
@@ -86,6 +89,11 @@ impl Memory {
     /// Sessions that keep something for themselves.
     pub fn private_sessions(&self) -> impl Iterator<Item = &SessionId> {
         self.index.private_sessions()
+    }
+
+    /// What can be searched.
+    pub fn search(&self) -> &SearchIndex {
+        &self.search
     }
 
     /// The facts of a scope by key, active or archived.
@@ -184,7 +192,13 @@ impl Memory {
 
     fn apply_one(&mut self, change: &Change) {
         match change {
-            Change::Put(record) => self.put(Record::clone(record)),
+            Change::Put(record) => {
+                match document(record) {
+                    Some(document) => self.search.insert(&document),
+                    None => self.search.remove(record.id),
+                }
+                self.put(Record::clone(record));
+            }
             Change::Stage { session, part } => {
                 let mut staged =
                     self.staged.get(session).map(|s| Staged::clone(s)).unwrap_or_default();
@@ -260,9 +274,41 @@ impl Restore {
     }
 
     /// The memory.
-    pub fn finish(self) -> Memory {
+    pub fn finish(mut self) -> Memory {
+        let records = self.0.records.values();
+        self.0.search.insert_all(records.filter_map(|record| document(record)));
         self.0
     }
+}
+
+/// What is searched of a record; nothing when it is forgotten.
+fn document(record: &Record) -> Option<Document<'_>> {
+    if record.standing == Standing::Forgotten {
+        return None;
+    }
+    let (texts, files): (Vec<&str>, Vec<&str>) = match &record.body {
+        Body::Blueprint(blueprint) => {
+            (vec![blueprint.category.name(), &blueprint.title, &blueprint.content], Vec::new())
+        }
+        Body::Anchor(anchor) => (vec![&anchor.concept], vec![&anchor.file]),
+        Body::Lesson(lesson) => (
+            vec![&lesson.summary, &lesson.detail],
+            lesson.files.iter().map(String::as_str).collect(),
+        ),
+        Body::Note(note) => {
+            let key = note.key.as_deref().unwrap_or_default();
+            (vec![key, &note.summary, &note.content], Vec::new())
+        }
+        Body::SessionRow(row) => (vec![&row.summary], Vec::new()),
+    };
+    Some(Document {
+        id: record.id,
+        session: &record.created.session,
+        time: record.created.time,
+        texts,
+        tags: record.tags.iter().map(String::as_str).collect(),
+        files,
+    })
 }
 
 /// The counters of a memory, which outlive the things they counted.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::guide::CheckpointMode;
 use crate::limits::{
-    BUDGET_TOKENS, COMPACT_ABOVE_PERCENT, COMPACT_TO_PERCENT, LOAD_TOKENS, SESSION_BUDGET_TOKENS,
-    SESSION_BUDGETS,
+    BUDGET_TOKENS, COMPACT_ABOVE_PERCENT, COMPACT_TO_PERCENT, LOAD_TOKENS,
+    PROJECT_HALF_LIFE_FACTOR, SESSION_BUDGET_TOKENS, SESSION_BUDGETS,
 };
 
 /// Settings; each may be absent.
@@ -27,6 +27,9 @@ pub struct Settings {
     /// Percent of the budget that it comes down to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compact_to: Option<u8>,
+    /// How much slower what the project shares fades than what one session keeps for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half_life_factor: Option<u32>,
     /// How often agents are asked to checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_mode: Option<CheckpointMode>,
@@ -42,6 +45,7 @@ impl Settings {
             auto_compact: self.auto_compact.or(other.auto_compact),
             compact_above: self.compact_above.or(other.compact_above),
             compact_to: self.compact_to.or(other.compact_to),
+            half_life_factor: self.half_life_factor.or(other.half_life_factor),
             checkpoint_mode: self.checkpoint_mode.or(other.checkpoint_mode),
         }
     }
@@ -49,6 +53,11 @@ impl Settings {
     /// Tokens of a load, the built-in number when none is set.
     pub fn load_tokens(&self) -> u32 {
         self.load_tokens.unwrap_or(LOAD_TOKENS)
+    }
+
+    /// How much slower what the project shares fades, the built-in number when none is set.
+    pub fn half_life_factor(&self) -> u32 {
+        self.half_life_factor.unwrap_or(PROJECT_HALF_LIFE_FACTOR)
     }
 
     /// The budget of the project's notes.

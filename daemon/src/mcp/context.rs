@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anchord_memory::{
-    ArchivePlan, Change, CheckpointOutcome, Counts, Memory, NewNote, NotesOutcome, Provenance,
-    Reader, RecordId, Refusal, Revision, Save, SaveOutcome, Staged, archive, plan_checkpoint,
-    plan_notes, plan_save, plan_use,
+    Accesses, ArchivePlan, Change, CheckpointOutcome, Counts, Memory, NewNote, NotesOutcome,
+    Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save, SaveOutcome,
+    Staged, Timestamp, archive, plan_checkpoint, plan_notes, plan_save, plan_use,
 };
 
 use super::tool::ToolError;
@@ -47,11 +47,37 @@ impl Budgets {
     }
 }
 
+/// Retention at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranking {
+    pub(crate) accesses: Accesses,
+    pub(crate) now: Timestamp,
+    /// How much slower what the project shares fades.
+    pub(crate) factor: u32,
+}
+
+impl Ranking {
+    pub(crate) fn parts(&self, record: &Record) -> RetentionParts {
+        RetentionParts::of(record, &self.accesses, self.now, self.factor)
+    }
+
+    /// What a search multiplies a hit's score by, in (0, 1].
+    #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
+    pub(crate) fn prior(&self, record: &Record) -> f32 {
+        self.parts(record).prior(record.standing) as f32
+    }
+
+    /// The same in words.
+    pub(crate) fn explain(&self, record: &Record) -> String {
+        self.parts(record).to_string()
+    }
+}
+
 /// Another session that is live in the same project.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveSession {
     pub(crate) client: Arc<str>,
-    pub(crate) since: anchord_memory::Timestamp,
+    pub(crate) since: Timestamp,
 }
 
 impl Context {
@@ -183,6 +209,13 @@ impl Context {
             Ok((plan.changes, reply(&plan.outcome, &budgets)))
         })
         .await
+    }
+
+    /// What retention makes of a record's score now.
+    pub(crate) fn ranking(&self, view: &View, now: Timestamp) -> Ranking {
+        let settings = budgets::project_settings(&view.memory, &self.daemon.config);
+        let accesses = view.project.as_ref().map(|project| project.accesses()).unwrap_or_default();
+        Ranking { accesses, now, factor: settings.half_life_factor() }
     }
 
     /// Whose budget the session's own notes have.

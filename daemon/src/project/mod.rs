@@ -2,16 +2,18 @@
 
 mod owner;
 mod queue;
+mod reads;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anchord_memory::{Memory, NoticeId};
+use anchord_memory::{Accesses, Memory, NoticeId, RecordId, Timestamp};
 use arc_swap::ArcSwapOption;
 
 pub use owner::{Decide, Decided, Owner, WriteError, Written};
+use reads::Reads;
 
 use crate::projects::ProjectId;
 use crate::store::{JournalStore, Machine, OpenReport, Opened, Options, Store, StoreError};
@@ -27,6 +29,7 @@ pub(crate) struct OpenProject {
     pub(crate) owner: Owner<Memory>,
     pub(crate) report: OpenReport,
     shown: Mutex<BTreeSet<NoticeId>>,
+    reads: Reads,
     used: Mutex<std::time::Instant>,
 }
 
@@ -60,6 +63,32 @@ impl OpenProject {
                 tracing::debug!(%error, "a mark was lost; its notice may be shown again");
             }
         });
+    }
+
+    /// How often and when records were read.
+    pub(crate) fn accesses(&self) -> Accesses {
+        self.reads.accesses()
+    }
+
+    /// Counts records as read; written later, lost at worst.
+    pub(crate) fn accessed(&self, records: &[RecordId], now: Timestamp) {
+        self.reads.count(records, now);
+    }
+
+    /// Hands what was counted since the last time to the store, which writes it when it has time.
+    pub(crate) async fn keep_reads(&self) {
+        let marks = self.reads.unwritten();
+        if marks.is_empty() {
+            return;
+        }
+        let marked = self.owner.ask(move |store, _| {
+            for (key, value) in &marks {
+                store.mark(key, Some(value));
+            }
+        });
+        if let Err(error) = marked.await {
+            tracing::debug!(%error, "reads were not counted");
+        }
     }
 
     fn touch(&self) {
@@ -151,11 +180,19 @@ impl OpenProjects {
         unwound(tokio::spawn(async move {
             let _gate = Arc::clone(&slot.gate).lock_owned().await;
             if let Some(project) = slot.current.swap(None) {
+                project.keep_reads().await;
                 project.owner.close().await;
             }
             unwound(tokio::task::spawn_blocking(move || then(&directory))).await
         }))
         .await
+    }
+
+    /// Keeps what was counted of reads since the last time.
+    pub(crate) async fn keep_reads(&self) {
+        for project in self.all() {
+            project.keep_reads().await;
+        }
     }
 
     /// Closes projects that nobody has used for a while and that `in_use` does not name.
@@ -209,7 +246,7 @@ async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProje
         tracing::error!(project = %id, why, "opened read-only");
     }
     let shown = marks
-        .iter()
+        .keys()
         .filter_map(|key| key.strip_prefix(NOTICE_SHOWN)?.parse().ok().map(NoticeId))
         .collect();
     Ok(Arc::new(OpenProject {
@@ -217,24 +254,28 @@ async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProje
         owner,
         report,
         shown: Mutex::new(shown),
+        reads: Reads::of_marks(&marks),
         used: Mutex::new(clock::start()),
     }))
 }
 
+/// Soft marks by key.
+pub(crate) type Marks = BTreeMap<String, String>;
+
 /// Opens a store in a thread of its own, since that reads and may rebuild, and starts its owner.
-/// Also returns the keys of its soft marks.
+/// Also returns its soft marks.
 pub(crate) async fn open_owner<M: Machine>(
     directory: PathBuf,
-) -> Result<(Owner<M>, OpenReport, Vec<String>), StoreError> {
+) -> Result<(Owner<M>, OpenReport, Marks), StoreError> {
     unwound(tokio::task::spawn_blocking(move || open_blocking::<M>(&directory))).await
 }
 
 fn open_blocking<M: Machine>(
     directory: &Path,
-) -> Result<(Owner<M>, OpenReport, Vec<String>), StoreError> {
+) -> Result<(Owner<M>, OpenReport, Marks), StoreError> {
     let Opened { store, state, replies, report } =
         JournalStore::open(directory, Options::real(directory))?;
-    let marks = store.marks().keys().cloned().collect();
+    let marks = store.marks().clone();
     let owner = Owner::start(Box::new(store), state, replies)
         .map_err(StoreError::io("start a thread for", directory))?;
     Ok((owner, report, marks))

@@ -20,6 +20,7 @@ pub fn plan_configure(
     within("budget_tokens", told.budget_tokens, BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX)?;
     within("load_tokens", told.load_tokens, LOAD_TOKENS_MIN, BUDGET_TOKENS_MAX)?;
     within("compact_above", told.compact_above.map(u32::from), 10, 100)?;
+    within("half_life_factor", told.half_life_factor, 1, 10_000)?;
     within("compact_to", told.compact_to.map(u32::from), 1, 100)?;
     let before = memory.settings(client).map(|known| Settings::clone(known)).unwrap_or_default();
     let settings = told.or(&before);

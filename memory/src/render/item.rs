@@ -4,6 +4,7 @@ use crate::fold::{clip, one_line};
 use crate::limits::{IMPORTANCE, TITLE_CHARS_MAX};
 use crate::note::Note;
 use crate::record::{Body, Record};
+use crate::search::{Query, snippet};
 
 /// Ends a line that stands for more than it says.
 pub(super) const CUT: &str = " …";
@@ -61,6 +62,32 @@ pub(crate) fn whole(record: &Record) -> String {
     let Body::Note(note) = &record.body else { return full(record) };
     let head = format!("{}: {}", head(record, note), one_line(&note.summary));
     with_block(head.trim_end().to_owned(), &note.content, "  ")
+}
+
+/// The record in full when it has at most `chars_max` characters, else with that part of its text that has most
+/// of the query's words.
+pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> String {
+    let full = full(record);
+    if full.chars().count() <= chars_max {
+        return full;
+    }
+    let part = |head: String, text: &str| {
+        let room = chars_max.saturating_sub(head.chars().count() + CUT.chars().count()).max(80);
+        with_block(head, &snippet(text, query, room), "  ") + CUT
+    };
+    match &record.body {
+        Body::Blueprint(blueprint) => part(
+            format!("{} [{}] {}", record.id, blueprint.category.name(), blueprint.title),
+            &blueprint.content,
+        ),
+        Body::Lesson(lesson) => part(format!("{} {}", record.id, lesson.summary), &lesson.detail),
+        Body::Note(note) => {
+            let head = format!("{}: {}", head(record, note), one_line(&note.summary));
+            part(clip(head.trim_end(), chars_max / 2), &note.content)
+        }
+        Body::SessionRow(row) => part(format!("{} {}:", record.id, row.ended.date()), &row.summary),
+        Body::Anchor(_) => clip(&full, chars_max),
+    }
 }
 
 /// Everything of a note but its texts: `n12 build command (#rust, importance 8, pinned, expires 2026-12-01)`.

@@ -12,6 +12,7 @@ mod notice;
 mod page;
 mod record;
 mod replies;
+mod search;
 mod size;
 pub mod zipmem;
 
@@ -21,6 +22,7 @@ pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use record::{record, record_page};
 pub use replies::{checkpoint, forget, import, notes, save, update};
+pub use search::{SearchText, SearchView, search};
 
 use std::fmt::{self, Write as _};
 

@@ -88,7 +88,7 @@ pub fn notes(outcome: &NotesOutcome) -> String {
         let tags: String = note.tags.iter().map(|tag| format!(" #{tag}")).collect();
         append(
             &mut text,
-            format_args!("{verb} {} ({} tokens{version}){tags}\n", note.id, note.tokens),
+            format_args!("{verb} {} ({}{version}){tags}\n", note.id, tokens(note.tokens)),
         );
     }
     for note in &outcome.failed {
@@ -102,6 +102,10 @@ pub fn notes(outcome: &NotesOutcome) -> String {
         );
     }
     text
+}
+
+fn tokens(tokens: u32) -> String {
+    if tokens == 1 { "1 token".to_owned() } else { format!("{tokens} tokens") }
 }
 
 /// The reply to `memory_update`.

@@ -38,7 +38,7 @@ async fn each_revision_with_a_handshake_is_spoken() {
         assert_eq!(result["serverInfo"]["name"], "anchord");
         assert_eq!(result["instructions"], anchord_memory::guide::INSTRUCTIONS);
         let tools = shim.request("tools/list", json!({})).await;
-        assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 8, "{tools}");
+        assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 9, "{tools}");
         assert!(shim.call("memory_status", json!({})).await.starts_with("project: demo\n"));
     }
     let mut shim = world.connect(world.hello()).await;
@@ -85,7 +85,7 @@ async fn a_handshake_opens_nothing() {
 async fn an_unknown_tool_or_method_is_named() {
     let world = World::new().await;
     let mut shim = world.shim().await;
-    insta::assert_snapshot!(shim.call("memory_recall", json!({})).await, @r#"FAULT -32602 "unknown tool `memory_recall`; this server offers memory_load, memory_checkpoint, memory_save, memory_note, memory_get, memory_update, memory_forget, memory_status""#);
+    insta::assert_snapshot!(shim.call("memory_recall", json!({})).await, @r#"FAULT -32602 "unknown tool `memory_recall`; this server offers memory_load, memory_checkpoint, memory_save, memory_note, memory_search, memory_get, memory_update, memory_forget, memory_status""#);
     let reply = shim.request("memory/recall", json!({})).await;
     assert_eq!(reply["error"]["code"], -32601, "{reply}");
 }

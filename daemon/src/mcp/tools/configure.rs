@@ -25,6 +25,8 @@ struct Params {
     compact_above: Option<u8>,
     /// Percent of the budget
     compact_to: Option<u8>,
+    /// Project notes fade so much slower than own ones
+    half_life_factor: Option<u32>,
     /// conservative, balanced or aggressive
     checkpoint_mode: Option<String>,
 }
@@ -51,6 +53,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         auto_compact: params.auto_compact,
         compact_above: params.compact_above,
         compact_to: params.compact_to,
+        half_life_factor: params.half_life_factor,
         checkpoint_mode,
     };
     let holder = context.holder();

@@ -83,6 +83,9 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     {
         let _ = writeln!(text, "EXPIRED on {}: check it before you rely on it.", expires.date());
     }
+    if let Some(project) = &view.project {
+        project.accessed(&[id], clock::now());
+    }
     if plan_use(&view.memory, id, &context.session.provenance(clock::now())).is_some() {
         context.used(id).await;
     }

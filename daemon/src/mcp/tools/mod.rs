@@ -11,6 +11,7 @@ mod load;
 mod note;
 mod params;
 mod save;
+mod search;
 mod status;
 #[cfg(feature = "test-hooks")]
 mod test_hooks;
@@ -42,6 +43,7 @@ impl ToolList {
                 checkpoint::spec(),
                 save::spec(),
                 note::spec(),
+                search::spec(),
                 get::spec(),
                 update::spec(),
                 forget::spec(),

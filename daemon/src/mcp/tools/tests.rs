@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use super::*;
 use crate::testing::{Shim, World, hello_from};
 
+mod notes;
+
 /// Set to write the document instead of comparing it.
 const UPDATE: &str = "UPDATE_DOCS";
 

@@ -26,8 +26,8 @@ fn a_bad_item_fails_alone_and_is_named() {
     let notes = [note("The port is 7717"), note(" "), fact("build", "cargo build")];
     let outcome = noted(&mut memory, "one", 1, &notes);
     insta::assert_snapshot!(render::notes(&outcome), @r"
-    Stored n1 (4 tokens)
-    Stored n2 (3 tokens)
+    Stored n1 (6 tokens)
+    Stored n2 (2 tokens)
     FAILED item 1: items[1].content is empty
     2 stored, 1 failed; send those again corrected.
     ");
@@ -60,8 +60,8 @@ fn a_fact_is_replaced_and_the_same_text_counted() {
     noted(&mut memory, "one", 1, &[fact("port", "7717"), note("seen twice")]);
     let outcome = noted(&mut memory, "two", 2, &[fact("port", "7718"), note("seen twice")]);
     insta::assert_snapshot!(render::notes(&outcome), @r"
-    Replaced n1 (1 tokens, version 2)
-    Had already n2 (3 tokens, version 2)
+    Replaced n1 (2 tokens, version 2)
+    Had already n2 (2 tokens, version 2)
     ");
     assert_eq!(memory.totals().notes, 2);
     let kept = |id: &str| memory.record(id.parse().unwrap()).unwrap().note().unwrap().clone();

@@ -47,7 +47,7 @@ fn a_new_content_drops_the_summary_of_the_old_one() {
     updated(&mut memory, id, &Update { content, ..Update::default() });
     let record = memory.record(id).unwrap();
     assert_eq!(record.tags, ["decision"]);
-    assert_eq!((record.note().unwrap().summary.as_str(), record.note().unwrap().tokens), ("", 6));
+    assert_eq!((record.note().unwrap().summary.as_str(), record.note().unwrap().tokens), ("", 5));
 }
 
 #[test]

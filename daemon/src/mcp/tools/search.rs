@@ -1,0 +1,126 @@
+//! `memory_search`: find records of every kind by words, tags, file or time.
+
+use anchord_memory::render::{self, SearchView};
+use anchord_memory::search::Tuning;
+use anchord_memory::{Kind, Recall, Timestamp, find_fact, limits, recall};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::params::{KindParams, ScopeParams};
+use crate::budgets;
+use crate::clock;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// Words, "a phrase", -without
+    #[serde(default)]
+    query: String,
+    /// A fact's
+    key: Option<String>,
+    /// With all of these
+    #[serde(default)]
+    tags: Vec<String>,
+    #[serde(default)]
+    kinds: Vec<KindParams>,
+    scope: Option<ScopeParams>,
+    /// About this file or directory
+    file: Option<String>,
+    /// Written since: 2026-11-02
+    since: Option<String>,
+    /// Written before
+    until: Option<String>,
+    limit: Option<usize>,
+    max_tokens: Option<u32>,
+    cursor: Option<String>,
+    /// Say why each was found
+    #[serde(default)]
+    explain: bool,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_search",
+        "Find what is remembered, best first: before you look for code, an error or a decision that someone \
+         may have met before.",
+        Effect::Reads,
+        run,
+    )
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let caller =
+        |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to search: {error}"));
+    let view = context.view().await?;
+    let memory = &view.memory;
+    let (reader, now) = (context.reader(), clock::now());
+    if let Some(key) = &params.key {
+        let record = find_fact(memory, &reader, key).map_err(|refusal| caller(&refusal))?;
+        let (text, _) = render::record_page(record, None, limits::ANSWER_CHARS_MAX)
+            .map_err(|refusal| caller(&refusal))?;
+        return Ok(text);
+    }
+    let from = match params.cursor.as_deref().map(|cursor| (cursor, cursor.trim().parse())) {
+        None => 0,
+        Some((_, Ok(from))) => from,
+        Some((cursor, Err(_))) => {
+            return Err(caller(&format!("`{cursor}` is no cursor of a search; leave it out")));
+        }
+    };
+    let time = |name: &str, text: Option<&str>| match text.map(|text| (text, day(text))) {
+        None => Ok(None),
+        Some((_, Some(time))) => Ok(Some(time)),
+        Some((text, None)) => {
+            Err(caller(&format!("{name} is no date like 2026-11-02 and no time: `{text}`")))
+        }
+    };
+    let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
+    let tags: Vec<String> = params.tags.iter().map(|tag| tag.trim().to_lowercase()).collect();
+    let limit = params.limit.unwrap_or(limits::HITS).clamp(1, limits::HITS_MAX);
+    let ranking = context.ranking(&view, now);
+    let found = recall(
+        memory,
+        &Recall {
+            reader: &reader,
+            query: &params.query,
+            kinds: &kinds,
+            tags: &tags,
+            own: params.scope.map(|scope| scope == ScopeParams::Session),
+            file: params.file.as_deref(),
+            since: time("since", params.since.as_deref())?,
+            until: time("until", params.until.as_deref())?,
+            limit: from + limit + limits::HITS_NAMED_MAX + 1,
+            tuning: &Tuning::default(),
+            prior: &|record| ranking.prior(record),
+        },
+    );
+    let totals = memory.totals();
+    let budget = budgets::project(memory, &context.daemon.config).budget;
+    let explain = |record: &anchord_memory::Record| ranking.explain(record);
+    let answer = render::search(
+        memory,
+        &found,
+        &SearchView {
+            query: &params.query,
+            from,
+            limit,
+            tokens_max: params.max_tokens,
+            tight: budget.is_tight(totals.note_tokens),
+            explain: if params.explain { Some(&explain) } else { None },
+            now,
+        },
+    );
+    if let Some(project) = &view.project {
+        project.accessed(&answer.shown, now);
+    }
+    Ok(answer.text)
+}
+
+/// A date in UTC or a time with its offset.
+fn day(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{text}T00:00:00Z")))
+}

@@ -1,0 +1,62 @@
+//! How often and when a project's records were read: counted in memory, kept as soft marks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anchord_memory::{Accesses, RecordId, Timestamp};
+
+use super::Marks;
+
+/// The soft marks' prefix of what was read.
+const READ: &str = "read/";
+
+#[derive(Debug, Default)]
+pub(super) struct Reads(Mutex<Counted>);
+
+#[derive(Debug, Default)]
+struct Counted {
+    accesses: Accesses,
+    unwritten: BTreeSet<RecordId>,
+}
+
+impl Reads {
+    /// What an earlier daemon has kept.
+    pub(super) fn of_marks(marks: &Marks) -> Self {
+        let lines: String = marks
+            .iter()
+            .filter_map(|(key, value)| Some(format!("{} {value}\n", key.strip_prefix(READ)?)))
+            .collect();
+        let accesses = Accesses::parse(&lines);
+        Self(Mutex::new(Counted { accesses, unwritten: BTreeSet::new() }))
+    }
+
+    pub(super) fn accesses(&self) -> Accesses {
+        self.lock().accesses.clone()
+    }
+
+    pub(super) fn count(&self, records: &[RecordId], now: Timestamp) {
+        let mut counted = self.lock();
+        for id in records {
+            counted.accesses.record(*id, now);
+            counted.unwritten.insert(*id);
+        }
+    }
+
+    /// The marks that changed since the last call.
+    pub(super) fn unwritten(&self) -> BTreeMap<String, String> {
+        let mut counted = self.lock();
+        let changed = std::mem::take(&mut counted.unwritten);
+        let mark = |id: RecordId| {
+            let access = counted.accesses.of(id);
+            (format!("{READ}{id}"), format!("{} {}", access.count, access.last.0))
+        };
+        changed.into_iter().map(mark).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

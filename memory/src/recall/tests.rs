@@ -1,0 +1,93 @@
+use super::*;
+use crate::testing::{anchor, apply, day, note, origin, save};
+use crate::{Change, NewNote, Seq, SessionId, Staged, plan_forget, plan_notes};
+
+fn noted(memory: &mut Memory, session: &str, on: i64, notes: impl IntoIterator<Item = NewNote>) {
+    let items = notes.into_iter().map(Ok).collect();
+    let plan = plan_notes(memory, &origin(session, on), items).unwrap();
+    apply(memory, plan);
+}
+
+fn archived(memory: &mut Memory, id: &str) {
+    let record = memory.record(id.parse().unwrap()).unwrap().as_ref().clone();
+    let record = Record { standing: Standing::Archived, ..record };
+    memory.apply(Seq(memory.seq().0 + 1), &[Change::Put(Box::new(record))]);
+}
+
+fn everything<'a>(reader: &'a Reader, query: &'a str) -> Recall<'a> {
+    Recall {
+        reader,
+        query,
+        kinds: &[],
+        tags: &[],
+        own: None,
+        file: None,
+        since: None,
+        until: None,
+        limit: 10,
+        tuning: &Tuning::COMPACTOR,
+        prior: &|record| if record.standing == Standing::Archived { 0.5 } else { 1.0 },
+    }
+}
+
+fn ids(memory: &Memory, of: &Recall<'_>) -> Vec<String> {
+    recall(memory, of).hits.iter().map(|hit| hit.id.to_string()).collect()
+}
+
+fn filled() -> Memory {
+    let mut memory = Memory::default();
+    let tagged = NewNote { tags: vec!["auth".to_owned()], ..note("Tokens are rotated weekly") };
+    noted(&mut memory, "one", 1, [note("OAuth tokens expire after an hour"), tagged]);
+    noted(&mut memory, "two", 5, [NewNote { private: true, ..note("my tokens") }]);
+    let part = Staged {
+        anchors: vec![anchor("src/auth/oauth.ts", "1-9", "where tokens are made")],
+        ..Staged::default()
+    };
+    save(&mut memory, &origin("one", 6), part);
+    memory
+}
+
+#[test]
+fn every_kind_is_found_and_only_what_the_reader_sees() {
+    let memory = filled();
+    let reader = |name: &str| Reader::session(SessionId::new(name));
+    let found = |name: &str| {
+        let mut found = ids(&memory, &everything(&reader(name), "token"));
+        found.sort();
+        found
+    };
+    assert_eq!(found("one"), ["a4", "n1", "n2"]);
+    assert_eq!(found("two"), ["a4", "n1", "n2", "n3"]);
+}
+
+#[test]
+fn filters_leave_out_what_does_not_pass() {
+    let memory = filled();
+    let reader = Reader::session(SessionId::new("two"));
+    let all = everything(&reader, "tokens");
+    let tags = ["auth".to_owned()];
+    assert_eq!(ids(&memory, &Recall { tags: &tags, ..all }), ["n2"]);
+    assert_eq!(ids(&memory, &Recall { kinds: &[Kind::Anchor], ..all }), ["a4"]);
+    assert_eq!(ids(&memory, &Recall { own: Some(true), ..all }), ["n3"]);
+    assert_eq!(ids(&memory, &Recall { file: Some("./src/auth"), ..all }), ["a4"]);
+    assert_eq!(ids(&memory, &Recall { since: Some(day(6)), ..all }), ["a4"]);
+    assert_eq!(ids(&memory, &Recall { until: Some(day(2)), ..all }).len(), 2);
+    // Without words the filters alone decide.
+    let by_tag = Recall { query: " ", tags: &tags, ..all };
+    assert_eq!(ids(&memory, &by_tag), ["n2"]);
+}
+
+#[test]
+fn what_is_archived_is_found_behind_and_what_is_forgotten_not() {
+    let mut memory = filled();
+    let anyone = Reader::anyone();
+    let all = everything(&anyone, "tokens rotated");
+    assert_eq!(ids(&memory, &all)[0], "n2");
+    archived(&mut memory, "n2");
+    let behind = Recall { query: "tokens", ..all };
+    assert_eq!(ids(&memory, &behind).last().unwrap(), "n2");
+    let plan =
+        plan_forget(&memory, &anyone, "n2".parse().unwrap(), None, &origin("one", 8)).unwrap();
+    apply(&mut memory, plan);
+    assert!(!ids(&memory, &all).contains(&"n2".to_owned()));
+}

@@ -1,0 +1,142 @@
+//! What a search answers: hits in order, each as far as there is room, and what was left out.
+
+use super::list::marks;
+use super::{append, item};
+use crate::ids::{RecordId, Timestamp};
+use crate::limits::{ANSWER_CHARS_MAX, HIT_CHARS_MAX, HITS_NAMED_MAX};
+use crate::memory::Memory;
+use crate::recall::Recalled;
+use crate::record::Record;
+use crate::search::{Hit, Query};
+use crate::tokens;
+
+/// How hits are to be shown.
+#[derive(Clone, Copy)]
+pub struct SearchView<'a> {
+    /// What was asked, for the passages that are shown of long texts.
+    pub query: &'a str,
+    /// The first hit to show, from 0.
+    pub from: usize,
+    /// Hits to show.
+    pub limit: usize,
+    /// Tokens of the answer.
+    pub tokens_max: Option<u32>,
+    /// Show summaries where there are some.
+    pub tight: bool,
+    /// Say of each hit why it was found; what retention has to say of a record.
+    pub explain: Option<&'a dyn Fn(&Record) -> String>,
+    /// Tells what has expired.
+    pub now: Timestamp,
+}
+
+/// An answer, and what it gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchText {
+    /// The text, ending with a line break.
+    pub text: String,
+    /// The records that it shows, best first.
+    pub shown: Vec<RecordId>,
+    /// Records that were found and left out.
+    pub left_out: usize,
+    /// The cursor of the next page.
+    pub next: Option<String>,
+}
+
+/// Characters and tokens kept for what frames the hits.
+const FRAME_CHARS: usize = 600;
+const FRAME_TOKENS: u32 = 120;
+
+/// Renders what was found. More hits than are shown are counted, the next ones named.
+pub fn search(memory: &Memory, found: &Recalled, view: &SearchView<'_>) -> SearchText {
+    let mut answer = SearchText::default();
+    for (asked, searched) in &found.corrected {
+        append(&mut answer.text, format_args!("nothing has `{asked}`; searched `{searched}`\n"));
+    }
+    let query = Query::parse(view.query);
+    let hits = found.hits.get(view.from..).unwrap_or_default();
+    if hits.is_empty() {
+        let what = if view.from > 0 { "Nothing more." } else { NOTHING };
+        answer.text.push_str(what);
+        answer.text.push('\n');
+        return answer;
+    }
+    let mut chars_left = ANSWER_CHARS_MAX.saturating_sub(FRAME_CHARS + answer.text.chars().count());
+    let mut tokens_left = view.tokens_max.map_or(u32::MAX, |max| max.saturating_sub(FRAME_TOKENS));
+    for hit in hits.iter().take(view.limit) {
+        let Some(record) = memory.record(hit.id) else { continue };
+        let forms = forms(record, hit, &query, view);
+        let fitting = forms.into_iter().find_map(|text| {
+            let (chars, tokens) = (text.chars().count(), tokens::count(&text));
+            (chars <= chars_left && tokens <= tokens_left).then_some((text, chars, tokens))
+        });
+        let Some((text, chars, tokens)) = fitting else { break };
+        chars_left -= chars;
+        tokens_left -= tokens;
+        answer.text.push_str(&text);
+        answer.shown.push(hit.id);
+    }
+    let left: Vec<RecordId> = hits.iter().skip(answer.shown.len()).map(|hit| hit.id).collect();
+    answer.left_out = left.len();
+    if !left.is_empty() {
+        let named: Vec<String> =
+            left.iter().take(HITS_NAMED_MAX).map(RecordId::to_string).collect();
+        let next = view.from + answer.shown.len();
+        let more = if left.len() > HITS_NAMED_MAX { ", …" } else { "" };
+        let count = if left.len() > HITS_NAMED_MAX {
+            format!("more than {HITS_NAMED_MAX}")
+        } else {
+            left.len().to_string()
+        };
+        append(
+            &mut answer.text,
+            format_args!(
+                "truncated: true; {count} left out: {}{more}; go on with {{\"cursor\":\"{next}\"}}\n",
+                named.join(", ")
+            ),
+        );
+        answer.next = Some(next.to_string());
+    }
+    answer
+}
+
+const NOTHING: &str =
+    "Nothing matches. Try fewer or other words, or memory_list to see what there is.";
+
+/// A hit in the forms it may have, the longest first, each with its line break.
+fn forms(record: &Record, hit: &Hit, query: &Query, view: &SearchView<'_>) -> Vec<String> {
+    let marks = marks(record, view.now);
+    let why = view.explain.map(|retention| why(hit, &retention(record))).unwrap_or_default();
+    let summed = view.tight && record.note().is_some_and(|note| !note.summary.is_empty());
+    let mut texts = Vec::with_capacity(3);
+    if !summed {
+        texts.push(item::excerpt(record, query, HIT_CHARS_MAX));
+        texts.push(item::excerpt(record, query, HIT_CHARS_MAX / 3));
+    }
+    texts.push(item::title(record));
+    texts.into_iter().map(|text| format!("{text}{marks}\n{why}")).collect()
+}
+
+/// `  why: oauth 2.31 (tag), token 1.02; neighbours 0.40; score 3.61`.
+fn why(hit: &Hit, retention: &str) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let terms: Vec<String> = hit
+        .why
+        .iter()
+        .map(|share| {
+            let tag = if share.in_tag { " (tag)" } else { "" };
+            format!("{} {:.2}{tag}", share.term, share.score)
+        })
+        .collect();
+    if !terms.is_empty() {
+        parts.push(terms.join(", "));
+    }
+    if hit.neighbours > 0.0 {
+        parts.push(format!("neighbours {:.2}", hit.neighbours));
+    }
+    parts.push(format!("× {:.3} {retention}", hit.prior));
+    parts.push(format!("= {:.2}", hit.score));
+    format!("  why: {}\n", parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests;

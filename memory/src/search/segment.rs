@@ -1,0 +1,343 @@
+//! A sealed part of the index: some documents, and for each of their terms where it stands.
+//!
+//! Never changed once made, so clones of the index share it. Documents lie in the order of session, time and number, which
+//! makes those stored one after the other by one session neighbours; terms lie in the order of their hashes. Postings are
+//! bytes, since they are most of the index: the distance from the document before, and how often the term stands in its
+//! text and in its tags.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use crate::ids::{RecordId, SessionId, Timestamp};
+
+/// Where a document lies in its segment.
+pub(super) type Slot = u32;
+
+/// What the index knows of a document beside its terms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Doc {
+    pub id: RecordId,
+    pub time: Timestamp,
+    /// Of everything that was indexed.
+    pub digest: u64,
+}
+
+impl Doc {
+    /// The order within a session.
+    pub(super) fn place(&self) -> (Timestamp, u64, RecordId) {
+        (self.time, self.id.number, self.id)
+    }
+}
+
+/// The documents of one session.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub session: SessionId,
+    pub slots: Range<Slot>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u64,
+    /// Where text, postings and positions begin; they end where the next entry's begin.
+    text: u32,
+    postings: u32,
+    positions: u32,
+    docs: u32,
+}
+
+/// One term in one document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Posting {
+    pub slot: Slot,
+    /// How often in the text.
+    pub text: u32,
+    /// How often in the tags.
+    pub tags: u32,
+}
+
+/// One term in one document, while a segment is made.
+pub(super) struct Occurrence<'a> {
+    pub posting: Posting,
+    pub positions: &'a [u8],
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Segment {
+    docs: Vec<Doc>,
+    /// Words that are no stop words, of each document.
+    lengths: Vec<u32>,
+    /// Slots in the order of their ids.
+    by_id: Vec<Slot>,
+    runs: Vec<Run>,
+    entries: Vec<Entry>,
+    text: String,
+    postings: Vec<u8>,
+    positions: Vec<u8>,
+    /// The slot after the last posting, while postings are added.
+    next: Slot,
+}
+
+/// A term of a segment.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'a> {
+    /// Documents with it, removed ones among them.
+    pub docs: u32,
+    postings: &'a [u8],
+    positions: &'a [u8],
+}
+
+impl<'a> Found<'a> {
+    /// Where the term stands, by rising slots.
+    pub(super) fn postings(self) -> impl Iterator<Item = Posting> + use<'a> {
+        Postings { bytes: self.postings, next: 0 }
+    }
+
+    /// The same with the positions.
+    pub(super) fn occurrences(self) -> impl Iterator<Item = Occurrence<'a>> + use<'a> {
+        let mut left = self.positions;
+        self.postings().map(move |posting| {
+            let positions = take_varints(&mut left, posting.text + posting.tags);
+            Occurrence { posting, positions }
+        })
+    }
+}
+
+impl Segment {
+    /// Starts a segment with documents in their order: session, then place.
+    pub(super) fn with(docs: impl Iterator<Item = (SessionId, Doc, u32)>) -> Self {
+        let mut segment = Self::default();
+        for (session, doc, length) in docs {
+            let slot = narrow(segment.docs.len());
+            match segment.runs.last_mut() {
+                Some(run) if run.session == session => run.slots.end = slot + 1,
+                _ => segment.runs.push(Run { session, slots: slot..slot + 1 }),
+            }
+            segment.docs.push(doc);
+            segment.lengths.push(length);
+        }
+        let docs = &segment.docs;
+        segment.by_id = (0..narrow(docs.len())).collect();
+        segment.by_id.sort_by_key(|slot| docs.get(*slot as usize).map(|doc| doc.id));
+        segment
+    }
+
+    /// Begins a term. Terms come by rising hash.
+    pub(super) fn begin(&mut self, hash: u64, text: &str) {
+        self.entries.push(Entry {
+            hash,
+            text: narrow(self.text.len()),
+            postings: narrow(self.postings.len()),
+            positions: narrow(self.positions.len()),
+            docs: 0,
+        });
+        self.text.push_str(text);
+        self.next = 0;
+    }
+
+    /// Adds an occurrence of the term that was begun last. They come by rising slots.
+    pub(super) fn push(&mut self, occurrence: &Occurrence<'_>) {
+        let Posting { slot, text, tags } = occurrence.posting;
+        let (once, tagged) = (text == 1, tags > 0);
+        let head = (slot - self.next) << 2 | u32::from(!once) << 1 | u32::from(tagged);
+        put_varint(&mut self.postings, head);
+        if !once {
+            put_varint(&mut self.postings, text);
+        }
+        if tagged {
+            put_varint(&mut self.postings, tags);
+        }
+        self.next = slot + 1;
+        self.positions.extend_from_slice(occurrence.positions);
+        if let Some(entry) = self.entries.last_mut() {
+            entry.docs += 1;
+        }
+    }
+
+    /// Gives back memory that was reserved while terms were added.
+    pub(super) fn seal(mut self) -> Self {
+        self.docs.shrink_to_fit();
+        self.lengths.shrink_to_fit();
+        self.runs.shrink_to_fit();
+        self.entries.shrink_to_fit();
+        self.text.shrink_to_fit();
+        self.postings.shrink_to_fit();
+        self.positions.shrink_to_fit();
+        self
+    }
+
+    /// Documents, removed ones among them.
+    pub(super) fn len(&self) -> usize {
+        self.docs.len()
+    }
+
+    pub(super) fn docs(&self) -> &[Doc] {
+        &self.docs
+    }
+
+    pub(super) fn doc(&self, slot: Slot) -> Option<&Doc> {
+        self.docs.get(slot as usize)
+    }
+
+    /// Words that are no stop words, of each document.
+    pub(super) fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+
+    /// Where a document lies.
+    pub(super) fn slot(&self, id: RecordId) -> Option<Slot> {
+        let order = |slot: &Slot| self.doc(*slot).map_or(Ordering::Less, |doc| doc.id.cmp(&id));
+        let (first, last) = (self.by_id.first()?, self.by_id.last()?);
+        if order(first).is_gt() || order(last).is_lt() {
+            return None;
+        }
+        let at = self.by_id.binary_search_by(order).ok()?;
+        self.by_id.get(at).copied()
+    }
+
+    /// The documents of a session.
+    pub(super) fn run(&self, session: &SessionId) -> Option<Range<Slot>> {
+        let at = self.runs.binary_search_by(|run| run.session.cmp(session)).ok()?;
+        self.runs.get(at).map(|run| run.slots.clone())
+    }
+
+    /// The session of a document.
+    pub(super) fn session(&self, slot: Slot) -> Option<&SessionId> {
+        let at = self.runs.partition_point(|run| run.slots.end <= slot);
+        self.runs.get(at).map(|run| &run.session)
+    }
+
+    pub(super) fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// The term with this hash.
+    pub(super) fn find(&self, hash: u64) -> Option<Found<'_>> {
+        let at = self.entries.binary_search_by_key(&hash, |entry| entry.hash).ok()?;
+        self.entry(at).map(|(_, _, found)| found)
+    }
+
+    /// Hashes of all terms, rising.
+    pub(super) fn hashes(&self) -> impl Iterator<Item = u64> {
+        self.entries.iter().map(|entry| entry.hash)
+    }
+
+    /// The texts of all terms with a length in bytes.
+    pub(super) fn texts(&self, bytes: Range<usize>) -> impl Iterator<Item = &str> {
+        let ends = self.entries.iter().skip(1).map(|next| next.text as usize);
+        let ends = ends.chain(std::iter::once(self.text.len()));
+        let spans = self.entries.iter().map(|entry| entry.text as usize).zip(ends);
+        spans
+            .filter(move |(start, end)| bytes.contains(&(end - start)))
+            .filter_map(|(start, end)| self.text.get(start..end))
+    }
+
+    /// The term with this number, in the order of the hashes.
+    pub(super) fn entry(&self, at: usize) -> Option<(u64, &str, Found<'_>)> {
+        let entry = self.entries.get(at)?;
+        let next = self.entries.get(at + 1);
+        let end = |of: fn(&Entry) -> u32, all: usize| next.map_or(all, |next| of(next) as usize);
+        let text = entry.text as usize..end(|entry| entry.text, self.text.len());
+        let postings = entry.postings as usize..end(|entry| entry.postings, self.postings.len());
+        let positions =
+            entry.positions as usize..end(|entry| entry.positions, self.positions.len());
+        let found = Found {
+            docs: entry.docs,
+            postings: self.postings.get(postings)?,
+            positions: self.positions.get(positions)?,
+        };
+        Some((entry.hash, self.text.get(text)?, found))
+    }
+
+    /// What it takes of memory.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.docs.as_slice())
+            + size_of_val(self.lengths.as_slice())
+            + size_of_val(self.by_id.as_slice())
+            + size_of_val(self.runs.as_slice())
+            + size_of_val(self.entries.as_slice())
+            + self.text.len()
+            + self.postings.len()
+            + self.positions.len()
+    }
+}
+
+struct Postings<'a> {
+    bytes: &'a [u8],
+    next: Slot,
+}
+
+impl Iterator for Postings<'_> {
+    type Item = Posting;
+
+    #[inline]
+    fn next(&mut self) -> Option<Posting> {
+        let head = varint(&mut self.bytes)?;
+        let slot = self.next + (head >> 2);
+        self.next = slot + 1;
+        let text = if head & 2 == 0 { 1 } else { varint(&mut self.bytes)? };
+        let tags = if head & 1 == 0 { 0 } else { varint(&mut self.bytes)? };
+        Some(Posting { slot, text, tags })
+    }
+}
+
+/// Positions as distances from the one before.
+pub(super) fn positions(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    let mut left = bytes;
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += varint(&mut left)?;
+        Some(at)
+    })
+}
+
+/// Seven bits a byte, the lowest first.
+pub(super) fn put_varint(bytes: &mut Vec<u8>, mut number: u32) {
+    while number >= 0x80 {
+        bytes.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number.to_le_bytes()[0]);
+}
+
+#[inline]
+fn varint(bytes: &mut &[u8]) -> Option<u32> {
+    let (first, mut rest) = bytes.split_first()?;
+    let mut number = u32::from(*first);
+    if number >= 0x80 {
+        number &= 0x7f;
+        let mut shift = 7;
+        loop {
+            let (byte, left) = rest.split_first()?;
+            rest = left;
+            number |= u32::from(byte & 0x7f) << shift;
+            if *byte < 0x80 {
+                break;
+            }
+            shift += 7;
+        }
+    }
+    *bytes = rest;
+    Some(number)
+}
+
+/// The bytes of the next numbers.
+fn take_varints<'a>(bytes: &mut &'a [u8], count: u32) -> &'a [u8] {
+    let mut left = count;
+    let mut ends = bytes.iter().enumerate().filter(|(_, byte)| **byte < 0x80);
+    let mut end = 0;
+    while left > 0 {
+        let Some((at, _)) = ends.next() else { break };
+        end = at + 1;
+        left -= 1;
+    }
+    let (taken, rest) = bytes.split_at(end);
+    *bytes = rest;
+    taken
+}
+
+/// Offsets fit: a project's text is bounded far below 4 GiB.
+pub(super) fn narrow(number: usize) -> u32 {
+    u32::try_from(number).expect("a project's text is bounded far below 4 GiB")
+}

@@ -1,0 +1,37 @@
+//! Which passage is given.
+
+use super::*;
+
+const TEXT: &str = "First we looked at the journal. Nothing was wrong there. Then the index: it was rebuilt at every \
+                    start, since its checksum was read before it was written. The fix is to write the checksum last.";
+
+fn cut(query: &str, chars_max: usize) -> String {
+    let cut = snippet(TEXT, &Query::parse(query), chars_max);
+    assert!(cut.chars().count() <= chars_max, "{cut}");
+    cut
+}
+
+#[test]
+fn a_text_that_fits_is_whole() {
+    assert_eq!(snippet("short text", &Query::parse("other"), 10), "short text");
+}
+
+#[test]
+fn the_passage_has_most_of_the_words() {
+    insta::assert_snapshot!(cut("checksum written", 60), @"…its checksum was read before it was written. The fix is…");
+    insta::assert_snapshot!(cut("index rebuild start", 60), @"…the index: it was rebuilt at every start, since its…");
+    insta::assert_snapshot!(cut("journal", 40), @"…at the journal. Nothing was wrong…");
+    insta::assert_snapshot!(cut("last", 40), @"…The fix is to write the checksum last.");
+}
+
+#[test]
+fn without_a_word_it_is_the_beginning() {
+    insta::assert_snapshot!(cut("elephant", 40), @"First we looked at the journal.…");
+}
+
+#[test]
+fn there_is_always_room_enough() {
+    for chars_max in 0..60 {
+        cut("checksum written index", chars_max);
+    }
+}

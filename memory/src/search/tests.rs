@@ -1,0 +1,488 @@
+//! The index against a naive one, the ranking against a plain reference, and what a query can say.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::ids::Kind;
+
+const MINUTE: i64 = 60_000;
+
+#[derive(Clone, Debug, PartialEq)]
+struct Note {
+    session: SessionId,
+    time: Timestamp,
+    text: String,
+    tags: Vec<String>,
+}
+
+type Notes = BTreeMap<RecordId, Note>;
+
+fn id(number: u64) -> RecordId {
+    RecordId { kind: Kind::Lesson, number }
+}
+
+fn note(text: &str) -> Note {
+    Note {
+        session: SessionId::new("one"),
+        time: Timestamp(0),
+        text: text.to_owned(),
+        tags: Vec::new(),
+    }
+}
+
+fn document(id: RecordId, note: &Note) -> Document<'_> {
+    Document {
+        id,
+        session: &note.session,
+        time: note.time,
+        texts: vec![&note.text],
+        tags: note.tags.iter().map(String::as_str).collect(),
+        files: Vec::new(),
+    }
+}
+
+/// An index of these texts, numbered from 1, each by a session of its own so that none lends to another.
+fn index(texts: &[&str]) -> SearchIndex {
+    let mut index = SearchIndex::default();
+    for (number, text) in (1..).zip(texts) {
+        let note = Note { session: SessionId::new(number.to_string()), ..note(text) };
+        index.insert(&document(id(number), &note));
+    }
+    index
+}
+
+fn find(index: &SearchIndex, query: &str) -> Found {
+    index.find(&Query::parse(query), &Tuning::default(), &|_| Some(1.0), 10)
+}
+
+/// The numbers of what is found, best first.
+fn numbers(index: &SearchIndex, query: &str) -> Vec<u64> {
+    find(index, query).hits.iter().map(|hit| hit.id.number).collect()
+}
+
+#[test]
+fn words_are_found_in_other_forms() {
+    let index = index(&["The build failed on Windows", "failing tests", "unrelated"]);
+    assert_eq!(numbers(&index, "fails"), [2, 1], "the shorter text first");
+    assert_eq!(numbers(&index, "WINDOWS"), [1]);
+}
+
+#[test]
+fn identifiers_are_found_whole_and_in_parts() {
+    let index = index(&[
+        "handleHTTPRequest drops the body",
+        "the user_id column",
+        "see src/auth/oauth.ts",
+        "error[E0502]: cannot borrow",
+    ]);
+    for query in ["handleHTTPRequest", "handlehttprequest", "http request", "HANDLE_HTTP_REQUEST"] {
+        assert_eq!(numbers(&index, query), [1], "{query}");
+    }
+    for query in ["user_id", "userId", "user-id", "user id"] {
+        assert_eq!(numbers(&index, query), [2], "{query}");
+    }
+    for query in ["src/auth/oauth.ts", "oauth.ts", "oauth", "auth"] {
+        assert_eq!(numbers(&index, query), [3], "{query}");
+    }
+    assert_eq!(numbers(&index, "e0502"), [4]);
+}
+
+#[test]
+fn a_whole_identifier_counts_more_than_its_parts_elsewhere() {
+    let index = index(&["user and id and user and id", "the user_id of it", "id", "user"]);
+    assert_eq!(numbers(&index, "user_id").first(), Some(&2));
+}
+
+#[test]
+fn unspaced_scripts_are_found_by_pairs() {
+    let index = index(&["数据库迁移失败", "数学", "資料"]);
+    assert_eq!(numbers(&index, "数据库"), [1]);
+    assert_eq!(numbers(&index, "数"), [2, 1], "one character is found too");
+    assert_eq!(numbers(&index, "\"库迁移\""), [1]);
+    assert_eq!(numbers(&index, "\"库失败\""), [0; 0]);
+}
+
+#[test]
+fn phrases_must_stand_as_they_are() {
+    let index =
+        index(&["lock the database file", "the file that locks a database", "database lock"]);
+    assert_eq!(numbers(&index, "\"database lock\""), [3]);
+    assert_eq!(numbers(&index, "\"lock the database\" file"), [1]);
+    assert_eq!(
+        numbers(&index, "\"lock database\""),
+        [0; 0],
+        "a word between them tells them apart"
+    );
+    let none = numbers(&index, "\"database lock");
+    assert_eq!(none.len(), 3, "a quote without its partner means nothing");
+}
+
+#[test]
+fn a_phrase_does_not_span_two_texts() {
+    let mut index = SearchIndex::default();
+    let one = note("ends with alpha");
+    index.insert(&Document {
+        texts: vec!["ends with alpha", "beta begins"],
+        ..document(id(1), &one)
+    });
+    assert_eq!(numbers(&index, "\"alpha beta\""), [0; 0]);
+    assert_eq!(numbers(&index, "alpha beta"), [1]);
+}
+
+#[test]
+fn minus_leaves_out() {
+    let index = index(&["redis cache", "redis queue", "redis --cache-dir"]);
+    assert_eq!(numbers(&index, "redis -cache"), [2]);
+    assert_eq!(numbers(&index, "redis -\"cache dir\""), [1, 2]);
+    assert_eq!(numbers(&index, "--cache-dir").first(), Some(&3), "a flag is wanted");
+    assert_eq!(numbers(&index, "-redis"), [0; 0], "nothing is asked for");
+}
+
+#[test]
+fn stop_words_count_when_there_is_nothing_else() {
+    let index = index(&["to be or not to be", "the question"]);
+    assert_eq!(numbers(&index, "to be"), [1]);
+    assert_eq!(numbers(&index, "the to question"), [2], "they do not count beside others");
+    assert_eq!(numbers(&index, "\"not to be\""), [1]);
+}
+
+#[test]
+fn tags_weigh_more_than_text() {
+    let mut index = index(&["redis is mentioned here", "nothing of it here"]);
+    let tagged = Note { tags: vec!["redis".to_owned()], ..note("nothing of it there") };
+    index.insert(&document(id(3), &tagged));
+    let found = find(&index, "redis");
+    assert_eq!(found.hits[0].id.number, 3);
+    assert!(found.hits[0].why[0].in_tag && !found.hits[1].why[0].in_tag);
+}
+
+#[test]
+fn a_typo_is_corrected_only_when_nothing_is_found() {
+    let index = index(&["authentication by token", "the tokens of a lexer"]);
+    let found = find(&index, "authnetication");
+    assert_eq!(found.hits[0].id.number, 1);
+    assert_eq!(found.corrected, [("authnetication".to_owned(), "authent".to_owned())]);
+    assert_eq!(find(&index, "authnetication lexer").corrected, [], "lexer is found");
+    assert_eq!(find(&index, "xylophone"), Found::default(), "nothing is near");
+    assert_eq!(find(&index, "cat"), Found::default(), "short words are near everything");
+}
+
+#[test]
+fn a_correction_does_not_reach_what_is_left_out() {
+    let index = index(&["authentication"]);
+    let found = index.find(&Query::parse("authnetication"), &Tuning::default(), &|_| None, 10);
+    assert_eq!(found, Found::default());
+}
+
+#[test]
+fn accents_and_width_do_not_matter() {
+    let index = index(&["Café Müller", "ｒｕｓｔ"]);
+    assert_eq!(numbers(&index, "cafe\u{301} muller"), [1]);
+    assert_eq!(numbers(&index, "rust"), [2]);
+}
+
+#[test]
+fn what_was_stored_next_to_a_hit_gains_by_it() {
+    let mut index = SearchIndex::default();
+    let texts = ["alpha", "omega one", "beta", "omega two", "gamma"];
+    for (number, text) in (1..).zip(texts) {
+        let time = Timestamp(MINUTE * i64::try_from(number).unwrap());
+        index.insert(&document(id(number), &Note { time, ..note(text) }));
+    }
+    let far = Note { time: Timestamp(MINUTE * 600), ..note("omega three") };
+    index.insert(&document(id(6), &far));
+    let found = find(&index, "beta omega");
+    assert_eq!(found.hits[0].id.number, 3);
+    let lent = |number: u64| {
+        found.hits.iter().find(|hit| hit.id.number == number).map_or(0.0, |hit| hit.neighbours)
+    };
+    assert!(lent(2) > 0.0 && lent(4) > 0.0, "beta stands beside both");
+    assert!(lent(6).abs() < f32::EPSILON, "hours away");
+    let plain = index.find(&Query::parse("beta"), &Tuning::COMPACTOR, &|_| Some(1.0), 10);
+    assert_eq!(plain.hits.len(), 1);
+}
+
+#[test]
+fn a_hit_tells_what_its_score_is_made_of() {
+    let index = index(&["alpha beta", "beta gamma", "delta"]);
+    let half = |_| Some(0.5);
+    for hit in index.find(&Query::parse("Alpha betas"), &Tuning::default(), &half, 10).hits {
+        let shares: f32 = hit.why.iter().map(|share| share.score).sum();
+        assert!(((shares + hit.neighbours) * hit.prior - hit.score).abs() < 1e-5, "{hit:?}");
+    }
+    let first = &find(&index, "Alpha betas").hits[0];
+    let terms: Vec<&str> = first.why.iter().map(|share| share.term.as_str()).collect();
+    assert_eq!(terms, ["alpha", "betas"]);
+}
+
+#[test]
+fn any_text_is_a_query() {
+    let index = index(&["alpha"]);
+    for query in [
+        "",
+        " ",
+        "\"",
+        "-",
+        "--",
+        "\"\"",
+        "-\"",
+        "\"alpha\" \"",
+        "%_*()[]{}",
+        "'''",
+        "_",
+        "::",
+        "\u{301}",
+    ] {
+        find(&index, query);
+    }
+    assert!(Query::parse("\"\" -x ").is_empty());
+    let long = "word ".repeat(10_000);
+    assert_eq!(Query::parse(&long).wanted.len(), 1);
+    let many: String = (0..10_000).map(|n| format!("w{n} ")).collect();
+    assert_eq!(Query::parse(&many).wanted.len(), crate::limits::QUERY_TERMS_MAX);
+}
+
+fn float(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap())
+}
+
+/// BM25 as the paper writes it, over words between spaces, in double precision and with no index.
+fn reference(notes: &Notes, words: &[String], tuning: &Tuning) -> BTreeMap<RecordId, f64> {
+    let count = float(notes.len());
+    let length = |note: &Note| float(note.text.split_whitespace().count());
+    let average = (notes.values().map(length).sum::<f64>() / count.max(1.0)).max(1.0);
+    let often = |note: &Note, word: &str| {
+        let text = float(note.text.split_whitespace().filter(|w| *w == word).count());
+        let tags = float(note.tags.iter().filter(|tag| *tag == word).count());
+        text + f64::from(tuning.tag_weight) * tags
+    };
+    let idf = |word: &String| {
+        let having = float(notes.values().filter(|note| often(note, word) > 0.0).count());
+        ((count - having + 0.5) / (having + 0.5) + 1.0).ln()
+    };
+    let idfs: Vec<f64> = words.iter().map(idf).collect();
+    let own = |note: &Note| -> f64 {
+        let (k1, b) = (f64::from(tuning.k1), f64::from(tuning.b));
+        let norm = k1 * (1.0 - b + b * length(note) / average);
+        let of = |(word, idf): (&String, &f64)| {
+            let tf = often(note, word);
+            idf * tf * (k1 + 1.0) / (tf + norm)
+        };
+        words.iter().zip(&idfs).map(of).sum()
+    };
+    let mut order: Vec<(&RecordId, &Note)> = notes.iter().collect();
+    order.sort_by_key(|(id, note)| (note.session.clone(), note.time, id.number));
+    let lends = |from: usize, to: usize| {
+        let (Some((_, a)), Some((_, b))) = (order.get(from), order.get(to)) else { return 0.0 };
+        let near = a.time.0.abs_diff(b.time.0) <= tuning.neighbour_ms_max.unsigned_abs();
+        if a.session == b.session && near { own(a) } else { 0.0 }
+    };
+    let score = |at: usize| {
+        let next = lends(at.wrapping_sub(1), at) + lends(at + 1, at);
+        own(order[at].1) + f64::from(tuning.neighbour) * next
+    };
+    (0..order.len()).map(|at| (*order[at].0, score(at))).filter(|(_, score)| *score > 0.0).collect()
+}
+
+fn word() -> impl Strategy<Value = String> {
+    (0..12_u32).prop_map(|number| format!("w{number}"))
+}
+
+fn a_note() -> impl Strategy<Value = Note> {
+    let words = prop::collection::vec(word(), 0..12);
+    (0..3_u32, 0..20_i64, words, prop::collection::vec(word(), 0..2)).prop_map(
+        |(session, minutes, words, tags)| Note {
+            session: SessionId::new(format!("s{session}")),
+            time: Timestamp(minutes * MINUTE),
+            text: words.join(" "),
+            tags,
+        },
+    )
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(u64, Note),
+    Remove(u64),
+    Clone,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (1..60_u64, a_note()).prop_map(|(number, note)| Step::Put(number, note)),
+        2 => (1..60_u64).prop_map(Step::Remove),
+        1 => Just(Step::Clone),
+    ];
+    prop::collection::vec(step, 0..120)
+}
+
+fn tunings() -> impl Strategy<Value = Tuning> {
+    (0.0..3.0_f32, 0.0..1.0_f32, 0.0..0.8_f32, 0..10_i64).prop_map(|(k1, b, neighbour, minutes)| {
+        Tuning {
+            k1,
+            b,
+            neighbour,
+            neighbour_far: 0.0,
+            neighbour_ms_max: minutes * MINUTE,
+            ..Tuning::default()
+        }
+    })
+}
+
+/// Checks a search against the reference: scores, completeness and order.
+fn check(index: &SearchIndex, notes: &Notes, words: &[String], tuning: &Tuning, limit: usize) {
+    let mut distinct = words.to_vec();
+    distinct.sort();
+    distinct.dedup();
+    let expected = reference(notes, &distinct, tuning);
+    // Leaves a third out and holds another third down.
+    let keep = |id: RecordId| [Some(1.0), Some(0.3), None][usize::try_from(id.number % 3).unwrap()];
+    let hits = index.find(&Query::parse(&words.join(" ")), tuning, &keep, limit).hits;
+    let mut wanted: Vec<(f64, RecordId)> = expected
+        .iter()
+        .filter_map(|(id, score)| Some((score * f64::from(keep(*id)?), *id)))
+        .collect();
+    wanted.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    wanted.truncate(limit);
+    assert_eq!(hits.len(), wanted.len(), "{hits:?} {wanted:?}");
+    for (hit, (score, _)) in hits.iter().zip(&wanted) {
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-4 * b.abs().max(1e-2);
+        assert!(near(f64::from(hit.score), *score), "{hits:?} {wanted:?}");
+        let own = expected[&hit.id] * f64::from(keep(hit.id).expect("what is left out is no hit"));
+        assert!(near(f64::from(hit.score), own), "{hits:?} {wanted:?}");
+    }
+    assert!(
+        hits.is_sorted_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)).is_lt())
+    );
+}
+
+proptest! {
+    #[test]
+    fn the_index_is_as_a_naive_one(
+        steps in steps(),
+        words in prop::collection::vec(word(), 1..5),
+        tuning in tunings(),
+        limit in 0..12_usize,
+    ) {
+        let mut index = SearchIndex::default();
+        let mut notes = Notes::new();
+        let mut clones = Vec::new();
+        for step in steps {
+            match step {
+                Step::Put(number, note) => {
+                    index.insert(&document(id(number), &note));
+                    notes.insert(id(number), note);
+                }
+                Step::Remove(number) => {
+                    index.remove(id(number));
+                    notes.remove(&id(number));
+                }
+                Step::Clone => clones.push((index.clone(), notes.clone())),
+            }
+        }
+        clones.push((index.clone(), notes.clone()));
+        for (index, notes) in &clones {
+            prop_assert_eq!(index.len(), notes.len());
+            check(index, notes, &words, &tuning, limit);
+        }
+        let mut at_once = SearchIndex::default();
+        at_once.insert_all(notes.iter().rev().map(|(id, note)| document(*id, note)));
+        prop_assert_eq!(&at_once, &index);
+        let (query, keep) = (Query::parse(&words.join(" ")), |_| Some(1.0));
+        prop_assert_eq!(
+            at_once.find(&query, &tuning, &keep, limit),
+            index.find(&query, &tuning, &keep, limit)
+        );
+        if let Some((id, _)) = notes.pop_first() {
+            at_once.remove(id);
+            prop_assert_ne!(&at_once, &index);
+        }
+    }
+
+    #[test]
+    fn no_text_breaks_reading(text in any::<String>(), query in any::<String>(), chars in 0..50_usize) {
+        let index = index(&[&text]);
+        let query = Query::parse(&query);
+        index.find(&query, &Tuning::default(), &|_| Some(1.0), 3);
+        let cut = snippet(&text, &query, chars);
+        prop_assert!(cut.chars().count() <= chars, "{:?}", cut);
+    }
+}
+
+/// Sentences of a few hundred words (numbers, which are not split), the same in every run.
+fn many(count: u64) -> Notes {
+    let mut state = 1_u64;
+    let mut next = move |below: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut one = |number: u64| {
+        let text: Vec<String> = (0..8)
+            .map(|_| {
+                let spread = next(300) + 1;
+                next(spread).to_string()
+            })
+            .collect();
+        let time = Timestamp(i64::try_from(number).unwrap() * MINUTE);
+        let session = SessionId::new(format!("s{}", next(5)));
+        (id(number), Note { session, time, text: text.join(" "), tags: Vec::new() })
+    };
+    (1..=count).map(&mut one).collect()
+}
+
+#[test]
+fn how_documents_came_does_not_show() {
+    let notes = many(6_000);
+    let mut forward = SearchIndex::default();
+    for (id, note) in &notes {
+        forward.insert(&document(*id, note));
+    }
+    let mut backward = SearchIndex::default();
+    for (id, other) in notes.iter().rev() {
+        backward.insert(&document(*id, &note("to be replaced 1 2")));
+        backward.insert(&document(*id, other));
+    }
+    let mut at_once = SearchIndex::default();
+    at_once.insert_all(notes.iter().map(|(id, note)| document(*id, note)));
+    let before = at_once.clone();
+    let surplus = many(9_000);
+    at_once.insert_all(surplus.iter().map(|(id, note)| document(*id, note)));
+    for id in surplus.keys().filter(|id| !notes.contains_key(id)) {
+        at_once.remove(*id);
+    }
+    at_once.insert_all(notes.iter().map(|(id, note)| document(*id, note)));
+    assert!(forward == backward && forward == at_once && forward == before);
+    assert!(forward.shelves.len() < 60, "segments are merged: {forward:?}");
+    for words in ["1", "1 7 200", "250 3 3 40 41 42"] {
+        let expected = find(&forward, words);
+        assert_eq!(expected.hits.len(), 10);
+        for other in [&backward, &at_once, &before] {
+            assert_eq!(find(other, words), expected, "{words}");
+        }
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        check(&at_once, &notes, &words, &Tuning::default(), 25);
+    }
+}
+
+#[test]
+fn the_index_stays_small() {
+    let notes = many(20_000);
+    let mut index = SearchIndex::default();
+    index.insert_all(notes.iter().map(|(id, note)| document(*id, note)));
+    let bytes: usize = index.shelves.iter().map(|shelf| shelf.segment.bytes()).sum();
+    let texts: usize = notes.values().map(|note| note.text.len()).sum();
+    // Beside the texts there are ids, times and lengths of the documents.
+    assert!(bytes < texts + notes.len() * 60, "{bytes} bytes for {texts} of text");
+}
+
+#[test]
+fn the_same_text_again_changes_nothing() {
+    let mut index = index(&["alpha", "beta"]);
+    let before = index.clone();
+    let same = Note { session: SessionId::new("1"), ..note("alpha") };
+    index.insert(&document(id(1), &same));
+    assert!(index == before && index.shelves.len() == before.shelves.len());
+}

@@ -1,0 +1,106 @@
+//! When nothing is found: the indexed terms nearest to what was asked.
+
+use std::collections::HashMap;
+
+use super::SearchIndex;
+use super::query::Query;
+use super::words::hash;
+use crate::limits::CORRECTED_TERMS_MAX;
+
+/// The query with each term that no document has replaced by the nearest one that some have, and what was replaced. None
+/// when nothing is near.
+pub(super) fn correct(
+    index: &SearchIndex,
+    query: &Query,
+) -> Option<(Query, Vec<(String, String)>)> {
+    let unknown: Vec<_> = query
+        .wanted
+        .iter()
+        .filter(|wanted| wanted.atom && index.frequency(wanted.hash) == 0)
+        .take(CORRECTED_TERMS_MAX)
+        .map(|wanted| Asked::new(wanted.hash, &wanted.asked, &wanted.term))
+        .collect();
+    if unknown.is_empty() {
+        return None;
+    }
+    // A slip may be a character of four bytes.
+    let shortest = unknown.iter().map(|asked| asked.stem.len()).min().unwrap_or(0);
+    let longest = unknown.iter().map(|asked| asked.stem.len()).max().unwrap_or(0);
+    let bytes = shortest.saturating_sub(4 * SLIPS)..longest + 4 * SLIPS + 1;
+    // Distance first, then how many documents have it, then the text: the order of segments decides nothing.
+    let mut near: Vec<HashMap<&str, usize>> = vec![HashMap::new(); unknown.len()];
+    for shelf in &index.shelves {
+        for text in shelf.segment.texts(bytes.clone()) {
+            let letters = letters(text);
+            for (asked, near) in unknown.iter().zip(&mut near) {
+                if let Some(distance) = asked.distance(text, letters) {
+                    near.insert(text, distance);
+                }
+            }
+        }
+    }
+    let mut corrected = query.clone();
+    let mut said = Vec::new();
+    for (asked, near) in unknown.iter().zip(near) {
+        let live = near.into_iter().filter_map(|(text, distance)| {
+            let documents = index.frequency(hash(text));
+            (documents > 0).then_some((distance, std::cmp::Reverse(documents), text))
+        });
+        if let Some((_, _, text)) = live.min() {
+            corrected = corrected.corrected(asked.hash, text, hash(text));
+            said.push((asked.word.to_owned(), text.to_owned()));
+        }
+    }
+    (!said.is_empty()).then_some((corrected, said))
+}
+
+/// The most that tell a word from the one that was meant.
+const SLIPS: usize = 2;
+
+struct Asked<'q> {
+    hash: u64,
+    word: &'q str,
+    stem: &'q str,
+    chars: usize,
+    letters: u32,
+    distance_max: usize,
+}
+
+impl<'q> Asked<'q> {
+    fn new(hash: u64, word: &'q str, stem: &'q str) -> Self {
+        let chars = stem.chars().count();
+        // One slip in a short word, two in a long one; in a very short one every word is near every other.
+        let distance_max = match chars {
+            0..=3 => 0,
+            4..=7 => 1,
+            _ => SLIPS,
+        };
+        Self { hash, word, stem, chars, letters: letters(stem), distance_max }
+    }
+
+    /// How far a term is from what was asked, if it is near.
+    fn distance(&self, text: &str, letters: u32) -> Option<usize> {
+        // Each slip adds at most one letter and takes one away. Counting is cheap, distances are not.
+        let (missing, added) = (self.letters & !letters, letters & !self.letters);
+        let far = missing.count_ones().max(added.count_ones()) as usize > self.distance_max;
+        if far || text.len().abs_diff(self.stem.len()) > self.distance_max * 4 {
+            return None;
+        }
+        if text.chars().count().abs_diff(self.chars) > self.distance_max {
+            return None;
+        }
+        Some(strsim::osa_distance(self.stem, text))
+            .filter(|distance| *distance <= self.distance_max)
+    }
+}
+
+/// A bit for each letter that stands in a text; other characters share the bits that are left.
+fn letters(text: &str) -> u32 {
+    text.chars().fold(0, |bits, c| {
+        let bit = match c {
+            'a'..='z' => u32::from(c) - u32::from('a'),
+            _ => 26 + u32::from(c) % 6,
+        };
+        bits | 1 << bit
+    })
+}

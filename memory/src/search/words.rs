@@ -1,0 +1,343 @@
+//! What of a text is searched: words, the parts of identifiers, and runs of unspaced scripts.
+//!
+//! A document and a query are read by the same function, so that whatever is split, folded or stemmed in one is so in
+//! the other. An identifier is kept whole and in parts (`handleHTTPRequest`, `user_id`, `src/auth/oauth.ts`); `_`, `-` and
+//! case do not tell wholes apart, so `user_id`, `userId` and `USER-ID` are one. Every word is indexed, stop words too, since a
+//! query may consist of nothing else; they are told so that a query can leave them out.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::LazyLock;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::limits::{SEARCH_MEMO_WORDS_MAX, SEARCH_TERM_BYTES_MAX};
+
+/// A word as it is indexed.
+#[derive(Debug)]
+pub(super) struct Term {
+    /// Folded and stemmed.
+    pub text: Box<str>,
+    /// Stands for the text everywhere: two of a million words share one with a chance below 10⁻⁷.
+    pub hash: u64,
+    /// Too frequent in English to tell texts apart.
+    pub stop: bool,
+}
+
+/// What a word of a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A word, or an identifier's part that is not split further.
+    Atom,
+    /// An identifier that also comes in parts; at the position of the first of them.
+    Whole,
+    /// One character of a longer unspaced run, which is searched by its pairs.
+    Single,
+    /// Two neighbouring characters of an unspaced run.
+    Pair,
+}
+
+/// One word where it stands in a text.
+pub(super) struct Word {
+    pub term: Rc<Term>,
+    pub part: Part,
+    /// Counts atoms from the start of the text.
+    pub position: u32,
+    /// In bytes of the text.
+    pub range: Range<usize>,
+}
+
+/// Calls `each` with the words of a text, in order; wholes come before their parts. Positions count from `position`; gives
+/// the position after the last word.
+pub(super) fn words(text: &str, position: u32, each: &mut dyn FnMut(Word)) -> u32 {
+    let mut scan = Scan { text, position, each };
+    let mut chars = text.char_indices().peekable();
+    while let Some((start, first)) = chars.next() {
+        if !is_word(first) {
+            continue;
+        }
+        let mut end = start + first.len_utf8();
+        let mut before = first;
+        while let Some(&(at, next)) = chars.peek() {
+            let joined = is_word(next) || joins(before, &text[at..]);
+            if !joined {
+                break;
+            }
+            chars.next();
+            end = at + next.len_utf8();
+            before = next;
+        }
+        scan.chunk(start..end);
+    }
+    scan.position
+}
+
+/// The term of a word that is not split.
+pub(super) fn term(raw: &str) -> Rc<Term> {
+    thread_local! {
+        // Stemming costs more than all else together, and texts repeat their words. Holds what is computed from its key
+        // alone, so nobody can tell that it is there.
+        static MEMO: RefCell<HashMap<Box<str>, Rc<Term>>> = RefCell::default();
+    }
+    MEMO.with_borrow_mut(|memo| {
+        if let Some(term) = memo.get(raw) {
+            return Rc::clone(term);
+        }
+        if memo.len() >= SEARCH_MEMO_WORDS_MAX {
+            memo.clear();
+        }
+        let term = Rc::new(make_term(raw));
+        memo.insert(raw.into(), Rc::clone(&term));
+        term
+    })
+}
+
+/// Case, accents, width and typographic apostrophes folded.
+pub(super) fn fold(raw: &str) -> String {
+    if raw.is_ascii() {
+        return raw.to_ascii_lowercase();
+    }
+    let accent = |c: &char| ('\u{300}'..='\u{36f}').contains(c);
+    let plain = |c: char| if c == '’' { '\'' } else { c };
+    raw.nfkd().filter(|c| !accent(c)).flat_map(char::to_lowercase).map(plain).nfc().collect()
+}
+
+struct Scan<'t, 'f> {
+    text: &'t str,
+    position: u32,
+    each: &'f mut dyn FnMut(Word),
+}
+
+/// What splits a chunk, from the outermost to the innermost.
+#[derive(Clone, Copy)]
+enum Split {
+    Path,
+    Dot,
+    Dash,
+    Case,
+}
+
+impl Scan<'_, '_> {
+    /// Word characters and what joins them.
+    fn chunk(&mut self, range: Range<usize>) {
+        let chunk = &self.text[range.clone()];
+        let plain = |(at, byte): (usize, u8)| {
+            byte.is_ascii_lowercase() || at == 0 && byte.is_ascii_uppercase()
+        };
+        if chunk.bytes().enumerate().all(plain) {
+            self.atom(range);
+        } else {
+            self.split(range, Split::Path);
+        }
+    }
+
+    fn split(&mut self, range: Range<usize>, by: Split) {
+        let piece = &self.text[range.clone()];
+        let (separators, inner): (&[&str], _) = match by {
+            Split::Path => (&["/", "::"], Split::Dot),
+            Split::Dot => (&["."], Split::Dash),
+            Split::Dash => (&["_", "-"], Split::Case),
+            Split::Case => return self.cases(range),
+        };
+        let parts = parts(piece, separators, range.start);
+        match parts.as_slice() {
+            [] => {}
+            [only] => self.split(only.clone(), inner),
+            [first, .., last] => {
+                self.whole(first.start..last.end);
+                for part in &parts {
+                    self.split(part.clone(), inner);
+                }
+            }
+        }
+    }
+
+    /// Splits at changes of case, between letters and digits, and around unspaced scripts.
+    fn cases(&mut self, range: Range<usize>) {
+        let piece = &self.text[range.clone()];
+        let runs = runs(piece, range.start);
+        if piece.chars().any(is_unspaced) {
+            for run in runs {
+                if self.text[run.clone()].starts_with(is_unspaced) {
+                    self.unspaced(run);
+                } else {
+                    self.atom(run);
+                }
+            }
+            return;
+        }
+        let plural = || {
+            let acronym = piece.strip_suffix('s').unwrap_or_default();
+            !acronym.is_empty() && acronym.chars().all(char::is_uppercase)
+        };
+        // A digest or a version such as `v2` has no parts that mean anything.
+        let opaque = runs.len() * 2 > piece.chars().count();
+        if runs.len() == 1 || opaque || plural() {
+            return self.atom(range);
+        }
+        self.whole(range);
+        for run in runs {
+            if self.text[run.clone()].chars().nth(1).is_some() {
+                self.atom(run);
+            }
+        }
+    }
+
+    fn unspaced(&mut self, range: Range<usize>) {
+        let chars: Vec<Range<usize>> = self.text[range.clone()]
+            .char_indices()
+            .map(|(at, c)| range.start + at..range.start + at + c.len_utf8())
+            .collect();
+        if chars.len() == 1 {
+            return self.atom(range);
+        }
+        for (number, char) in chars.iter().enumerate() {
+            self.put(term(&self.text[char.clone()]), Part::Single, char.clone());
+            if let Some(next) = chars.get(number + 1) {
+                let pair = char.start..next.end;
+                self.put(term(&self.text[pair.clone()]), Part::Pair, pair);
+            }
+            self.position += 1;
+        }
+    }
+
+    fn atom(&mut self, range: Range<usize>) {
+        self.put(term(&self.text[range.clone()]), Part::Atom, range);
+        self.position += 1;
+    }
+
+    fn whole(&mut self, range: Range<usize>) {
+        let joined: String =
+            self.text[range.clone()].chars().filter(|c| !matches!(c, '_' | '-')).collect();
+        self.put(term(&joined), Part::Whole, range);
+    }
+
+    fn put(&mut self, term: Rc<Term>, part: Part, range: Range<usize>) {
+        (self.each)(Word { term, part, position: self.position, range });
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || ('\u{300}'..='\u{36f}').contains(&c)
+}
+
+/// Whether what stands between two word characters holds them together; `rest` begins with it.
+fn joins(before: char, rest: &str) -> bool {
+    let mut rest = rest.chars();
+    match (rest.next(), rest.next()) {
+        (Some('\'' | '’'), Some(after)) => before.is_alphabetic() && after.is_alphabetic(),
+        (Some('.' | '/' | '-'), Some(after)) => is_word(before) && is_word(after),
+        (Some(':'), Some(':')) => is_word(before) && rest.next().is_some_and(is_word),
+        (Some(':'), Some(after)) => before == ':' && is_word(after),
+        _ => false,
+    }
+}
+
+/// Scripts that put no space between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{0e00}'..='\u{0eff}'      // Thai, Lao
+        | '\u{1000}'..='\u{109f}'    // Myanmar
+        | '\u{1780}'..='\u{17ff}'    // Khmer
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3040}'..='\u{30ff}'    // Hiragana, Katakana
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}'    // Han
+        | '\u{ac00}'..='\u{d7af}'    // Hangul
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}'    // half-width Katakana
+        | '\u{20000}'..='\u{3ffff}')
+}
+
+/// The pieces between separators, none of them empty; ranges count from `base`.
+fn parts(piece: &str, separators: &[&str], base: usize) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    while at < piece.len() {
+        let rest = &piece[at..];
+        if let Some(separator) = separators.iter().find(|separator| rest.starts_with(**separator)) {
+            parts.push(base + start..base + at);
+            at += separator.len();
+            start = at;
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    parts.push(base + start..base + piece.len());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Lower,
+    Upper,
+    Digit,
+    Unspaced,
+}
+
+fn class(c: char) -> Class {
+    if is_unspaced(c) {
+        Class::Unspaced
+    } else if c.is_numeric() {
+        Class::Digit
+    } else if c.is_uppercase() {
+        Class::Upper
+    } else {
+        Class::Lower
+    }
+}
+
+/// Runs of one kind of character; an upper-case letter before a lower-case one begins a run.
+fn runs(piece: &str, base: usize) -> Vec<Range<usize>> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    let mut before: Option<Class> = None;
+    let mut chars = piece.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let now = class(c);
+        let next = chars.peek().map(|(_, next)| class(*next));
+        let begins = match (before, now) {
+            (None, _) | (Some(Class::Upper), Class::Lower) => false,
+            (Some(Class::Upper), Class::Upper) => next == Some(Class::Lower),
+            (Some(before), now) => before != now,
+        };
+        if begins {
+            runs.push(base + start..base + at);
+            start = at;
+        }
+        before = Some(now);
+    }
+    runs.push(base + start..base + piece.len());
+    runs
+}
+
+fn make_term(raw: &str) -> Term {
+    static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
+    static STOP: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| stop_words::lookup("en").unwrap_or_default().iter().copied().collect());
+    let mut folded = fold(raw);
+    if folded.len() > SEARCH_TERM_BYTES_MAX {
+        folded.truncate(folded.floor_char_boundary(SEARCH_TERM_BYTES_MAX));
+    }
+    let bare = folded.strip_suffix("'s").unwrap_or(&folded);
+    let stop = STOP.contains(folded.as_str()) || STOP.contains(bare);
+    let english = folded.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'');
+    let text: Box<str> = if english { STEMMER.stem(&folded).into() } else { folded.into() };
+    let hash = hash(&text);
+    Term { text, hash, stop }
+}
+
+/// Depends on the text alone; never written down.
+pub(super) fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests;
