@@ -128,3 +128,7 @@ pub const CORRECTED_TERMS_MAX: usize = 8;
 pub const SEARCH_TERM_BYTES_MAX: usize = 64;
 /// Words whose stems are remembered on one thread.
 pub const SEARCH_MEMO_WORDS_MAX: usize = 8_192;
+/// Notes that one note is compared with in search of near duplicates.
+pub const DUPLICATE_CANDIDATES_MAX: usize = 100;
+/// Notes of each list that a compaction's plan or reply names.
+pub const COMPACTION_SHOWN_MAX: usize = 20;
