@@ -153,7 +153,10 @@ fn tidy(schema: &mut Value) {
             if object.get("title").is_some_and(Value::is_string) {
                 object.remove("title");
             }
-            object.remove("format");
+            // Not the parameter of this name.
+            if object.get("format").is_some_and(Value::is_string) {
+                object.remove("format");
+            }
             object.remove("minimum");
             let says_nothing = |default: &Value| match default {
                 Value::Null => true,

@@ -29,6 +29,7 @@ did not fit is named, with the `cursor` that fetches it. A mistake of the caller
         (ToolSet::Default, "The default set"),
         (ToolSet::All, "What `--tools all` adds"),
         (ToolSet::Zipmem, "`--tools zipmem`"),
+        (ToolSet::Compactor, "`--tools compactor`"),
     ] {
         writeln!(text, "\n## {name}").unwrap();
         for tool in ToolList::new(set).definitions() {
