@@ -4,8 +4,8 @@
 
 mod budget;
 mod changes;
-pub mod compactor;
 mod compact;
+pub mod compactor;
 pub(crate) mod item;
 mod list;
 mod load;
@@ -19,8 +19,8 @@ pub mod zipmem;
 
 pub use budget::{budget, percent};
 pub use changes::changes_since;
-pub use list::{ListText, ListView, list};
 pub use compact::{compaction, compaction_plan};
+pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use record::{record, record_page};
 pub use replies::{checkpoint, forget, import, notes, save, update};
