@@ -90,6 +90,9 @@ pub fn plan_notes(
         let accepted = item.and_then(|note| accept_note(note, &field));
         let stored = accepted.and_then(|note| {
             has_room(draft.head().totals(), &note)?;
+            if let Some(time) = memory.tombstones().of(&note.content) {
+                return Err(Refusal::PurgedText { field: format!("{field}content"), time });
+            }
             Ok((draft.note(&note, origin), note))
         });
         match stored {
