@@ -104,6 +104,8 @@ pub const LOAD_TOKENS: u32 = 2_500;
 pub const LOAD_TOKENS_MIN: u32 = 600;
 /// Percent of the budget above which a write compacts, unless configured.
 pub const COMPACT_ABOVE_PERCENT: u8 = 90;
+/// The lowest such percent that can be configured.
+pub const COMPACT_ABOVE_PERCENT_MIN: u8 = 10;
 /// Percent of the budget that compaction comes down to, unless configured.
 pub const COMPACT_TO_PERCENT: u8 = 80;
 /// Percent of the budget above which answers show summaries.

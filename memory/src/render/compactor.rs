@@ -3,15 +3,14 @@
 //! Its items are the notes that the reader keeps for itself or has inherited, and those of the project. The budget
 //! bounds the former alone. Ids are 16 hexadecimal digits there; here each is the number of a record in another form.
 
-use super::percent;
+use super::{append, percent};
 use crate::fold::one_line;
 use crate::ids::{Kind, RecordId, Timestamp};
-use crate::limits::{COMPACTOR_LINE_CHARS_MAX, COMPACTOR_PREVIEW_CHARS_MAX};
+use crate::limits::{COMPACTION_SHOWN_MAX, COMPACTOR_LINE_CHARS_MAX, COMPACTOR_PREVIEW_CHARS_MAX};
 use crate::memory::Memory;
-use crate::plan::{NotesOutcome, is_expired};
+use crate::plan::{CompactionOutcome, NotesOutcome, is_expired};
 use crate::reader::Reader;
 use crate::record::{Record, Standing};
-use crate::retention::{Accesses, RetentionParts};
 use crate::settings::Budget;
 
 /// What of the budget is used, and how many items there are.
@@ -50,7 +49,7 @@ impl Usage {
     }
 
     /// The line that ends the replies to writes.
-    fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let Self { used, items, budget } = self;
         format!("Budget: {used}/{} tokens ({}%), {items} items", budget.tokens, self.percent())
     }
@@ -65,15 +64,12 @@ pub fn items<'a>(memory: &'a Memory, reader: &'a Reader) -> Vec<&'a Record> {
     items
 }
 
-/// The same, those most worth keeping in view first. `factor` as for [`RetentionParts::of`].
+/// The same, those with the highest retention score first.
 pub fn ranked<'a>(
     memory: &'a Memory,
     reader: &'a Reader,
-    accesses: &Accesses,
-    now: Timestamp,
-    factor: u32,
+    score: impl Fn(&Record) -> f64,
 ) -> Vec<&'a Record> {
-    let score = |record| RetentionParts::of(record, accesses, now, factor).score();
     let items = items(memory, reader);
     let mut scored: Vec<(f64, &Record)> =
         items.into_iter().map(|record| (score(record), record)).collect();
@@ -257,6 +253,32 @@ pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
     let lines: String = lines.into_iter().map(|(_, line)| line).collect();
     let (stored, failed) = (outcome.stored.len(), outcome.failed.len());
     format!("{lines}Stored: {stored}, Failed: {failed}\n{}\n", usage.line())
+}
+
+/// The reply to `compact`, which was done to `memory` or is about to be.
+pub fn compact(memory: &Memory, outcome: &CompactionOutcome) -> String {
+    let CompactionOutcome { archived, promoted, folded, tokens_before, tokens_after, .. } = outcome;
+    let freed = tokens_before.saturating_sub(*tokens_after);
+    let mut text = format!(
+        "Compaction complete:\n- Evicted: {archived} items\n- Summary promoted: {promoted} items\n\
+         - Deduplicated: {folded} pairs\n- Tokens freed: {freed}\n- Budget: {tokens_before} -> {tokens_after} tokens\n"
+    );
+    let wants = &outcome.wants_summary;
+    if !wants.is_empty() {
+        text.push_str("These items have no summary; give each one with `update`:\n");
+    }
+    for record in wants.iter().take(COMPACTION_SHOWN_MAX).filter_map(|id| memory.record(*id)) {
+        let Some(note) = record.note() else { continue };
+        let line = preview(&one_line(&note.content), COMPACTOR_LINE_CHARS_MAX);
+        append(
+            &mut text,
+            format_args!("- [{}] {} tokens: \"{line}\"\n", id(record.id), note.tokens),
+        );
+    }
+    if let Some(more) = wants.len().checked_sub(COMPACTION_SHOWN_MAX).filter(|more| *more > 0) {
+        append(&mut text, format_args!("- and {more} more\n"));
+    }
+    text
 }
 
 /// The reply to `update`.

@@ -4,6 +4,7 @@
 //! that it lasts. The project's notes are items, too; the budget does not count them.
 
 mod change;
+mod compact;
 mod read;
 mod store;
 
@@ -13,14 +14,16 @@ use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
 use anchord_memory::{Change, Memory, Reader, RecordId, Refusal, SessionId, Standing};
 
+use serde::Deserialize;
+
 use crate::budgets::{self, Holder};
 use crate::config::Config;
 use crate::mcp::context::Context;
-use crate::mcp::tool::ToolSpec;
+use crate::mcp::tool::{ToolError, ToolSpec};
 
 /// The tools.
 pub(super) fn specs() -> Vec<ToolSpec> {
-    [read::specs(), store::specs(), change::specs()].concat()
+    [read::specs(), store::specs(), compact::specs(), change::specs()].concat()
 }
 
 /// Who calls: what it sees of a memory, and what it may keep active there.
@@ -57,6 +60,46 @@ impl Caller {
         after.apply(memory.seq(), changes);
         self.usage(&after)
     }
+}
+
+/// Tags as that system has them, or a list, which agents write as well.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "tags separated by commas")]
+enum Tags {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Default for Tags {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+impl Tags {
+    fn given(self) -> Vec<String> {
+        match self {
+            Self::Text(text) => text.split(',').map(str::to_owned).collect(),
+            Self::List(tags) => tags,
+        }
+    }
+
+    /// As they are kept, to look for.
+    fn wanted(self) -> Vec<String> {
+        let tags = self.given().into_iter().map(|tag| tag.trim().to_lowercase());
+        tags.filter(|tag| !tag.is_empty()).collect()
+    }
+}
+
+/// A part of the budget in percent, at least `percent_min`; what is above one is taken as percent already.
+fn percent(field: &str, part: f64, percent_min: u8) -> Result<u8, ToolError> {
+    let percent = if part > 1.0 { part } else { part * 100.0 }.round();
+    if (f64::from(percent_min)..=100.0).contains(&percent) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+        return Ok(percent as u8);
+    }
+    let min = f64::from(percent_min) / 100.0;
+    Err(ToolError::Caller(format!("{field} is {part}; give a number from {min} to 1")))
 }
 
 /// The item that an id means, with the words of that system when there is none.

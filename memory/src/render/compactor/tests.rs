@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::{apply, day, note, origin};
 use crate::{
-    Change, NewNote, Plan, Provenance, SessionId, Settings, Update, plan_forget, plan_notes,
-    plan_update,
+    Accesses, Change, NewNote, Plan, Provenance, RetentionParts, SessionId, Settings, Update,
+    plan_forget, plan_notes, plan_update,
 };
 
 fn own(content: &str) -> NewNote {
@@ -48,7 +48,9 @@ fn some() -> Memory {
 
 fn recalled(memory: &Memory, tokens: u32, limit: usize) -> String {
     let reader = one();
-    let mut records = ranked(memory, &reader, &Accesses::default(), day(3), 24);
+    let none = Accesses::default();
+    let score = |record: &Record| RetentionParts::of(record, &none, day(3), 24).score();
+    let mut records = ranked(memory, &reader, score);
     records.truncate(limit);
     recall(&Usage::of(memory, &reader, budget(tokens)), &records, day(3))
 }

@@ -7,7 +7,7 @@ use anchord_memory::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Caller, item};
+use super::{Caller, item, percent};
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
@@ -108,10 +108,13 @@ async fn configure(context: Context, params: ConfigureParams) -> Result<String, 
         let text = format!("token_budget is {wrong}; give a number from {min} to {max}");
         return Err(ToolError::Caller(text));
     }
+    let threshold = params
+        .auto_compact_threshold
+        .map(|part| percent("auto_compact_threshold", part, limits::COMPACT_ABOVE_PERCENT_MIN));
     let told = Settings {
         budget_tokens: params.token_budget,
         auto_compact: params.auto_compact,
-        compact_above: params.auto_compact_threshold.map(percent).transpose()?,
+        compact_above: threshold.transpose()?,
         ..Settings::default()
     };
     let caller = Caller::of(&context);
@@ -121,15 +124,4 @@ async fn configure(context: Context, params: ConfigureParams) -> Result<String, 
         Ok((plan.changes, form::configure(&usage)))
     };
     context.write("configure", Staged::default(), plan).await
-}
-
-/// A threshold in percent; what is above one is taken as percent already.
-fn percent(threshold: f64) -> Result<u8, ToolError> {
-    let percent = if threshold > 1.0 { threshold } else { threshold * 100.0 }.round();
-    if (10.0..=100.0).contains(&percent) {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "10 to 100")]
-        return Ok(percent as u8);
-    }
-    let text = format!("auto_compact_threshold is {threshold}; give a number from 0.1 to 1");
-    Err(ToolError::Caller(text))
 }

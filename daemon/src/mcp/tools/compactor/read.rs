@@ -1,11 +1,12 @@
-//! What looks: `recall`, `status`, `list`, `export`.
+//! What looks: `recall`, `query`, `status`, `list`, `export`.
 
 use anchord_memory::render::compactor as form;
-use anchord_memory::{Accesses, limits};
+use anchord_memory::search::Tuning;
+use anchord_memory::{Kind, Recall, Record, RecordId, limits, recall as recall_from};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Caller;
+use super::{Caller, Tags};
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -13,6 +14,18 @@ use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 #[derive(Debug, Deserialize, JsonSchema)]
 struct RecallParams {
     #[serde(default = "page")]
+    limit: usize,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct QueryParams {
+    #[serde(default)]
+    query: String,
+    /// Comma-separated; with all of them
+    #[serde(default)]
+    #[schemars(with = "String")]
+    tags: Tags,
+    #[serde(default = "hits")]
     limit: usize,
 }
 
@@ -33,6 +46,10 @@ struct ExportParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 struct NoParams {}
 
+fn hits() -> usize {
+    limits::HITS
+}
+
 fn page() -> usize {
     limits::LIST_RECORDS
 }
@@ -45,6 +62,13 @@ pub(super) fn specs() -> Vec<ToolSpec> {
              worth having now, and how much of the budget is used.",
             Effect::Reads,
             recall,
+        )
+        .needed_first(),
+        ToolSpec::new(
+            "query",
+            "Find items by words, \"a phrase\" or -without, and by tags: before you read or run something again.",
+            Effect::Reads,
+            query,
         )
         .needed_first(),
         ToolSpec::new(
@@ -67,10 +91,40 @@ async fn recall(context: Context, params: RecallParams) -> Result<String, ToolEr
     let view = context.view().await?;
     let (memory, caller, now) = (&view.memory, Caller::of(&context), clock::now());
     let reader = caller.reader(memory);
-    let factor = limits::PROJECT_HALF_LIFE_FACTOR;
-    let mut records = form::ranked(memory, &reader, &Accesses::default(), now, factor);
+    let ranking = context.ranking(&view, now);
+    let mut records = form::ranked(memory, &reader, |record| ranking.parts(record).score());
     records.truncate(params.limit.clamp(1, limits::LIST_RECORDS_MAX));
     Ok(form::recall(&caller.usage(memory), &records, now))
+}
+
+async fn query(context: Context, params: QueryParams) -> Result<String, ToolError> {
+    let view = context.view().await?;
+    let (memory, caller, now) = (&view.memory, Caller::of(&context), clock::now());
+    let reader = caller.reader(memory);
+    let ranking = context.ranking(&view, now);
+    let found = recall_from(
+        memory,
+        &Recall {
+            reader: &reader,
+            query: &params.query,
+            kinds: &[Kind::Note],
+            tags: &params.tags.wanted(),
+            own: None,
+            file: None,
+            since: None,
+            until: None,
+            limit: params.limit.clamp(1, limits::HITS_MAX),
+            tuning: &Tuning::COMPACTOR,
+            prior: &|record| ranking.prior(record),
+        },
+    );
+    let ids: Vec<RecordId> = found.hits.iter().map(|hit| hit.id).collect();
+    let records: Vec<&Record> =
+        ids.iter().filter_map(|id| memory.record(*id)).map(|record| &**record).collect();
+    if let Some(project) = &view.project {
+        project.accessed(&ids, now);
+    }
+    Ok(form::query(&caller.usage(memory), &records, now))
 }
 
 async fn status(context: Context, _: NoParams) -> Result<String, ToolError> {

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Caller;
+use super::compact::compact_if_exceeded;
+use super::{Caller, Tags};
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
@@ -29,20 +30,6 @@ struct ItemParams {
     importance: Option<u8>,
 }
 
-/// Text as that system has it, or a list, which agents write as well.
-#[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "tags separated by commas")]
-enum Tags {
-    Text(String),
-    List(Vec<String>),
-}
-
-impl Default for Tags {
-    fn default() -> Self {
-        Self::List(Vec::new())
-    }
-}
-
 #[derive(Debug, Deserialize, JsonSchema)]
 struct BulkParams {
     /// A JSON array of objects with content, summary, tags, importance
@@ -52,14 +39,10 @@ struct BulkParams {
 
 impl ItemParams {
     fn into_note(self) -> NewNote {
-        let tags = match self.tags {
-            Tags::Text(text) => text.split(',').map(str::to_owned).collect(),
-            Tags::List(tags) => tags,
-        };
         NewNote {
             content: self.content,
             summary: self.summary,
-            tags,
+            tags: self.tags.given(),
             importance: self.importance,
             private: true,
             ..NewNote::default()
@@ -89,12 +72,30 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 async fn store(context: Context, params: ItemParams) -> Result<String, ToolError> {
     let caller = Caller::of(&context);
     let notes = vec![Ok(params.into_note())];
+    let keeper = caller.clone();
     let plan = move |memory: &Memory, by: &Provenance, _| {
         let plan = plan_notes(memory, by, notes.clone())?;
-        let reply = form::store(&plan.outcome, &caller.usage_after(memory, &plan.changes));
+        let reply = form::store(&plan.outcome, &keeper.usage_after(memory, &plan.changes));
         Ok((plan.changes, reply))
     };
-    context.write("store", Staged::default(), plan).await
+    let reply = context.write("store", Staged::default(), plan).await?;
+    Ok(within_budget(&context, &caller, reply).await)
+}
+
+/// Makes room when what was stored takes too much of it. The reply's last line is the budget, which then is another.
+async fn within_budget(context: &Context, caller: &Caller, reply: String) -> String {
+    match compact_if_exceeded(context, caller).await {
+        Ok(None) => reply,
+        Ok(Some(line)) => match reply.trim_end().rsplit_once('\n') {
+            Some((stored, _)) => format!("{stored}\n{line}\n"),
+            None => reply,
+        },
+        // It is stored all the same; the next one tries again.
+        Err(error) => {
+            tracing::warn!(%error, "compacting after a write failed");
+            reply
+        }
+    }
 }
 
 async fn bulk_store(context: Context, params: BulkParams) -> Result<String, ToolError> {
@@ -111,15 +112,17 @@ async fn bulk_store(context: Context, params: BulkParams) -> Result<String, Tool
     }
     let notes: Vec<Result<NewNote, Refusal>> = items.into_iter().enumerate().map(note).collect();
     let caller = Caller::of(&context);
+    let keeper = caller.clone();
     let plan = move |memory: &Memory, by: &Provenance, _| {
         let (changes, outcome) = match plan_notes(memory, by, notes.clone()) {
             Ok(plan) => (plan.changes, plan.outcome),
             Err(refusal) => (Vec::new(), all_failed(memory, by, &notes).ok_or(refusal)?),
         };
-        let usage: Usage = caller.usage_after(memory, &changes);
+        let usage: Usage = keeper.usage_after(memory, &changes);
         Ok((changes, form::bulk_store(&outcome, &usage)))
     };
-    context.write("bulk_store", Staged::default(), plan).await
+    let reply = context.write("bulk_store", Staged::default(), plan).await?;
+    Ok(within_budget(&context, &caller, reply).await)
 }
 
 fn note((at, item): (usize, Value)) -> Result<NewNote, Refusal> {

@@ -155,6 +155,115 @@ async fn many_are_stored_at_once_and_a_bad_one_fails_alone() {
 }
 
 #[tokio::test]
+async fn items_are_found_by_words_and_tags() {
+    let world = World::new().await;
+    let mut shim = shim(&world).await;
+    shim.call("store", decision()).await;
+    shim.call("store", json!({ "content": "The cache is warmed.", "tags": "cache" })).await;
+    insta::assert_snapshot!(shim.call("query", json!({ "query": "ports" })).await, @r"
+    Found 1 items:
+
+    [5692161d100b05e5] importance:8 tokens:10
+    Tags: port, network
+    ---
+    We decided that the port is 4000.
+    ");
+    let tagged = shim.call("query", json!({ "tags": " Cache," })).await;
+    assert!(tagged.starts_with("Found 1 items:") && tagged.contains("warmed"), "{tagged}");
+    insta::assert_snapshot!(shim.call("query", json!({ "query": "zebra" })).await, @"No matching items found.");
+    let all = shim.call("query", json!({ "query": "the port cache", "limit": 1 })).await;
+    assert!(all.starts_with("Found 1 items:"), "{all}");
+}
+
+/// Texts that have little in common, of about forty tokens each.
+fn texts() -> Vec<Value> {
+    let text = |n: usize| {
+        let words: Vec<String> = (0..20).map(|at| format!("w{}", n * 31 + at * 7)).collect();
+        json!({ "content": format!("Item {n}: {}", words.join(" ")), "importance": 1 + n % 9 })
+    };
+    (0..12).map(text).collect()
+}
+
+#[tokio::test]
+async fn compacting_says_what_it_did_and_what_wants_a_summary() {
+    let world = World::new().await;
+    let mut shim = shim_of(&world, Hello { budget: Some(1_000), ..hello(&world) }).await;
+    insta::assert_snapshot!(shim.call("compact", json!({})).await, @r"
+    Compaction complete:
+    - Evicted: 0 items
+    - Summary promoted: 0 items
+    - Deduplicated: 0 pairs
+    - Tokens freed: 0
+    - Budget: 0 -> 0 tokens
+    ");
+    assert!(!world.directory("demo/.anchord").exists(), "nothing to compact writes nothing");
+    shim.call("store", json!({ "content": long(), "summary": "how the parser reads" })).await;
+    let same = "We decided that the cache is warmed at start since the first request timed out";
+    for end in [".", "!"] {
+        shim.call("store", json!({ "content": format!("{same}{end}") })).await;
+    }
+    let list = "alpha, beta, gamma, delta; ".repeat(14);
+    let long = id_in(&shim.call("store", json!({ "content": list, "importance": 10 })).await);
+    shim.call("pin", json!({ "id": long })).await;
+    let first = texts().remove(0);
+    shim.call("store", first).await;
+    insta::assert_snapshot!(shim.call("status", json!({})).await, @r"
+    Budget: 298/1000 tokens (29.8%)
+    Items: 5
+    Auto-compact: true (threshold: 90%)
+    ");
+    insta::assert_snapshot!(shim.call("compact", json!({ "target_usage": 0.25 })).await, @r#"
+    Compaction complete:
+    - Evicted: 0 items
+    - Summary promoted: 1 items
+    - Deduplicated: 0 pairs
+    - Tokens freed: 105
+    - Budget: 298 -> 193 tokens
+    These items have no summary; give each one with `update`:
+    - [b7a4712c74562914] 113 tokens: "alpha, beta, gamma, delta; alpha, beta, gamma, delta; alpha, beta, gamma, delta;..."
+    "#);
+    insta::assert_snapshot!(shim.call("compact", json!({ "target_usage": 0.1 })).await, @r#"
+    Compaction complete:
+    - Evicted: 3 items
+    - Summary promoted: 0 items
+    - Deduplicated: 1 pairs
+    - Tokens freed: 80
+    - Budget: 193 -> 113 tokens
+    These items have no summary; give each one with `update`:
+    - [b7a4712c74562914] 113 tokens: "alpha, beta, gamma, delta; alpha, beta, gamma, delta; alpha, beta, gamma, delta;..."
+    "#);
+    let found = shim.call("query", json!({ "query": "Item 0" })).await;
+    assert!(found.contains(" ARCHIVED"), "set aside, not lost: {found}");
+    insta::assert_snapshot!(shim.call("compact", json!({ "target_usage": -1 })).await, @"ERROR target_usage is -1; give a number from 0 to 1");
+}
+
+#[tokio::test]
+async fn storing_makes_room_by_itself_and_loses_nothing() {
+    let world = World::new().await;
+    let mut shim = shim_of(&world, Hello { budget: Some(600), ..hello(&world) }).await;
+    for text in texts() {
+        let said = shim.call("store", text).await;
+        let (_, rest) = said.split_once("Budget: ").unwrap();
+        let used: u64 = rest.split('/').next().unwrap().parse().unwrap();
+        assert!(used <= 540, "above nine tenths it comes down: {said}");
+    }
+    for n in 0..12 {
+        let found = shim.call("query", json!({ "query": format!("\"Item {n}\"") })).await;
+        assert!(found.starts_with("Found 1 items:"), "{n}: {found}");
+    }
+    shim.call("configure", json!({ "auto_compact": false })).await;
+    let many = Value::from(
+        texts()
+            .into_iter()
+            .map(|text| json!({ "content": format!("again {text}") }))
+            .collect::<Vec<_>>(),
+    );
+    shim.call("bulk_store", json!({ "items": many.to_string() })).await;
+    let status = shim.call("status", json!({})).await;
+    assert!(status.contains("/600 tokens (1"), "not when it is switched off: {status}");
+}
+
+#[tokio::test]
 async fn configuring_shows_what_is_in_force() {
     let world = World::new().await;
     let mut shim = shim(&world).await;
