@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use anchord_memory::{CompactionPlan, Pool, plan_compaction, render};
+use anchord_memory::{CompactionOutcome, CompactionPlan, Memory, Pool, plan_compaction, render};
 
 use super::context::Context;
 use super::tool::ToolError;
@@ -30,21 +30,22 @@ impl Context {
         Ok(unwound(planning).await)
     }
 
-    /// Does what a plan says, of that what still is as it was; the reply says what came of it. Without a call it is
+    /// Does what a plan says, of that what still is as it was; `reply` words what came of it. Without a call it is
     /// the daemon's own doing and can be done twice.
     pub(crate) async fn compact(
         &self,
         plan: CompactionPlan,
         call: Option<&Call>,
+        reply: fn(&Memory, &CompactionOutcome) -> String,
     ) -> Result<String, ToolError> {
         let plan = Arc::new(plan);
-        let decide = || -> Decide<anchord_memory::Memory> {
+        let decide = || -> Decide<Memory> {
             let plan = Arc::clone(&plan);
             Box::new(move |memory, _| {
                 let applied = plan.apply(memory);
                 let mut after = memory.clone();
                 after.apply(memory.seq(), &applied.changes);
-                let reply = render::compaction(&after, &applied.outcome);
+                let reply = reply(&after, &applied.outcome);
                 Ok(Decided { changes: applied.changes, reply })
             })
         };
@@ -68,7 +69,7 @@ impl Context {
                     continue;
                 }
             };
-            match self.compact(plan, None).await {
+            match self.compact(plan, None, render::compaction).await {
                 Ok(reply) => return Some(reply),
                 Err(error) => {
                     tracing::warn!(%error, "compacting failed; the next write tries again");

@@ -50,7 +50,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         return Ok(render::compaction_plan(&view.memory, &plan));
     }
     let call = context.call.clone();
-    context.compact(plan, Some(&call)).await
+    context.compact(plan, Some(&call), render::compaction).await
 }
 
 /// A share in whole percent.
