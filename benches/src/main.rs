@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release -p anchord-benches` measures all and prints a Markdown table; arguments choose. The programs
 //! are those that are shipped, run as agents run them.
+//!
+//! `retrieval` is for itself: it measures what is found, not how fast.
 
 #![expect(clippy::print_stdout, reason = "printing the table is what it is for")]
 
@@ -10,6 +12,7 @@ mod compaction;
 mod floor;
 mod memory;
 mod rebuild;
+mod retrieval;
 mod round_trip;
 mod shim_start;
 mod table;
@@ -38,6 +41,11 @@ const BENCHES: &[Bench] = &[
 
 fn main() -> Result<()> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((name, arguments)) = wanted.split_first()
+        && name == "retrieval"
+    {
+        return retrieval::run(arguments);
+    }
     let known = |name: &String| BENCHES.iter().any(|(bench, _)| bench == name);
     if let Some(unknown) = wanted.iter().find(|name| !known(name)) {
         let names: Vec<_> = BENCHES.iter().map(|(name, _)| *name).collect();

@@ -188,8 +188,6 @@ impl<'i> Search<'i> {
         let Tuning { neighbour, neighbour_far, neighbour_ms_max, neighbour_words, .. } =
             *self.tuning;
         let neighbours = Neighbours::of(self.index, &self.bases, neighbour_ms_max);
-        let lengths: Vec<u32> =
-            self.index.shelves.iter().flat_map(|shelf| shelf.segment.lengths()).copied().collect();
         let mut terms = vec![Lending::default(); self.own.len()];
         let mut takers: Vec<u32> = Vec::new();
         for shares in &self.shares {
@@ -213,12 +211,11 @@ impl<'i> Search<'i> {
             }
             for taker in takers.drain(..) {
                 let at = taker as usize;
-                let (Some(term), Some(lent), Some(length)) =
-                    (terms.get_mut(at), self.lent.get_mut(at), lengths.get(at))
-                else {
+                let (Some(term), Some(lent)) = (terms.get_mut(at), self.lent.get_mut(at)) else {
                     continue;
                 };
-                let takes = (neighbour_words / (*length).max(1) as f32).powi(2).min(1.0);
+                let length = neighbours.length(taker);
+                let takes = (neighbour_words / length.max(1) as f32).powi(2).min(1.0);
                 *lent += (takes * term.most - term.own).max(0.0);
                 term.most = 0.0;
             }

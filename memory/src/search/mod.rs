@@ -20,10 +20,11 @@ mod words;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::ids::{RecordId, SessionId, Timestamp};
 pub use find::{Found, Hit, TermShare};
+use neighbours::Neighbours;
 pub use query::Query;
 use segment::{Segment, Slot};
 pub use snippet::snippet;
@@ -55,6 +56,8 @@ pub struct SearchIndex {
     length: u64,
     /// The sum of the documents' digests, wrapping: equal for equal sets, whatever the order.
     digest: u64,
+    /// Found by the first search after a change.
+    neighbours: OnceLock<Arc<Neighbours>>,
 }
 
 /// A segment and which of its documents are no longer there.
@@ -117,6 +120,7 @@ impl SearchIndex {
     }
 
     fn add(&mut self, segment: Segment) {
+        self.neighbours = OnceLock::new();
         self.documents += segment.len();
         self.length += segment.lengths().iter().copied().map(u64::from).sum::<u64>();
         let digests = segment.docs().iter().map(|doc| doc.digest);
@@ -130,6 +134,7 @@ impl SearchIndex {
         let Some((at, slot)) = self.locate(id) else { return };
         let Some(shelf) = self.shelves.get_mut(at) else { return };
         let Some(doc) = shelf.segment.doc(slot) else { return };
+        self.neighbours = OnceLock::new();
         self.documents -= 1;
         let length = shelf.segment.lengths().get(slot as usize);
         self.length -= u64::from(length.copied().unwrap_or(0));

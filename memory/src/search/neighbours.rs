@@ -2,13 +2,16 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::segment::{Doc, Slot, narrow};
 use super::{SearchIndex, Shelf};
 
 /// The document before and the one after each, by their places among all slots.
-#[derive(Default)]
 pub(super) struct Neighbours {
+    ms_max: i64,
+    /// Words of each document that are no stop words.
+    lengths: Vec<u32>,
     before: Vec<u32>,
     after: Vec<u32>,
 }
@@ -18,7 +21,15 @@ const NONE: u32 = u32::MAX;
 
 impl Neighbours {
     /// Finds the order of each session's live documents. Those further apart in time than `ms_max` are no neighbours.
-    pub(super) fn of(index: &SearchIndex, bases: &[usize], ms_max: i64) -> Self {
+    ///
+    /// An index keeps what was found until it changes, since most searches see the index of the one before.
+    pub(super) fn of(index: &SearchIndex, bases: &[usize], ms_max: i64) -> Arc<Self> {
+        let find = || Arc::new(Self::find(index, bases, ms_max));
+        let known = index.neighbours.get_or_init(find);
+        if known.ms_max == ms_max { Arc::clone(known) } else { find() }
+    }
+
+    fn find(index: &SearchIndex, bases: &[usize], ms_max: i64) -> Self {
         let all = index.shelves.iter().map(|shelf| shelf.segment.len()).sum();
         let mut chains = Chains { index, bases, before: vec![NONE; all], after: vec![NONE; all] };
         let mut runs: Vec<(u64, Reverse<usize>, usize, Range<Slot>)> = Vec::new();
@@ -36,7 +47,14 @@ impl Neighbours {
             }
         }
         chains.cut(ms_max);
-        Self { before: chains.before, after: chains.after }
+        let lengths = index.shelves.iter().flat_map(|shelf| shelf.segment.lengths());
+        let lengths = lengths.copied().collect();
+        Self { ms_max, lengths, before: chains.before, after: chains.after }
+    }
+
+    /// Words of a document that are no stop words.
+    pub(super) fn length(&self, at: u32) -> u32 {
+        self.lengths.get(at as usize).copied().unwrap_or(0)
     }
 
     /// The one before.

@@ -81,7 +81,7 @@ pub(super) fn term(raw: &str) -> Rc<Term> {
     thread_local! {
         // Stemming costs more than all else together, and texts repeat their words. Each place holds the last word that
         // fell on it: what is computed from the word alone, so nobody can tell that it is there.
-        static MEMO: RefCell<Vec<Option<(Box<str>, Rc<Term>)>>> =
+        static MEMO: RefCell<Vec<Option<Known>>> =
             RefCell::new(vec![None; SEARCH_MEMO_WORDS_MAX]);
     }
     MEMO.with_borrow_mut(|memo| {
@@ -100,6 +100,9 @@ pub(super) fn term(raw: &str) -> Rc<Term> {
         }
     })
 }
+
+/// A word and its term.
+type Known = (Box<str>, Rc<Term>);
 
 /// Case, accents, width and typographic apostrophes folded.
 pub(super) fn fold(raw: &str) -> String {

@@ -1,0 +1,70 @@
+//! That the files are read right and rankings scored right.
+
+use super::*;
+use dataset::Question;
+
+#[test]
+fn the_sample_is_read() {
+    let conversations = dataset::conversations(SAMPLE).unwrap();
+    let [Conversation { turns, sessions }] = conversations.as_slice() else { panic!("one sample") };
+    assert_eq!((turns.notes.len(), sessions.notes.len()), (7, 2));
+    assert_eq!(
+        turns.notes[3],
+        "Bo: Agreed, I will change the retention today. [shows a chart of free disk space]"
+    );
+    assert!(
+        sessions.notes[1].starts_with("4:30 pm on 7 March, 2025\nBo: I bought")
+            && sessions.notes[1].ends_with("slow.")
+    );
+    let asked: Vec<(u64, &[usize])> =
+        turns.questions.iter().map(|q| (q.category, q.evidence.as_slice())).collect();
+    assert_eq!(
+        asked,
+        [(4, &[1][..]), (1, &[4, 6]), (2, &[3])],
+        "the fifth category and unknown turns are left out"
+    );
+    let asked: Vec<&[usize]> = sessions.questions.iter().map(|q| q.evidence.as_slice()).collect();
+    assert_eq!(asked, [&[0], &[1], &[0]]);
+}
+
+#[test]
+fn rankings_are_scored() {
+    let question = |evidence: &[usize]| Question {
+        text: String::new(),
+        category: 1,
+        evidence: evidence.to_vec(),
+    };
+    let mut score = Score::default();
+    score.add(&question(&[3, 8]), &[5, 3, 1, 2, 4, 8]);
+    score.add(&question(&[7]), &[1, 2]);
+    let near = |figure: f64, expected: f64| assert!((figure - expected).abs() < 1e-9, "{figure}");
+    near(score.recall(1), 0.0);
+    near(score.recall(5), 0.25);
+    near(score.recall(10), 0.5);
+    near(score.hit(5), 0.5);
+    near(score.mrr(), 0.25);
+    near(score.precision_at_5(), 0.1);
+    let mut twice = score.clone();
+    twice.absorb(&score);
+    near(twice.mrr(), 0.25);
+    assert_eq!(twice.questions, 4);
+}
+
+#[test]
+fn the_sample_is_answered() {
+    let conversations = dataset::conversations(SAMPLE).unwrap();
+    let score = over(conversations.iter().map(|c| &c.turns), &Tuning::default(), &|_| true);
+    assert!(score.recall(5) > 0.9, "{score}");
+}
+
+/// What the constants were chosen by, so that a change of the engine that loses something shows.
+#[test]
+fn commits_are_found() {
+    let coding = dataset::coding(CODING).unwrap();
+    assert!(coding.questions.len() >= 60);
+    let of = |tuning| over(std::iter::once(&coding), &tuning, &|_| true);
+    let shipped = of(Tuning::default());
+    let alone = of(Tuning { neighbour: 0.0, neighbour_far: 0.0, ..Tuning::default() });
+    assert!(shipped.precision_at_5() >= alone.precision_at_5(), "{shipped} against {alone}");
+    assert!(shipped.recall(10) > 0.97, "{shipped}");
+}
