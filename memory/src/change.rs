@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{Kind, NoticeId, RecordId, SessionId, Timestamp};
+use crate::purge::Purged;
 use crate::record::Record;
 use crate::settings::Settings;
 use crate::staged::Staged;
@@ -42,6 +43,17 @@ pub enum Change {
         /// Replaces what was configured.
         settings: Settings,
     },
+    /// Stands where a record's version stood whose content was purged.
+    Purged(Box<Purged>),
+    /// Digests of what was purged: the same text is not taken in again.
+    Tombstones {
+        /// The project's, with which they were made.
+        salt: String,
+        /// In hexadecimal digits.
+        digests: Vec<String>,
+        /// When the purge was.
+        time: Timestamp,
+    },
     /// Something the next load should say once.
     Notify(Box<Notice>),
     /// A source was imported; the same source again changes nothing.
@@ -61,7 +73,8 @@ impl Change {
     pub fn is_shared(&self) -> bool {
         match self {
             Self::Put(record) => record.owner().is_none(),
-            Self::Notify(_) | Self::Imported { .. } => true,
+            Self::Purged(purged) => !purged.private,
+            Self::Notify(_) | Self::Imported { .. } | Self::Tombstones { .. } => true,
             Self::Stage { .. }
             | Self::Unstage { .. }
             | Self::Adopt { .. }

@@ -3,8 +3,10 @@
 //! The original is never written. The same source again changes nothing: its digest is remembered, and what it
 //! holds merges with itself. What cannot be used is named, not dropped in silence.
 
+mod compactor;
 mod zipmem;
 
+pub use compactor::{COMPACTOR, Compactor, is_compactor, parse_compactor, plan_import_compactor};
 pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
 
 use crate::change::{Change, Counts, Notice, NoticeCause};
@@ -14,7 +16,8 @@ use crate::index::MergeKey;
 use crate::memory::Memory;
 use crate::plan::{KeptBlueprint, Plan, Row, put_row, stored_row};
 use crate::record::{Anchor, Blueprint, Body, Provenance};
-use crate::staged::count;
+use crate::refusal::Refusal;
+use crate::staged::{Staged, count};
 
 /// The name under which imports of zipmem's files are remembered, and the client their records name.
 pub const ZIPMEM: &str = "zipmem";
@@ -55,6 +58,8 @@ pub fn plan_import(
         client: ZIPMEM.into(),
         time: time.filter(|time| *time < origin.time).unwrap_or(origin.time),
     };
+    let mut notes = source.notes.clone();
+    let source = &without_purged(memory, source, &mut notes);
     let mut draft = Draft::new(memory);
     for blueprint in &source.blueprints {
         let origin = at(&origin.session, blueprint.time);
@@ -97,7 +102,7 @@ pub fn plan_import(
         sessions,
         pending: notice.as_ref().map(|notice| notice.kept).unwrap_or_default(),
         kept: written.kept,
-        notes: source.notes.clone(),
+        notes,
     };
     let records = count(written.changes.len());
     let mut changes = written.changes;
@@ -108,6 +113,55 @@ pub fn plan_import(
         records,
     });
     Plan { changes, outcome }
+}
+
+/// The source without what was purged here, each named in one more line.
+fn without_purged(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
+    let tombstones = memory.tombstones();
+    let mut gone = |what: &str, part: Staged| match tombstones.refuse(&part) {
+        Err(Refusal::PurgedText { time, .. }) => {
+            notes.push(format!("{what} was purged on {} and is not taken in again", time.date()));
+            true
+        }
+        _ => false,
+    };
+    let mut source = source.clone();
+    source.blueprints.retain(|blueprint| {
+        let blueprints = vec![blueprint.item.clone()];
+        !gone("a blueprint", Staged { blueprints, ..Staged::default() })
+    });
+    source.anchors.retain(|anchor| {
+        let anchors = vec![anchor.item.clone()];
+        !gone("an anchor", Staged { anchors, ..Staged::default() })
+    });
+    source.lessons.retain(|lesson| {
+        let lessons = vec![lesson.item.clone()];
+        !gone("a lesson", Staged { lessons, ..Staged::default() })
+    });
+    source.rows.retain(|row| {
+        let summary = Some(row.summary.clone());
+        !gone("a session's summary", Staged { summary, ..Staged::default() })
+    });
+    if let Some(pending) = &mut source.pending {
+        let Staged { blueprints, anchors, lessons, .. } = &mut pending.staged;
+        blueprints.retain(|blueprint| {
+            let blueprints = vec![blueprint.clone()];
+            !gone("a staged blueprint", Staged { blueprints, ..Staged::default() })
+        });
+        anchors.retain(|anchor| {
+            let anchors = vec![anchor.clone()];
+            !gone("a staged anchor", Staged { anchors, ..Staged::default() })
+        });
+        lessons.retain(|lesson| {
+            let lessons = vec![lesson.clone()];
+            !gone("a staged lesson", Staged { lessons, ..Staged::default() })
+        });
+        pending.staged.summary = pending.staged.summary.take().filter(|summary| {
+            let summary = Some(summary.clone());
+            !gone("a staged summary", Staged { summary, ..Staged::default() })
+        });
+    }
+    source
 }
 
 /// A blueprint that was written here after the original stays, mutable or not.

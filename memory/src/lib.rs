@@ -22,6 +22,7 @@ mod memory;
 mod merge;
 mod note;
 mod plan;
+mod purge;
 mod reader;
 mod recall;
 mod record;
@@ -51,6 +52,7 @@ pub use plan::{
     is_expired, plan_adopt, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes,
     plan_save, plan_update, plan_use,
 };
+pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
 pub use reader::Reader;
 pub use recall::{Recall, Recalled, recall};
 pub use record::{

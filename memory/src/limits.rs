@@ -47,6 +47,15 @@ pub const CHANGES_SHOWN_MAX: usize = 20;
 /// Near ids offered for one that is not there.
 pub const NEAREST_MAX: usize = 3;
 
+/// A text shorter than this is not looked for elsewhere when its record is purged: it could be any.
+pub const PURGED_TEXT_BYTES_MIN: usize = 8;
+/// So much of a longer text is looked for: who has that has the rest.
+pub const PURGED_TEXT_BYTES_SOUGHT: usize = 256;
+/// The line in which a record is shown that is about to be purged.
+pub const PURGE_TITLE_CHARS_MAX: usize = 60;
+/// A text by which records are purged is at least this long.
+pub const PURGE_QUERY_BYTES_MIN: usize = 4;
+
 /// Times that a text is looked through for secrets: what is removed may show another.
 pub const SECRET_PASSES_MAX: usize = 4;
 /// A name longer than this says nothing about the value beside it.
@@ -97,6 +106,8 @@ pub const LOAD_TOKENS: u32 = 2_500;
 pub const LOAD_TOKENS_MIN: u32 = 600;
 /// Percent of the budget above which a write compacts, unless configured.
 pub const COMPACT_ABOVE_PERCENT: u8 = 90;
+/// The lowest such percent that can be configured.
+pub const COMPACT_ABOVE_PERCENT_MIN: u8 = 10;
 /// Percent of the budget that compaction comes down to, unless configured.
 pub const COMPACT_TO_PERCENT: u8 = 80;
 /// Percent of the budget above which answers show summaries.
@@ -119,6 +130,10 @@ pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
 pub const DUPLICATE_CANDIDATES_MAX: usize = 100;
 /// Notes of each list that a compaction's plan or reply names.
 pub const COMPACTION_SHOWN_MAX: usize = 20;
+/// Characters of an item without a summary in the compactor's `recall`.
+pub const COMPACTOR_PREVIEW_CHARS_MAX: usize = 200;
+/// Characters of an item in the compactor's `list`.
+pub const COMPACTOR_LINE_CHARS_MAX: usize = 80;
 
 /// Characters of a query that are read.
 pub const QUERY_CHARS_MAX: usize = 2_000;
@@ -129,4 +144,4 @@ pub const CORRECTED_TERMS_MAX: usize = 8;
 /// What is told apart of a word.
 pub const SEARCH_TERM_BYTES_MAX: usize = 64;
 /// Words whose stems are remembered on one thread.
-pub const SEARCH_MEMO_WORDS_MAX: usize = 8_192;
+pub const SEARCH_MEMO_WORDS_MAX: usize = 16_384;

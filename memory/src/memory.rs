@@ -8,6 +8,7 @@ use crate::change::{Change, Notice};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId};
 use crate::index::{Index, MergeKey, Totals};
 use crate::note::Scope;
+use crate::purge::{Purged, Tombstones};
 use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
 use crate::search::{Document, SearchIndex};
@@ -27,6 +28,8 @@ pub struct Memory {
     notices: OrdMap<NoticeId, Arc<Notice>>,
     imports: OrdMap<(String, String), u32>,
     settings: OrdMap<Option<String>, Arc<Settings>>,
+    purged: OrdMap<RecordId, Arc<Purged>>,
+    tombstones: Arc<Tombstones>,
     index: Index,
     /// Of everything that is not forgotten. Follows entries, not drafts.
     search: SearchIndex,
@@ -56,6 +59,21 @@ impl Memory {
     /// A record at its newest version, whatever its standing.
     pub fn record(&self, id: RecordId) -> Option<&Arc<Record>> {
         self.records.get(&id)
+    }
+
+    /// What is left of a record that was purged: its numbers.
+    pub fn purged(&self, id: RecordId) -> Option<&Arc<Purged>> {
+        self.purged.get(&id)
+    }
+
+    /// All purged records, for a snapshot.
+    pub fn all_purged(&self) -> impl Iterator<Item = &Arc<Purged>> {
+        self.purged.values()
+    }
+
+    /// What may not come back.
+    pub fn tombstones(&self) -> &Arc<Tombstones> {
+        &self.tombstones
     }
 
     /// The records that are loaded and counted for everyone, by kind and number.
@@ -190,6 +208,13 @@ impl Memory {
         self.records.insert(record.id, Arc::new(record));
     }
 
+    /// Keeps the numbers of a version that was purged.
+    fn put_purged(&mut self, purged: Purged) {
+        self.last_number = self.last_number.max(purged.id.number);
+        self.session_rows = self.session_rows.max(purged.row.unwrap_or(0));
+        self.purged.insert(purged.id, Arc::new(purged));
+    }
+
     fn apply_one(&mut self, change: &Change) {
         match change {
             Change::Put(record) => {
@@ -219,6 +244,10 @@ impl Memory {
             }
             Change::Configure { client, settings } => {
                 self.settings.insert(client.clone(), Arc::new(settings.clone()));
+            }
+            Change::Purged(purged) => self.put_purged(Purged::clone(purged)),
+            Change::Tombstones { salt, digests, time } => {
+                Arc::make_mut(&mut self.tombstones).add(salt, digests, *time);
             }
             Change::Notify(notice) => {
                 self.last_notice = self.last_notice.max(notice.id);
@@ -271,6 +300,16 @@ impl Restore {
     /// Adds what is configured.
     pub fn settings(&mut self, client: Option<String>, settings: Settings) {
         self.0.settings.insert(client, Arc::new(settings));
+    }
+
+    /// Adds a purged record at its newest version.
+    pub fn purged(&mut self, purged: Purged) {
+        self.0.put_purged(purged);
+    }
+
+    /// Sets what may not come back.
+    pub fn tombstones(&mut self, tombstones: Tombstones) {
+        self.0.tombstones = Arc::new(tombstones);
     }
 
     /// The memory.

@@ -1,7 +1,7 @@
 //! Why a write is refused, named after what the caller will do about it. Nothing was written.
 
 use crate::fold::clip;
-use crate::ids::RecordId;
+use crate::ids::{RecordId, Timestamp};
 
 /// A write that memory does not take as it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +33,25 @@ pub enum Refusal {
         id: RecordId,
         /// Ids of the same kind that come near it.
         nearest: Vec<RecordId>,
+    },
+    /// Leave it: nothing of the record is left.
+    #[error("{id} was purged on {}; its content is gone for good", .time.date())]
+    Purged {
+        /// The record.
+        id: RecordId,
+        /// When.
+        time: Timestamp,
+    },
+    /// Leave the item out.
+    #[error(
+        "{field} says what was purged on {} and is not taken in again; leave it out",
+        .time.date()
+    )]
+    PurgedText {
+        /// Where it is: `lessons[2]`.
+        field: String,
+        /// When the text was purged.
+        time: Timestamp,
     },
     /// Use another key.
     #[error("there is no fact with the key `{key}`{}", near_keys(.nearest))]

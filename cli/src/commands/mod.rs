@@ -11,7 +11,9 @@ mod journal;
 mod load;
 mod mcp;
 mod project;
+mod purge;
 mod restart;
+mod secrets;
 mod status;
 mod stop;
 mod torture;
@@ -41,6 +43,9 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Journal(journal::Command),
     Export(export::Args),
+    #[command(subcommand)]
+    Secrets(secrets::Command),
+    Purge(purge::Args),
     Stop(stop::Args),
     Restart(restart::Args),
     Uninstall(uninstall::Args),
@@ -64,6 +69,8 @@ impl Command {
             Self::Project(command) => command.run(out).map(|()| done),
             Self::Journal(command) => command.run(out).map(|()| done),
             Self::Export(args) => args.run(out).map(|()| done),
+            Self::Secrets(command) => command.run(out).map(|()| done),
+            Self::Purge(args) => args.run(out).map(|()| done),
             Self::Stop(args) => args.run(out).map(|()| done),
             Self::Restart(args) => args.run(out).map(|()| done),
             Self::Uninstall(args) => args.run(out).map(|()| done),

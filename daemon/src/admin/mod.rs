@@ -2,11 +2,13 @@
 
 mod journal;
 mod projects;
+mod purge;
 mod status;
 mod transfer;
 
 pub(crate) use journal::{journal, rebuild, verify};
 pub(crate) use projects::{delete_project, forget_project, link_directory};
+pub(crate) use purge::{purge, scan_secrets};
 pub(crate) use status::{project, projects, status};
 pub(crate) use transfer::{export_document, import_memory, load};
 

@@ -11,7 +11,7 @@ use axum::{Json, Router};
 
 use super::api::{
     self, DeleteParams, ErrorCode, ErrorReply, ExportFormat, ExportQuery, ForgetParams,
-    ImportParams, JournalQuery, LinkParams, ProjectParams, ProjectQuery,
+    ImportParams, JournalQuery, LinkParams, ProjectParams, ProjectQuery, PurgeParams,
 };
 use crate::admin;
 use crate::daemon::Daemon;
@@ -35,6 +35,8 @@ pub(super) fn router(daemon: Arc<Daemon>) -> Router {
         .route(api::JOURNAL_REBUILD, post(rebuild))
         .route(api::EXPORT, get(export))
         .route(api::IMPORT, post(import))
+        .route(api::PURGE, post(purge))
+        .route(api::SECRETS, get(secrets))
         .route(api::STOP, post(stop))
         .fallback(unknown)
         .method_not_allowed_fallback(unknown)
@@ -114,7 +116,7 @@ async fn export(
     let text = admin::export_document(&daemon, &query.project, query.format).await?;
     let kind = match query.format {
         ExportFormat::Markdown => "text/markdown; charset=utf-8",
-        ExportFormat::Json | ExportFormat::Zipmem => "application/json",
+        ExportFormat::Json | ExportFormat::Zipmem | ExportFormat::Compactor => "application/json",
     };
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
@@ -124,6 +126,17 @@ async fn import(
     Told(params): Told<ImportParams>,
 ) -> Reply<api::ImportReply> {
     admin::import_memory(&daemon, params).await.map(Json)
+}
+
+async fn purge(State(daemon): Shared, Told(params): Told<PurgeParams>) -> Reply<api::PurgeReply> {
+    admin::purge(&daemon, params).await.map(Json)
+}
+
+async fn secrets(
+    State(daemon): Shared,
+    Asked(query): Asked<ProjectQuery>,
+) -> Reply<api::SecretsReply> {
+    admin::scan_secrets(&daemon, &query.project).await.map(Json)
 }
 
 async fn stop(State(daemon): Shared) -> Json<api::StopReply> {

@@ -5,7 +5,11 @@
 //! directory in the project or the project's id. Paths are text: a name that is not UTF-8 is shown with
 //! replacement characters and cannot be asked for. Times are milliseconds since the Unix epoch.
 
+mod purge;
+
 use serde::{Deserialize, Serialize};
+
+pub use purge::{PurgeParams, PurgeReply, PurgedStatus, SecretEntry, SecretRecord, SecretsReply};
 
 /// `GET`: [`StatusReply`].
 pub const STATUS: &str = "/v1/status";
@@ -31,6 +35,10 @@ pub const JOURNAL_REBUILD: &str = "/v1/journal/rebuild";
 pub const EXPORT: &str = "/v1/export";
 /// `POST` [`ImportParams`]: [`ImportReply`].
 pub const IMPORT: &str = "/v1/import";
+/// `POST` [`PurgeParams`]: [`PurgeReply`]; content goes off the disk for good.
+pub const PURGE: &str = "/v1/purge";
+/// `GET` with [`ProjectQuery`]: [`SecretsReply`].
+pub const SECRETS: &str = "/v1/secrets";
 /// `POST` an empty object: [`StopReply`], after which the daemon drains and exits.
 pub const STOP: &str = "/v1/stop";
 
@@ -435,6 +443,8 @@ pub enum ExportFormat {
     Json,
     /// A zipmem `state.json`.
     Zipmem,
+    /// A `state.json` of the compactor.
+    Compactor,
 }
 
 /// Everything a project remembers, as JSON: records at their newest version whatever their standing, and
@@ -477,6 +487,8 @@ pub struct ImportParams {
 pub enum ImportSource {
     /// `.zipmem/state.json` and `.zipmem/session.json`.
     Zipmem,
+    /// The compactor's `state.json`.
+    Compactor,
 }
 
 /// What an import does, or did.
@@ -500,6 +512,9 @@ pub struct ImportReply {
     pub lessons: ImportCounts,
     /// Session rows.
     pub sessions: ImportCounts,
+    /// Notes.
+    #[serde(default)]
+    pub notes: ImportCounts,
     /// Items that go into records that are there.
     #[serde(default)]
     pub merged: u32,

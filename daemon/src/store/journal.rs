@@ -277,7 +277,7 @@ impl Journal {
         self.dir.join(file_name(number))
     }
 
-    fn check_space(&self, bytes: u64) -> Result<(), StoreError> {
+    pub(super) fn check_space(&self, bytes: u64) -> Result<(), StoreError> {
         let needed_bytes = bytes.saturating_add(self.reserve_bytes);
         let free_bytes = self
             .disk

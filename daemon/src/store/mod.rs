@@ -22,6 +22,7 @@ mod place;
 mod project;
 mod recover;
 mod replies;
+mod rewrite;
 mod segment;
 mod sled_index;
 mod snapshot;

@@ -15,7 +15,7 @@ use super::journal_store::{JournalStore, MetaV1, all_rows, history_keys, write_r
 use super::limits::{RESERVE_BYTES, SEGMENT_BYTES_MAX};
 use super::recover::{self, Recovered};
 use super::sled_index::SledPlace;
-use super::{Machine, OpenReport, Opened, Replies, Row, StoreError, snapshot};
+use super::{Machine, OpenReport, Opened, Replies, Row, StoreError, rewrite, snapshot};
 
 /// What a store stands on, and how large its parts get.
 #[derive(Debug)]
@@ -58,6 +58,7 @@ impl<M: Machine> JournalStore<M> {
         let Options { disk, index: place, segment_bytes_max, reserve_bytes } = options;
         let journal_dir = dir.join("journal");
         let snapshots = dir.join("snapshot");
+        rewrite::recover(&*disk, &journal_dir, &snapshots, &*place)?;
         check_journal_is_there(&*disk, &journal_dir, &snapshots)?;
         let Recovered { journal, created, tail_removed, untouchable } =
             recover::open(disk, journal_dir, M::NAME, reserve_bytes)?;

@@ -1,8 +1,8 @@
 //! A project's memory as a state machine of the store: which rows it consists of.
 
 use anchord_memory::{
-    Change, Counters, Memory, Notice, Record, RecordId, Restore, Revision, Seq, SessionId,
-    Settings, Staged,
+    Change, Counters, Memory, Notice, Purged, Record, RecordId, Restore, Revision, Seq, SessionId,
+    Settings, Staged, Tombstones,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,8 @@ const NOTICE: &str = "o/";
 const IMPORT: &str = "p/";
 const STAGED: &str = "s/";
 const SETTINGS: &str = "t/";
+const PURGED: &str = "u/";
+const TOMBSTONES: &str = "m/tombstones";
 
 impl Machine for Memory {
     type Change = Change;
@@ -55,6 +57,11 @@ impl Machine for Memory {
                             .map(|settings| settings_row(client.as_deref(), settings)),
                     );
                 }
+                Change::Purged(purged) => {
+                    rows.push(record_row(self, purged.id));
+                    rows.extend(self.purged(purged.id).map(|purged| purged_row(purged)));
+                }
+                Change::Tombstones { .. } => rows.push(tombstones_row(self)),
                 Change::Notify(notice) => rows.push(notice_row(notice)),
                 Change::Imported { source, digest, .. } => {
                     let records = self.imported(source, digest).unwrap_or_default();
@@ -74,9 +81,9 @@ impl Machine for Memory {
                 .chain(self.notices().map(|notice| notice_row(notice)))
                 .chain(imports)
                 .chain(self.staged().map(|(session, _)| staged_row(self, session)))
-                .chain(
-                    self.all_settings().map(|(client, settings)| settings_row(client, settings)),
-                ),
+                .chain(self.all_settings().map(|(client, settings)| settings_row(client, settings)))
+                .chain(self.all_purged().map(|purged| purged_row(purged)))
+                .chain((!self.tombstones().salt().is_empty()).then(|| tombstones_row(self))),
         )
     }
 
@@ -86,6 +93,10 @@ impl Machine for Memory {
             let Some(value) = value else { continue };
             if key == COUNTERS {
                 parts.counters = Some(read(&key, &value)?);
+            } else if key == TOMBSTONES {
+                parts.tombstones = Some(read(&key, &value)?);
+            } else if key.starts_with(PURGED) {
+                parts.purged.push(read(&key, &value)?);
             } else if key.starts_with(RECORD) {
                 parts.records.push(read(&key, &value)?);
             } else if let Some(session) = key.strip_prefix(STAGED) {
@@ -104,8 +115,12 @@ impl Machine for Memory {
     }
 
     fn history_keys(change: &Change) -> Vec<String> {
-        let key = |record: &Record| format!("{}@{}", record.id, record.version.0);
-        change.record().map(key).into_iter().collect()
+        let (id, version) = match change {
+            Change::Put(record) => (record.id, record.version),
+            Change::Purged(purged) => (purged.id, purged.version),
+            _ => return Vec::new(),
+        };
+        vec![format!("{id}@{}", version.0)]
     }
 }
 
@@ -140,6 +155,8 @@ struct Parts {
     notices: Vec<Notice>,
     imports: Vec<ImportV1>,
     settings: Vec<SettingsV1>,
+    purged: Vec<Purged>,
+    tombstones: Option<Tombstones>,
 }
 
 impl Parts {
@@ -162,6 +179,12 @@ impl Parts {
         }
         for SettingsV1 { client, settings } in self.settings {
             memory.settings(client, settings);
+        }
+        for purged in self.purged {
+            memory.purged(purged);
+        }
+        if let Some(tombstones) = self.tombstones {
+            memory.tombstones(tombstones);
         }
         Ok(memory.finish())
     }
@@ -207,6 +230,14 @@ fn settings_row(client: Option<&str>, settings: &Settings) -> Row {
     let key = client.map_or_else(String::new, |client| format!("/{client}"));
     let client = client.map(str::to_owned);
     row(format!("{SETTINGS}{key}"), &SettingsV1 { client, settings: settings.clone() })
+}
+
+fn purged_row(purged: &Purged) -> Row {
+    row(format!("{PURGED}{}", purged.id), purged)
+}
+
+fn tombstones_row(memory: &Memory) -> Row {
+    row(TOMBSTONES.to_owned(), &**memory.tombstones())
 }
 
 fn row<T: Serialize>(key: String, value: &T) -> Row {

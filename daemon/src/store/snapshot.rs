@@ -68,6 +68,19 @@ pub(crate) fn write(
     tidy(disk, dir)
 }
 
+/// Removes all snapshots, and what was never finished.
+pub(crate) fn remove_all(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
+    let names = disk.list(dir).map_err(StoreError::io("list", dir))?;
+    if names.is_empty() {
+        return Ok(());
+    }
+    for name in names {
+        let path = dir.join(name);
+        disk.remove(&path).map_err(StoreError::io("remove", &path))?;
+    }
+    disk.sync_dir(dir).map_err(StoreError::io("sync", dir))
+}
+
 /// Removes snapshots that are no longer kept, and those that were never finished.
 pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
     let names = disk.list(dir).map_err(StoreError::io("list", dir))?;

@@ -34,6 +34,7 @@ pub fn plan_checkpoint(
         let why = "has nothing in it; give a summary, blueprints, anchors, lessons or notes";
         return Err(Refusal::invalid("checkpoint", why));
     }
+    memory.tombstones().refuse(&part)?;
     part.first = origin.time;
     part.last = origin.time;
     part.client = origin.client.clone();

@@ -2,7 +2,9 @@
 
 use super::Plan;
 use crate::change::Change;
-use crate::limits::{BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN, LOAD_TOKENS_MIN};
+use crate::limits::{
+    BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN, COMPACT_ABOVE_PERCENT_MIN, LOAD_TOKENS_MIN,
+};
 use crate::memory::Memory;
 use crate::refusal::Refusal;
 use crate::settings::Settings;
@@ -19,7 +21,12 @@ pub fn plan_configure(
 ) -> Result<Plan<Settings>, Refusal> {
     within("budget_tokens", told.budget_tokens, BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX)?;
     within("load_tokens", told.load_tokens, LOAD_TOKENS_MIN, BUDGET_TOKENS_MAX)?;
-    within("compact_above", told.compact_above.map(u32::from), 10, 100)?;
+    within(
+        "compact_above",
+        told.compact_above.map(u32::from),
+        COMPACT_ABOVE_PERCENT_MIN.into(),
+        100,
+    )?;
     within("half_life_factor", told.half_life_factor, 1, 10_000)?;
     within("compact_to", told.compact_to.map(u32::from), 1, 100)?;
     let before = memory.settings(client).map(|known| Settings::clone(known)).unwrap_or_default();

@@ -17,6 +17,9 @@ pub fn find<'a>(memory: &'a Memory, reader: &Reader, id: RecordId) -> Result<&'a
     if let Some(record) = memory.record(id).filter(|record| reader.sees(record)) {
         return Ok(record);
     }
+    if let Some(purged) = memory.purged(id) {
+        return Err(Refusal::Purged { id, time: purged.time });
+    }
     let mut nearest: Vec<RecordId> = memory.active_of(id.kind).map(|record| record.id).collect();
     nearest.sort_by_key(|near| near.number.abs_diff(id.number));
     nearest.truncate(NEAREST_MAX);

@@ -90,6 +90,9 @@ pub fn plan_notes(
         let accepted = item.and_then(|note| accept_note(note, &field));
         let stored = accepted.and_then(|note| {
             has_room(draft.head().totals(), &note)?;
+            if let Some(time) = memory.tombstones().of(&note.content) {
+                return Err(Refusal::PurgedText { field: format!("{field}content"), time });
+            }
             Ok((draft.note(&note, origin), note))
         });
         match stored {
@@ -142,7 +145,7 @@ fn told(
 }
 
 /// Refuses a note that there is no room for.
-fn has_room(totals: Totals, note: &NewNote) -> Result<(), Refusal> {
+pub(crate) fn has_room(totals: Totals, note: &NewNote) -> Result<(), Refusal> {
     if totals.notes_kept >= NOTES_MAX {
         let why = format!("has no room: {NOTES_MAX} are kept; memory_forget what no longer holds");
         return Err(Refusal::invalid("this project's notes", why));

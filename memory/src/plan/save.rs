@@ -63,6 +63,10 @@ pub fn plan_save(
         return Err(Refusal::invalid("session_summary", "is empty; say what this session did"));
     }
     let part = accept(save.part)?;
+    memory.tombstones().refuse(&part)?;
+    if let Some(time) = memory.tombstones().of(&summary) {
+        return Err(Refusal::PurgedText { field: "session_summary".to_owned(), time });
+    }
     if let Some(expected) = save.expected_revision.filter(|at| *at != memory.revision()) {
         return Err(Refusal::Conflict {
             what: "memory".to_owned(),

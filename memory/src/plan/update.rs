@@ -79,6 +79,9 @@ pub fn plan_update(
     if let Some(tags) = &update.tags {
         fields.tags = accept_tags(tags, "")?;
     }
+    if let Some(time) = update.content.as_deref().and_then(|text| memory.tombstones().of(text)) {
+        return Err(Refusal::PurgedText { field: "content".to_owned(), time });
+    }
     match &mut fields.body {
         Body::Note(note) => change_note(note, &mut fields.tags, update)?,
         _ => only_marks(record, update)?,

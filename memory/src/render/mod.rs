@@ -5,6 +5,7 @@
 mod budget;
 mod changes;
 mod compact;
+pub mod compactor;
 pub(crate) mod item;
 mod list;
 mod load;

@@ -15,14 +15,14 @@ use crate::sessions::View;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {
-    /// Only these; all when left out
+    /// As notes, lessons
+    #[schemars(with = "Option<Vec<String>>")]
     sections: Option<Vec<Section>>,
-    /// What you are about to do: what is about it gets room first
+    /// What you are about to do
     task: Option<String>,
     max_tokens: Option<u32>,
-    /// From an earlier answer: what did not fit
     cursor: Option<String>,
-    /// Also show what others changed since this revision
+    /// Revision: what others changed since
     since: Option<u64>,
 }
 
@@ -52,8 +52,8 @@ impl From<Section> for Kind {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_load",
-        "Call first, at the start of a session and after a compaction: what earlier and parallel \
-         sessions settled, learned and where code is.",
+        "Call first, and again after a compaction: what earlier and parallel sessions settled, learned and \
+         where code is.",
         Effect::Reads,
         run,
     )

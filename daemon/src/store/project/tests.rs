@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anchord_memory::{
-    Anchor, Blueprint, Body, Category, Counts, Kind, Lesson, NoticeCause, NoticeId, Provenance,
-    Standing, Timestamp, Version,
+    Anchor, Blueprint, Body, Category, ContentType, Counts, Kind, Lesson, NewNote, Note,
+    NoticeCause, NoticeId, Provenance, Scope, Standing, Timestamp, Version,
 };
 
 use super::*;
@@ -82,6 +82,72 @@ fn changes() -> Vec<Vec<Change>> {
     ]
 }
 
+/// And every kind that format 2 added.
+fn changes_2() -> Vec<Vec<Change>> {
+    let note = |content: &str, scope: Scope| {
+        Body::Note(Note {
+            content: content.to_owned(),
+            summary: "in short".to_owned(),
+            key: Some("deploy/host".to_owned()),
+            importance: 7,
+            content_type: ContentType::Decision,
+            tokens: 12,
+            summary_tokens: 2,
+            scope,
+            expires: Some(Timestamp(1_800_000_000_000)),
+            repeats: 2,
+            condensed: true,
+        })
+    };
+    let purged = |kind: Kind, number: u64, version: u32, private: bool| {
+        Change::Purged(Box::new(Purged {
+            id: RecordId { kind, number },
+            version: Version(version),
+            revision: Revision(6),
+            time: Timestamp(1_763_760_000_500),
+            private,
+            row: (kind == Kind::SessionRow).then_some(9),
+        }))
+    };
+    let tagged = match record(Kind::Note, 11, 1, note("all of it", Scope::Project)) {
+        Change::Put(record) => Change::Put(Box::new(Record {
+            tags: vec!["decision".to_owned(), "rust".to_owned()],
+            pinned: true,
+            ..*record
+        })),
+        other => other,
+    };
+    let private = note("mine alone", Scope::Session(SessionId::new("s-1")));
+    let staged = NewNote {
+        content: "to be kept".to_owned(),
+        summary: "kept".to_owned(),
+        key: Some("k".to_owned()),
+        tags: vec!["t".to_owned()],
+        importance: Some(3),
+        expires: Some(Timestamp(7)),
+        pinned: true,
+        private: true,
+        repeats: 1,
+    };
+    let part = Staged { notes: vec![staged], ..Staged::default() };
+    let settings = Settings { budget_tokens: Some(50_000), ..Settings::default() };
+    let mut changes = changes();
+    changes.extend([
+        vec![tagged],
+        vec![record(Kind::Note, 12, 1, private)],
+        vec![Change::Stage { session: SessionId::new("s-3"), part: Box::new(part) }],
+        vec![Change::Configure { client: Some("cursor".to_owned()), settings }],
+        vec![purged(Kind::SessionRow, 13, 1, false), purged(Kind::Note, 14, 2, false)],
+        vec![purged(Kind::Note, 15, 1, true)],
+        vec![Change::Tombstones {
+            salt: "a5".to_owned(),
+            digests: vec!["00ff".to_owned()],
+            time: Timestamp(1_763_760_000_500),
+        }],
+    ]);
+    changes
+}
+
 fn memory_after(entries: &[Vec<Change>]) -> Memory {
     let mut memory = Memory::default();
     for (changes, seq) in entries.iter().zip(1..) {
@@ -92,7 +158,7 @@ fn memory_after(entries: &[Vec<Change>]) -> Memory {
 
 #[test]
 fn rows_restore_to_the_same_memory_after_every_entry() {
-    let entries = changes();
+    let entries = changes_2();
     for count in 0..=entries.len() {
         let memory = memory_after(&entries[..count]);
         let restored = Memory::restore(&mut memory.rows()).unwrap();
@@ -102,7 +168,7 @@ fn rows_restore_to_the_same_memory_after_every_entry() {
 
 #[test]
 fn touched_rows_bring_older_rows_up_to_date() {
-    let entries = changes();
+    let entries = changes_2();
     for from in 0..entries.len() {
         for to in from + 1..=entries.len() {
             let mut rows: std::collections::BTreeMap<_, _> =
@@ -134,16 +200,17 @@ fn a_row_that_is_not_understood_is_an_error() {
 
 #[test]
 fn a_version_is_found_by_id_and_number() {
-    let keys: Vec<String> = changes().iter().flatten().flat_map(Memory::history_keys).collect();
-    assert_eq!(keys, ["b1@1", "a2@1", "l10@1", "b1@2"]);
+    let keys: Vec<String> = changes_2().iter().flatten().flat_map(Memory::history_keys).collect();
+    let written = ["b1@1", "a2@1", "l10@1", "b1@2", "n11@1", "n12@1", "s13@1", "n14@2", "n15@1"];
+    assert_eq!(keys, written);
 }
 
-/// A directory with the files of format 1.
-fn copied_fixture() -> tempfile::TempDir {
+/// A directory with the files of a format.
+fn copied_fixture(format: u32) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for part in ["journal", "snapshot"] {
         fs::create_dir(dir.path().join(part)).unwrap();
-        for file in fs::read_dir(fixture().join(part)).unwrap() {
+        for file in fs::read_dir(fixture(format).join(part)).unwrap() {
             let file = file.unwrap();
             fs::copy(file.path(), dir.path().join(part).join(file.file_name())).unwrap();
         }
@@ -151,8 +218,14 @@ fn copied_fixture() -> tempfile::TempDir {
     dir
 }
 
-fn fixture() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/fixtures/format-1")
+fn fixture(format: u32) -> PathBuf {
+    let name = format!("src/store/fixtures/format-{format}");
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// What is in a fixture.
+fn in_format(format: u32) -> Vec<Vec<Change>> {
+    if format == 1 { changes() } else { changes_2() }
 }
 
 fn open(dir: &Path) -> Opened<Memory, JournalStore<Memory>> {
@@ -160,9 +233,9 @@ fn open(dir: &Path) -> Opened<Memory, JournalStore<Memory>> {
     JournalStore::open(dir, options).unwrap()
 }
 
-fn fixture_entries() -> Vec<Entry<Change>> {
+fn fixture_entries(format: u32) -> Vec<Entry<Change>> {
     let mut revision = 0;
-    changes()
+    in_format(format)
         .into_iter()
         .zip(1..)
         .map(|(changes, seq)| {
@@ -187,31 +260,35 @@ fn fixture_entries() -> Vec<Entry<Change>> {
 }
 
 #[test]
-fn files_of_format_1_open() {
-    let dir = copied_fixture();
-    let expected = fixture_entries();
-    let mut opened = open(dir.path());
-    assert_eq!(opened.report.read_only, None);
-    assert_eq!(opened.report.rebuilt.as_deref(), Some("it is empty"));
-    assert!(opened.report.replayed < 7, "the snapshot was not used");
-    assert_eq!(opened.state, memory_after(&changes()));
-    let mut entries = Vec::new();
-    let mut collect = |entry: &Entry<Change>| {
-        entries.push(entry.clone());
-        true
-    };
-    opened.store.entries(Seq(1), &mut collect).unwrap();
-    assert_eq!(entries, expected);
-    assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&expected[1]));
-    let last = expected[6].call.as_ref().unwrap();
-    assert_eq!(opened.replies.lookup(last), Answer::Answered("done 7".into()));
+fn files_of_every_format_open() {
+    for format in [1, 2] {
+        let dir = copied_fixture(format);
+        let expected = fixture_entries(format);
+        let mut opened = open(dir.path());
+        assert_eq!(opened.report.read_only, None);
+        assert_eq!(opened.report.rebuilt.as_deref(), Some("it is empty"));
+        let count = expected.len() as u64;
+        assert!(opened.report.replayed < count, "the snapshot was not used");
+        assert_eq!(opened.state, memory_after(&in_format(format)));
+        let mut entries = Vec::new();
+        let mut collect = |entry: &Entry<Change>| {
+            entries.push(entry.clone());
+            true
+        };
+        opened.store.entries(Seq(1), &mut collect).unwrap();
+        assert_eq!(entries, expected);
+        assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&expected[1]));
+        let last = expected.last().unwrap().call.as_ref().unwrap();
+        let reply = format!("done {count}").as_str().into();
+        assert_eq!(opened.replies.lookup(last), Answer::Answered(reply));
+    }
 }
 
 /// An older anchord must be able to say that it is too old, by a header, and before that must find
 /// everything as it left it.
 #[test]
 fn what_follows_format_1_is_in_a_segment_of_its_own() {
-    let dir = copied_fixture();
+    let dir = copied_fixture(1);
     let path = |number: u32| dir.path().join(format!("journal/{number:06}.jsonl"));
     let before = [1, 2].map(|number| fs::read(path(number)).unwrap());
     Box::new(open(dir.path()).store).close();
@@ -222,7 +299,7 @@ fn what_follows_format_1_is_in_a_segment_of_its_own() {
         call: None,
         reply: None,
         revision: None,
-        ..fixture_entries().swap_remove(0)
+        ..fixture_entries(1).swap_remove(0)
     };
     store.append(&[next(8)]).unwrap();
     store.append(&[next(9)]).unwrap();
@@ -233,31 +310,35 @@ fn what_follows_format_1_is_in_a_segment_of_its_own() {
     assert_eq!(text.lines().count(), 3, "a header and both entries");
     let mut opened = open(dir.path());
     assert_eq!((opened.report.read_only, opened.report.entries), (None, 9));
-    assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&fixture_entries()[1]));
+    assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&fixture_entries(1)[1]));
 }
 
-/// The other direction: what this build writes, an older one of the same format reads. Headers and
-/// trailers hold ids and checksums of ids, and are left out.
+/// The other direction: what this build writes, an older one of the same format reads; and what was in
+/// format 1 has the same lines in format 2. Headers and trailers hold ids and checksums of ids, and are
+/// left out.
 #[test]
-fn this_build_writes_the_lines_of_format_1() {
-    let dir = tempfile::tempdir().unwrap();
-    let Opened { mut store, mut state, mut replies, .. } = open(dir.path());
-    for entry in fixture_entries() {
-        store.append(std::slice::from_ref(&entry)).unwrap();
-        Machine::apply(&mut state, entry.seq, &entry.changes);
-        follow(&mut replies, &entry);
-        store.settle(&state, &mut replies).unwrap();
-    }
-    Box::new(store).close();
-    for (file, trailers) in
-        [("journal/000001.jsonl", 0), ("journal/000002.jsonl", 0), ("snapshot/000002.jsonl", 1)]
-    {
-        let lines = |dir: &Path| -> Vec<String> {
-            let text = fs::read_to_string(dir.join(file)).unwrap();
-            let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-            lines[1..lines.len() - trailers].to_vec()
-        };
-        assert_eq!(lines(dir.path()), lines(&fixture()), "{file}");
+fn this_build_writes_the_lines_of_every_format() {
+    for format in [1, 2] {
+        let dir = tempfile::tempdir().unwrap();
+        let Opened { mut store, mut state, mut replies, .. } = open(dir.path());
+        for entry in fixture_entries(format) {
+            store.append(std::slice::from_ref(&entry)).unwrap();
+            Machine::apply(&mut state, entry.seq, &entry.changes);
+            follow(&mut replies, &entry);
+            store.settle(&state, &mut replies).unwrap();
+        }
+        Box::new(store).close();
+        for (part, trailers) in [("journal", 0), ("snapshot", 1)] {
+            for file in fs::read_dir(fixture(format).join(part)).unwrap() {
+                let file = Path::new(part).join(file.unwrap().file_name());
+                let lines = |dir: &Path| -> Vec<String> {
+                    let text = fs::read_to_string(dir.join(&file)).unwrap();
+                    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+                    lines[1..lines.len() - trailers].to_vec()
+                };
+                assert_eq!(lines(dir.path()), lines(&fixture(format)), "{}", file.display());
+            }
+        }
     }
 }
 

@@ -1,0 +1,102 @@
+//! `anchord purge`: takes content off the disk for good, shown first.
+
+use std::io::Write;
+
+use anchord_daemon::http::api::{self, PurgeParams, PurgeReply};
+use anchord_proto::instance::InstanceDir;
+
+use super::{ProjectArg, print_json};
+use crate::client::Client;
+use crate::confirm::confirmed;
+use crate::exit::Error;
+use crate::show;
+use crate::table::{Align, Table};
+
+/// Take records off the disk for good, in all their versions
+///
+/// What forgetting keeps in history goes as well. Shows what goes, and asks; without a terminal it wants --yes.
+/// The ids stay used, and the same text is not taken in again. Copies outside of anchord (backups, exports, an
+/// agent's own files) are for you to find.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord purge n12 b3
+  anchord purge --query 'hunter2'
+  anchord purge n12 --project ~/src/parser --yes --json")]
+pub(crate) struct Args {
+    /// Records by their ids, as `memory_list` and `anchord secrets scan` show them
+    #[arg(value_name = "ID", required_unless_present = "query")]
+    ids: Vec<String>,
+    /// Every record in which this text stands, in any version, exactly as it was written
+    #[arg(long, value_name = "TEXT")]
+    query: Option<String>,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Print JSON: what was done
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let mut client = Client::started(&InstanceDir::locate()?)?;
+        let mut params = PurgeParams {
+            project: self.project.resolve()?,
+            ids: self.ids,
+            query: self.query,
+            dry_run: true,
+        };
+        let plan: PurgeReply = client.post(api::PURGE, &params)?;
+        if !self.json {
+            show_plan(out, &plan)?;
+            out.flush()?;
+        }
+        if plan.is_empty() {
+            return if self.json { print_json(out, &plan) } else { Ok(()) };
+        }
+        if !confirmed("Purge this for good?", self.yes)? {
+            return Ok(writeln!(out, "nothing was purged")?);
+        }
+        params.dry_run = false;
+        let done: PurgeReply = client.post(api::PURGE, &params)?;
+        if self.json {
+            return print_json(out, &done);
+        }
+        let revision = done.revision.map(|revision| format!(" as revision {revision}"));
+        writeln!(out, "purged{}", revision.unwrap_or_default())?;
+        if done.files > 0 {
+            writeln!(out, "blackened in {}", show::count(done.files.into(), "other file"))?;
+        }
+        Ok(())
+    }
+}
+
+fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {
+    if plan.is_empty() {
+        return Ok(writeln!(out, "nothing to purge: the text stands in no record")?);
+    }
+    writeln!(out, "This goes from {}:", show::plain(&plan.project.root))?;
+    let mut table =
+        Table::new(&[("id", Align::Left), ("versions", Align::Right), ("", Align::Left)]);
+    for record in &plan.records {
+        let (id, title) = (record.id.clone(), show::plain(&record.title));
+        table.row([id, record.versions.to_string(), title]);
+    }
+    if !plan.records.is_empty() {
+        table.print(out)?;
+    }
+    if plan.checkpoints > 0 {
+        let checkpoints = show::count(plan.checkpoints.into(), "checkpoint");
+        writeln!(out, "  what {checkpoints} held of it")?;
+    }
+    if !plan.elsewhere.is_empty() {
+        let ids = plan.elsewhere.join(" ");
+        writeln!(out, "The same text stands in {ids} as well; name them to purge them, too.")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

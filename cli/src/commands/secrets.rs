@@ -1,0 +1,92 @@
+//! `anchord secrets`: looks for secrets in what is stored.
+
+use std::io::Write;
+
+use anchord_daemon::http::api::{self, ProjectQuery, SecretsReply};
+use anchord_proto::instance::InstanceDir;
+
+use super::{ProjectArg, print_json};
+use crate::client::Client;
+use crate::exit::{Error, Kind};
+use crate::show;
+use crate::table::{Align, Table};
+
+/// Look for secrets in what is stored
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Scan(ScanArgs),
+}
+
+/// Look through all versions of all records for what looks like a secret; exits with 1 if there is one
+///
+/// Names records and kinds, never the secret. New secrets are taken out before they are stored; this finds those
+/// from before, or of a form that an older anchord did not know.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord secrets scan
+  anchord secrets scan --json | jq -r '.records[].id'")]
+pub(crate) struct ScanArgs {
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Command {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let Self::Scan(args) = self;
+        let mut client = Client::started(&InstanceDir::locate()?)?;
+        let query = ProjectQuery { project: args.project.resolve()? };
+        let found: SecretsReply = client.get(api::SECRETS, &query)?;
+        if args.json {
+            print_json(out, &found)?;
+        } else {
+            show_found(out, &found)?;
+        }
+        out.flush()?;
+        verdict(&found)
+    }
+}
+
+fn show_found(out: &mut dyn Write, found: &SecretsReply) -> Result<(), Error> {
+    let root = show::plain(&found.project.root);
+    if found.is_clean() {
+        return Ok(writeln!(out, "{root}: no secrets in {} journal lines", found.entries)?);
+    }
+    writeln!(out, "{root}: secrets in {} journal lines", found.entries)?;
+    let mut table = Table::new(&[
+        ("where", Align::Left),
+        ("versions", Align::Left),
+        ("looks like", Align::Left),
+    ]);
+    for record in &found.records {
+        let versions: Vec<String> = record.versions.iter().map(u32::to_string).collect();
+        table.row([record.id.clone(), versions.join(" "), record.kinds.join(", ")]);
+    }
+    for entry in &found.others {
+        let place = format!("{} (entry {})", show::plain(&entry.place), entry.seq);
+        table.row([place, "-".to_owned(), entry.kinds.join(", ")]);
+    }
+    Ok(table.print(out)?)
+}
+
+fn verdict(found: &SecretsReply) -> Result<(), Error> {
+    if found.is_clean() {
+        return Ok(());
+    }
+    let ids: Vec<&str> = found.records.iter().map(|record| record.id.as_str()).collect();
+    let action = if ids.is_empty() {
+        "`anchord purge --query TEXT` takes a text out of checkpoints and replies.".to_owned()
+    } else {
+        format!(
+            "`anchord purge {}` takes these off the disk, with the checkpoints they came from.\n  \
+             Then change the secrets: they were readable.",
+            ids.join(" ")
+        )
+    };
+    Err(Error::new(Kind::Failed, "there are secrets in what is stored").with_action(action))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,260 @@
+//! What must not stay: looking for secrets in what is stored, and taking content off the disk.
+
+mod blacken;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anchord_memory::secrets::{self, SecretKind};
+use anchord_memory::{Change, Memory, Purge, RecordId, Revision, Seq, limits};
+
+use super::{Answer, opened, reference, store_error, write_error};
+use crate::clock;
+use crate::daemon::Daemon;
+use crate::http::api::{
+    ErrorCode, ErrorReply, ProjectRef, PurgeParams, PurgeReply, PurgedStatus, SecretEntry,
+    SecretRecord, SecretsReply,
+};
+use crate::projects::ProjectRecord;
+use crate::store::{Entry, JournalStore, Opened, Options, Store, StoreError};
+
+/// What to purge, checked.
+#[derive(Clone, Debug)]
+struct Wanted {
+    ids: BTreeSet<RecordId>,
+    query: Option<String>,
+}
+
+/// Takes records off the disk, in all versions, or shows what that would take.
+pub(crate) async fn purge(daemon: &Daemon, params: PurgeParams) -> Answer<PurgeReply> {
+    let wanted = wanted(&params)?;
+    let (record, open) = opened(daemon, &params.project).await?;
+    let surveyed = {
+        let wanted = wanted.clone();
+        let surveyed = open.owner.ask(move |store, state| Survey::of(store, state, wanted));
+        surveyed.await.map_err(write_error)??
+    };
+    if let Some(id) = surveyed.purge.missing().next() {
+        return Err(missing(&open.memory(), id));
+    }
+    let plan = surveyed.reply(&record);
+    if params.dry_run || plan.is_empty() {
+        return Ok(plan);
+    }
+    drop(open);
+    let logs = daemon.instance.logs().to_owned();
+    let done = daemon
+        .projects
+        .close_and(record.id, move |directory| carry_out(directory, &logs, wanted))
+        .await;
+    let (surveyed, files) = done?;
+    let open = daemon.projects.open(record.id).await.map_err(store_error)?;
+    let revision = Some(open.memory().revision().0);
+    tracing::info!(project = %record.id, records = surveyed.purge.records().count(), "purged");
+    Ok(PurgeReply { applied: true, revision, files, ..surveyed.reply(&record) })
+}
+
+fn wanted(params: &PurgeParams) -> Answer<Wanted> {
+    let bad = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
+    let mut ids = BTreeSet::new();
+    for id in &params.ids {
+        ids.insert(id.parse().map_err(|error| bad(format!("failed to purge: {error}")))?);
+    }
+    let query = params.query.clone().filter(|query| !query.is_empty());
+    let bytes_min = limits::PURGE_QUERY_BYTES_MIN;
+    if query.as_ref().is_some_and(|query| query.len() < bytes_min) {
+        return Err(bad(format!("the text to purge by has less than {bytes_min} bytes")));
+    }
+    if ids.is_empty() && query.is_none() {
+        return Err(
+            bad("nothing to purge: name records, or a text that stands in them".to_owned()),
+        );
+    }
+    Ok(Wanted { ids, query })
+}
+
+fn missing(memory: &Memory, id: RecordId) -> ErrorReply {
+    let error = match memory.purged(id) {
+        Some(purged) => format!("{id} was purged on {} already", purged.time.date()),
+        None => format!("there is no record {id}"),
+    };
+    let action = "`anchord load` and memory_list show ids; `--query TEXT` finds records by a text";
+    ErrorReply { code: ErrorCode::NotFound, error, action: Some(action.to_owned()) }
+}
+
+/// Why nothing, or not all, was purged.
+#[derive(Debug)]
+enum PurgeError {
+    /// The store.
+    Store(StoreError),
+    /// The texts of so many records at once.
+    TooMuch(String),
+}
+
+impl From<StoreError> for PurgeError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<PurgeError> for ErrorReply {
+    fn from(error: PurgeError) -> Self {
+        match error {
+            PurgeError::Store(error) => Self {
+                action: Some("Run it again: a purge is done as a whole or not at all.".to_owned()),
+                ..store_error(error)
+            },
+            PurgeError::TooMuch(why) => Self {
+                code: ErrorCode::Refused,
+                error: format!("too much to purge at once: {why}"),
+                action: Some("Purge fewer records at a time.".to_owned()),
+            },
+        }
+    }
+}
+
+/// A purge that knows all it will change.
+struct Survey {
+    purge: Purge,
+    checkpoints: u32,
+    replies: u32,
+}
+
+impl Survey {
+    /// Goes through all entries and changes none.
+    fn of<S: Store<Memory> + ?Sized>(
+        store: &mut S,
+        state: &Memory,
+        wanted: Wanted,
+    ) -> Result<Self, PurgeError> {
+        let salt = match state.tombstones().salt() {
+            "" => uuid::Uuid::new_v4().simple().to_string(),
+            salt => salt.to_owned(),
+        };
+        let mut purge = Purge::new(wanted.ids, wanted.query, salt, clock::now());
+        store.entries(Seq(1), &mut |entry| {
+            purge.pick(&entry.changes);
+            true
+        })?;
+        store.entries(Seq(1), &mut |entry| {
+            purge.learn(&entry.changes);
+            true
+        })?;
+        purge.ready().map_err(PurgeError::TooMuch)?;
+        let mut replies = 0;
+        store.entries(Seq(1), &mut |entry| {
+            let (mut changes, mut reply) = (entry.changes.clone(), entry.reply.clone());
+            purge.edit(&mut changes, &mut reply);
+            replies += u32::from(reply != entry.reply);
+            true
+        })?;
+        Ok(Self { checkpoints: purge.staged(), purge, replies })
+    }
+
+    fn reply(&self, record: &ProjectRecord) -> PurgeReply {
+        let records = self.purge.records().map(|gone| PurgedStatus {
+            id: gone.id.to_string(),
+            versions: gone.versions,
+            title: gone.title.clone(),
+        });
+        PurgeReply {
+            project: reference(record),
+            applied: false,
+            revision: None,
+            records: records.collect(),
+            checkpoints: self.checkpoints,
+            replies: self.replies,
+            elsewhere: self.purge.elsewhere().map(|id| id.to_string()).collect(),
+            files: 0,
+        }
+    }
+}
+
+/// Purges in a closed project's directory; says how many other files held something. What is there may
+/// have changed since it was shown.
+fn carry_out(directory: &Path, logs: &Path, wanted: Wanted) -> Result<(Survey, u32), PurgeError> {
+    let Opened { mut store, state, .. } =
+        JournalStore::<Memory>::open(directory, Options::real(directory))?;
+    let mut surveyed = Survey::of(&mut store, &state, wanted)?;
+    let last = Entry {
+        seq: Seq(state.seq().0 + 1),
+        revision: Some(Revision(state.revision().0 + 1)),
+        time: clock::now(),
+        session: None,
+        call: None,
+        operation: "purge".into(),
+        changes: vec![surveyed.purge.tombstones()],
+        reply: None,
+    };
+    let purge = &mut surveyed.purge;
+    store.rewrite(&mut |entry| purge.edit(&mut entry.changes, &mut entry.reply), &last)?;
+    let texts: Vec<&str> = surveyed.purge.texts().collect();
+    let files = blacken::beneath(directory, &texts) + blacken::beneath(logs, &texts);
+    Ok((surveyed, files))
+}
+
+/// Looks through all versions of all records, checkpoints and replies for what looks like a secret.
+pub(crate) async fn scan_secrets(daemon: &Daemon, project: &str) -> Answer<SecretsReply> {
+    let (record, open) = opened(daemon, project).await?;
+    let project = reference(&record);
+    let scan = open.owner.ask(move |store, _| {
+        let mut scan = Scan::default();
+        let read = store.entries(Seq(1), &mut |entry| {
+            scan.entry(entry);
+            true
+        });
+        read.map(|()| scan.reply(project))
+    });
+    scan.await.map_err(write_error)?.map_err(store_error)
+}
+
+#[derive(Default)]
+struct Scan {
+    entries: u64,
+    records: BTreeMap<RecordId, (Vec<u32>, BTreeSet<SecretKind>)>,
+    others: Vec<SecretEntry>,
+}
+
+impl Scan {
+    fn entry(&mut self, entry: &Entry<Change>) {
+        self.entries += 1;
+        for change in &entry.changes {
+            let kinds = secrets::in_change(change);
+            match change.record() {
+                _ if kinds.is_empty() => {}
+                Some(record) => {
+                    let (versions, found) = self.records.entry(record.id).or_default();
+                    versions.push(record.version.0);
+                    found.extend(kinds);
+                }
+                None => self.other(entry.seq, "checkpoint", kinds),
+            }
+        }
+        let reply = entry.reply.as_deref().map(|reply| secrets::scrub(reply).removed);
+        if let Some(kinds) = reply.filter(|kinds| !kinds.is_empty()) {
+            self.other(entry.seq, "reply", kinds);
+        }
+    }
+
+    fn other(&mut self, seq: Seq, place: &str, kinds: Vec<SecretKind>) {
+        let kinds = names(&kinds.into_iter().collect());
+        self.others.push(SecretEntry { seq: seq.0, place: place.to_owned(), kinds });
+    }
+
+    fn reply(self, project: ProjectRef) -> SecretsReply {
+        let records = self.records.into_iter().map(|(id, (versions, kinds))| SecretRecord {
+            id: id.to_string(),
+            versions,
+            kinds: names(&kinds),
+        });
+        let (entries, records) = (self.entries, records.collect());
+        SecretsReply { project, entries, records, others: self.others }
+    }
+}
+
+fn names(kinds: &BTreeSet<SecretKind>) -> Vec<String> {
+    kinds.iter().map(ToString::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests;

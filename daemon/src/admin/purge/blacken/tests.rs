@@ -1,0 +1,26 @@
+//! Files blackened in a scratch directory.
+
+use super::*;
+
+#[test]
+fn a_text_is_blackened_wherever_it_stands_but_in_the_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    fs::create_dir_all(path("log/old")).unwrap();
+    fs::create_dir_all(path("journal")).unwrap();
+    fs::write(path("anchord.log"), "a \"planted\ntext\" b\n").unwrap();
+    fs::write(path("log/old/r.jsonl"), "{\"query\":\"a \\\"planted\\ntext\\\" b\"}\n").unwrap();
+    fs::write(path("log/clean"), "clean").unwrap();
+    fs::write(path("journal/000001.jsonl"), "\"planted\ntext\"").unwrap();
+    assert_eq!(beneath(dir.path(), &["\"planted\ntext\""]), 2);
+    let text = |name: &str| fs::read_to_string(path(name)).unwrap();
+    assert_eq!(text("anchord.log"), format!("a {} b\n", "*".repeat(14)));
+    assert_eq!(text("log/old/r.jsonl"), format!("{{\"query\":\"a {} b\"}}\n", "*".repeat(17)));
+    assert_eq!(text("journal/000001.jsonl"), "\"planted\ntext\"", "the store has its own way");
+    assert_eq!(beneath(dir.path(), &["\"planted\ntext\""]), 0);
+    assert_eq!(beneath(dir.path(), &[]), 0);
+    let long = "long and longer ".repeat(100);
+    fs::write(path("long.log"), format!("<{long}>")).unwrap();
+    assert_eq!(beneath(dir.path(), &[&long]), 1);
+    assert_eq!(text("long.log"), format!("<{}>", "*".repeat(long.len())));
+}

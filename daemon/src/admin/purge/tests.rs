@@ -1,0 +1,199 @@
+//! A value is planted in every kind of record, purged, and looked for in every file of the instance.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::http::api::{ImportParams, ImportSource};
+use crate::testing::{World, holding};
+
+const PLANTED: &str = "the planted value";
+
+async fn plant(world: &World) -> crate::testing::Shim {
+    let mut shim = world.shim().await;
+    let blueprint = |title: &str, content: &str| json!({ "category": "decision", "title": title, "content": content, "immutable": false });
+    shim.call(
+        "memory_checkpoint",
+        json!({
+            "summary": format!("half way with {PLANTED}"),
+            "blueprints": [blueprint("deploys", PLANTED), blueprint("tests", "run all of them")],
+            "anchors": [{ "file": "a.rs", "lines": "1-2", "concept": PLANTED }],
+            "lessons": [{ "summary": "about locks", "detail": PLANTED }, { "summary": "about tides" }],
+        }),
+    )
+    .await;
+    shim.call("memory_save", json!({ "session_summary": format!("done with {PLANTED}") })).await;
+    let note = json!({ "items": [
+        { "content": format!("a note with {PLANTED}"), "key": "planted" },
+        { "content": "a note of the sea", "key": "sea" },
+    ] });
+    let said = shim.call("memory_note", note).await;
+    assert!(!said.starts_with("ERROR"), "{said}");
+    let again = json!({ "content": "a note without it", "key": "planted" });
+    shim.call("memory_note", again).await;
+    // Staged and not saved.
+    let staged = json!({ "lessons": [{ "summary": format!("staged: {PLANTED}") }] });
+    shim.call("memory_checkpoint", staged).await;
+    shim
+}
+
+fn params(world: &World, ids: &[&str], query: Option<&str>, dry_run: bool) -> PurgeParams {
+    PurgeParams {
+        project: world.hello().cwd.unwrap(),
+        ids: ids.iter().map(|id| (*id).to_owned()).collect(),
+        query: query.map(str::to_owned),
+        dry_run,
+    }
+}
+
+fn planted_in(world: &World) -> Vec<PathBuf> {
+    holding(&world.directory("instance"), PLANTED)
+}
+
+#[tokio::test]
+async fn a_purged_text_is_in_no_file_and_the_rest_is_there() {
+    let world = World::new().await;
+    let mut shim = plant(&world).await;
+    let log = world.daemon.instance.logs().join("anchord.2026-01-01.log");
+    std::fs::create_dir_all(world.daemon.instance.logs()).unwrap();
+    std::fs::write(&log, format!("cannot store {PLANTED}\n")).unwrap();
+    assert!(!planted_in(&world).is_empty());
+
+    let plan = purge(&world.daemon, params(&world, &[], Some(PLANTED), true)).await.unwrap();
+    let ids: Vec<&str> = plan.records.iter().map(|record| record.id.as_str()).collect();
+    assert_eq!((plan.applied, ids.len(), plan.checkpoints), (false, 5, 2), "{plan:?}");
+    assert!(!planted_in(&world).is_empty(), "a plan changes nothing");
+
+    let done = purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    assert!(done.applied);
+    assert_eq!((&done.records, done.files), (&plan.records, 1));
+    assert_eq!(planted_in(&world), Vec::<PathBuf>::new(), "while the daemon runs");
+
+    // The live session goes on.
+    let note = ids.iter().find(|id| id.starts_with('n')).unwrap();
+    let said = shim.call("memory_get", json!({ "id": note })).await;
+    let day = clock::now().date();
+    let gone =
+        format!("ERROR failed to get: {note} was purged on {day}; its content is gone for good");
+    assert_eq!(said.replace("DAY", &day), gone);
+    let said =
+        shim.call("memory_note", json!({ "content": format!("a note with {PLANTED}") })).await;
+    assert!(said.starts_with("ERROR") && said.contains("is not taken in again"), "{said}");
+    let loaded = shim.call("memory_load", json!({})).await;
+    assert!(loaded.contains("about tides") && !loaded.contains("about locks"), "{loaded}");
+    let sea = shim.call("memory_get", json!({ "key": "sea" })).await;
+    assert!(sea.contains("a note of the sea"), "{sea}");
+    shim.call("memory_save", json!({ "session_summary": "after the purge" })).await;
+
+    let verified = super::super::verify(&world.daemon, &world.hello().cwd.unwrap()).await.unwrap();
+    assert!(verified.is_sound(), "{verified:?}");
+    let again = purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    assert!(again.is_empty() && !again.applied, "{again:?}");
+    world.daemon.projects.close_all().await;
+    assert_eq!(planted_in(&world), Vec::<PathBuf>::new(), "after it");
+    let world = world.restart(false).await;
+    let mut shim = world.shim().await;
+    let loaded = shim.call("memory_load", json!({})).await;
+    assert!(loaded.contains("about tides"), "{loaded}");
+    assert_eq!(planted_in(&world), Vec::<PathBuf>::new(), "and after the next start");
+}
+
+#[tokio::test]
+async fn a_record_goes_with_all_its_versions_and_the_others_stay() {
+    let world = World::new().await;
+    let mut shim = plant(&world).await;
+    let found = shim.call("memory_get", json!({ "key": "planted" })).await;
+    let id = found
+        .split_whitespace()
+        .find(|word| word.starts_with('n') && word[1..].parse::<u64>().is_ok());
+    let id = id.unwrap_or_else(|| panic!("no id in {found}"));
+    let done = purge(&world.daemon, params(&world, &[id], None, false)).await.unwrap();
+    assert_eq!((done.records.len(), done.records[0].versions), (1, 2), "{done:?}");
+    let instance = world.directory("instance");
+    assert_eq!(holding(&instance, "a note with the planted"), Vec::<PathBuf>::new());
+    assert_eq!(holding(&instance, "a note without it"), Vec::<PathBuf>::new());
+    assert!(!holding(&instance, "about locks").is_empty(), "another record");
+    let error = purge(&world.daemon, params(&world, &[id], None, false)).await.unwrap_err();
+    assert!(error.error.contains("already"), "{error:?}");
+}
+
+#[tokio::test]
+async fn what_was_purged_is_not_imported_again() {
+    let world = World::new().await;
+    plant(&world).await;
+    purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    let state = json!({ "lessons": [
+        { "summary": "about locks", "detail": PLANTED }, { "summary": "about stars" },
+    ] });
+    let import = ImportParams {
+        project: world.hello().cwd.unwrap(),
+        source: ImportSource::Zipmem,
+        path: String::new(),
+        state: state.to_string(),
+        session: None,
+        dry_run: false,
+    };
+    let reply = crate::admin::import_memory(&world.daemon, import).await.unwrap();
+    assert_eq!(reply.lessons.new, 1);
+    assert!(reply.remarks.iter().any(|it| it.contains("is not taken in again")), "{reply:?}");
+    assert_eq!(planted_in(&world), Vec::<PathBuf>::new());
+}
+
+#[tokio::test]
+async fn what_cannot_be_purged_is_said() {
+    let world = World::new().await;
+    plant(&world).await;
+    let mut said = Vec::new();
+    for (ids, query) in
+        [(&[][..], None), (&[][..], Some("abc")), (&["12"][..], None), (&["n99"][..], None)]
+    {
+        let error = purge(&world.daemon, params(&world, ids, query, false)).await.unwrap_err();
+        said.push(error.error);
+    }
+    insta::assert_snapshot!(said.join("\n"), @r"
+    nothing to purge: name records, or a text that stands in them
+    the text to purge by has less than 4 bytes
+    failed to purge: `12` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), s4 (session)
+    there is no record n99
+    ");
+    let nothing = purge(&world.daemon, params(&world, &[], Some("nowhere"), false)).await.unwrap();
+    assert!(nothing.is_empty() && !nothing.applied);
+}
+
+/// What was stored before there was a filter, or past it.
+#[tokio::test]
+async fn a_scan_names_records_and_kinds_and_never_the_value() {
+    let world = World::new().await;
+    let mut shim = plant(&world).await;
+    let clean = scan_secrets(&world.daemon, &world.hello().cwd.unwrap()).await.unwrap();
+    assert!(clean.is_clean() && clean.entries > 3, "{clean:?}");
+    let token = ["gh", "p_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA1b"].concat();
+    let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    let open = world.daemon.projects.open(id).await.unwrap();
+    let planted = token.clone();
+    let decide: crate::project::Decide<Memory> = Box::new(move |memory, _| {
+        let lesson = memory.active_of(anchord_memory::Kind::Lesson).next().unwrap();
+        let mut record = lesson.as_ref().clone();
+        record.version = record.version.next();
+        record.revision = Revision(memory.revision().0 + 1);
+        if let anchord_memory::Body::Lesson(lesson) = &mut record.body {
+            lesson.detail = planted;
+        }
+        let changes = vec![Change::Put(Box::new(record))];
+        Ok(crate::project::Decided { changes, reply: String::new() })
+    });
+    open.owner.write(None, None, "test", decide).await.unwrap();
+    let found = scan_secrets(&world.daemon, &world.hello().cwd.unwrap()).await.unwrap();
+    assert_eq!(found.records.len(), 1, "{found:?}");
+    assert_eq!(
+        (&found.records[0].versions, &found.records[0].kinds),
+        (&vec![2], &vec!["GitHub token".to_owned()])
+    );
+    assert!(!serde_json::to_string(&found).unwrap().contains(&token));
+    let id = found.records[0].id.clone();
+    purge(&world.daemon, params(&world, &[&id], None, false)).await.unwrap();
+    assert_eq!(holding(&world.directory("instance"), &token), Vec::<PathBuf>::new());
+    let said: Value = json!(shim.call("memory_get", json!({ "id": id })).await);
+    assert!(said.as_str().unwrap().contains("was purged on"), "{said}");
+}

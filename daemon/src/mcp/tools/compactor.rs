@@ -1,0 +1,117 @@
+//! `--tools compactor`: that system's tool names, parameters and replies over the same memory.
+//!
+//! What it stores is the session's own, and a session goes on with what earlier sessions of its client left here, so
+//! that it lasts. The project's notes are items, too; the budget does not count them.
+
+mod change;
+mod compact;
+mod read;
+mod store;
+
+use std::collections::BTreeSet;
+
+use anchord_memory::render::compactor as form;
+use anchord_memory::render::compactor::Usage;
+use anchord_memory::{Change, Memory, Reader, RecordId, Refusal, SessionId, Standing};
+
+use serde::Deserialize;
+
+use crate::budgets::{self, Holder};
+use crate::config::Config;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{ToolError, ToolSpec};
+
+/// The tools.
+pub(super) fn specs() -> Vec<ToolSpec> {
+    [read::specs(), store::specs(), compact::specs(), change::specs()].concat()
+}
+
+/// Who calls: what it sees of a memory, and what it may keep active there.
+#[derive(Clone)]
+struct Caller {
+    session: SessionId,
+    holder: Holder,
+    live: BTreeSet<SessionId>,
+    config: Config,
+}
+
+impl Caller {
+    fn of(context: &Context) -> Self {
+        Self {
+            session: context.session.id.clone(),
+            holder: context.holder(),
+            live: context.daemon.sessions().live(),
+            config: context.daemon.config.clone(),
+        }
+    }
+
+    fn reader(&self, memory: &Memory) -> Reader {
+        Reader::successor(memory, self.session.clone(), &self.holder.client, &self.live)
+    }
+
+    fn usage(&self, memory: &Memory) -> Usage {
+        let budget = budgets::session(memory, &self.config, &self.holder).budget;
+        Usage::of(memory, &self.reader(memory), budget)
+    }
+
+    /// The same once these changes are made.
+    fn usage_after(&self, memory: &Memory, changes: &[Change]) -> Usage {
+        let mut after = memory.clone();
+        after.apply(memory.seq(), changes);
+        self.usage(&after)
+    }
+}
+
+/// Tags as that system has them, or a list, which agents write as well.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "tags separated by commas")]
+enum Tags {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Default for Tags {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+impl Tags {
+    fn given(self) -> Vec<String> {
+        match self {
+            Self::Text(text) => text.split(',').map(str::to_owned).collect(),
+            Self::List(tags) => tags,
+        }
+    }
+
+    /// As they are kept, to look for.
+    fn wanted(self) -> Vec<String> {
+        let tags = self.given().into_iter().map(|tag| tag.trim().to_lowercase());
+        tags.filter(|tag| !tag.is_empty()).collect()
+    }
+}
+
+/// A part of the budget in percent, at least `percent_min`; what is above one is taken as percent already.
+fn percent(field: &str, part: f64, percent_min: u8) -> Result<u8, ToolError> {
+    let percent = if part > 1.0 { part } else { part * 100.0 }.round();
+    if (f64::from(percent_min)..=100.0).contains(&percent) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+        return Ok(percent as u8);
+    }
+    let min = f64::from(percent_min) / 100.0;
+    Err(ToolError::Caller(format!("{field} is {part}; give a number from {min} to 1")))
+}
+
+/// The item that an id means, with the words of that system when there is none.
+fn item(memory: &Memory, reader: &Reader, given: &str) -> Result<RecordId, Refusal> {
+    let found = form::parse_id(given)
+        .and_then(|id| memory.record(id))
+        .filter(|record| record.standing != Standing::Forgotten && reader.sees(record));
+    found.map(|record| record.id).ok_or_else(|| Refusal::Invalid {
+        field: format!("Item [{}]", given.trim().chars().take(40).collect::<String>()),
+        why: "not found".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

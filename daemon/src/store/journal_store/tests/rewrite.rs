@@ -1,0 +1,209 @@
+//! Entries that are changed where they stand: all of it or nothing, and no trace of what went.
+
+use std::path::Path;
+
+use super::tally::{DIR, Machinery, Sum, add};
+use crate::store::twins::SimIndex;
+use crate::store::{Entry, Fault, StoreError};
+
+const PLANTED: &str = "secret by 7";
+
+/// A store of several segments, with a snapshot and a cut line, that holds what must not stay.
+fn filled() -> (Machinery, Vec<Entry<Sum>>) {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let mut entries = Vec::new();
+    for round in 0..9 {
+        entries.push(writer.add("x", round));
+        entries.push(writer.add("secret", 70 + round));
+    }
+    drop(writer);
+    machinery.disk.put(
+        &Path::new(DIR).join("journal/cut-000001-1.partial"),
+        format!("half a line with {PLANTED}").into_bytes(),
+    );
+    assert!(holding(&machinery).len() > 3, "in segments, snapshots and a cut line");
+    (machinery, entries)
+}
+
+fn holding(machinery: &Machinery) -> Vec<String> {
+    let holds = |path: &std::path::PathBuf| {
+        let bytes = machinery.disk.bytes(path).unwrap();
+        bytes.windows(PLANTED.len()).any(|part| part == PLANTED.as_bytes())
+    };
+    machinery.disk.paths().into_iter().filter(holds).map(|p| p.display().to_string()).collect()
+}
+
+fn edit(entry: &mut Entry<Sum>) -> bool {
+    let mut edited = false;
+    for change in &mut entry.changes {
+        if let Sum::Add { note, .. } = change
+            && note.starts_with(PLANTED)
+        {
+            "gone".clone_into(note);
+            edited = true;
+        }
+    }
+    if edited {
+        entry.reply = Some("gone".to_owned());
+    }
+    edited
+}
+
+fn rewritten(entries: &[Entry<Sum>], last: &Entry<Sum>) -> Vec<Entry<Sum>> {
+    let mut entries = entries.to_vec();
+    for entry in &mut entries {
+        edit(entry);
+    }
+    entries.push(last.clone());
+    entries
+}
+
+fn rewrite(machinery: &Machinery) -> Result<Entry<Sum>, StoreError> {
+    let writer = machinery.open()?;
+    let last = writer.entries(&[vec![add("last", 1)]]).remove(0);
+    writer.store.rewrite(&mut edit, &last)?;
+    Ok(last)
+}
+
+#[test]
+fn what_went_is_in_no_file_and_the_rest_is_as_it_was() {
+    let (machinery, entries) = filled();
+    let last = rewrite(&machinery).unwrap();
+    assert_eq!(holding(&machinery), [""; 0]);
+    assert_eq!(machinery.index.row("meta"), None, "the index went as well");
+    let mut expected = rewritten(&entries, &last);
+    let mut again = machinery.open().unwrap();
+    assert_eq!(again.report.read_only, None);
+    again.expect(&expected, "rewritten");
+    expected.push(again.add("x", 99));
+    drop(again);
+    machinery.open().unwrap().expect(&expected, "and went on");
+    rewrite(&machinery).unwrap();
+    let epoch = |machinery: &Machinery| {
+        let bytes = machinery.disk.bytes(&Path::new(DIR).join("journal/000001.jsonl")).unwrap();
+        String::from_utf8(bytes).unwrap().contains("\"epoch\":3,")
+    };
+    assert!(epoch(&machinery), "each time the next one");
+}
+
+#[test]
+fn an_index_of_the_old_epoch_is_of_no_use() {
+    let (machinery, entries) = filled();
+    let old = machinery.index.duplicate();
+    let last = rewrite(&machinery).unwrap();
+    let mixed = Machinery { disk: machinery.disk.duplicate(), index: old };
+    let mut again = mixed.open().unwrap();
+    assert_eq!(again.report.rebuilt.as_deref(), Some("it is of epoch 1, the journal's is 2"));
+    again.expect(&rewritten(&entries, &last), "with the old index");
+}
+
+/// The old journal or the new one, whole; the new one without a trace, also of what was begun.
+fn check(machinery: &Machinery, entries: &[Entry<Sum>], done: bool, what: &str) {
+    let mut writer = match machinery.open() {
+        Ok(writer) => writer,
+        Err(error) => panic!("{what}: {error}"),
+    };
+    assert_eq!(writer.report.read_only, None, "{what}");
+    let found = writer.journal();
+    if found.len() == entries.len() {
+        assert!(!done, "{what}: it was said to be done");
+        writer.expect(entries, what);
+    } else {
+        let last = found.last().unwrap().clone();
+        writer.expect(&rewritten(entries, &last), what);
+        assert_eq!(holding(machinery), [""; 0], "{what}");
+    }
+    let unfinished = |path: &std::path::PathBuf| {
+        path.ends_with("rewritten.json") || path.extension().is_some_and(|end| end == "new")
+    };
+    assert_eq!(machinery.disk.paths().into_iter().find(unfinished), None, "{what}");
+    writer.add("more", 1);
+}
+
+#[test]
+fn a_rewriting_that_any_disk_operation_fails_is_finished_or_never_was() {
+    let (filled, entries) = filled();
+    for fault in [Fault::Once as fn(u64) -> Fault, Fault::From] {
+        let (mut before, mut after) = (0, 0);
+        for n in 1.. {
+            let machinery = filled.duplicate();
+            machinery.disk.fail(Some(fault(n)));
+            let outcome = rewrite(&machinery);
+            let over = machinery.disk.operations() < n;
+            machinery.disk.fail(None);
+            if outcome.is_err() {
+                let begun = machinery.disk.paths().iter().any(|p| p.ends_with("rewritten.json"));
+                *(if begun { &mut after } else { &mut before }) += 1;
+            }
+            for seed in 0..4 {
+                let dark = machinery.duplicate();
+                dark.disk.power_loss(seed);
+                dark.index.power_loss(seed);
+                let what = format!("{:?}, then power loss {seed}", fault(n));
+                check(&dark, &entries, outcome.is_ok(), &what);
+            }
+            check(&machinery, &entries, outcome.is_ok(), &format!("{:?}", fault(n)));
+            if over {
+                break;
+            }
+        }
+        assert!(before > 10 && after > 10, "{before} failed before the commit, {after} after");
+    }
+}
+
+/// Killed, rather than told of an error: nothing is cleared up.
+#[test]
+fn power_lost_at_any_step_and_again_while_it_is_finished_loses_nothing() {
+    let (filled, entries) = filled();
+    for n in 1.. {
+        let machinery = filled.duplicate();
+        machinery.disk.fail(Some(Fault::From(n)));
+        let done = rewrite(&machinery).is_ok();
+        let over = machinery.disk.operations() < n;
+        machinery.disk.fail(None);
+        machinery.disk.power_loss(n);
+        machinery.index.power_loss(n);
+        for k in (1..40).step_by(3) {
+            let again = machinery.duplicate();
+            again.disk.fail(Some(Fault::From(k)));
+            std::mem::forget(again.open());
+            again.disk.fail(None);
+            again.disk.power_loss(k);
+            again.index.power_loss(k);
+            check(&again, &entries, done, &format!("step {n}, then step {k} of opening"));
+        }
+        if over {
+            break;
+        }
+    }
+}
+
+#[test]
+fn an_index_that_cannot_be_removed_is_removed_at_the_next_open() {
+    let (filled, entries) = filled();
+    for n in 1..12 {
+        let machinery = filled.duplicate();
+        let writer = machinery.open().unwrap();
+        let last = writer.entries(&[vec![add("last", 1)]]).remove(0);
+        machinery.index.fail(Some(n));
+        let done = writer.store.rewrite(&mut edit, &last).is_ok();
+        machinery.index.fail(None);
+        check(&machinery, &entries, done, &format!("index call {n}"));
+    }
+}
+
+#[test]
+fn a_damaged_journal_is_not_rewritten() {
+    let (machinery, _) = filled();
+    let path = Path::new(DIR).join("journal/000001.jsonl");
+    let mut bytes = machinery.disk.bytes(&path).unwrap();
+    let at = bytes.len() - 30;
+    bytes[at] ^= 1;
+    machinery.disk.put(&path, bytes.clone());
+    for index in [machinery.index.duplicate(), SimIndex::default()] {
+        let damaged = Machinery { disk: machinery.disk.duplicate(), index };
+        assert!(matches!(rewrite(&damaged), Err(StoreError::ReadOnly { .. })));
+        assert_eq!(damaged.disk.bytes(&path).unwrap(), bytes);
+    }
+}

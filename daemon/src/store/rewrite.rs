@@ -1,0 +1,202 @@
+//! Rewriting a journal, so that what must not stay is in none of its files: the one change of entries
+//! that are there.
+//!
+//! All segments are written anew beside the old ones, with the next epoch, and synced. Then a file that
+//! says so, [`COMMIT`], is renamed into place: before it nothing has happened, after it everything will.
+//! The new segments take the old ones' names; snapshots, the index and what was cut off once go; the file
+//! goes last. Opening a store finishes what a crash left, or removes what was not committed.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::disk::Disk;
+use super::format::{self, Crc, FORMAT, HeaderV1};
+use super::index::{IndexPlace, MemIndex};
+use super::journal_store::JournalStore;
+use super::segment::{self, file_name};
+use super::{Entry, Machine, Store as _, StoreError, snapshot};
+
+/// What ends the name of a segment that is not in place yet.
+const NEW: &str = ".new";
+/// Its presence means that the new segments are the journal.
+const COMMIT: &str = "rewritten.json";
+
+#[derive(Serialize, Deserialize)]
+struct CommitV1 {
+    format: u32,
+    epoch: u32,
+    segments: usize,
+}
+
+impl<M: Machine> JournalStore<M> {
+    /// Gives every entry to `edit`, which says whether it changed it, and appends `last`. Entries keep
+    /// their numbers: `edit` may change what they hold, not whether they are commits.
+    ///
+    /// The store is closed afterwards; the next open has all of it or, after an error, all or nothing.
+    /// Soft marks are forgotten.
+    pub fn rewrite(
+        mut self,
+        edit: &mut dyn FnMut(&mut Entry<M::Change>) -> bool,
+        last: &Entry<M::Change>,
+    ) -> Result<(), StoreError> {
+        if let Some(why) = &self.journal.read_only {
+            return Err(StoreError::ReadOnly { why: why.clone() });
+        }
+        self.admit(last)?;
+        let bytes = self.journal.segments.iter().map(|segment| segment.bytes).sum();
+        self.journal.check_space(bytes)?;
+        // Its files go: nothing may hold them open.
+        self.index = Box::new(MemIndex::default());
+        self.journal.file = None;
+        let epoch = self.journal.epoch + 1;
+        let written = self.write_anew(epoch, edit, last).and_then(|()| self.commit(epoch));
+        let (disk, dir) = (&*self.journal.disk, &self.journal.dir);
+        if let Err(error) = written {
+            // Unless the commit is there after all, in which case the next open goes on.
+            if !disk.list(dir).is_ok_and(|names| names.iter().any(|name| name == COMMIT)) {
+                remove_new(disk, dir);
+            }
+            return Err(error);
+        }
+        finish(disk, dir, &self.snapshots, &*self.place)
+    }
+
+    fn write_anew(
+        &self,
+        epoch: u32,
+        edit: &mut dyn FnMut(&mut Entry<M::Change>) -> bool,
+        last: &Entry<M::Change>,
+    ) -> Result<(), StoreError> {
+        let journal = &self.journal;
+        let mut previous: Option<Crc> = None;
+        let mut next = journal.segments.first().map(|segment| segment.first).unwrap_or_default();
+        for segment in &journal.segments {
+            let bytes = journal.read_segment(segment)?;
+            let header = HeaderV1 {
+                format: FORMAT,
+                build: env!("CARGO_PKG_VERSION").into(),
+                machine: journal.machine.into(),
+                journal: journal.id,
+                epoch,
+                segment: segment.number,
+                first: segment.first,
+                previous,
+            };
+            let mut lines = Vec::with_capacity(bytes.len());
+            format::write_line(&header, &mut lines);
+            for line in segment::lines(&bytes).skip(1) {
+                let damaged = |why: String| segment::damaged(segment.number, line.number, why);
+                let crc = segment::check_entry(line.bytes, next).map_err(damaged)?;
+                let mut entry =
+                    format::read_entry(line.bytes).map_err(|fault| damaged(fault.to_string()))?;
+                previous = Some(if edit(&mut entry) {
+                    format::write_entry(&entry, &mut lines)
+                } else {
+                    lines.extend_from_slice(line.bytes);
+                    lines.push(b'\n');
+                    crc
+                });
+                next.0 += 1;
+            }
+            if segment.number == journal.last_segment() {
+                if last.seq != next {
+                    return Err(StoreError::OutOfOrder { last: journal.last, given: last.seq });
+                }
+                format::write_entry(last, &mut lines);
+            }
+            let path = journal.dir.join(file_name(segment.number) + NEW);
+            write_synced(&*journal.disk, &path, &lines)?;
+        }
+        journal.disk.sync_dir(&journal.dir).map_err(StoreError::io("sync", &journal.dir))
+    }
+
+    fn commit(&self, epoch: u32) -> Result<(), StoreError> {
+        let journal = &self.journal;
+        let commit = CommitV1 { format: FORMAT, epoch, segments: journal.segments.len() };
+        let mut line = Vec::new();
+        format::write_line(&commit, &mut line);
+        let path = journal.dir.join(COMMIT);
+        let temporary = path.with_extension("tmp");
+        write_synced(&*journal.disk, &temporary, &line)?;
+        journal.disk.rename(&temporary, &path).map_err(StoreError::io("rename", &temporary))?;
+        journal.disk.sync_dir(&journal.dir).map_err(StoreError::io("sync", &journal.dir))
+    }
+}
+
+/// Finishes a rewriting that was committed, or removes what is left of one that was not.
+pub(super) fn recover(
+    disk: &dyn Disk,
+    journal: &Path,
+    snapshots: &Path,
+    index: &dyn IndexPlace,
+) -> Result<(), StoreError> {
+    let names = disk.list(journal).map_err(StoreError::io("list", journal))?;
+    if !names.iter().any(|name| name == COMMIT) {
+        if names.iter().any(|name| name.ends_with(NEW)) {
+            remove_new(disk, journal);
+        }
+        return Ok(());
+    }
+    let path = journal.join(COMMIT);
+    let bytes = disk.read(&path).map_err(StoreError::io("read", &path))?;
+    let damaged = |fault: format::LineFault| StoreError::Damaged {
+        at: path.display().to_string(),
+        why: fault.to_string(),
+    };
+    let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+    format::check_line(line).map_err(damaged)?;
+    let commit: CommitV1 = format::read_line(line).map_err(damaged)?;
+    if commit.format > FORMAT {
+        // The headers will say the same.
+        return Ok(());
+    }
+    tracing::warn!(epoch = commit.epoch, "finishing a rewriting of the journal");
+    finish(disk, journal, snapshots, index)
+}
+
+fn finish(
+    disk: &dyn Disk,
+    journal: &Path,
+    snapshots: &Path,
+    index: &dyn IndexPlace,
+) -> Result<(), StoreError> {
+    let names = disk.list(journal).map_err(StoreError::io("list", journal))?;
+    for name in &names {
+        let from = journal.join(name);
+        if let Some(segment) = name.strip_suffix(NEW) {
+            let to = journal.join(segment);
+            disk.rename(&from, &to).map_err(StoreError::io("rename", &from))?;
+        } else if name.ends_with(".partial") || segment::is_temporary(name) {
+            disk.remove(&from).map_err(StoreError::io("remove", &from))?;
+        }
+    }
+    snapshot::remove_all(disk, snapshots)?;
+    index.discard().map_err(|error| StoreError::Io {
+        doing: "remove the index beside",
+        path: journal.to_owned(),
+        source: std::io::Error::other(error),
+    })?;
+    disk.sync_dir(journal).map_err(StoreError::io("sync", journal))?;
+    let commit = journal.join(COMMIT);
+    disk.remove(&commit).map_err(StoreError::io("remove", &commit))?;
+    disk.sync_dir(journal).map_err(StoreError::io("sync", journal))
+}
+
+/// What was never committed is no part of the journal; what cannot be removed is removed another time.
+fn remove_new(disk: &dyn Disk, journal: &Path) {
+    for name in disk.list(journal).unwrap_or_default() {
+        let path = journal.join(&name);
+        if name.ends_with(NEW)
+            && let Err(error) = disk.remove(&path)
+        {
+            tracing::warn!(path = %path.display(), %error, "cannot remove an unfinished file");
+        }
+    }
+}
+
+fn write_synced(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let mut file = disk.create(path).map_err(StoreError::io("create", path))?;
+    file.write_all(bytes).map_err(StoreError::io("write", path))?;
+    file.sync_data().map_err(StoreError::io("sync", path))
+}

@@ -1,0 +1,369 @@
+//! Purging: what a record said is taken out of every entry that held it, and its numbers stay.
+//!
+//! Everything else is undone by a new version; this alone changes entries that are there. A [`Purge`]
+//! goes through them three times: [`Purge::pick`] finds the records that a text stands in,
+//! [`Purge::learn`] takes in all that their versions said, [`Purge::edit`] takes it out. A tombstone, the
+//! salted digest of what a version said, keeps the same text from coming back.
+
+pub(crate) mod texts;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aho_corasick::AhoCorasick;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::change::{Change, Notice, NoticeCause};
+use crate::fold::clip;
+use crate::ids::{RecordId, Revision, Timestamp, Version};
+use crate::index::MergeKey;
+use crate::limits::{PURGE_TITLE_CHARS_MAX, PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
+use crate::note::{NewNote, Scope};
+use crate::record::{Anchor, Body};
+use crate::refusal::Refusal;
+use crate::render::title;
+use crate::secrets::scrub;
+use crate::staged::Staged;
+
+/// What stands where a purged text stood, if something must.
+const GONE: &str = "[purged]";
+
+/// A version of a record whose content is gone from disk: its numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Purged {
+    /// The record.
+    pub id: RecordId,
+    /// The version that stood here.
+    pub version: Version,
+    /// The commit that wrote it.
+    pub revision: Revision,
+    /// When it was purged.
+    pub time: Timestamp,
+    /// A session kept it for itself, so its entry need be no commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
+    /// The number of a session row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u64>,
+}
+
+/// Salted digests of what was purged, and when that was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tombstones {
+    /// Random, one for each project: the digests say nothing elsewhere.
+    salt: String,
+    times: BTreeMap<String, Timestamp>,
+}
+
+impl Tombstones {
+    /// The salt; empty while nothing was purged.
+    pub fn salt(&self) -> &str {
+        &self.salt
+    }
+
+    /// When this very text was purged, if it was.
+    pub fn of(&self, text: &str) -> Option<Timestamp> {
+        if self.times.is_empty() {
+            return None;
+        }
+        self.times.get(&digest(&self.salt, text)).copied()
+    }
+
+    pub(crate) fn add(&mut self, salt: &str, digests: &[String], time: Timestamp) {
+        if self.salt.is_empty() {
+            salt.clone_into(&mut self.salt);
+        }
+        self.times.extend(digests.iter().map(|digest| (digest.clone(), time)));
+    }
+
+    /// Refuses a part of which an item was purged.
+    ///
+    /// # Errors
+    /// Names the first such item.
+    pub(crate) fn refuse(&self, part: &Staged) -> Result<(), Refusal> {
+        match self.first_in(part) {
+            Some((field, time)) => Err(Refusal::PurgedText { field, time }),
+            None => Ok(()),
+        }
+    }
+
+    fn first_in(&self, part: &Staged) -> Option<(String, Timestamp)> {
+        if self.times.is_empty() {
+            return None;
+        }
+        let blueprints = part.blueprints.iter().map(texts::of_blueprint);
+        let anchors = part.anchors.iter().map(texts::of_anchor);
+        let lessons = part.lessons.iter().map(texts::of_lesson);
+        let notes = part.notes.iter().map(|note| note.content.clone());
+        let named = |name: &'static str| move |(at, text)| (format!("{name}[{at}]"), text);
+        let summary = part.summary.iter().map(|text| ("summary".to_owned(), text.clone()));
+        summary
+            .chain(blueprints.enumerate().map(named("blueprints")))
+            .chain(anchors.enumerate().map(named("anchors")))
+            .chain(lessons.enumerate().map(named("lessons")))
+            .chain(notes.enumerate().map(named("notes")))
+            .find_map(|(field, text)| Some((field, self.of(&text)?)))
+    }
+}
+
+/// SHA-256 over the salt and the text, in hexadecimal digits.
+fn digest(salt: &str, text: &str) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(salt.as_bytes());
+    hasher.update([0]);
+    hasher.update(text.trim().as_bytes());
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A record that goes, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PurgedRecord {
+    /// The record.
+    pub id: RecordId,
+    /// Its versions in the journal.
+    pub versions: u32,
+    /// The newest in one line, clipped and without secrets.
+    pub title: String,
+}
+
+/// A purge under way.
+#[derive(Debug, Default)]
+pub struct Purge {
+    ids: BTreeSet<RecordId>,
+    query: Option<String>,
+    salt: String,
+    time: Timestamp,
+    found: BTreeMap<RecordId, PurgedRecord>,
+    /// Texts of the records, long enough to mean something where they stand elsewhere.
+    texts: BTreeSet<String>,
+    digests: BTreeSet<String>,
+    keys: BTreeSet<MergeKey>,
+    facts: BTreeSet<String>,
+    anchors: Vec<Anchor>,
+    /// Finds the beginnings of the texts, once all are known.
+    finder: Option<AhoCorasick>,
+    staged: u32,
+    elsewhere: BTreeSet<RecordId>,
+}
+
+impl Purge {
+    /// Purges these records, and those in which `query` stands literally in any version. `salt` is that of
+    /// the project's tombstones, or random where there are none.
+    pub fn new(
+        ids: BTreeSet<RecordId>,
+        query: Option<String>,
+        salt: String,
+        time: Timestamp,
+    ) -> Self {
+        Self { ids, query, salt, time, ..Self::default() }
+    }
+
+    /// The first look: records that the query stands in.
+    pub fn pick(&mut self, changes: &[Change]) {
+        let Some(query) = &self.query else { return };
+        for record in changes.iter().filter_map(Change::record) {
+            if texts::of_record(record).iter().any(|text| text.contains(query.as_str())) {
+                self.ids.insert(record.id);
+            }
+        }
+    }
+
+    /// The second look: all that the records said.
+    pub fn learn(&mut self, changes: &[Change]) {
+        for record in changes.iter().filter_map(Change::record) {
+            if !self.ids.contains(&record.id) {
+                continue;
+            }
+            let shown = clip(&scrub(&title(record)).text, PURGE_TITLE_CHARS_MAX);
+            let first = PurgedRecord { id: record.id, versions: 0, title: String::new() };
+            let found = self.found.entry(record.id).or_insert(first);
+            found.versions += 1;
+            found.title = shown;
+            let texts = texts::of_body(&record.body).into_iter().map(str::to_owned);
+            self.texts.extend(texts.filter(|text| text.len() >= PURGED_TEXT_BYTES_MIN));
+            let said = texts::whole(&record.body);
+            if !said.trim().is_empty() {
+                self.digests.insert(digest(&self.salt, &said));
+            }
+            match &record.body {
+                Body::Anchor(anchor) => self.anchors.push(anchor.clone()),
+                Body::Note(note) => self.facts.extend(note.key.clone()),
+                Body::Blueprint(_) | Body::Lesson(_) | Body::SessionRow(_) => {}
+            }
+            self.keys.extend(MergeKey::of(&record.body));
+        }
+    }
+
+    /// The third look: takes out of an entry what must not stay; says whether that changed anything.
+    pub fn edit(&mut self, changes: &mut [Change], reply: &mut Option<String>) -> bool {
+        let mut edited = false;
+        for change in &mut *changes {
+            edited |= self.edit_change(change);
+        }
+        let told = reply.as_deref().is_some_and(|reply| edited || self.quotes(reply));
+        if told {
+            *reply = Some(GONE.to_owned());
+        }
+        edited || told
+    }
+
+    fn edit_change(&mut self, change: &mut Change) -> bool {
+        match change {
+            Change::Put(record) if self.ids.contains(&record.id) => {
+                let row = match &record.body {
+                    Body::SessionRow(row) => Some(row.number),
+                    _ => None,
+                };
+                *change = Change::Purged(Box::new(Purged {
+                    id: record.id,
+                    version: record.version,
+                    revision: record.revision,
+                    time: self.time,
+                    private: record.owner().is_some(),
+                    row,
+                }));
+                return true;
+            }
+            Change::Put(record) => {
+                let holds = |text: &&str| self.holds(text);
+                if texts::of_record(record).iter().any(holds) {
+                    self.elsewhere.insert(record.id);
+                }
+            }
+            Change::Stage { part, .. } => {
+                let edited = self.edit_part(part);
+                self.staged += u32::from(edited);
+                return edited;
+            }
+            Change::Notify(notice) => return self.edit_notice(notice),
+            _ => {}
+        }
+        false
+    }
+
+    /// Names of files that changed may hold the query.
+    fn edit_notice(&self, notice: &mut Notice) -> bool {
+        let (Some(query), NoticeCause::Crashed { files, .. }) = (&self.query, &mut notice.cause)
+        else {
+            return false;
+        };
+        let held = files.iter_mut().filter(|file| file.contains(query.as_str()));
+        held.map(|file| GONE.clone_into(file)).count() > 0
+    }
+
+    /// Takes out of staged work what became part of a purged record, or would.
+    fn edit_part(&self, part: &mut Staged) -> bool {
+        let before = part.clone();
+        part.blueprints.retain(|blueprint| {
+            let body = Body::Blueprint(blueprint.clone());
+            !self.goes(MergeKey::of(&body).as_ref(), &[&blueprint.title, &blueprint.content])
+        });
+        part.anchors.retain(|anchor| {
+            let met =
+                self.anchors.iter().any(|gone| gone.file == anchor.file && gone.meets(anchor));
+            !(met || self.goes(None, &[&anchor.file, &anchor.concept]))
+        });
+        part.lessons.retain(|lesson| {
+            let body = Body::Lesson(lesson.clone());
+            let files = lesson.files.iter().map(String::as_str);
+            let texts: Vec<&str> = [lesson.summary.as_str(), lesson.detail.as_str()]
+                .into_iter()
+                .chain(files)
+                .collect();
+            !self.goes(MergeKey::of(&body).as_ref(), &texts)
+        });
+        part.notes.retain(|note| !self.note_goes(note));
+        let summary_goes = part.summary.as_deref().is_some_and(|summary| {
+            let within = summary.len() >= PURGED_TEXT_BYTES_MIN
+                && self.texts.iter().any(|text| text.contains(summary));
+            within || self.holds(summary)
+        });
+        if summary_goes {
+            part.summary = Some(GONE.to_owned());
+        }
+        *part != before
+    }
+
+    fn note_goes(&self, note: &NewNote) -> bool {
+        let fact = note.key.as_ref().is_some_and(|key| self.facts.contains(key));
+        let same = MergeKey::note(&Scope::Project, None, &note.content);
+        let mut texts = vec![note.content.as_str(), note.summary.as_str()];
+        texts.extend(note.key.as_deref());
+        texts.extend(note.tags.iter().map(String::as_str));
+        fact || self.goes(Some(&same), &texts)
+    }
+
+    fn goes(&self, key: Option<&MergeKey>, texts: &[&str]) -> bool {
+        key.is_some_and(|key| self.keys.contains(key)) || texts.iter().any(|text| self.holds(text))
+    }
+
+    /// Whether one of the texts, or the query, stands in this one.
+    fn holds(&self, text: &str) -> bool {
+        self.query.as_ref().is_some_and(|query| text.contains(query.as_str()))
+            || self.finder.as_ref().is_some_and(|finder| finder.is_match(text))
+    }
+
+    /// Whether a reply names a record that goes, or quotes the beginning of one of the texts.
+    fn quotes(&self, reply: &str) -> bool {
+        self.holds(reply)
+            || self.texts.iter().any(|text| {
+                let beginning = clip_bytes(text, PURGED_TEXT_BYTES_MIN * 2);
+                reply.contains(beginning)
+            })
+    }
+
+    /// Gets ready to edit: to be called when everything is learnt.
+    ///
+    /// # Errors
+    /// When the texts are more than fit an automaton; fewer records at once help.
+    pub fn ready(&mut self) -> Result<(), String> {
+        if !self.texts.is_empty() {
+            let beginnings =
+                self.texts.iter().map(|text| clip_bytes(text, PURGED_TEXT_BYTES_SOUGHT));
+            let finder = AhoCorasick::new(beginnings).map_err(|error| error.to_string())?;
+            self.finder = Some(finder);
+        }
+        Ok(())
+    }
+
+    /// The records that go.
+    pub fn records(&self) -> impl Iterator<Item = &PurgedRecord> {
+        self.found.values()
+    }
+
+    /// The ids asked for or picked, of records that are not there.
+    pub fn missing(&self) -> impl Iterator<Item = RecordId> {
+        self.ids.iter().copied().filter(|id| !self.found.contains_key(id))
+    }
+
+    /// Checkpoints that lost something.
+    pub fn staged(&self) -> u32 {
+        self.staged
+    }
+
+    /// Other records in which one of the texts stands; they stay.
+    pub fn elsewhere(&self) -> impl Iterator<Item = RecordId> {
+        self.elsewhere.iter().copied()
+    }
+
+    /// What must be found nowhere.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(String::as_str).chain(self.query.as_deref())
+    }
+
+    /// What the purge itself adds to the journal.
+    pub fn tombstones(&self) -> Change {
+        Change::Tombstones {
+            salt: self.salt.clone(),
+            digests: self.digests.iter().cloned().collect(),
+            time: self.time,
+        }
+    }
+}
+
+fn clip_bytes(text: &str, bytes_max: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes_max)).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests;

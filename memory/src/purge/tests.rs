@@ -1,0 +1,195 @@
+//! What goes, what stays, and what may not come back.
+
+use super::*;
+use crate::testing::{anchor, apply, blueprint, lesson, lessons, origin, save};
+use crate::{
+    Memory, Reader, Save, Seq, find, import, plan_checkpoint, plan_notes, plan_save, plan_update,
+};
+
+const VALUE: &str = "the planted value";
+
+/// A journal: what each entry changed, and what its caller was told.
+type Journal = Vec<(Vec<Change>, Option<String>)>;
+
+fn replayed(journal: &Journal) -> Memory {
+    let mut memory = Memory::default();
+    for ((changes, _), seq) in journal.iter().zip(1..) {
+        memory.apply(Seq(seq), changes);
+    }
+    memory
+}
+
+fn purged(journal: &Journal, ids: &[&str], query: Option<&str>) -> (Journal, Purge) {
+    let ids = ids.iter().map(|id| id.parse().unwrap()).collect();
+    let memory = replayed(journal);
+    let salt = match memory.tombstones().salt() {
+        "" => "salt".to_owned(),
+        salt => salt.to_owned(),
+    };
+    let mut purge = Purge::new(ids, query.map(str::to_owned), salt, Timestamp(99));
+    for (changes, _) in journal {
+        purge.pick(changes);
+    }
+    for (changes, _) in journal {
+        purge.learn(changes);
+    }
+    purge.ready().unwrap();
+    let mut journal = journal.clone();
+    for (changes, reply) in &mut journal {
+        purge.edit(changes, reply);
+    }
+    journal.push((vec![purge.tombstones()], None));
+    (journal, purge)
+}
+
+/// Each kind with the value, in several versions, staged and saved, and a bystander of each kind.
+fn written() -> Journal {
+    let by = origin("s", 1);
+    let mut journal = Journal::new();
+    let mut memory = Memory::default();
+    let mut write = |changes: Vec<Change>, reply: &str| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, Some(reply.to_owned())));
+        memory.clone()
+    };
+    let mut part = lessons([lesson("about locks", VALUE), lesson("about tides", "they turn")]);
+    part.blueprints = vec![blueprint("deploys", VALUE), blueprint("tests", "run all of them")];
+    part.anchors = vec![anchor("a.rs", "1-9", VALUE), anchor("b.rs", "1-9", "the loop")];
+    part.notes = vec![
+        NewNote { content: format!("note with {VALUE}"), ..NewNote::default() },
+        NewNote {
+            content: "note of the sea".into(),
+            key: Some("sea".into()),
+            ..NewNote::default()
+        },
+    ];
+    part.summary = Some(format!("half way with {VALUE}"));
+    let plan = plan_checkpoint(&Memory::default(), &by, part).unwrap();
+    let memory = write(plan.changes, "staged");
+    let save = Save {
+        started: by.time,
+        session_summary: &format!("done with {VALUE}"),
+        part: Staged::default(),
+        expected_revision: None,
+        archive: None,
+    };
+    let plan = plan_save(&memory, &by, save).unwrap();
+    let memory = write(plan.changes, &format!("kept \"{VALUE}\""));
+    let id = memory.records().find_map(|record| record.note().map(|_| record.id)).unwrap();
+    let update = crate::Update { content: Some("clean now".into()), ..crate::Update::default() };
+    let reader = Reader::anyone();
+    let plan = plan_update(&memory, &reader, id, &update, None, &by).unwrap();
+    write(plan.changes, "updated");
+    journal
+}
+
+fn text(journal: &Journal) -> String {
+    serde_json::to_string(journal).unwrap()
+}
+
+#[test]
+fn a_query_takes_the_value_out_of_every_entry_and_nothing_else() {
+    let before = written();
+    let (after, purge) = purged(&before, &[], Some(VALUE));
+    assert!(!text(&after).contains(VALUE), "{}", text(&after));
+    let gone: Vec<String> = purge.records().map(|record| record.id.to_string()).collect();
+    assert_eq!(gone.len(), 5, "one of each kind: {gone:?}");
+    assert_eq!(purge.staged(), 1);
+    let (was, is) = (replayed(&before), replayed(&after));
+    assert_eq!((was.seq().0 + 1, was.revision().0 + 1), (is.seq().0, is.revision().0));
+    assert_eq!(was.last_number(), is.last_number());
+    assert_eq!(was.session_rows(), is.session_rows());
+    for record in was.records() {
+        match is.purged(record.id) {
+            None => assert_eq!(is.record(record.id), Some(record)),
+            Some(mark) => {
+                assert_eq!((mark.version, mark.revision), (record.version, record.revision));
+                assert_eq!(is.record(record.id), None);
+            }
+        }
+    }
+    assert_eq!(is.records().count(), was.records().count() - 5);
+    assert_eq!(purged(&after, &[], Some(VALUE)).0[..after.len()], after[..], "again");
+}
+
+#[test]
+fn an_id_takes_all_its_versions_and_what_was_staged_of_them() {
+    let before = written();
+    let note = replayed(&before).records().find(|r| r.note().is_some()).unwrap().id.to_string();
+    let (after, purge) = purged(&before, &[&note], None);
+    let left = text(&after);
+    assert!(!left.contains("note with the planted") && !left.contains("clean now"), "{left}");
+    assert!(left.contains("about locks") && left.contains("note of the sea"), "{left}");
+    assert_eq!(purge.records().map(|record| record.versions).collect::<Vec<_>>(), [2]);
+    let memory = replayed(&after);
+    let error = find(&memory, &Reader::anyone(), note.parse().unwrap()).unwrap_err().to_string();
+    assert_eq!(error, format!("{note} was purged on 1970-01-01; its content is gone for good"));
+}
+
+#[test]
+fn a_text_that_stands_in_other_records_is_named_and_stays() {
+    let mut memory = Memory::default();
+    let mut journal = Journal::new();
+    for (day, detail) in [(1, VALUE.to_owned()), (2, format!("see: {VALUE}"))] {
+        let part = lessons([lesson(&format!("lesson of day {day}, about {day}"), &detail)]);
+        let revision = memory.revision();
+        save(&mut memory, &origin("s", day), part);
+        let new =
+            memory.written_since(revision).map(|record| Change::Put(Box::new((**record).clone())));
+        journal.push((new.collect(), None));
+    }
+    let (_, purge) = purged(&journal, &["l1"], None);
+    let elsewhere: Vec<String> = purge.elsewhere().map(|id| id.to_string()).collect();
+    assert_eq!(elsewhere, ["l3"]);
+}
+
+#[test]
+fn what_was_purged_is_not_taken_in_again() {
+    let (journal, _) = purged(&written(), &[], Some(VALUE));
+    let memory = replayed(&journal);
+    let by = origin("later", 3);
+    let refused = "says what was purged on 1970-01-01 and is not taken in again; leave it out";
+    let again = lessons([lesson("new", "and fine"), lesson("about locks", VALUE)]);
+    let error = plan_checkpoint(&memory, &by, again.clone()).unwrap_err();
+    assert_eq!(error.to_string(), format!("lessons[1] {refused}"));
+    let save = Save {
+        started: by.time,
+        session_summary: "s",
+        part: again,
+        expected_revision: None,
+        archive: None,
+    };
+    let error = plan_save(&memory, &by, save).unwrap_err();
+    assert_eq!(error.to_string(), format!("lessons[1] {refused}"));
+    let note = |content: &str| Ok(NewNote { content: content.to_owned(), ..NewNote::default() });
+    let items = vec![note(&format!(" note with {VALUE}\n")), note("another")];
+    let outcome = plan_notes(&memory, &by, items).unwrap().outcome;
+    assert_eq!((outcome.stored.len(), outcome.failed.len()), (1, 1));
+    assert_eq!(outcome.failed[0].why.to_string(), format!("items[0].content {refused}"));
+    let other = memory.records().find(|record| record.note().is_some()).unwrap();
+    let content = Some(format!("note with {VALUE}"));
+    let update = crate::Update { content, ..crate::Update::default() };
+    let error = plan_update(&memory, &Reader::anyone(), other.id, &update, None, &by).unwrap_err();
+    assert_eq!(error.to_string(), format!("content {refused}"));
+}
+
+#[test]
+fn an_import_leaves_out_what_was_purged_and_says_so() {
+    let state = format!(
+        r#"{{"lessons":[{{"summary":"about locks","detail":"{VALUE}"}},{{"summary":"about stars"}}]}}"#
+    );
+    let source = import::parse(&state, None).unwrap();
+    let (journal, _) = purged(&written(), &[], Some(VALUE));
+    let mut memory = replayed(&journal);
+    let plan = import::plan_import(&memory, &source, "digest", &origin("import", 4));
+    let outcome = apply(&mut memory, plan);
+    assert_eq!(outcome.added.lessons, 1);
+    let said = "a lesson was purged on 1970-01-01 and is not taken in again";
+    assert!(outcome.notes.iter().any(|note| note == said), "{:?}", outcome.notes);
+}
+
+#[test]
+fn what_is_not_there_is_told() {
+    let (_, purge) = purged(&written(), &["n77"], None);
+    assert_eq!(purge.missing().map(|id| id.to_string()).collect::<Vec<_>>(), ["n77"]);
+}

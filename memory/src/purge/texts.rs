@@ -1,0 +1,73 @@
+//! The texts that records and staged items hold.
+
+use crate::record::{Anchor, Blueprint, Body, Lesson, Record};
+use crate::staged::Staged;
+
+/// All texts of a record that somebody wrote, tags included.
+pub(crate) fn of_record(record: &Record) -> Vec<&str> {
+    let mut texts = of_body(&record.body);
+    texts.extend(record.tags.iter().map(String::as_str));
+    match &record.body {
+        Body::Anchor(anchor) => texts.push(&anchor.file),
+        Body::Lesson(lesson) => texts.extend(lesson.files.iter().map(String::as_str)),
+        Body::Note(note) => texts.extend(note.key.as_deref()),
+        Body::Blueprint(_) | Body::SessionRow(_) => {}
+    }
+    texts
+}
+
+/// The texts that make the record what it is: not the names of files, which stand in many.
+pub(crate) fn of_body(body: &Body) -> Vec<&str> {
+    match body {
+        Body::Blueprint(blueprint) => vec![&blueprint.title, &blueprint.content],
+        Body::Anchor(anchor) => vec![&anchor.concept],
+        Body::Lesson(lesson) => vec![&lesson.summary, &lesson.detail],
+        Body::Note(note) => vec![&note.content, &note.summary],
+        Body::SessionRow(row) => vec![&row.summary],
+    }
+}
+
+/// What a record says, as its tombstone has it.
+pub(crate) fn whole(body: &Body) -> String {
+    match body {
+        Body::Blueprint(blueprint) => of_blueprint(blueprint),
+        Body::Anchor(anchor) => of_anchor(anchor),
+        Body::Lesson(lesson) => of_lesson(lesson),
+        Body::Note(note) => note.content.clone(),
+        Body::SessionRow(row) => row.summary.clone(),
+    }
+}
+
+pub(crate) fn of_blueprint(blueprint: &Blueprint) -> String {
+    blueprint.content.clone()
+}
+
+pub(crate) fn of_anchor(anchor: &Anchor) -> String {
+    format!("{}\n{}", anchor.file, anchor.concept)
+}
+
+pub(crate) fn of_lesson(lesson: &Lesson) -> String {
+    format!("{}\n{}", lesson.summary, lesson.detail)
+}
+
+/// All texts of staged work, each with the name it stands under, if it has one.
+pub(crate) fn of_staged(part: &Staged) -> Vec<(&str, &str)> {
+    let mut texts: Vec<(&str, &str)> =
+        part.summary.iter().map(|text| ("", text.as_str())).collect();
+    for blueprint in &part.blueprints {
+        texts.extend([("", blueprint.title.as_str()), (&blueprint.title, &blueprint.content)]);
+    }
+    for anchor in &part.anchors {
+        texts.extend([("", anchor.file.as_str()), ("", &anchor.concept)]);
+    }
+    for lesson in &part.lessons {
+        texts.extend([("", lesson.summary.as_str()), (&lesson.summary, &lesson.detail)]);
+        texts.extend(lesson.files.iter().map(|file| ("", file.as_str())));
+    }
+    for note in &part.notes {
+        let key = note.key.as_deref().unwrap_or_default();
+        texts.extend([("", key), (key, note.content.as_str()), ("", &note.summary)]);
+        texts.extend(note.tags.iter().map(|tag| ("", tag.as_str())));
+    }
+    texts
+}
