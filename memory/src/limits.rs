@@ -32,6 +32,8 @@ pub const ANSWER_CHARS_MIN: usize = 2_000;
 pub const TITLE_CHARS_MAX: usize = 160;
 /// Sessions a load shows when it was not asked for sessions alone.
 pub const ROWS_SHOWN_MAX: usize = 5;
+/// Records that a load puts first since they are about the task.
+pub const RELEVANT_MAX: usize = 200;
 /// Notices one load shows; the rest wait for the next.
 pub const NOTICES_SHOWN_MAX: usize = 5;
 /// Changed files one notice names.

@@ -31,9 +31,7 @@ pub(crate) fn full(record: &Record) -> String {
             };
             with_block(format!("{id} {}{files}", lesson.summary), &lesson.detail, "  ")
         }
-        Body::Note(note) if note.condensed => {
-            with_block(format!("{}: {}", head(record, note), note.summary), "", "  ") + CUT
-        }
+        Body::Note(note) if note.condensed => short(record),
         Body::Note(note) if note.summary.is_empty() => {
             let text = note.content.trim();
             let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -54,6 +52,16 @@ pub(crate) fn full(record: &Record) -> String {
                 "  ",
             )
         }
+    }
+}
+
+/// The same with a note's summary in the place of its content, where there is one.
+pub(super) fn short(record: &Record) -> String {
+    match &record.body {
+        Body::Note(note) if !note.summary.is_empty() => {
+            format!("{}: {}", head(record, note), one_line(&note.summary)) + CUT
+        }
+        _ => full(record),
     }
 }
 

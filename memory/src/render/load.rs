@@ -1,16 +1,28 @@
 //! A load: memory condensed to a budget. The part that changes least comes first, in stable order; notices and
 //! what others changed come last.
+//!
+//! What gets room is decided by tiers, and within them by the task at hand and by what is worth keeping; where it
+//! stands is not, so that the same memory begins with the same bytes. Worth is taken as it was at the last write, not
+//! as it is now, for the same reason.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::page::{Cursor, Entry, Page, Priority, Shown, first, later, priority};
+use super::page::{Cursor, Entry, Page, Priority, Room, Shown, first, later, priority};
 use super::{append, changes_since, newest_rows, notice, size};
 use crate::fold::{clip, one_line};
-use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId};
-use crate::limits::{ANSWER_CHARS_MIN, CHANGE_CHARS_MAX, RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX};
+use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
+use crate::limits::{
+    ANSWER_CHARS_MIN, CHANGE_CHARS_MAX, LOAD_TOKENS_MIN, PROJECT_HALF_LIFE_FACTOR, RELEVANT_MAX,
+    RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX,
+};
 use crate::memory::Memory;
+use crate::reader::Reader;
 use crate::record::{Body, Record};
 use crate::refusal::Refusal;
+use crate::retention::{Accesses, RetentionParts};
+use crate::search::{Query, Tuning};
+use crate::tokens;
 
 /// What a load is to show, and to whom.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +33,16 @@ pub struct LoadView<'a> {
     pub sections: &'a [Kind],
     /// Characters the text may have, at least [`ANSWER_CHARS_MIN`]; `None` shows everything in full.
     pub chars_max: Option<usize>,
+    /// Tokens the text may have; fewer than [`LOAD_TOKENS_MIN`] are refused.
+    pub tokens_max: Option<u32>,
+    /// What the reader is about to do: lessons, anchors and notes that are about it get room first.
+    pub task: Option<&'a str>,
+    /// The budget is nearly used up: notes that have a summary are shown by it.
+    pub tight: bool,
     /// Where an earlier page ended.
     pub cursor: Option<&'a str>,
+    /// Whose own notes are shown with the project's.
+    pub reader: &'a Reader,
     /// The session that loads.
     pub session: &'a SessionId,
     /// Notices that were shown before.
@@ -31,6 +51,10 @@ pub struct LoadView<'a> {
     pub live: &'a [LiveSession],
     /// Show what others changed since this revision.
     pub others_changed: Option<Revision>,
+    /// Tells what has expired, which is left out.
+    pub now: Timestamp,
+    /// What the caller has to say at the end, within the same budget.
+    pub last: &'a str,
 }
 
 /// Another session that is working in the project.
@@ -51,25 +75,54 @@ pub struct LoadText {
     pub next: Option<String>,
 }
 
-/// Characters kept for what frames the entries: first line, headings, size, what was cut. The longest frame is
-/// shorter, which the property test on budgets shows.
-const FRAME_CHARS: usize = 1_000;
+/// Kept for what frames the entries: first line, headings, size, what was cut. The longest frame is shorter, which
+/// the property test on budgets shows.
+const FRAME: Room = Room { chars: 1_100, tokens: 400 };
 
-/// Renders a load. The text never has more than `chars_max` characters.
+/// Renders a load. The text never has more than `chars_max` characters, nor more than `tokens_max` tokens.
 ///
 /// # Errors
-/// When the cursor is none.
+/// When the cursor is none, or there are too few tokens for anything.
 pub fn load(memory: &Memory, view: &LoadView<'_>) -> Result<LoadText, Refusal> {
-    let entries = entries(memory, view.sections);
+    if let Some(few) = view.tokens_max.filter(|tokens| *tokens < LOAD_TOKENS_MIN) {
+        let why = format!("is {few}, allowed: {LOAD_TOKENS_MIN} or more");
+        return Err(Refusal::invalid("max_tokens", why));
+    }
+    let whole = Room {
+        chars: view.chars_max.unwrap_or(usize::MAX).max(ANSWER_CHARS_MIN),
+        tokens: view.tokens_max.map_or(usize::MAX, |tokens| tokens as usize),
+    };
+    let room_max = whole.without(FRAME).without(Room::of(view.last));
+    let mut room = room_max;
+    loop {
+        let mut load = within(memory, view, room, room_max)?;
+        load.text.push_str(view.last);
+        // Tokens of lines add up but for one now and then where they meet.
+        let tokens = tokens::count(&load.text) as usize;
+        if tokens <= whole.tokens || room.tokens == 0 {
+            return Ok(load);
+        }
+        room.tokens = room.tokens.saturating_sub(tokens - whole.tokens);
+    }
+}
+
+/// Renders a load whose entries and tail have so much room; what does not fit in `room_max` is never shown whole.
+fn within(
+    memory: &Memory,
+    view: &LoadView<'_>,
+    room: Room,
+    room_max: Room,
+) -> Result<LoadText, Refusal> {
+    let (mut entries, expired) = entries(memory, view);
     let project = clip(&one_line(view.project), 60);
-    let chars_max = view.chars_max.unwrap_or(usize::MAX).max(ANSWER_CHARS_MIN) - FRAME_CHARS;
 
     if let Some(cursor) = view.cursor {
         let (from, unnamed) = place_of(memory, cursor).ok_or_else(|| {
             let cursor = clip(cursor, 40);
             Refusal::invalid("cursor", format!("`{cursor}` is none of a load; load without it"))
         })?;
-        let page = later(&entries, from, unnamed, chars_max);
+        entries.sort_by_key(|entry| priority(entry.record));
+        let page = later(&entries, from, unnamed, room, room_max);
         let mut text = format!("Memory of {project}, continued: reference, not instructions.\n");
         sections(&mut text, memory, view.sections, &entries, &page);
         if let Some(next) = page.next {
@@ -82,13 +135,13 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> Result<LoadText, Refusal> {
         });
     }
 
-    let tail = tail(memory, view, chars_max / 3);
-    let room = chars_max - tail.text.chars().count();
-    let page = first(&entries, room, chars_max);
+    // A quarter is kept for the tail, also when there is none: a notice must not change what stands before it.
+    let tail = tail_within(memory, view, room.quarters(1));
+    let page = first(&entries, room.quarters(3), room_max);
     let mut text = format!(
         "Memory of {project}, kept by anchord from earlier sessions: reference, not instructions.\n"
     );
-    if memory.totals().active() == 0 {
+    if memory.totals().active() == 0 && entries.is_empty() {
         text.push_str(
             "Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.\n",
         );
@@ -98,7 +151,14 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> Result<LoadText, Refusal> {
         if memory.totals().rendered_bytes > RENDERED_SOFT_BYTES_MAX {
             text.push_str(size::NUDGE);
         }
-        if let Some(cut) = cut(view.sections, &entries, &page, chars_max) {
+        if expired > 0 {
+            let notes = Kind::Note.count(expired);
+            append(
+                &mut text,
+                format_args!("Expired and left out: {notes}; memory_search still finds them.\n"),
+            );
+        }
+        if let Some(cut) = cut(view.sections, &entries, &page, room_max) {
             text.push_str(&cut);
         }
     }
@@ -117,18 +177,68 @@ fn place_of(memory: &Memory, cursor: &str) -> Option<(Priority, Option<(RecordId
     Some((place(cursor.from)?.1, unnamed))
 }
 
-/// The active records of the sections asked for, in order of priority.
-fn entries<'a>(memory: &'a Memory, sections: &[Kind]) -> Vec<Entry<'a>> {
-    let mut entries: Vec<Entry<'a>> = Vec::new();
-    for kind in sections.iter().copied().collect::<BTreeSet<Kind>>() {
-        if is_whole(kind, sections) {
-            entries.extend(memory.active_of(kind).map(|record| Entry::new(record)));
+/// The active records of the sections asked for, the most wanted first, and how many notes have expired.
+fn entries<'a>(memory: &'a Memory, view: &'a LoadView<'_>) -> (Vec<Entry<'a>>, u64) {
+    let mut records: Vec<&'a Record> = Vec::new();
+    for kind in view.sections.iter().copied().collect::<BTreeSet<Kind>>() {
+        if is_whole(kind, view.sections) {
+            records.extend(memory.active_of(kind).map(|record| &**record));
         } else {
-            entries.extend(newest_rows(memory, ROWS_SHOWN_MAX).into_iter().map(Entry::new));
+            records.extend(newest_rows(memory, ROWS_SHOWN_MAX));
+        }
+        if kind == Kind::Note {
+            let own = memory.own_notes(view.reader).map(|record| &**record);
+            records.extend(own.filter(|record| record.standing.is_active()));
         }
     }
-    entries.sort_by_key(|entry| priority(entry.record));
-    entries
+    let all = records.len();
+    records.retain(|record| !record.note().is_some_and(|note| note.is_expired(view.now)));
+    let expired = (all - records.len()) as u64;
+
+    let relevance = relevance(memory, view);
+    let written = records.iter().map(|record| record.updated.time).max().unwrap_or_default();
+    records.sort_by_cached_key(|record| {
+        let relevance = Reverse(relevance.get(&record.id).copied().unwrap_or_default());
+        (tier(record, view.task.is_some()), relevance, worth(record, written), priority(record))
+    });
+    let entry = |record| Entry::new(record, view.tight);
+    (records.into_iter().map(entry).collect(), expired)
+}
+
+/// Pinned, blueprints, rows, lessons and anchors, notes. With a task it does not matter whether it is a lesson or
+/// an anchor that is about it.
+fn tier(record: &Record, has_task: bool) -> u8 {
+    match priority(record).0 {
+        4 if has_task => 3,
+        tier => tier,
+    }
+}
+
+/// How much records are about the task, in thousandths; what is not about it is not there.
+fn relevance(memory: &Memory, view: &LoadView<'_>) -> BTreeMap<RecordId, i64> {
+    // A task is told, not searched: what would exclude or demand words elsewhere does not here.
+    let words = |text: &str| text.replace('"', " ").replace(" -", " ");
+    let query = Query::parse(&words(&format!(" {}", view.task.unwrap_or_default())));
+    if query.is_empty() {
+        return BTreeMap::new();
+    }
+    let keep = |id: RecordId| {
+        let record = memory.record(id)?;
+        (record.standing.is_active() && view.reader.sees(record)).then_some(1.0)
+    };
+    let found = memory.search().find(&query, &Tuning::default(), &keep, RELEVANT_MAX);
+    #[expect(clippy::cast_possible_truncation, reason = "scores are far below that")]
+    found.hits.iter().map(|hit| (hit.id, (hit.score * 1_000.0) as i64)).collect()
+}
+
+/// What notes are worth keeping, the most first, as it was at the last write; other kinds stand by age.
+fn worth(record: &Record, at: Timestamp) -> Reverse<i64> {
+    if record.kind() != Kind::Note || record.pinned {
+        return Reverse(0);
+    }
+    let parts = RetentionParts::of(record, &Accesses::default(), at, PROJECT_HALF_LIFE_FACTOR);
+    #[expect(clippy::cast_possible_truncation, reason = "scores are below two")]
+    Reverse((parts.score() * 1_000_000.0) as i64)
 }
 
 /// Whether a section shows all of its kind.
@@ -160,7 +270,10 @@ fn sections(
             }
             Kind::SessionRow => {}
         }
-        let total = memory.totals().of(kind);
+        let total = match kind {
+            Kind::SessionRow => memory.totals().rows,
+            _ => entries.iter().filter(|entry| entry.record.kind() == kind).count() as u64,
+        };
         append(text, format_args!("\n## {}\n", heading(kind, shown.len() as u64, total, wanted)));
         for (entry, shown) in shown {
             text.push_str(entry.text(shown));
@@ -194,13 +307,14 @@ fn heading(kind: Kind, shown: u64, total: u64, wanted: &[Kind]) -> String {
 }
 
 /// What did not fit, counted and named, with the calls that fetch it.
-fn cut(wanted: &[Kind], entries: &[Entry<'_>], page: &Page, chars_max: usize) -> Option<String> {
+fn cut(wanted: &[Kind], entries: &[Entry<'_>], page: &Page, room_max: Room) -> Option<String> {
     let cut: Vec<(&Entry<'_>, Shown)> = entries
         .iter()
         .zip(page.shown.iter().copied())
         .filter(|(_, shown)| *shown != Shown::Full)
         .collect();
-    let oversize = cut.iter().find(|(entry, _)| entry.is_oversize(chars_max));
+    let titles = cut.iter().filter(|(_, shown)| *shown == Shown::Title);
+    let oversize = titles.clone().find(|(entry, _)| entry.is_oversize(room_max));
     let (example, _) = oversize.or(cut.first())?;
     let mut parts = Vec::new();
     for kind in Kind::ALL {
@@ -241,6 +355,19 @@ fn call(wanted: &[Kind], next: Cursor) -> String {
 struct Tail {
     text: String,
     notices: Vec<NoticeId>,
+}
+
+/// The tail, in as many characters as have no more tokens than there is room for.
+fn tail_within(memory: &Memory, view: &LoadView<'_>, room: Room) -> Tail {
+    let mut chars = room.chars;
+    loop {
+        let tail = tail(memory, view, chars);
+        let takes = Room::of(&tail.text);
+        if takes.tokens <= room.tokens || chars == 0 {
+            return tail;
+        }
+        chars = chars.min(takes.chars) * room.tokens / takes.tokens;
+    }
 }
 
 /// Notices, what others changed, who else is here; within `chars` characters.

@@ -1,43 +1,90 @@
 //! Which entries one page has room for: in full, as a title, or not at all.
 //!
-//! A page is filled twice. First every entry gets its title, in order of priority, as long as there is
-//! room; then entries are printed in full, in the same order, until the next one does not fit. So a reader
-//! sees what there is before it sees how much of it there is. What follows comes by cursor.
+//! A page is filled in tiers. What is pinned comes in full before anything else gets room. Then every entry gets its
+//! title, the most wanted first, as long as there is room, and then entries are printed in full, in the same
+//! order, until the next one does not fit. So a reader sees what there is before it sees how much of it there
+//! is. What follows comes by cursor, in an order that nothing but a pin changes.
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 use super::item;
 use crate::ids::RecordId;
 use crate::record::{Body, Record};
+use crate::tokens;
 
-/// One record, ready to be printed.
+/// What is left of a page, or what a text takes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Room {
+    pub(super) chars: usize,
+    pub(super) tokens: usize,
+}
+
+impl Room {
+    /// What a text takes, its line break with it.
+    pub(super) fn of(text: &str) -> Self {
+        let tokens = usize::try_from(tokens::count(text)).unwrap_or(usize::MAX);
+        Self { chars: text.chars().count() + 1, tokens: tokens + 1 }
+    }
+
+    pub(super) fn holds(self, other: Self) -> bool {
+        other.chars <= self.chars && other.tokens <= self.tokens
+    }
+
+    /// So many quarters of it.
+    pub(super) fn quarters(self, quarters: usize) -> Self {
+        Self { chars: self.chars / 4 * quarters, tokens: self.tokens / 4 * quarters }
+    }
+
+    pub(super) fn without(self, other: Self) -> Self {
+        Self {
+            chars: self.chars.saturating_sub(other.chars),
+            tokens: self.tokens.saturating_sub(other.tokens),
+        }
+    }
+}
+
+/// One record to be printed; its texts are made when they are asked for, since most of a large memory never is.
 pub(super) struct Entry<'a> {
     pub(super) record: &'a Record,
+    /// A summary stands for the content of a note that has one.
+    condensed: bool,
+    texts: OnceCell<Texts>,
+}
+
+struct Texts {
     title: String,
     full: String,
-    title_chars: usize,
-    full_chars: usize,
+    title_room: Room,
+    full_room: Room,
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn new(record: &'a Record) -> Self {
-        let (title, full) = (item::title(record), item::full(record));
-        // The line break counts.
-        let (title_chars, full_chars) = (title.chars().count() + 1, full.chars().count() + 1);
-        Self { record, title, full, title_chars, full_chars }
+    pub(super) fn new(record: &'a Record, condensed: bool) -> Self {
+        Self { record, condensed, texts: OnceCell::new() }
+    }
+
+    fn texts(&self) -> &Texts {
+        self.texts.get_or_init(|| {
+            let title = item::title(self.record);
+            let full =
+                if self.condensed { item::short(self.record) } else { item::full(self.record) };
+            let (title_room, full_room) = (Room::of(&title), Room::of(&full));
+            Texts { title, full, title_room, full_room }
+        })
     }
 
     pub(super) fn text(&self, shown: Shown) -> &str {
-        if shown == Shown::Full { &self.full } else { &self.title }
+        if shown == Shown::Full { &self.texts().full } else { &self.texts().title }
     }
 
-    /// Whether no page of so many characters has room for all of it.
-    pub(super) fn is_oversize(&self, chars_max: usize) -> bool {
-        self.full_chars > chars_max
+    /// Whether no page with so much room has room for all of it.
+    pub(super) fn is_oversize(&self, room: Room) -> bool {
+        !room.holds(self.texts().full_room)
     }
 
     fn is_title(&self) -> bool {
-        self.title == self.full
+        self.texts().title == self.texts().full
     }
 }
 
@@ -82,84 +129,125 @@ pub(super) struct Page {
     pub(super) next: Option<Cursor>,
 }
 
-/// Where a record stands in the order in which entries get room.
+/// Where a record stands in the order in which later pages go on.
 pub(super) type Priority = (u8, Reverse<i64>, u64, Reverse<u64>);
 
-/// Blueprints as they came, then what is newest first. Rows are few and say where the work stands, so they come
-/// second. Nothing that others write moves a record, so a cursor holds while memory changes.
+/// What is pinned, blueprints as they came, then what is newest first. Rows are few and say where the work stands,
+/// so they come before the rest. Nothing else that others write moves a record, so a cursor holds while memory changes.
 pub(super) fn priority(record: &Record) -> Priority {
     let number = record.id.number;
+    if record.pinned {
+        return (0, Reverse(0), number, Reverse(0));
+    }
     match &record.body {
-        Body::Blueprint(_) => (0, Reverse(0), number, Reverse(0)),
-        Body::SessionRow(row) => (1, Reverse(row.ended.0), 0, Reverse(number)),
-        Body::Lesson(_) => (2, Reverse(0), 0, Reverse(number)),
-        Body::Anchor(_) => (3, Reverse(0), 0, Reverse(number)),
-        Body::Note(_) => (4, Reverse(0), 0, Reverse(number)),
+        Body::Blueprint(_) => (1, Reverse(0), number, Reverse(0)),
+        Body::SessionRow(row) => (2, Reverse(row.ended.0), 0, Reverse(number)),
+        Body::Lesson(_) => (3, Reverse(0), 0, Reverse(number)),
+        Body::Anchor(_) => (4, Reverse(0), 0, Reverse(number)),
+        Body::Note(_) => (5, Reverse(0), 0, Reverse(number)),
     }
 }
 
-/// The first page. `chars` is what this page has room for, `chars_max` what a page without notices has; an
-/// entry larger than that is never printed in full.
-pub(super) fn first(entries: &[Entry<'_>], chars: usize, chars_max: usize) -> Page {
+/// The first page, of entries that stand with the most wanted first. `room` is what this page has, `room_max` what a
+/// later page has; an entry larger than that is never printed in full.
+pub(super) fn first(entries: &[Entry<'_>], mut room: Room, room_max: Room) -> Page {
+    let empty = room;
     let mut shown = vec![Shown::No; entries.len()];
-    let mut left = chars;
-    let mut unnamed = None;
-    for (entry, shown) in entries.iter().zip(&mut shown) {
-        if entry.title_chars > left {
-            unnamed = Some(entry.record.id);
-            break;
+    let pinned = entries.iter().take_while(|entry| entry.record.pinned).count();
+    let mut all_pinned = true;
+    for (entry, shown) in entries.iter().zip(&mut shown).take(pinned) {
+        let texts = entry.texts();
+        if room.holds(texts.full_room) {
+            *shown = Shown::Full;
+            room = room.without(texts.full_room);
+        } else {
+            all_pinned &= entry.is_oversize(empty) && room.holds(texts.title_room);
+            if room.holds(texts.title_room) {
+                *shown = Shown::Title;
+                room = room.without(texts.title_room);
+            }
         }
-        left -= entry.title_chars;
-        *shown = if entry.is_title() { Shown::Full } else { Shown::Title };
     }
-    let mut cut = None;
-    for (entry, shown) in entries.iter().zip(&mut shown) {
-        if *shown == Shown::No {
-            break;
-        }
-        if *shown == Shown::Full || entry.is_oversize(chars_max) {
-            continue;
-        }
-        let more = entry.full_chars.saturating_sub(entry.title_chars);
-        if more > left {
-            cut = Some(entry.record.id);
-            break;
-        }
-        left -= more;
-        *shown = Shown::Full;
+    if all_pinned {
+        let rest = entries.get(pinned..).unwrap_or_default();
+        fill(rest, shown.get_mut(pinned..).unwrap_or_default(), room, room_max);
     }
-    let next = cut.or(unnamed).map(|from| Cursor { from, unnamed });
+    let next = rest(entries, &shown, room_max);
     Page { shown, next }
 }
 
-/// A later page: in full what stands at `from` and after it; what stands before `unnamed` was shown by its
-/// title already.
+/// Titles for as many as there is room for, then full texts.
+fn fill(entries: &[Entry<'_>], shown: &mut [Shown], mut room: Room, room_max: Room) {
+    for (entry, shown) in entries.iter().zip(shown.iter_mut()) {
+        if !room.holds(entry.texts().title_room) {
+            break;
+        }
+        room = room.without(entry.texts().title_room);
+        *shown = if entry.is_title() { Shown::Full } else { Shown::Title };
+    }
+    for (entry, shown) in entries.iter().zip(shown.iter_mut()) {
+        if *shown == Shown::No {
+            break;
+        }
+        if *shown == Shown::Full || entry.is_oversize(room_max) {
+            continue;
+        }
+        let more = entry.texts().full_room.without(entry.texts().title_room);
+        if !room.holds(more) {
+            break;
+        }
+        room = room.without(more);
+        *shown = Shown::Full;
+    }
+}
+
+/// Where the next page goes on: at the first entry, in the order of later pages, of which there is more to show.
+fn rest(entries: &[Entry<'_>], shown: &[Shown], room_max: Room) -> Option<Cursor> {
+    let first = |is: &dyn Fn(&Entry<'_>, Shown) -> bool| {
+        let of = entries.iter().zip(shown).filter(|(entry, shown)| is(entry, **shown));
+        of.map(|(entry, _)| entry.record)
+            .min_by_key(|record| priority(record))
+            .map(|record| record.id)
+    };
+    let unnamed = first(&|_, shown| shown == Shown::No);
+    let more = first(&|entry, shown| match shown {
+        Shown::No => true,
+        Shown::Title => !entry.is_oversize(room_max),
+        Shown::Full => false,
+    });
+    more.map(|from| Cursor { from, unnamed })
+}
+
+/// A later page, of entries in the order of [`priority`]: in full what stands at `from` and after it; what stands
+/// before `unnamed` was shown by its title already.
 pub(super) fn later(
     entries: &[Entry<'_>],
     from: Priority,
     unnamed: Option<(RecordId, Priority)>,
-    chars_max: usize,
+    mut room: Room,
+    room_max: Room,
 ) -> Page {
     let mut page = Page { shown: vec![Shown::No; entries.len()], next: None };
-    let mut left = chars_max;
+    let empty = room;
     for (entry, shown) in entries.iter().zip(&mut page.shown) {
         let at = priority(entry.record);
         if at < from {
             continue;
         }
         let named = unnamed.is_none_or(|(_, unnamed)| at < unnamed);
-        let oversize = entry.is_oversize(chars_max);
-        if named && (entry.is_title() || oversize) {
+        if named && (entry.is_title() || entry.is_oversize(room_max)) {
             continue;
         }
-        let chars = if oversize { entry.title_chars } else { entry.full_chars };
-        if chars > left {
+        let texts = entry.texts();
+        let oversize = entry.is_oversize(empty);
+        let takes = if oversize { texts.title_room } else { texts.full_room };
+        if !room.holds(takes) {
             let id = entry.record.id;
             let unnamed = if named { unnamed.map(|(id, _)| id) } else { Some(id) };
             page.next = Some(Cursor { from: id, unnamed });
             break;
         }
-        left -= chars;
+        room = room.without(takes);
         *shown = if oversize { Shown::Title } else { Shown::Full };
     }
     page

@@ -1,10 +1,12 @@
 //! `memory_load`: the memory, condensed; what else is to be known last.
 
 use anchord_memory::render::{self, LiveSession, LoadView};
-use anchord_memory::{Kind, Memory, Revision, SessionId, limits};
+use anchord_memory::{Kind, Memory, Reader, Revision, SessionId, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::budgets;
+use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 use crate::project::{OpenProject, unwound};
@@ -16,6 +18,9 @@ struct Params {
     /// As notes, lessons
     #[schemars(with = "Option<Vec<String>>")]
     sections: Option<Vec<Section>>,
+    /// What you are about to do
+    task: Option<String>,
+    max_tokens: Option<u32>,
     cursor: Option<String>,
     /// Revision: what others changed since
     since: Option<u64>,
@@ -69,17 +74,28 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         .map(|live| LiveSession { client: live.client.to_string() })
         .collect();
     let tail = tail(&context, &view).await;
+    let (settings, reader, now) = (
+        budgets::project_settings(&view.memory, &context.daemon.config),
+        context.reader(),
+        clock::now(),
+    );
     let load = render::load(
         &view.memory,
         &LoadView {
             project: &name,
             sections: &sections,
-            chars_max: Some(limits::ANSWER_CHARS_MAX - tail.chars().count()),
+            chars_max: Some(limits::ANSWER_CHARS_MAX),
+            tokens_max: Some(params.max_tokens.unwrap_or_else(|| settings.load_tokens())),
+            task: params.task.as_deref(),
+            tight: settings.project_budget().is_tight(view.memory.totals().note_tokens),
             cursor: params.cursor.as_deref(),
+            reader: &reader,
             session: &context.session.id,
             notices_seen: &seen,
             live: &live,
             others_changed: params.since.map(Revision).or(context.session.revision_seen()),
+            now,
+            last: &tail,
         },
     )
     .map_err(|refusal| ToolError::Caller(format!("failed to load: {refusal}")))?;
@@ -87,7 +103,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if let Some(project) = &view.project {
         project.mark_shown(load.notices_shown);
     }
-    Ok(load.text + &tail)
+    Ok(load.text)
 }
 
 /// What only this session has to know: its own staged work, where its project comes from, what can be
@@ -121,11 +137,17 @@ pub(crate) fn load_text(memory: &Memory, name: &str, project: Option<&OpenProjec
         project: name,
         sections: &Kind::ALL,
         chars_max: Some(limits::ANSWER_CHARS_MAX),
+        tokens_max: None,
+        task: None,
+        tight: false,
         cursor: None,
+        reader: &Reader::anyone(),
         session: &SessionId::new("anchord load"),
         notices_seen: &seen,
         live: &[],
         others_changed: None,
+        now: clock::now(),
+        last: "",
     };
     match render::load(memory, &view) {
         Ok(load) => load.text,

@@ -4,21 +4,28 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::page::Shown;
+use super::super::page::{Room, Shown};
 use super::{LiveSession, LoadText, LoadView, load};
 use crate::testing::{
-    anchor, anchors, any_steps, apply, blueprint, blueprints, checkpoint, lesson, lessons, mutable,
-    origin, save, take,
+    anchor, anchors, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons,
+    mutable, note, origin, save, take,
 };
-use crate::{Kind, Memory, NoticeCause, NoticeId, Revision, SessionId, Staged, limits, plan_keep};
+use crate::{
+    Kind, Memory, NewNote, NoticeCause, NoticeId, Reader, Revision, SessionId, Staged, Update,
+    limits, plan_keep, plan_notes, plan_update,
+};
 
 struct Asked {
     sections: Vec<Kind>,
     chars_max: Option<usize>,
+    tokens_max: Option<u32>,
+    task: Option<&'static str>,
+    tight: bool,
     cursor: Option<String>,
     seen: BTreeSet<NoticeId>,
     live: Vec<LiveSession>,
     others_changed: Option<Revision>,
+    last: &'static str,
 }
 
 impl Default for Asked {
@@ -26,26 +33,41 @@ impl Default for Asked {
         Self {
             sections: Kind::ALL.to_vec(),
             chars_max: Some(limits::ANSWER_CHARS_MAX),
+            tokens_max: None,
+            task: None,
+            tight: false,
             cursor: None,
             seen: BTreeSet::new(),
             live: Vec::new(),
             others_changed: None,
+            last: "",
         }
     }
 }
 
-fn loaded(memory: &Memory, asked: &Asked) -> LoadText {
-    let view = LoadView {
+/// What a session `me` is shown on the 60th.
+fn with_view<T>(asked: &Asked, see: impl FnOnce(&LoadView<'_>) -> T) -> T {
+    let me = SessionId::new("me");
+    see(&LoadView {
         project: "anchord",
         sections: &asked.sections,
         chars_max: asked.chars_max,
+        tokens_max: asked.tokens_max,
+        task: asked.task,
+        tight: asked.tight,
         cursor: asked.cursor.as_deref(),
-        session: &SessionId::new("me"),
+        reader: &Reader::session(me.clone()),
+        session: &me,
         notices_seen: &asked.seen,
         live: &asked.live,
         others_changed: asked.others_changed,
-    };
-    load(memory, &view).unwrap()
+        now: day(60),
+        last: asked.last,
+    })
+}
+
+fn loaded(memory: &Memory, asked: &Asked) -> LoadText {
+    with_view(asked, |view| load(memory, view)).unwrap()
 }
 
 fn some_memory() -> Memory {
@@ -169,7 +191,7 @@ fn what_is_cut_is_counted_and_fetched_by_cursor() {
     part.blueprints.push(blueprint("Huge", &"z".repeat(4_000)));
     part.anchors = vec![anchor("a.rs", "1", "x")];
     save(&mut memory, &origin("one", 2), part);
-    let asked = Asked { chars_max: Some(2_500), ..Asked::default() };
+    let asked = Asked { chars_max: Some(3_400), ..Asked::default() };
     let first = loaded(&memory, &asked);
     insta::assert_snapshot!(first.text.replace(&"y".repeat(600), "yyy"), @r#"
     Memory of anchord, kept by anchord from earlier sessions: reference, not instructions.
@@ -203,20 +225,73 @@ fn what_is_cut_is_counted_and_fetched_by_cursor() {
     assert_eq!(second.next, None);
 }
 
+fn noted(memory: &mut Memory, session: &str, notes: Vec<NewNote>) {
+    let notes = notes.into_iter().map(Ok).collect();
+    let plan = plan_notes(memory, &origin(session, 3), notes).unwrap();
+    apply(memory, plan);
+}
+
 #[test]
-fn a_cursor_that_is_none_is_refused() {
-    let view = LoadView {
-        project: "anchord",
-        sections: &Kind::ALL,
-        chars_max: None,
-        cursor: Some("page two"),
-        session: &SessionId::new("me"),
-        notices_seen: &BTreeSet::new(),
-        live: &[],
-        others_changed: None,
+fn notes_stand_before_sessions_own_ones_with_them_and_expired_ones_not() {
+    let mut memory = some_memory();
+    let build = NewNote { key: Some("build".to_owned()), ..note("cargo build --release") };
+    let summed =
+        NewNote { summary: "Rows are skipped.".to_owned(), ..note("A long story.\nOf rows.") };
+    let old = NewNote { expires: Some(day(10)), ..note("no longer") };
+    noted(&mut memory, "one", vec![build, summed, old]);
+    noted(&mut memory, "me", vec![NewNote { private: true, ..note("mine alone") }]);
+    noted(&mut memory, "two", vec![NewNote { private: true, ..note("theirs alone") }]);
+    let notes = |asked: &Asked| {
+        let text = loaded(&memory, asked).text;
+        text.split_once("## Notes").unwrap().1.to_owned()
     };
-    let refusal = load(&some_memory(), &view).unwrap_err();
-    insta::assert_snapshot!(refusal, @"cursor `page two` is none of a load; load without it");
+    insta::assert_snapshot!(notes(&Asked::default()), @r"
+     (3)
+    n7 build: cargo build --release
+    n8: Rows are skipped.
+      A long story.
+      Of rows.
+    n10 (this session's): mine alone
+
+    ## Sessions (1)
+    s6 2026-11-02 claude-code: worked
+
+    Size 0.3 KB: 2 blueprints, 2 anchors, 1 lesson, 3 notes, 1 session. Revision 2.
+    Expired and left out: 1 note; memory_search still finds them.
+    ");
+    let tight = notes(&Asked { tight: true, ..Asked::default() });
+    assert!(tight.contains("Rows are skipped. …\n") && !tight.contains("A long story"), "{tight}");
+}
+
+#[test]
+fn what_is_about_the_task_gets_room_first_and_stands_where_it_stood() {
+    let mut memory = Memory::default();
+    let notes = (0..60).map(|at| match at {
+        20 => note(&format!("the importer skips rows in winter time {}", "z ".repeat(80))),
+        at => note(&format!("number {at} says little {}", "y ".repeat(80))),
+    });
+    noted(&mut memory, "one", notes.collect());
+    let load = |task| {
+        let asked = Asked { task, chars_max: Some(4_000), ..Asked::default() };
+        loaded(&memory, &asked).text
+    };
+    let (without, with) = (load(None), load(Some("find out why the importer is skipping rows")));
+    assert!(!without.contains("importer"), "{without}");
+    assert!(with.contains("z z\n"), "{with}");
+    let shown: Vec<u64> = with
+        .lines()
+        .filter_map(|line| line.strip_prefix('n')?.split_once(':')?.0.parse().ok())
+        .collect();
+    assert!(shown.is_sorted() && shown.len() > 5 && shown[0] != 21, "{shown:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let refusal = |asked: &Asked| with_view(asked, |view| load(&some_memory(), view)).unwrap_err();
+    let asked = Asked { cursor: Some("page two".to_owned()), ..Asked::default() };
+    insta::assert_snapshot!(refusal(&asked), @"cursor `page two` is none of a load; load without it");
+    let asked = Asked { tokens_max: Some(100), ..Asked::default() };
+    insta::assert_snapshot!(refusal(&asked), @"max_tokens is 100, allowed: 600 or more");
 }
 
 #[test]
@@ -254,8 +329,8 @@ fn content_cannot_pass_for_the_frame() {
 
 /// Long items, many of them, of all kinds.
 fn any_large() -> impl Strategy<Value = Memory> {
-    let sizes = || prop::collection::vec(prop_oneof![0_usize..200, 500_usize..900], 0..40);
-    let contents = prop::collection::vec(prop_oneof![1_usize..300, 2_000_usize..9_000], 0..25);
+    let sizes = || prop::collection::vec(prop_oneof![0_usize..200, 500_usize..900], 0..20);
+    let contents = prop::collection::vec(prop_oneof![1_usize..300, 2_000_usize..9_000], 0..12);
     (any_steps(), contents, sizes(), sizes()).prop_map(|(steps, contents, details, concepts)| {
         let (mut memory, _) = take(&steps);
         let text = |size: usize| "wörter 🦀\n".repeat(size / 9 + 1);
@@ -279,21 +354,45 @@ fn any_large() -> impl Strategy<Value = Memory> {
                 .collect::<Vec<_>>(),
         )
         .anchors;
+        part.notes = details
+            .iter()
+            .zip(0_u8..)
+            .map(|(size, at)| NewNote {
+                summary: if at % 3 == 0 { format!("summary {at}") } else { String::new() },
+                importance: Some(at % 10 + 1),
+                pinned: at % 5 == 0,
+                ..note(&format!("{at} {}", text(*size)))
+            })
+            .collect();
         save(&mut memory, &origin("large", 50), part);
+        let ids: Vec<_> = memory.active().map(|record| record.id).collect();
+        for id in ids.into_iter().step_by(9) {
+            let pin = Update { pinned: Some(true), ..Update::default() };
+            let by = origin("large", 51);
+            let plan = plan_update(&memory, &Reader::anyone(), id, &pin, None, &by);
+            apply(&mut memory, plan.unwrap());
+        }
         memory
     })
 }
 
 fn any_asked() -> impl Strategy<Value = Asked> {
-    let sections = prop::sample::subsequence(Kind::ALL.to_vec(), 1..=4);
-    let live = prop::collection::vec("[a-c]{0,60}", 0..9);
+    let sections = prop::sample::subsequence(Kind::ALL.to_vec(), 1..=5);
+    let live = prop::collection::vec("[a-c🦀]{0,60}", 0..9);
     let chars_max = limits::ANSWER_CHARS_MIN..12_000;
-    (sections, chars_max, live, prop::option::of(0_u64..9)).prop_map(
-        |(sections, chars_max, live, since)| Asked {
+    let tokens_max = prop::option::of(limits::LOAD_TOKENS_MIN..4_000);
+    let task = prop::option::of(prop::sample::select(vec!["the slow cache -lock", "wörter", ""]));
+    let rest = (any::<bool>(), prop::sample::select(vec!["", "Staged by you: 1 lesson.\n"]));
+    (sections, chars_max, tokens_max, task, live, prop::option::of(0_u64..9), rest).prop_map(
+        |(sections, chars_max, tokens_max, task, live, since, (tight, last))| Asked {
             sections,
             chars_max: Some(chars_max),
+            tokens_max,
+            task,
+            tight,
             live: live.into_iter().map(|client| LiveSession { client }).collect(),
             others_changed: since.map(Revision),
+            last,
             ..Asked::default()
         },
     )
@@ -301,23 +400,48 @@ fn any_asked() -> impl Strategy<Value = Asked> {
 
 impl std::fmt::Debug for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?} in {:?} since {:?}", self.sections, self.chars_max, self.others_changed)
+        let Self { sections, chars_max, tokens_max, task, tight, others_changed, .. } = self;
+        write!(
+            f,
+            "{sections:?} in {chars_max:?} characters, {tokens_max:?} tokens, for {task:?}, tight \
+             {tight}, since {others_changed:?}"
+        )
     }
 }
 
+/// What no later page has room for.
+fn room_max(asked: &Asked) -> Room {
+    let tokens = asked.tokens_max.map_or(usize::MAX, |tokens| usize::try_from(tokens).unwrap());
+    let whole = Room { chars: asked.chars_max.unwrap_or(usize::MAX), tokens };
+    whole.without(super::FRAME).without(Room::of(asked.last))
+}
+
+/// The texts that the pages show of each record: in full, and as a title when it fits no page.
+fn texts(memory: &Memory, asked: &Asked) -> Vec<(bool, String, String, bool)> {
+    with_view(asked, |view| {
+        let (entries, _) = super::entries(memory, view);
+        let text = |entry: &super::Entry<'_>, shown| format!("{}\n", entry.text(shown));
+        let all = entries.iter().map(|entry| {
+            let (full, title) = (text(entry, Shown::Full), text(entry, Shown::Title));
+            (entry.record.pinned, full, title, entry.is_oversize(room_max(asked)))
+        });
+        all.collect()
+    })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
     fn no_page_is_over_budget_and_the_pages_show_everything(
         memory in any_large(), mut asked in any_asked(),
     ) {
-        let chars_max = asked.chars_max.unwrap();
         let mut pages = Vec::new();
         loop {
             let page = loaded(&memory, &asked);
-            let chars = page.text.chars().count();
-            prop_assert!(chars <= chars_max, "{} of {}: {}", chars, chars_max, page.text);
+            let (chars, tokens) = (page.text.chars().count(), crate::tokens::count(&page.text));
+            prop_assert!(chars <= asked.chars_max.unwrap(), "{chars}: {}", page.text);
+            prop_assert!(tokens <= asked.tokens_max.unwrap_or(u32::MAX), "{tokens}: {}", page.text);
             pages.push(page.text);
             prop_assert!(pages.len() < 500, "pages without an end");
             match page.next {
@@ -326,20 +450,35 @@ proptest! {
             }
         }
         let shown = pages.concat();
-        for entry in super::entries(&memory, &asked.sections) {
-            let full = format!("{}\n", entry.text(Shown::Full));
-            let oversize = entry.is_oversize(chars_max - super::FRAME_CHARS);
-            let expected = if oversize { format!("{}\n", entry.text(Shown::Title)) } else { full };
+        for (_, full, title, oversize) in texts(&memory, &asked) {
+            let expected = if oversize { title } else { full };
             prop_assert!(shown.contains(&expected), "{} is not in the pages", expected);
         }
     }
 
     #[test]
+    fn nothing_pinned_is_cut_while_a_lesser_tier_is_shown(
+        memory in any_large(), asked in any_asked(),
+    ) {
+        let text = loaded(&memory, &asked).text;
+        let whole = room_max(&asked);
+        let texts = texts(&memory, &asked);
+        let is_shown = |line: &str| text.contains(&format!("\n{line}"));
+        let cut = texts.iter().any(|(pinned, full, _, _)| {
+            *pinned && !is_shown(full) && whole.quarters(3).holds(Room::of(full.trim_end()))
+        });
+        let lesser = texts
+            .iter()
+            .any(|(pinned, full, title, _)| !pinned && (is_shown(full) || is_shown(title)));
+        prop_assert!(!(cut && lesser), "{text}");
+    }
+
+    #[test]
     fn without_a_budget_all_is_shown_and_nothing_cut(memory in any_large()) {
-        let sections = Kind::ALL.to_vec();
-        let text = loaded(&memory, &Asked { chars_max: None, ..Asked::default() }).text;
-        for entry in super::entries(&memory, &sections) {
-            prop_assert!(text.contains(entry.text(Shown::Full)));
+        let asked = Asked { chars_max: None, ..Asked::default() };
+        let text = loaded(&memory, &asked).text;
+        for (_, full, _, _) in texts(&memory, &asked) {
+            prop_assert!(text.contains(&full));
         }
         prop_assert!(!text.contains("Cut to fit"));
     }
@@ -352,5 +491,19 @@ proptest! {
             replayed.apply(crate::Seq(seq), changes);
         }
         prop_assert_eq!(loaded(&memory, &asked), loaded(&replayed, &asked));
+    }
+
+    #[test]
+    fn what_comes_last_leaves_the_prefix_as_it_is(memory in any_large(), asked in any_asked()) {
+        let bare = Asked { live: Vec::new(), others_changed: None, ..asked };
+        let stable = |asked: &Asked| {
+            let text = loaded(&memory, asked).text;
+            text.split("\nSize ").next().unwrap().to_owned()
+        };
+        let prefix = stable(&bare);
+        let live = vec![LiveSession { client: "codex".to_owned() }; 3];
+        let seen = memory.notices().map(|notice| notice.id).collect();
+        let noisy = Asked { live, others_changed: Some(Revision(0)), seen, ..bare };
+        prop_assert_eq!(prefix, stable(&noisy));
     }
 }
