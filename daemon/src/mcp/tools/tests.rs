@@ -96,7 +96,7 @@ fn every_tool_is_annotated_and_has_an_object_for_parameters() {
             assert_eq!(hints["openWorldHint"], false, "{json}");
             let changes = hints["destructiveHint"].is_boolean();
             assert!(hints["readOnlyHint"] == true || changes, "{json}");
-            for word in ["\"format\"", "\"title\":\"", "\"$ref\"", "\"null\""] {
+            for word in ["\"format\":\"", "\"title\":\"", "\"$ref\"", "\"null\""] {
                 let schema = json["inputSchema"].to_string();
                 assert!(!schema.contains(word), "{word} costs tokens: {schema}");
             }
