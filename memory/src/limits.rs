@@ -142,4 +142,4 @@ pub const CORRECTED_TERMS_MAX: usize = 8;
 /// What is told apart of a word.
 pub const SEARCH_TERM_BYTES_MAX: usize = 64;
 /// Words whose stems are remembered on one thread.
-pub const SEARCH_MEMO_WORDS_MAX: usize = 8_192;
+pub const SEARCH_MEMO_WORDS_MAX: usize = 16_384;

@@ -11,6 +11,7 @@ mod layers;
 mod mcp_revisions;
 mod one_daemon;
 mod one_session_twice;
+mod purge;
 mod restart;
 mod sdks;
 mod staged_work;

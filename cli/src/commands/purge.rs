@@ -1,9 +1,10 @@
 //! `anchord purge`: takes content off the disk for good, shown first.
 
-use std::io::Write;
+use std::io::{self, BufRead, Write};
 
 use anchord_daemon::http::api::{self, PurgeParams, PurgeReply};
 use anchord_proto::instance::InstanceDir;
+use anyhow::Context;
 
 use super::{ProjectArg, print_json};
 use crate::client::Client;
@@ -21,12 +22,14 @@ use crate::table::{Align, Table};
 #[command(after_help = "Examples:
   anchord purge n12 b3
   anchord purge --query 'hunter2'
+  anchord purge --query - --yes < secret.txt
   anchord purge n12 --project ~/src/parser --yes --json")]
 pub(crate) struct Args {
     /// Records by their ids, as `memory_list` and `anchord secrets scan` show them
     #[arg(value_name = "ID", required_unless_present = "query")]
     ids: Vec<String>,
-    /// Every record in which this text stands, in any version, exactly as it was written
+    /// Every record in which this text stands, in any version, exactly as it was written; - reads it from
+    /// standard input, which keeps it out of the shell's history and wants --yes
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
     #[command(flatten)]
@@ -45,7 +48,7 @@ impl Args {
         let mut params = PurgeParams {
             project: self.project.resolve()?,
             ids: self.ids,
-            query: self.query,
+            query: self.query.map(text_of).transpose()?,
             dry_run: true,
         };
         let plan: PurgeReply = client.post(api::PURGE, &params)?;
@@ -71,6 +74,16 @@ impl Args {
         }
         Ok(())
     }
+}
+
+/// The text that was meant: `-` is the first line of standard input.
+fn text_of(query: String) -> Result<String, Error> {
+    if query != "-" {
+        return Ok(query);
+    }
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).context("cannot read the text to purge by")?;
+    Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }
 
 fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {

@@ -126,6 +126,26 @@ impl Context {
         Ok(written.reply.to_string())
     }
 
+    /// The same, and then what it takes to stay within the budgets of notes.
+    pub(crate) async fn write_notes<P>(
+        &self,
+        operation: &'static str,
+        part: Staged,
+        plan: P,
+    ) -> Result<String, ToolError>
+    where
+        P: Fn(&Memory, &Provenance, Staged) -> Result<(Vec<Change>, String), Refusal>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let mut reply = self.write(operation, part, plan).await?;
+        if let Some(compacted) = self.keep_to_budget().await {
+            reply.push_str(&compacted);
+        }
+        Ok(reply)
+    }
+
     /// Stages a part; `reply` words the outcome as the tool set does.
     pub(crate) async fn checkpoint(
         &self,
@@ -149,7 +169,7 @@ impl Context {
     ) -> Result<String, ToolError> {
         let archive = self.archive_plan().await?;
         let started = self.session.started;
-        self.write("save", part, move |memory, by, part| {
+        self.write_notes("save", part, move |memory, by, part| {
             let session_summary = &session_summary;
             let archive = archive.as_ref();
             let save = Save { started, session_summary, part, expected_revision, archive };
@@ -203,7 +223,7 @@ impl Context {
         reply: fn(&NotesOutcome, &Budgets) -> String,
     ) -> Result<String, ToolError> {
         let (config, holder) = (self.daemon.config.clone(), self.holder());
-        self.write("note", Staged::default(), move |memory, by, _| {
+        self.write_notes("note", Staged::default(), move |memory, by, _| {
             let plan = plan_notes(memory, by, notes.clone())?;
             let budgets = Budgets::new(memory, &config, &holder);
             Ok((plan.changes, reply(&plan.outcome, &budgets)))

@@ -1,5 +1,6 @@
 //! The MCP side: rmcp over each accepted stream, and the tools. The only place that names rmcp.
 
+mod compaction;
 mod context;
 mod server;
 mod tool;

@@ -7,9 +7,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::neighbours::{Neighbours, Place};
-use super::query::{Phrase, Query};
-use super::segment::{self, Occurrence, Posting, Segment, Slot};
+use super::neighbours::Neighbours;
+use super::query::{Phrase, Query, Wanted};
+use super::segment::{self, Doc, Occurrence, Posting, Segment, Slot};
 use super::tuning::Tuning;
 use super::{SearchIndex, Shelf, typo};
 use crate::ids::RecordId;
@@ -87,49 +87,62 @@ struct Search<'i> {
     index: &'i SearchIndex,
     query: &'i Query,
     tuning: &'i Tuning,
-    /// Of each wanted term.
-    weights: Vec<f32>,
-    /// `k1 · b / average length`, and the part that does not depend on length.
-    norm: (f32, f32),
     /// Where each shelf's slots begin among all.
     bases: Vec<usize>,
-    /// Of each slot, from its own terms alone.
+    /// What each wanted term gives to documents, by rising places among all slots.
+    shares: Vec<Vec<Share>>,
+    /// The sum of the shares of each slot.
     own: Vec<f32>,
+    /// What neighbours lend to each slot.
+    lent: Vec<f32>,
     /// Slots that may be hits; absent when all may.
     allowed: Option<Vec<bool>>,
 }
 
+#[derive(Clone, Copy)]
+struct Share {
+    at: u32,
+    score: f32,
+    in_tag: bool,
+}
+
+/// One term and one document.
+#[derive(Clone, Copy, Default)]
+struct Lending {
+    own: f32,
+    /// The most that a neighbour lends.
+    most: f32,
+}
+
 impl<'i> Search<'i> {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "counts far below 2^24 matter, beyond it seven digits do"
-    )]
     fn new(index: &'i SearchIndex, query: &'i Query, tuning: &'i Tuning) -> Self {
-        let documents = index.documents as f32;
-        let weights = query.wanted.iter().map(|wanted| {
-            let having = index.frequency(wanted.hash) as f32;
-            (1.0 + (documents - having + 0.5) / (having + 0.5)).ln()
-        });
-        let average = (index.length as f32 / documents.max(1.0)).max(1.0);
         let mut all = 0;
         let base = |shelf: &Shelf| {
             let base = all;
             all += shelf.segment.len();
             base
         };
-        let bases = index.shelves.iter().map(base).collect();
+        let bases: Vec<usize> = index.shelves.iter().map(base).collect();
         let mut search = Self {
             index,
             query,
             tuning,
-            weights: weights.collect(),
-            norm: (tuning.k1 * tuning.b / average, tuning.k1 * (1.0 - tuning.b)),
+            shares: Vec::new(),
             bases,
             own: vec![0.0; all],
+            lent: vec![0.0; all],
             allowed: None,
         };
-        search.accumulate();
+        search.shares = query.wanted.iter().map(|wanted| search.of_term(wanted.hash)).collect();
         search.restrict();
+        for share in search.shares.iter().flatten() {
+            if let Some(own) = search.own.get_mut(share.at as usize) {
+                *own += share.score;
+            }
+        }
+        if tuning.neighbour > 0.0 || tuning.neighbour_far > 0.0 {
+            search.lend();
+        }
         search
     }
 
@@ -137,39 +150,84 @@ impl<'i> Search<'i> {
         self.index.shelves.iter().zip(self.bases.iter().copied())
     }
 
-    fn accumulate(&mut self) {
-        let mut own = std::mem::take(&mut self.own);
+    /// BM25's part for one term, for all live documents that have it.
+    #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
+    fn of_term(&self, hash: u64) -> Vec<Share> {
+        let Tuning { k1, b, tag_weight, .. } = *self.tuning;
+        let documents = self.index.documents as f32;
+        let average = (self.index.length as f32 / documents.max(1.0)).max(1.0);
+        let mut shares = Vec::new();
         for (shelf, base) in self.shelves() {
-            let segment = shelf.segment.as_ref();
-            let Some(own) = own.get_mut(base..base + segment.len()) else { continue };
-            let lengths = segment.lengths();
-            for (wanted, weight) in self.query.wanted.iter().zip(&self.weights) {
-                let Some(found) = segment.find(wanted.hash) else { continue };
-                for posting in found.postings() {
-                    let slot = posting.slot as usize;
-                    if let (Some(score), Some(length)) = (own.get_mut(slot), lengths.get(slot)) {
-                        *score += self.share(*length, posting, *weight);
+            let (Some(found), base) = (shelf.segment.find(hash), segment::narrow(base)) else {
+                continue;
+            };
+            let lengths = shelf.segment.lengths();
+            shares.reserve(found.docs as usize);
+            for Posting { slot, text, tags } in found.postings() {
+                let Some(length) = lengths.get(slot as usize) else { continue };
+                if shelf.dead.is_some() && !shelf.is_live(slot) {
+                    continue;
+                }
+                let often = text as f32 + tag_weight * tags as f32;
+                let norm = k1 * (1.0 - b + b * *length as f32 / average);
+                let score = often * (k1 + 1.0) / (often + norm);
+                shares.push(Share { at: base + slot, score, in_tag: tags > 0 });
+            }
+        }
+        let having = shares.len() as f32;
+        let weight = (1.0 + (documents - having + 0.5) / (having + 0.5)).ln();
+        for share in &mut shares {
+            share.score *= weight;
+        }
+        shares
+    }
+
+    /// Gives each document, term by term, the most that one of its neighbours lends beyond what it has of its own.
+    #[expect(clippy::cast_precision_loss, reason = "seven digits of a length are enough")]
+    fn lend(&mut self) {
+        let Tuning { neighbour, neighbour_far, neighbour_ms_max, neighbour_words, .. } =
+            *self.tuning;
+        let neighbours = Neighbours::of(self.index, &self.bases, neighbour_ms_max);
+        let lengths: Vec<u32> =
+            self.index.shelves.iter().flat_map(|shelf| shelf.segment.lengths()).copied().collect();
+        let mut terms = vec![Lending::default(); self.own.len()];
+        let mut takers: Vec<u32> = Vec::new();
+        for shares in &self.shares {
+            for share in shares {
+                if let Some(term) = terms.get_mut(share.at as usize) {
+                    term.own = share.score;
+                }
+                let (before, after) = (neighbours.before(share.at), neighbours.after(share.at));
+                let far_before = before.and_then(|before| neighbours.before(before));
+                let far_after = after.and_then(|after| neighbours.after(after));
+                let near = [before, after].map(|taker| (taker, neighbour));
+                let far = [far_before, far_after].map(|taker| (taker, neighbour_far));
+                for (taker, part) in near.into_iter().chain(far) {
+                    let Some(taker) = taker else { continue };
+                    let Some(term) = terms.get_mut(taker as usize) else { continue };
+                    if term.most == 0.0 {
+                        takers.push(taker);
                     }
+                    term.most = term.most.max(part * share.score);
                 }
             }
-            if shelf.dead.is_some() {
-                for (slot, score) in (0..).zip(own) {
-                    if !shelf.is_live(slot) {
-                        *score = 0.0;
-                    }
+            for taker in takers.drain(..) {
+                let at = taker as usize;
+                let (Some(term), Some(lent), Some(length)) =
+                    (terms.get_mut(at), self.lent.get_mut(at), lengths.get(at))
+                else {
+                    continue;
+                };
+                let takes = (neighbour_words / (*length).max(1) as f32).powi(2).min(1.0);
+                *lent += (takes * term.most - term.own).max(0.0);
+                term.most = 0.0;
+            }
+            for share in shares {
+                if let Some(term) = terms.get_mut(share.at as usize) {
+                    term.own = 0.0;
                 }
             }
         }
-        self.own = own;
-    }
-
-    /// What one term gives to one document.
-    #[inline]
-    #[expect(clippy::cast_precision_loss, reason = "counts and lengths far below 2^24")]
-    fn share(&self, length: u32, posting: Posting, weight: f32) -> f32 {
-        let length = length as f32;
-        let often = posting.text as f32 + self.tuning.tag_weight * posting.tags as f32;
-        weight * often * (self.tuning.k1 + 1.0) / (often + self.norm.1 + self.norm.0 * length)
     }
 
     /// Phrases must be there, what is not wanted must not.
@@ -189,133 +247,91 @@ impl<'i> Search<'i> {
                 }
             }
         }
-        for (score, allowed) in self.own.iter_mut().zip(&allowed) {
-            if !allowed {
-                *score = 0.0;
-            }
+        for shares in &mut self.shares {
+            shares.retain(|share| allowed.get(share.at as usize) == Some(&true));
         }
         self.allowed = Some(allowed);
     }
 
-    /// Takes documents in the order of their own scores, each with those it lends to, until no other can be among the best.
+    /// Takes documents in the order of their sums, until no other can be among the best.
     fn best(&self, keep: &dyn Fn(RecordId) -> Option<f32>, limit: usize) -> Vec<Hit> {
-        // Positive numbers are in the order of their bits.
-        let mut waiting: BinaryHeap<(u32, u32)> = (0..)
-            .zip(&self.own)
-            .filter(|(_, own)| **own > 0.0)
-            .map(|(at, own)| (own.to_bits(), at))
-            .collect();
-        // A little above what rounding could add.
-        let reach = self.tuning.reach() * 1.0001;
-        let mut seen = vec![false; self.own.len()];
-        let mut neighbours = Neighbours::new(self.index);
+        let highest = self.sums().fold(0.0, |highest: f32, (_, sum)| highest.max(sum));
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
-        while let Some((own, at)) = waiting.pop() {
-            let (own, at) = (f32::from_bits(own), at as usize);
-            let full = best.len() >= limit;
-            if full && best.peek().is_some_and(|Reverse(last)| own * reach < last.score) {
-                break;
-            }
-            let near = self.near(at, &mut neighbours);
-            for (at, _) in std::iter::once((at, 0.0)).chain(near) {
-                let Some(seen) = seen.get_mut(at).filter(|seen| !**seen) else { continue };
-                *seen = true;
-                let Some(candidate) =
-                    self.candidate(at, &mut neighbours, keep, best.peek().filter(|_| full))
-                else {
-                    continue;
-                };
-                best.push(Reverse(candidate));
+        let mut above = f32::INFINITY;
+        // Most documents are far below the best ones; they are put in order only when it comes to them.
+        for part in [0.7, 0.4, 0.0] {
+            let floor = (highest * part).max(f32::MIN_POSITIVE);
+            let band = self.sums().filter(|(_, sum)| (floor..above).contains(sum));
+            // Positive numbers are in the order of their bits.
+            let mut waiting: BinaryHeap<(u32, u32)> =
+                band.map(|(at, sum)| (sum.to_bits(), at)).collect();
+            above = floor;
+            while let Some((sum, at)) = waiting.pop() {
+                let sum = f32::from_bits(sum);
+                let last = best.peek().filter(|_| best.len() >= limit);
+                if last.is_some_and(|Reverse(last)| sum < last.score) {
+                    return self.hits(best);
+                }
+                best.extend(self.candidate(at, sum, keep).map(Reverse));
                 if best.len() > limit {
                     best.pop();
                 }
             }
         }
-        let mut best: Vec<Candidate> =
-            best.into_iter().map(|Reverse(candidate)| candidate).collect();
-        best.sort_by(|a, b| b.cmp(a));
-        best.into_iter().map(|candidate| self.hit(candidate)).collect()
+        self.hits(best)
     }
 
-    /// A document with its score, unless it is not wanted or cannot be better than the last of the best.
+    /// What each document has and what it is lent, for those that may be hits.
+    fn sums(&self) -> impl Iterator<Item = (u32, f32)> {
+        let sums = self.own.iter().zip(&self.lent).map(|(own, lent)| own + lent);
+        let allowed = |at: u32| {
+            self.allowed.as_ref().is_none_or(|allowed| allowed.get(at as usize) == Some(&true))
+        };
+        (0..).zip(sums).filter(move |(at, _)| allowed(*at))
+    }
+
+    fn hits(&self, best: BinaryHeap<Reverse<Candidate>>) -> Vec<Hit> {
+        // The least is the best of the reversed.
+        best.into_sorted_vec().into_iter().map(|Reverse(candidate)| self.hit(&candidate)).collect()
+    }
+
     fn candidate(
         &self,
-        at: usize,
-        neighbours: &mut Neighbours<'i>,
+        at: u32,
+        sum: f32,
         keep: &dyn Fn(RecordId) -> Option<f32>,
-        last: Option<&Reverse<Candidate>>,
     ) -> Option<Candidate> {
-        if self.allowed.as_ref().is_some_and(|allowed| allowed.get(at) == Some(&false)) {
-            return None;
-        }
-        let own = self.own_score(at);
-        let lent: f32 =
-            self.near(at, neighbours).map(|(from, share)| share * self.own_score(from)).sum();
-        if last.is_some_and(|Reverse(last)| own + lent < last.score) {
-            return None;
-        }
-        let place = self.place(at)?;
-        let id = self.index.shelves.get(place.0)?.segment.doc(place.1)?.id;
+        let id = self.doc(at)?.id;
         let prior = keep(id)?;
-        Some(Candidate { score: (own + lent) * prior, id, place, prior, lent })
+        Some(Candidate { score: sum * prior, id, at, prior })
     }
 
-    /// Whom a document lends to, who lends to it: its neighbours and the share.
-    fn near(
-        &self,
-        at: usize,
-        neighbours: &mut Neighbours<'i>,
-    ) -> impl Iterator<Item = (usize, f32)> + use<> {
-        let Tuning { neighbour, neighbour_far, neighbour_ms_max, .. } = *self.tuning;
-        let mut near = Vec::new();
-        if neighbour > 0.0
-            && let Some(place) = self.place(at)
-        {
-            let next = neighbours.of(place, neighbour_ms_max);
-            for (side, found) in next.into_iter().enumerate() {
-                let Some(found) = found else { continue };
-                near.push((self.at(found), neighbour));
-                if neighbour_far > 0.0
-                    && let Some(far) =
-                        neighbours.of(found, neighbour_ms_max).into_iter().nth(side).flatten()
-                {
-                    near.push((self.at(far), neighbour_far));
-                }
-            }
-        }
-        near.into_iter()
+    fn place(&self, at: u32) -> Option<(&Segment, Slot)> {
+        let shelf = self.bases.partition_point(|base| *base <= at as usize).checked_sub(1)?;
+        let base = segment::narrow(*self.bases.get(shelf)?);
+        Some((&self.index.shelves.get(shelf)?.segment, at - base))
     }
 
-    fn own_score(&self, at: usize) -> f32 {
-        self.own.get(at).copied().unwrap_or(0.0)
+    fn doc(&self, at: u32) -> Option<&Doc> {
+        self.place(at).and_then(|(segment, slot)| segment.doc(slot))
     }
 
-    fn place(&self, at: usize) -> Option<Place> {
-        let shelf = self.bases.partition_point(|base| *base <= at).checked_sub(1)?;
-        Some((shelf, segment::narrow(at - self.bases.get(shelf)?)))
-    }
-
-    fn at(&self, (shelf, slot): Place) -> usize {
-        self.bases.get(shelf).map_or(usize::MAX, |base| base + slot as usize)
-    }
-
-    fn hit(&self, candidate: Candidate) -> Hit {
-        let Candidate { score, id, place: (shelf, slot), prior, lent } = candidate;
-        let segment = self.index.shelves.get(shelf).map(|shelf| shelf.segment.as_ref());
-        let share = |(wanted, weight): (&super::query::Wanted, &f32)| {
-            let segment = segment?;
-            let found = segment.find(wanted.hash)?;
-            let posting = found.postings().find(|posting| posting.slot >= slot)?;
-            let length = segment.lengths().get(slot as usize)?;
-            (posting.slot == slot).then(|| TermShare {
-                term: wanted.asked.clone(),
-                score: self.share(*length, posting, *weight),
-                in_tag: posting.tags > 0,
-            })
+    fn hit(&self, candidate: &Candidate) -> Hit {
+        let Candidate { score, id, at, prior } = *candidate;
+        let lent = self.lent.get(at as usize).copied().unwrap_or(0.0);
+        let term = |(wanted, shares): (&Wanted, &Vec<Share>)| {
+            let Share { score, in_tag, .. } = share_of(shares, at)?;
+            Some(TermShare { term: wanted.asked.clone(), score, in_tag })
         };
-        let why = self.query.wanted.iter().zip(&self.weights).filter_map(share).collect();
+        let why = self.query.wanted.iter().zip(&self.shares).filter_map(term).collect();
         Hit { id, score, why, prior, neighbours: lent }
     }
+}
+
+/// What a term gives to one document.
+fn share_of(shares: &[Share], at: u32) -> Option<Share> {
+    let found = shares.binary_search_by_key(&at, |share| share.at).ok()?;
+    shares.get(found).copied()
 }
 
 /// The documents in which the terms stand at their distances, by rising slots.
@@ -359,9 +375,8 @@ fn starts(occurrence: &Occurrence<'_>, offset: u32) -> impl Iterator<Item = i64>
 struct Candidate {
     score: f32,
     id: RecordId,
-    place: Place,
+    at: u32,
     prior: f32,
-    lent: f32,
 }
 
 impl PartialEq for Candidate {

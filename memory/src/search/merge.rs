@@ -75,9 +75,13 @@ fn read(document: &Document<'_>, slot: Slot, found: &mut Vec<Place>) -> (Session
     }
     let mut digest = DefaultHasher::new();
     (document.id, document.session, document.time).hash(&mut digest);
+    let mut words = 0_u64;
     for place in found.iter().skip(start) {
-        (place.tag, place.term.hash, place.position).hash(&mut digest);
+        words = (words.rotate_left(5) ^ place.term.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = u64::from(place.position) << 1 | u64::from(place.tag);
+        words = (words.rotate_left(5) ^ place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
+    words.hash(&mut digest);
     let doc = Doc { id: document.id, time: document.time, digest: digest.finish() };
     (document.session.clone(), doc, length)
 }

@@ -8,6 +8,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use super::words::hash;
 use crate::ids::{RecordId, SessionId, Timestamp};
 
 /// Where a document lies in its segment.
@@ -33,6 +34,8 @@ impl Doc {
 #[derive(Debug)]
 pub(super) struct Run {
     pub session: SessionId,
+    /// Of the session.
+    pub hash: u64,
     pub slots: Range<Slot>,
 }
 
@@ -111,7 +114,10 @@ impl Segment {
             let slot = narrow(segment.docs.len());
             match segment.runs.last_mut() {
                 Some(run) if run.session == session => run.slots.end = slot + 1,
-                _ => segment.runs.push(Run { session, slots: slot..slot + 1 }),
+                _ => {
+                    let hash = hash(&session.0);
+                    segment.runs.push(Run { session, hash, slots: slot..slot + 1 });
+                }
             }
             segment.docs.push(doc);
             segment.lengths.push(length);
@@ -193,18 +199,6 @@ impl Segment {
         }
         let at = self.by_id.binary_search_by(order).ok()?;
         self.by_id.get(at).copied()
-    }
-
-    /// The documents of a session.
-    pub(super) fn run(&self, session: &SessionId) -> Option<Range<Slot>> {
-        let at = self.runs.binary_search_by(|run| run.session.cmp(session)).ok()?;
-        self.runs.get(at).map(|run| run.slots.clone())
-    }
-
-    /// The session of a document.
-    pub(super) fn session(&self, slot: Slot) -> Option<&SessionId> {
-        let at = self.runs.partition_point(|run| run.slots.end <= slot);
-        self.runs.get(at).map(|run| &run.session)
     }
 
     pub(super) fn runs(&self) -> &[Run] {

@@ -263,25 +263,38 @@ fn reference(notes: &Notes, words: &[String], tuning: &Tuning) -> BTreeMap<Recor
         ((count - having + 0.5) / (having + 0.5) + 1.0).ln()
     };
     let idfs: Vec<f64> = words.iter().map(idf).collect();
-    let own = |note: &Note| -> f64 {
-        let (k1, b) = (f64::from(tuning.k1), f64::from(tuning.b));
-        let norm = k1 * (1.0 - b + b * length(note) / average);
-        let of = |(word, idf): (&String, &f64)| {
-            let tf = often(note, word);
-            idf * tf * (k1 + 1.0) / (tf + norm)
-        };
-        words.iter().zip(&idfs).map(of).sum()
+    let (k1, b) = (f64::from(tuning.k1), f64::from(tuning.b));
+    let own = |note: &Note, word: &str, idf: f64| {
+        let tf = often(note, word);
+        idf * tf * (k1 + 1.0) / (tf + k1 * (1.0 - b + b * length(note) / average))
     };
     let mut order: Vec<(&RecordId, &Note)> = notes.iter().collect();
     order.sort_by_key(|(id, note)| (note.session.clone(), note.time, id.number));
-    let lends = |from: usize, to: usize| {
-        let (Some((_, a)), Some((_, b))) = (order.get(from), order.get(to)) else { return 0.0 };
+    let joined = |a: usize, b: usize| {
+        let (Some((_, a)), Some((_, b))) = (order.get(a), order.get(b)) else { return false };
         let near = a.time.0.abs_diff(b.time.0) <= tuning.neighbour_ms_max.unsigned_abs();
-        if a.session == b.session && near { own(a) } else { 0.0 }
+        a.session == b.session && near
     };
-    let score = |at: usize| {
-        let next = lends(at.wrapping_sub(1), at) + lends(at + 1, at);
-        own(order[at].1) + f64::from(tuning.neighbour) * next
+    let score = |at: usize| -> f64 {
+        let mut lenders = Vec::new();
+        for step in [usize::MAX, 1] {
+            let near = at.wrapping_add(step);
+            let far = near.wrapping_add(step);
+            if joined(at, near) {
+                lenders.push((near, f64::from(tuning.neighbour)));
+                if joined(near, far) {
+                    lenders.push((far, f64::from(tuning.neighbour_far)));
+                }
+            }
+        }
+        let takes =
+            (f64::from(tuning.neighbour_words) / length(order[at].1).max(1.0)).powi(2).min(1.0);
+        let of = |(word, idf): (&String, &f64)| {
+            let lent =
+                lenders.iter().map(|(from, part)| takes * part * own(order[*from].1, word, *idf));
+            lent.fold(own(order[at].1, word, *idf), f64::max)
+        };
+        words.iter().zip(&idfs).map(of).sum()
     };
     (0..order.len()).map(|at| (*order[at].0, score(at))).filter(|(_, score)| *score > 0.0).collect()
 }
@@ -319,16 +332,18 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn tunings() -> impl Strategy<Value = Tuning> {
-    (0.0..3.0_f32, 0.0..1.0_f32, 0.0..0.8_f32, 0..10_i64).prop_map(|(k1, b, neighbour, minutes)| {
-        Tuning {
+    let shares = (0.0..0.8_f32, prop_oneof![Just(0.0), 0.0..0.8_f32]);
+    (0.0..3.0_f32, 0.0..1.0_f32, shares, 0..10_i64, 1.0..10.0_f32).prop_map(
+        |(k1, b, (neighbour, neighbour_far), minutes, neighbour_words)| Tuning {
             k1,
             b,
             neighbour,
-            neighbour_far: 0.0,
+            neighbour_far,
             neighbour_ms_max: minutes * MINUTE,
+            neighbour_words,
             ..Tuning::default()
-        }
-    })
+        },
+    )
 }
 
 /// Checks a search against the reference: scores, completeness and order.

@@ -9,13 +9,16 @@ pub struct Tuning {
     pub b: f32,
     /// A term in a tag counts as so many in the text.
     pub tag_weight: f32,
-    /// The share of its own score that a document lends to each of its two neighbours: what the same session stored
-    /// just before and just after it. 0 for none.
+    /// What a term gives to a document lends this share of it to what the same session stored just before and just
+    /// after; there it counts where it is more than the neighbour has of its own. 0 for nothing lent.
     pub neighbour: f32,
     /// The share for the neighbours' neighbours.
     pub neighbour_far: f32,
     /// Neighbours are no further away in time, in milliseconds.
     pub neighbour_ms_max: i64,
+    /// A text of so many words, stop words aside, takes all that is lent; a longer one stands for itself, and takes less
+    /// with the square of its length.
+    pub neighbour_words: f32,
 }
 
 impl Tuning {
@@ -27,24 +30,21 @@ impl Tuning {
         neighbour: 0.0,
         neighbour_far: 0.0,
         neighbour_ms_max: 0,
+        neighbour_words: 0.0,
     };
-
-    /// The most that a document's score can be of the best score among itself and its neighbours.
-    pub(super) fn reach(&self) -> f32 {
-        1.0 + 2.0 * (self.neighbour + self.neighbour_far)
-    }
 }
 
 impl Default for Tuning {
     /// Measured.
     fn default() -> Self {
         Self {
-            k1: 1.2,
-            b: 0.5,
+            k1: 0.9,
+            b: 0.4,
             tag_weight: 5.0,
-            neighbour: 0.25,
-            neighbour_far: 0.0,
+            neighbour: 0.5,
+            neighbour_far: 0.3,
             neighbour_ms_max: 10 * 60 * 1000,
+            neighbour_words: 50.0,
         }
     }
 }

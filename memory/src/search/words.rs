@@ -6,7 +6,7 @@
 //! query may consist of nothing else; they are told so that a query can leave them out.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::rc::Rc;
@@ -79,20 +79,25 @@ pub(super) fn words(text: &str, position: u32, each: &mut dyn FnMut(Word)) -> u3
 /// The term of a word that is not split.
 pub(super) fn term(raw: &str) -> Rc<Term> {
     thread_local! {
-        // Stemming costs more than all else together, and texts repeat their words. Holds what is computed from its key
-        // alone, so nobody can tell that it is there.
-        static MEMO: RefCell<HashMap<Box<str>, Rc<Term>>> = RefCell::default();
+        // Stemming costs more than all else together, and texts repeat their words. Each place holds the last word that
+        // fell on it: what is computed from the word alone, so nobody can tell that it is there.
+        static MEMO: RefCell<Vec<Option<(Box<str>, Rc<Term>)>>> =
+            RefCell::new(vec![None; SEARCH_MEMO_WORDS_MAX]);
     }
     MEMO.with_borrow_mut(|memo| {
-        if let Some(term) = memo.get(raw) {
-            return Rc::clone(term);
+        let mixed = raw.bytes().fold(0_u32, |mixed, byte| {
+            (mixed.rotate_left(5) ^ u32::from(byte)).wrapping_mul(0x9e37_79b1)
+        });
+        let place = (mixed >> 7) as usize % SEARCH_MEMO_WORDS_MAX;
+        let Some(place) = memo.get_mut(place) else { return Rc::new(make_term(raw)) };
+        match place {
+            Some((known, term)) if **known == *raw => Rc::clone(term),
+            _ => {
+                let term = Rc::new(make_term(raw));
+                *place = Some((raw.into(), Rc::clone(&term)));
+                term
+            }
         }
-        if memo.len() >= SEARCH_MEMO_WORDS_MAX {
-            memo.clear();
-        }
-        let term = Rc::new(make_term(raw));
-        memo.insert(raw.into(), Rc::clone(&term));
-        term
     })
 }
 
@@ -256,15 +261,16 @@ fn is_unspaced(c: char) -> bool {
 /// The pieces between separators, none of them empty; ranges count from `base`.
 fn parts(piece: &str, separators: &[&str], base: usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
-    let (mut start, mut at) = (0, 0);
-    while at < piece.len() {
-        let rest = &piece[at..];
-        if let Some(separator) = separators.iter().find(|separator| rest.starts_with(**separator)) {
+    let mut start = 0;
+    for (at, byte) in piece.bytes().enumerate() {
+        // All separators are ASCII, so a piece is cut between characters.
+        let begins = |separator: &&&str| separator.as_bytes().first() == Some(&byte);
+        if let Some(separator) = separators.iter().find(begins)
+            && at >= start
+            && piece[at..].starts_with(separator)
+        {
             parts.push(base + start..base + at);
-            at += separator.len();
-            start = at;
-        } else {
-            at += rest.chars().next().map_or(1, char::len_utf8);
+            start = at + separator.len();
         }
     }
     parts.push(base + start..base + piece.len());

@@ -21,7 +21,6 @@ struct Params {
 enum Format {
     #[default]
     Markdown,
-    /// One record a line
     Json,
     Zipmem,
     Compactor,

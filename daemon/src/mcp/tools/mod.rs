@@ -1,6 +1,7 @@
 //! The tools, one file each, and the sets they are offered in.
 
 mod checkpoint;
+mod compact;
 mod compactor;
 mod configure;
 mod export;
@@ -50,7 +51,7 @@ impl ToolList {
                 status::spec(),
             ]
         };
-        let rest = || vec![list::spec(), configure::spec(), export::spec()];
+        let rest = || vec![list::spec(), compact::spec(), configure::spec(), export::spec()];
         let tools = match set {
             ToolSet::Default => default(),
             ToolSet::All => [default(), rest()].concat(),

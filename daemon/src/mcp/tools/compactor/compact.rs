@@ -1,17 +1,13 @@
 //! `compact`, and what storing does by itself when the budget is nearly used up.
 
-use std::sync::Arc;
-
+use anchord_memory::Pool;
 use anchord_memory::render::compactor as form;
-use anchord_memory::{CompactionPlan, Memory, Pool, plan_compaction};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Caller, percent};
-use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
-use crate::project::{Decide, Decided, unwound};
 use crate::store::Call;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -55,7 +51,6 @@ pub(super) async fn compact_if_exceeded(
     Ok(Some(caller.usage(&context.view().await?.memory).line()))
 }
 
-/// Plans where it holds nobody up, and does what then still is as it was, as one write.
 async fn compact(
     context: &Context,
     caller: &Caller,
@@ -63,26 +58,10 @@ async fn compact(
     target_percent: u8,
 ) -> Result<String, ToolError> {
     let view = context.view().await?;
-    let memory = Arc::clone(&view.memory);
-    let ranking = context.ranking(&view, clock::now());
-    let pool = Pool::Own(caller.reader(&memory));
-    let target = caller.usage(&memory).budget.share(target_percent);
-    let planning = tokio::task::spawn_blocking(move || {
-        let (accesses, factor) = (&ranking.accesses, ranking.factor);
-        plan_compaction(&memory, &pool, target, accesses, factor, ranking.now)
-    });
-    let plan: Arc<CompactionPlan> = Arc::new(unwound(planning).await);
+    let pool = Pool::Own(caller.reader(&view.memory));
+    let plan = context.compaction(&view, pool, target_percent).await?;
     if plan.is_empty() {
         return Ok(form::compact(&view.memory, &plan.apply(&view.memory).outcome));
     }
-    let decide = || -> Decide<Memory> {
-        let plan = Arc::clone(&plan);
-        Box::new(move |memory, _| {
-            let plan = plan.apply(memory);
-            let reply = form::compact(memory, &plan.outcome);
-            Ok(Decided { changes: plan.changes, reply })
-        })
-    };
-    let written = context.session.write(&context.daemon, call, "compact", decide).await?;
-    Ok(written.reply.to_string())
+    context.compact(plan, call, form::compact).await
 }

@@ -114,3 +114,61 @@ async fn a_mistake_is_answered_with_what_to_do() {
         insta::assert_snapshot!(answer);
     }
 }
+
+/// Notes of about 60 tokens each, none like another.
+fn long(numbers: std::ops::Range<u32>) -> serde_json::Value {
+    let text = |n: u32| {
+        let words: Vec<String> = (0..20).map(|word| format!("w{}x{}", n * 31 + word, n)).collect();
+        json!({ "content": format!("finding {n}: {}", words.join(" ")) })
+    };
+    json!({ "items": numbers.map(text).collect::<Vec<_>>() })
+}
+
+#[tokio::test]
+async fn a_write_above_the_budget_archives_and_nothing_is_lost() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_configure", json!({ "budget_tokens": 5_000 })).await;
+    shim.call("memory_note", json!({ "content": "keep me in view", "pinned": true })).await;
+    let stored = shim.call("memory_note", long(0..60)).await;
+    assert!(stored.contains("Compacted from "), "{stored}");
+    let status = shim.call("memory_status", json!({})).await;
+    let line = |name: &str| status.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(line("kept: ").starts_with("kept: 61 of 100000 notes"), "{status}");
+    let tokens: u32 = line("budget: ")
+        .split(", ")
+        .find_map(|part| part.strip_suffix(" tokens")?.parse().ok())
+        .unwrap();
+    assert!(tokens <= 4_000, "{status}");
+
+    // What was archived is still found, and active again once it is used.
+    let list = shim.call("memory_list", json!({ "limit": 100 })).await;
+    let line = list.lines().find(|line| line.ends_with("[archived]")).unwrap();
+    let (id, rest) = line.split_once(": finding ").unwrap();
+    let query = json!({ "query": format!("\"finding {}\"", rest.split(':').next().unwrap()) });
+    let found = shim.call("memory_search", query.clone()).await;
+    assert!(found.starts_with(id) && found.contains("[archived]"), "{found}");
+    let got = shim.call("memory_get", json!({ "id": id })).await;
+    assert!(got.contains("was archived"), "{got}");
+    let found = shim.call("memory_search", query).await;
+    assert!(found.starts_with(id) && !found.contains("[archived]"), "{found}");
+    let pinned = shim.call("memory_search", json!({ "query": "keep view" })).await;
+    assert!(!pinned.contains("[archived]"), "{pinned}");
+}
+
+#[tokio::test]
+async fn compacting_shows_its_plan_and_then_does_it() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
+    shim.call("memory_note", long(0..6)).await;
+    let nothing = shim.call("memory_compact", json!({ "target_usage": 1, "dry_run": true })).await;
+    assert!(nothing.starts_with("Nothing to compact"), "{nothing}");
+    let plan = json!({ "target_usage": 0.2, "dry_run": true });
+    let planned = shim.call("memory_compact", plan.clone()).await;
+    assert!(planned.contains("nothing is changed yet"), "{planned}");
+    assert_eq!(shim.call("memory_compact", plan).await, planned);
+    let done = shim.call("memory_compact", json!({ "target_usage": 0.2 })).await;
+    assert!(done.starts_with("Compacted from "), "{done}");
+    insta::assert_snapshot!(shim.call("memory_compact", json!({ "target_usage": 7 })).await);
+}

@@ -1,0 +1,61 @@
+//! `memory_compact`: bring notes down to a share of their budget now, or show what that would do.
+
+use anchord_memory::{Pool, render};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::params::ScopeParams;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    /// Share of the budget, 0 to 1
+    target_usage: Option<f64>,
+    /// Show the plan alone
+    #[serde(default)]
+    dry_run: bool,
+    /// session: your own notes
+    scope: Option<ScopeParams>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_compact",
+        "Bring notes down to a share of their budget: summaries stand for texts, near duplicates are folded, what is \
+         least worth keeping is archived. Nothing is lost; what is used comes back.",
+        Effect::Adds,
+        run,
+    )
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let view = context.view().await?;
+    let pool = match params.scope {
+        Some(ScopeParams::Session) => Pool::Own(context.reader()),
+        Some(ScopeParams::Project) | None => Pool::Project,
+    };
+    let percent = match params.target_usage {
+        None => context.in_force(&view, &pool).budget.to,
+        Some(share) => percent(share).ok_or_else(|| {
+            let text =
+                format!("failed to compact: target_usage is {share}; give a number from 0 to 1");
+            ToolError::Caller(text)
+        })?,
+    };
+    let plan = context.compaction(&view, pool, percent).await?;
+    if params.dry_run || plan.is_empty() {
+        return Ok(render::compaction_plan(&view.memory, &plan));
+    }
+    let call = context.call.clone();
+    context.compact(plan, Some(&call), render::compaction).await
+}
+
+/// A share in whole percent.
+fn percent(share: f64) -> Option<u8> {
+    let percent = (share * 100.0).round();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+    (0.0..=100.0).contains(&percent).then_some(percent as u8)
+}
