@@ -88,9 +88,10 @@ impl Args {
         let path = std::path::absolute(&self.path).context("cannot find the working directory")?;
         Ok(ImportParams {
             project: self.project.resolve()?,
-            source: match import::is_compactor(&state_text) {
-                true => ImportSource::Compactor,
-                false => ImportSource::Zipmem,
+            source: if import::is_compactor(&state_text) {
+                ImportSource::Compactor
+            } else {
+                ImportSource::Zipmem
             },
             path: utf8(path)?,
             state: state_text,

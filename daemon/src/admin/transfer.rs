@@ -116,14 +116,16 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
 
 /// What was read of another system.
 enum Source {
-    Zipmem(Zipmem),
+    Zipmem(Box<Zipmem>),
     Compactor(Compactor),
 }
 
 impl Source {
     fn parse(kind: ImportSource, state: &str, session: Option<&str>) -> Result<Self, ImportError> {
         match kind {
-            ImportSource::Zipmem => import::parse(state, session).map(Self::Zipmem),
+            ImportSource::Zipmem => {
+                import::parse(state, session).map(|zipmem| Self::Zipmem(Box::new(zipmem)))
+            }
             ImportSource::Compactor => import::parse_compactor(state).map(Self::Compactor),
         }
     }
