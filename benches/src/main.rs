@@ -11,6 +11,7 @@
 mod compaction;
 mod floor;
 mod memory;
+mod notes;
 mod rebuild;
 mod retrieval;
 mod round_trip;
@@ -34,6 +35,7 @@ const BENCHES: &[Bench] = &[
     ("save", writes::save),
     ("throughput", writes::throughput),
     ("rebuild", rebuild::run),
+    ("notes", notes::run),
     ("compaction", compaction::run),
     ("tokens", tokens::run),
     ("tools", tools::run),

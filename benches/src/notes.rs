@@ -1,0 +1,172 @@
+//! Notes as an agent stores and finds them, over its shim, while more and more are kept.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anchord_tests::{Agent, Instance, Project, process};
+use serde_json::{Value, json};
+
+use crate::floor;
+use crate::table::Row;
+use crate::times::{Times, show};
+
+/// Notes of one call while a project is filled.
+const BATCH: u64 = 100;
+/// Words of one note.
+const WORDS: u64 = 60;
+/// Words that notes are made of; a few stand in most notes and most in few, as in language.
+const VOCABULARY: u64 = 20_000;
+const WRITES: usize = 300;
+const SEARCHES: usize = 1_000;
+/// About what the line of such a note takes in the journal.
+const LINE_BYTES: usize = 1_500;
+
+pub(crate) fn run() -> Vec<Row> {
+    // The limit is 100,000; some room is left for the writes that are measured.
+    [1_000, 10_000, 99_000].into_iter().flat_map(with).collect()
+}
+
+fn with(notes: u64) -> Vec<Row> {
+    let instance = Instance::shipped();
+    let project = Project::git();
+    let mut agent = open(&instance, &project);
+    agent.tool("memory_configure", &json!({ "budget_tokens": 100_000_000 }));
+    for first in (0..notes).step_by(usize::try_from(BATCH).expect("small")) {
+        let items: Vec<Value> =
+            (first..first + BATCH).map(|n| json!({ "content": text(n) })).collect();
+        agent.tool("memory_note", &json!({ "items": items }));
+    }
+    let wrote = write(&mut agent, notes + 1_000_000);
+    let floor = floor::append_and_sync(WRITES, LINE_BYTES);
+    let idle = Times::of(SEARCHES, |_| {
+        agent.tool("memory_status", &json!({}));
+    });
+    let searched = search(&mut agent);
+    let busy = write_while_searching(&instance, &project, notes + 2_000_000);
+    let bytes = instance.daemon_pid().and_then(process::private_bytes).unwrap_or_default();
+    let daemon = instance.daemon_pid().expect("it runs");
+    drop(agent);
+    let stopped = instance.anchord().arg("stop").status().expect("the program runs");
+    assert!(stopped.success(), "the daemon stops when it is asked to");
+    instance.wait_gone(daemon);
+    let start = Instant::now();
+    let mut agent = open(&instance, &project);
+    agent.tool("memory_search", &json!({ "query": query(7) }));
+    let opened = start.elapsed();
+    let row = |what: &str, measured: String, floor: String, target: &'static str| Row {
+        what: format!("{what}, {notes} notes kept"),
+        measured,
+        floor,
+        target,
+    };
+    vec![
+        row("`memory_note`", wrote.to_string(), format!("{floor} (append + fdatasync)"), ""),
+        row(
+            "`memory_search`",
+            searched.to_string(),
+            format!("{idle} (`memory_status`)"),
+            match notes {
+                10_000 => "p99 ≤ 1 ms in the daemon",
+                99_000 => "p99 ≤ 5 ms in the daemon",
+                _ => "",
+            },
+        ),
+        row(
+            "`memory_note` while another session searches",
+            busy.to_string(),
+            format!("{floor} (append + fdatasync)"),
+            if notes == 99_000 { "p99 ≤ 5 ms" } else { "" },
+        ),
+        row(
+            "start of the daemon to the first answer",
+            show(opened),
+            String::new(),
+            if notes == 99_000 { "≤ 2 s" } else { "" },
+        ),
+        row(
+            "private memory of the daemon",
+            format!("{} MB", bytes / 1_000_000),
+            String::new(),
+            match notes {
+                10_000 => "≤ 50 MB",
+                99_000 => "≤ 250 MB",
+                _ => "",
+            },
+        ),
+    ]
+}
+
+fn open(instance: &Instance, project: &Project) -> Agent {
+    let mut shim = instance.shim(project.path());
+    shim.args(["--tools", "all"]);
+    let mut agent = Agent::start_by(shim);
+    agent.initialize();
+    agent
+}
+
+fn write(agent: &mut Agent, first: u64) -> Times {
+    Times::of(WRITES, |number| {
+        agent.tool("memory_note", &json!({ "content": text(first + number as u64) }));
+    })
+}
+
+fn search(agent: &mut Agent) -> Times {
+    Times::of(SEARCHES, |number| {
+        agent.tool("memory_search", &json!({ "query": query(number as u64) }));
+    })
+}
+
+fn write_while_searching(instance: &Instance, project: &Project, first: u64) -> Times {
+    let mut writer = open(instance, project);
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut searcher = open(instance, project);
+            for number in (0..).take_while(|_| !ended.load(Ordering::Relaxed)) {
+                searcher.tool("memory_search", &json!({ "query": query(number) }));
+            }
+        });
+        let times = write(&mut writer, first);
+        ended.store(true, Ordering::Relaxed);
+        times
+    })
+}
+
+/// A note that is like no other, the same in every run.
+fn text(number: u64) -> String {
+    let words: Vec<String> = (0..WORDS).map(|at| word(number * WORDS + at)).collect();
+    words.join(" ")
+}
+
+/// Three words that some notes have.
+fn query(number: u64) -> String {
+    let words: Vec<String> = (0..3).map(|at| word(number * 7 + at)).collect();
+    words.join(" ")
+}
+
+/// A word by about Zipf's law: the n-th most frequent one comes about every n-th time as often as the first.
+fn word(seed: u64) -> String {
+    // SplitMix64 (Steele, Lea, Flood, 2014): spreads a counter over all numbers.
+    let mut mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^= mixed >> 31;
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rank below 20,000"
+    )]
+    let rank = (VOCABULARY as f64).powf((mixed >> 11) as f64 / (1_u64 << 53) as f64) as u64;
+    format!("term{}", letters(rank))
+}
+
+/// A number in letters, since digits would be words of their own.
+fn letters(mut number: u64) -> String {
+    let mut text = String::new();
+    while number > 0 {
+        text.push(char::from(b'a' + u8::try_from(number % 26).expect("below 26")));
+        number /= 26;
+    }
+    text
+}
