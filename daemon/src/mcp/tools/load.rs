@@ -18,11 +18,10 @@ struct Params {
     /// As notes, lessons
     #[schemars(with = "Option<Vec<String>>")]
     sections: Option<Vec<Section>>,
-    /// What you are about to do
     task: Option<String>,
     max_tokens: Option<u32>,
     cursor: Option<String>,
-    /// Revision: what others changed since
+    /// Revision: changes since
     since: Option<u64>,
 }
 
@@ -52,8 +51,7 @@ impl From<Section> for Kind {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_load",
-        "Call first, and again after a compaction: what earlier and parallel sessions settled, learned and \
-         where code is.",
+        "Call first and after a compaction, with your task: what other sessions settled and learned.",
         Effect::Reads,
         run,
     )
