@@ -6,6 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "printing the table is what it is for")]
 
+mod compaction;
 mod floor;
 mod memory;
 mod rebuild;
@@ -30,6 +31,7 @@ const BENCHES: &[Bench] = &[
     ("save", writes::save),
     ("throughput", writes::throughput),
     ("rebuild", rebuild::run),
+    ("compaction", compaction::run),
     ("tokens", tokens::run),
     ("tools", tools::run),
 ];

@@ -38,5 +38,5 @@ fn the_command_that_a_copy_is_told_of_is_one() {
 fn an_unknown_value_is_answered_with_the_allowed_set() {
     let refused = Cli::try_parse_from(["anchord", "export", "--format", "yaml"]).unwrap_err();
     assert_eq!(refused.exit_code(), 2);
-    assert!(refused.to_string().contains("[possible values: markdown, json, zipmem]"));
+    assert!(refused.to_string().contains("[possible values: markdown, json, zipmem, compactor]"));
 }

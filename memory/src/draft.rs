@@ -13,7 +13,7 @@ use crate::merge::{Verdict, judge};
 use crate::note::{NewNote, Note};
 use crate::plan::KeptBlueprint;
 use crate::record::{Anchor, Blueprint, Body, Lesson, Provenance, Record, Standing};
-use crate::staged::{Staged, count};
+use crate::staged::Staged;
 
 pub(crate) struct Draft<'a> {
     base: &'a Memory,
@@ -206,6 +206,21 @@ impl<'a> Draft<'a> {
 
     /// Writes a record, unless it is like this already.
     pub(crate) fn write(&mut self, fields: Fields, origin: &Provenance) {
+        let Some(stored) = self.head.record(fields.id) else { return };
+        // What is imported may be older than what it merges into.
+        let time = origin.time.max(stored.updated.time);
+        self.put(fields, Provenance { time, ..origin.clone() });
+    }
+
+    /// Writes a note or its standing without making it look freshly written, which would keep what compaction
+    /// touched in view longer than what it left alone.
+    pub(crate) fn settle(&mut self, id: RecordId, note: Note, standing: Standing) {
+        let Some(stored) = self.head.record(id) else { return };
+        let (tags, pinned, updated) = (stored.tags.clone(), stored.pinned, stored.updated.clone());
+        self.put(Fields { id, body: Body::Note(note), standing, tags, pinned }, updated);
+    }
+
+    fn put(&mut self, fields: Fields, updated: Provenance) {
         let Fields { id, body, standing, tags, pinned } = fields;
         let Some(stored) = self.head.record(id) else { return };
         let is_same = stored.body == body
@@ -215,14 +230,12 @@ impl<'a> Draft<'a> {
         if is_same {
             return;
         }
-        // What is imported may be older than what it merges into.
-        let time = origin.time.max(stored.updated.time);
         let mut record = Record {
             id,
             version: self.base.record(id).map_or(Version::FIRST, |before| before.version.next()),
             revision: Revision(0),
             created: stored.created.clone(),
-            updated: Provenance { time, ..origin.clone() },
+            updated,
             standing,
             tags,
             pinned,
@@ -241,18 +254,17 @@ impl<'a> Draft<'a> {
 
     /// New records so far.
     pub(crate) fn added(&self) -> Counts {
-        let of = |kind: Kind| {
-            let new = self
-                .changed()
-                .filter(|record| record.kind() == kind && record.version == Version::FIRST);
-            count(new.count())
-        };
-        Counts {
-            blueprints: of(Kind::Blueprint),
-            anchors: of(Kind::Anchor),
-            lessons: of(Kind::Lesson),
-            notes: of(Kind::Note),
+        let mut added = Counts::default();
+        for record in self.changed().filter(|record| record.version == Version::FIRST) {
+            match record.kind() {
+                Kind::Blueprint => added.blueprints += 1,
+                Kind::Anchor => added.anchors += 1,
+                Kind::Lesson => added.lessons += 1,
+                Kind::Note => added.notes += 1,
+                Kind::SessionRow => {}
+            }
         }
+        added
     }
 
     pub(crate) fn finish(self) -> Written {

@@ -1,11 +1,11 @@
-//! Memory in the forms that others read: zipmem's `state.json`, and a page of Markdown.
+//! Memory in the forms that others read: the `state.json` of zipmem and of the compactor, and a page of Markdown.
 
 use serde_json::{Value, json};
 
 use crate::ids::{Kind, Timestamp};
 use crate::memory::Memory;
 use crate::record::{Body, Record, Standing};
-use crate::render::{item, kilobytes};
+use crate::render::{compactor, item, kilobytes};
 
 /// What is active, as zipmem's `state.json`; of sessions the whole log. `now` dates an empty memory.
 pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
@@ -80,6 +80,29 @@ fn item(record: &Record) -> Value {
             "lessons_added": row.lessons_added,
         }),
     }
+}
+
+/// The active notes that `sees` lets through, as the compactor's `state.json`. Reads are not counted here: an item was
+/// last looked at when it was last written.
+pub fn compactor_state(memory: &Memory, sees: impl Fn(&Record) -> bool) -> Value {
+    let records = memory.records().filter(|record| record.standing.is_active() && sees(record));
+    let items = records.filter_map(|record| {
+        let note = record.note()?;
+        Some(json!({
+            "id": compactor::id(record.id),
+            "content": note.content,
+            "summary": note.summary,
+            "tags": record.tags,
+            "importance": note.importance,
+            "pinned": record.pinned,
+            "created_at": record.created.time.iso(),
+            "accessed_at": record.updated.time.iso(),
+            "access_count": note.repeats,
+            "tokens": note.tokens,
+            "content_type": note.content_type,
+        }))
+    });
+    json!({ "version": 1, "items": items.collect::<Vec<Value>>() })
 }
 
 /// What is active, as a page for people. Contents are verbatim.

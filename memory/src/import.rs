@@ -3,8 +3,10 @@
 //! The original is never written. The same source again changes nothing: its digest is remembered, and what it
 //! holds merges with itself. What cannot be used is named, not dropped in silence.
 
+mod compactor;
 mod zipmem;
 
+pub use compactor::{COMPACTOR, Compactor, is_compactor, parse_compactor, plan_import_compactor};
 pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
 
 use crate::change::{Change, Counts, Notice, NoticeCause};

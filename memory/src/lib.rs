@@ -6,6 +6,7 @@
 
 pub mod archive;
 mod change;
+mod compaction;
 mod draft;
 pub mod export;
 pub mod files;
@@ -38,6 +39,7 @@ pub mod tokens;
 
 pub use archive::{ArchivePlan, Archived};
 pub use change::{Change, Counts, Notice, NoticeCause};
+pub use compaction::{CompactionPlan, Fold, Pool, plan_compaction};
 pub use ids::{
     Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version,
 };
@@ -45,10 +47,10 @@ pub use index::Totals;
 pub use memory::{Counters, Memory, Restore};
 pub use note::{ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect};
 pub use plan::{
-    CheckpointOutcome, FailedNote, ForgetOutcome, KeptBlueprint, NotesOutcome, Plan, Save,
-    SaveOutcome, StoredNote, Telling, Update, UpdateOutcome, find, find_fact, is_expired,
-    plan_adopt, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes, plan_save,
-    plan_update, plan_use,
+    CheckpointOutcome, CompactionOutcome, FailedNote, ForgetOutcome, KeptBlueprint, NotesOutcome,
+    Plan, Save, SaveOutcome, StoredNote, Telling, Update, UpdateOutcome, find, find_fact,
+    is_expired, plan_adopt, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes,
+    plan_save, plan_update, plan_use,
 };
 pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
 pub use reader::Reader;

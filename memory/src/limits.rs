@@ -122,6 +122,14 @@ pub const LIST_RECORDS: usize = 20;
 pub const LIST_RECORDS_MAX: usize = 200;
 /// How much slower what the project shares fades than what one session keeps for itself.
 pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
+/// Notes that one note is compared with in search of near duplicates.
+pub const DUPLICATE_CANDIDATES_MAX: usize = 100;
+/// Notes of each list that a compaction's plan or reply names.
+pub const COMPACTION_SHOWN_MAX: usize = 20;
+/// Characters of an item without a summary in the compactor's `recall`.
+pub const COMPACTOR_PREVIEW_CHARS_MAX: usize = 200;
+/// Characters of an item in the compactor's `list`.
+pub const COMPACTOR_LINE_CHARS_MAX: usize = 80;
 
 /// Characters of a query that are read.
 pub const QUERY_CHARS_MAX: usize = 2_000;

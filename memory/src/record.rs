@@ -19,7 +19,7 @@ pub struct Record {
     pub revision: Revision,
     /// When and by whom the record was first written.
     pub created: Provenance,
-    /// When and by whom this version was written.
+    /// When and by whom this version was written; compaction, which writes no text, leaves it as it was.
     pub updated: Provenance,
     /// Loaded, set aside, or forgotten.
     #[serde(default, skip_serializing_if = "Standing::is_active")]

@@ -76,6 +76,12 @@ pub struct Hello {
     /// Present when this connection continues an earlier one.
     #[serde(default)]
     pub resume: Option<Resume>,
+    /// The project is the directory `project` itself, not the one that is found from it.
+    #[serde(default)]
+    pub exact: bool,
+    /// Tokens of what the session keeps for itself, as its command line says.
+    #[serde(default)]
+    pub budget: Option<u32>,
 }
 
 /// What continues an earlier connection of the same shim.
@@ -172,6 +178,8 @@ impl Hello {
             client: None,
             agent_session: None,
             resume: None,
+            exact: false,
+            budget: None,
         }
     }
 
@@ -229,11 +237,13 @@ pub enum ToolSet {
     All,
     /// The tool names, parameters and meaning of zipmem.
     Zipmem,
+    /// The tool names, parameters and meaning of the compactor.
+    Compactor,
 }
 
 impl ToolSet {
     /// All sets, in the order in which they are shown.
-    pub const ALL: [Self; 3] = [Self::Default, Self::All, Self::Zipmem];
+    pub const ALL: [Self; 4] = [Self::Default, Self::All, Self::Zipmem, Self::Compactor];
 
     /// The name on the command line and in the hello.
     pub const fn name(self) -> &'static str {
@@ -241,6 +251,7 @@ impl ToolSet {
             Self::Default => "default",
             Self::All => "all",
             Self::Zipmem => "zipmem",
+            Self::Compactor => "compactor",
         }
     }
 }
@@ -253,7 +264,7 @@ impl fmt::Display for ToolSet {
 
 /// A tool set was named that does not exist; the message lists those that do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown tool set {0:?}, allowed: default, all, zipmem")]
+#[error("unknown tool set {0:?}, allowed: default, all, zipmem, compactor")]
 pub struct UnknownToolSet(pub String);
 
 impl FromStr for ToolSet {

@@ -13,13 +13,15 @@ anchord-mcp: the MCP server of anchord, the memory that coding agents share
 
 Speaks MCP on stdin and stdout; agents start it. It finds the anchord daemon, or starts it.
 
-Usage: anchord-mcp [--project DIR] [--tools SET]
+Usage: anchord-mcp [--project DIR] [--tools SET] [--budget TOKENS] [--state-dir DIR]
 
-  --project DIR  the project whose memory is meant; else ANCHORD_PROJECT,
-                 CLAUDE_PROJECT_DIR or the working directory
-  --tools SET    default, all, or zipmem
-  --version      print the version
-  --help         print this
+  --project DIR    the project whose memory is meant; else ANCHORD_PROJECT,
+                   CLAUDE_PROJECT_DIR or the working directory
+  --tools SET      default, all, zipmem, or compactor
+  --budget TOKENS  what the session may keep active for itself
+  --state-dir DIR  a memory apart: of exactly this directory, made if need be
+  --version        print the version
+  --help           print this
 
 Examples:
   claude mcp add anchord -- anchord-mcp
@@ -64,12 +66,21 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, Str
                     .parse()
                     .map_err(|unknown: <ToolSet as std::str::FromStr>::Err| unknown.to_string())?;
             }
+            "--state-dir" => options.state_dir = Some(PathBuf::from(value()?)),
+            "--budget" => {
+                let tokens = value()?.to_str().and_then(|tokens| tokens.parse().ok());
+                options.budget = Some(
+                    tokens
+                        .filter(|tokens| *tokens > 0)
+                        .ok_or_else(|| format!("{flag} needs a number of tokens"))?,
+                );
+            }
             "--help" | "-h" if attached.is_none() => return Ok(Asked::Help),
             "--version" | "-V" if attached.is_none() => return Ok(Asked::Version),
             _ => {
                 return Err(format!(
-                    "unknown argument `{flag}`, allowed: --project DIR, --tools SET, --version, \
-                     --help"
+                    "unknown argument `{flag}`, allowed: --project DIR, --tools SET, \
+                     --budget TOKENS, --state-dir DIR, --version, --help"
                 ));
             }
         }

@@ -28,13 +28,24 @@ pub struct McpOptions {
     pub project: Option<PathBuf>,
     /// Which tools the agent is offered.
     pub tools: ToolSet,
+    /// Tokens of what the session keeps for itself.
+    pub budget: Option<u32>,
+    /// The directory that is a project by itself; it is made, and comes before `project`.
+    pub state_dir: Option<PathBuf>,
     /// The protocol version to speak: [`PROTOCOL`], another one in tests alone.
     pub protocol: u32,
 }
 
 impl Default for McpOptions {
     fn default() -> Self {
-        Self { program: None, project: None, tools: ToolSet::Default, protocol: PROTOCOL }
+        Self {
+            program: None,
+            project: None,
+            tools: ToolSet::Default,
+            budget: None,
+            state_dir: None,
+            protocol: PROTOCOL,
+        }
     }
 }
 
@@ -42,7 +53,14 @@ impl Default for McpOptions {
 /// parent is gone. To be called first in `main`: it assumes that no other thread runs.
 pub fn run(options: McpOptions) -> ExitCode {
     descriptors::keep_from_children();
-    let mut hello = identity::hello(Role::Mcp, options.project.as_deref());
+    if let Some(Err(reason)) = options.state_dir.as_ref().map(std::fs::create_dir_all) {
+        crate::complain(&format!("cannot make the directory of --state-dir: {reason}"));
+        return ExitCode::FAILURE;
+    }
+    let named = options.state_dir.as_deref().or(options.project.as_deref());
+    let mut hello = identity::hello(Role::Mcp, named);
+    hello.exact = options.state_dir.is_some();
+    hello.budget = options.budget;
     hello.anchord = options.protocol;
     hello.tools = Some(options.tools.name().to_owned());
     let dir = InstanceDir::locate();

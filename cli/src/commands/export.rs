@@ -15,7 +15,7 @@ use crate::exit::Error;
   anchord export > memory-of-parser.md
   anchord export --format json | jq '.records | length'")]
 pub(crate) struct Args {
-    /// markdown for people, json for programs, zipmem as that system's state.json
+    /// markdown for people, json for programs, zipmem or compactor as that system's state.json
     #[arg(long, value_enum, default_value_t = Format::Markdown)]
     format: Format,
     #[command(flatten)]
@@ -27,6 +27,7 @@ enum Format {
     Markdown,
     Json,
     Zipmem,
+    Compactor,
 }
 
 impl Args {
@@ -35,6 +36,7 @@ impl Args {
             Format::Markdown => ExportFormat::Markdown,
             Format::Json => ExportFormat::Json,
             Format::Zipmem => ExportFormat::Zipmem,
+            Format::Compactor => ExportFormat::Compactor,
         };
         let query = ExportQuery { project: self.project.resolve()?, format };
         let document = Client::started(&InstanceDir::locate()?)?.text(api::EXPORT, &query)?;

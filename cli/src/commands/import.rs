@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anchord_daemon::http::api::{self, ImportCounts, ImportParams, ImportReply, ImportSource};
+use anchord_memory::import;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 
@@ -16,7 +17,7 @@ use crate::limits::IMPORT_BYTES_MAX;
 use crate::show;
 use crate::table::{Align, Table};
 
-/// Bring a .zipmem folder's memory over: its state and its staged work
+/// Bring a .zipmem folder's memory over, its state and its staged work, or the compactor's state.json
 ///
 /// Shows the plan and, on a terminal, asks. The same folder again changes nothing; the original is
 /// never touched.
@@ -24,9 +25,10 @@ use crate::table::{Align, Table};
 #[command(after_help = "Examples:
   anchord import .zipmem --dry-run
   anchord import .zipmem
-  anchord import ~/old/.zipmem --project ~/src/parser --yes")]
+  anchord import ~/old/.zipmem --project ~/src/parser --yes
+  anchord import ~/.compactor/state.json")]
 pub(crate) struct Args {
-    /// A .zipmem folder, or its state.json
+    /// A .zipmem folder, or a state.json of zipmem or the compactor
     path: PathBuf,
     #[command(flatten)]
     project: ProjectArg,
@@ -80,13 +82,16 @@ impl Args {
         };
         let state_text = text_of(&state)?.ok_or_else(|| {
             Error::usage(format!("{} does not exist", state.display()))
-                .with_action("Name a .zipmem folder that holds a state.json.")
+                .with_action("Name a folder that holds a state.json, or that file.")
         })?;
         let session = session.map(|path| text_of(&path)).transpose()?.flatten();
         let path = std::path::absolute(&self.path).context("cannot find the working directory")?;
         Ok(ImportParams {
             project: self.project.resolve()?,
-            source: ImportSource::Zipmem,
+            source: match import::is_compactor(&state_text) {
+                true => ImportSource::Compactor,
+                false => ImportSource::Zipmem,
+            },
             path: utf8(path)?,
             state: state_text,
             session,
@@ -121,12 +126,15 @@ fn show_plan(out: &mut dyn Write, plan: &ImportReply, params: &ImportParams) -> 
     writeln!(out, "{from} into {into}")?;
     let mut table =
         Table::new(&[("", Align::Left), ("found", Align::Right), ("new", Align::Right)]);
-    let kinds: [(&str, ImportCounts); 4] = [
-        ("blueprints", plan.blueprints),
-        ("anchors", plan.anchors),
-        ("lessons", plan.lessons),
-        ("sessions", plan.sessions),
-    ];
+    let kinds: Vec<(&str, ImportCounts)> = match params.source {
+        ImportSource::Zipmem => vec![
+            ("blueprints", plan.blueprints),
+            ("anchors", plan.anchors),
+            ("lessons", plan.lessons),
+            ("sessions", plan.sessions),
+        ],
+        ImportSource::Compactor => vec![("notes", plan.notes)],
+    };
     for (name, counts) in kinds {
         table.row([name.to_owned(), counts.found.to_string(), counts.new.to_string()]);
     }

@@ -19,6 +19,12 @@ pub(crate) struct Args {
     /// Which tools the agent is offered
     #[arg(long, value_name = "SET", value_parser = tool_sets(), default_value = ToolSet::Default.name())]
     tools: ToolSet,
+    /// Tokens of what the session keeps for itself [default: by client]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    budget: Option<u32>,
+    /// A memory apart: that of exactly this directory, which is made if need be
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
 }
 
 impl Args {
@@ -27,6 +33,8 @@ impl Args {
             program: std::env::current_exe().ok(),
             project: self.project,
             tools: self.tools,
+            budget: self.budget,
+            state_dir: self.state_dir,
             ..McpOptions::default()
         })
     }

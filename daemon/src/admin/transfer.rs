@@ -1,6 +1,7 @@
 //! Memory as text: what an agent would get, exports, imports.
 
-use anchord_memory::{Memory, Provenance, SessionId, export, import};
+use anchord_memory::import::{self, Compactor, ImportError, ImportOutcome, Zipmem};
+use anchord_memory::{Memory, Plan, Provenance, SessionId, export};
 
 use super::{
     Answer, ask, bad_request, internal, not_found, opened, reference, store_error, write_error,
@@ -38,6 +39,7 @@ pub(crate) async fn export_document(
     let json = match format {
         ExportFormat::Markdown => return Ok(export::markdown(&memory, &record.name)),
         ExportFormat::Zipmem => export::zipmem_state(&memory, &record.name, clock::now()),
+        ExportFormat::Compactor => export::compactor_state(&memory, |_| true),
         ExportFormat::Json => {
             let document = ExportDocument {
                 format: 1,
@@ -58,11 +60,11 @@ pub(crate) async fn export_document(
 
 /// Takes in another system's memory, or shows what that would do.
 pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answer<ImportReply> {
-    let ImportSource::Zipmem = params.source;
     let mut removed = Removed::default();
     let state = without_secrets(&params.state, &mut removed);
     let session = params.session.as_deref().map(|text| without_secrets(text, &mut removed));
-    let zipmem = import::parse(&state, session.as_deref()).map_err(|error| bad_request(&error))?;
+    let source = Source::parse(params.source, &state, session.as_deref())
+        .map_err(|error| bad_request(&error))?;
     let digest = digest(&params);
     let asked = ask(daemon, &params.project)?;
     let by = Provenance {
@@ -75,22 +77,22 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         None => None,
     };
     let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
-    let planned = import::plan_import(&memory, &zipmem, &digest, &by);
-    let counts =
-        |found: usize, new| ImportCounts { found: found.try_into().unwrap_or(u32::MAX), new };
+    let planned = source.plan(&memory, &digest, &by);
     let outcome = &planned.outcome;
     let mut reply = ImportReply {
         project: asked.id.map(|id| asked.reference(daemon, id)),
         applied: false,
         already: outcome.before.is_some(),
         revision: None,
-        blueprints: counts(zipmem.blueprints.len(), outcome.added.blueprints),
-        anchors: counts(zipmem.anchors.len(), outcome.added.anchors),
-        lessons: counts(zipmem.lessons.len(), outcome.added.lessons),
-        sessions: counts(zipmem.rows.len(), outcome.sessions),
+        blueprints: ImportCounts::default(),
+        anchors: ImportCounts::default(),
+        lessons: ImportCounts::default(),
+        sessions: ImportCounts::default(),
+        notes: ImportCounts::default(),
         merged: outcome.merged,
         remarks: remarks(outcome, &removed),
     };
+    source.count(outcome, &mut reply);
     if params.dry_run || reply.already {
         return Ok(reply);
     }
@@ -102,7 +104,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     let open = daemon.projects.open(id).await.map_err(store_error)?;
     let decide: Decide<Memory> = Box::new(move |memory, now| {
         let by = Provenance { time: now, ..by };
-        let plan = import::plan_import(memory, &zipmem, &digest, &by);
+        let plan = source.plan(memory, &digest, &by);
         Ok(Decided { changes: plan.changes, reply: String::new() })
     });
     open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
@@ -112,6 +114,46 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     Ok(reply)
 }
 
+/// What was read of another system.
+enum Source {
+    Zipmem(Zipmem),
+    Compactor(Compactor),
+}
+
+impl Source {
+    fn parse(kind: ImportSource, state: &str, session: Option<&str>) -> Result<Self, ImportError> {
+        match kind {
+            ImportSource::Zipmem => import::parse(state, session).map(Self::Zipmem),
+            ImportSource::Compactor => import::parse_compactor(state).map(Self::Compactor),
+        }
+    }
+
+    fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
+        match self {
+            Self::Zipmem(zipmem) => import::plan_import(memory, zipmem, digest, by),
+            Self::Compactor(items) => import::plan_import_compactor(memory, items, digest, by),
+        }
+    }
+
+    /// What was found, and how much of it is new.
+    fn count(&self, outcome: &ImportOutcome, reply: &mut ImportReply) {
+        let counts =
+            |found: usize, new| ImportCounts { found: found.try_into().unwrap_or(u32::MAX), new };
+        let added = outcome.added;
+        match self {
+            Self::Zipmem(zipmem) => {
+                reply.blueprints = counts(zipmem.blueprints.len(), added.blueprints);
+                reply.anchors = counts(zipmem.anchors.len(), added.anchors);
+                reply.lessons = counts(zipmem.lessons.len(), added.lessons);
+                reply.sessions = counts(zipmem.rows.len(), outcome.sessions);
+            }
+            Self::Compactor(compactor) => {
+                reply.notes = counts(compactor.items.len(), added.notes);
+            }
+        }
+    }
+}
+
 async fn establish_project(daemon: &Daemon, located: Located) -> Answer<ProjectId> {
     crate::sessions::establish_in_registry(daemon, located)
         .await
@@ -119,7 +161,7 @@ async fn establish_project(daemon: &Daemon, located: Located) -> Answer<ProjectI
 }
 
 /// What of the source needs a word: what stayed as it was here, and what could not be used.
-fn remarks(outcome: &import::ImportOutcome, removed: &Removed) -> Vec<String> {
+fn remarks(outcome: &ImportOutcome, removed: &Removed) -> Vec<String> {
     let taken =
         (!removed.is_empty()).then(|| format!("secrets were taken out: {}", removed.kinds()));
     let kept = outcome

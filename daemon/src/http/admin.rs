@@ -116,7 +116,7 @@ async fn export(
     let text = admin::export_document(&daemon, &query.project, query.format).await?;
     let kind = match query.format {
         ExportFormat::Markdown => "text/markdown; charset=utf-8",
-        ExportFormat::Json | ExportFormat::Zipmem => "application/json",
+        ExportFormat::Json | ExportFormat::Zipmem | ExportFormat::Compactor => "application/json",
     };
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -443,6 +443,8 @@ pub enum ExportFormat {
     Json,
     /// A zipmem `state.json`.
     Zipmem,
+    /// A `state.json` of the compactor.
+    Compactor,
 }
 
 /// Everything a project remembers, as JSON: records at their newest version whatever their standing, and
@@ -485,6 +487,8 @@ pub struct ImportParams {
 pub enum ImportSource {
     /// `.zipmem/state.json` and `.zipmem/session.json`.
     Zipmem,
+    /// The compactor's `state.json`.
+    Compactor,
 }
 
 /// What an import does, or did.
@@ -508,6 +512,9 @@ pub struct ImportReply {
     pub lessons: ImportCounts,
     /// Session rows.
     pub sessions: ImportCounts,
+    /// Notes.
+    #[serde(default)]
+    pub notes: ImportCounts,
     /// Items that go into records that are there.
     #[serde(default)]
     pub merged: u32,

@@ -220,7 +220,10 @@ impl Context {
 
     /// Whose budget the session's own notes have.
     pub(crate) fn holder(&self) -> budgets::Holder {
-        budgets::Holder { client: self.session.client().to_string(), flag: None }
+        budgets::Holder {
+            client: self.session.client().to_string(),
+            flag: self.session.hello.budget,
+        }
     }
 
     /// A record that was looked at is active again. The answer does not wait on the outcome: at worst the record

@@ -83,11 +83,13 @@ impl ToolSpec {
         P: DeserializeOwned + JsonSchema + 'static,
         F: Future<Output = Result<String, ToolError>> + Send + 'static,
     {
-        let annotations = ToolAnnotations::new()
-            .read_only(effect == Effect::Reads)
-            .destructive(effect == Effect::Removes)
-            .idempotent(true)
-            .open_world(false);
+        // What the specification has for a default is left out: every session pays for it.
+        let annotations = match effect {
+            Effect::Reads => ToolAnnotations::new().read_only(true),
+            Effect::Adds => ToolAnnotations::new().destructive(false),
+            Effect::Removes => ToolAnnotations::new().destructive(true),
+        };
+        let annotations = annotations.open_world(false);
         let mut definition = Tool::new(name, description, schema_of::<P>());
         definition.annotations = Some(annotations);
         let run: Run = Arc::new(move |context, arguments| {
@@ -151,13 +153,16 @@ fn tidy(schema: &mut Value) {
             if object.get("title").is_some_and(Value::is_string) {
                 object.remove("title");
             }
-            object.remove("format");
+            // Not the parameter of this name.
+            if object.get("format").is_some_and(Value::is_string) {
+                object.remove("format");
+            }
             object.remove("minimum");
             let says_nothing = |default: &Value| match default {
                 Value::Null => true,
                 Value::String(text) => text.is_empty(),
                 Value::Array(items) => items.is_empty(),
-                Value::Bool(set) => !set,
+                Value::Bool(_) => true,
                 Value::Number(_) | Value::Object(_) => false,
             };
             if object.get("default").is_some_and(says_nothing) {

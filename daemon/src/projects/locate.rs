@@ -122,6 +122,19 @@ pub fn locate(start: &Path, explicit: bool, facts: &Surroundings) -> Result<Loca
     }
 }
 
+/// The project that is this directory itself: its own where it is a repository's root, whatever is above it.
+pub fn locate_exactly(directory: &Path) -> Result<Located, NotAProject> {
+    let root = self::directory(directory)
+        .map_err(|source| NotAProject::Unreadable { path: directory.to_owned(), source })?;
+    if root.iter().any(|name| name == git::DOT_GIT) {
+        return Err(NotAProject::Excluded { path: root, what: "within a git directory" });
+    }
+    Ok(match git::at(&root) {
+        Some(found) => beneath(found, &root),
+        None => plain(&root),
+    })
+}
+
 /// The project at `root`, which is where git's layout was found or beneath it.
 fn beneath(found: Found, root: &Path) -> Located {
     match found {

@@ -16,7 +16,7 @@ pub use files::{Changed, Excerpt, FileRefusal, Presence, ProjectFiles};
 pub use identity::{
     EstablishError, Established, Resolution, Status, Stored, establish, identify, link,
 };
-pub use locate::{GitPlace, Located, NotAProject, Surroundings, locate};
+pub use locate::{GitPlace, Located, NotAProject, Surroundings, locate, locate_exactly};
 pub use registry::{
     EndedSession, Place, ProjectId, ProjectRecord, Registry, RegistryChange, SessionRecord,
 };

@@ -15,6 +15,7 @@ use crate::project::{Decide, Decided, OpenProject, WriteError, Written, unwound}
 use crate::projects::{
     EstablishError, Established, Located, NotAProject, ProjectFiles, ProjectId, Registry,
     RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify, locate,
+    locate_exactly,
 };
 use crate::store::{Call, StoreError};
 use crate::{clock, limits};
@@ -305,7 +306,9 @@ fn find(
     surroundings: &Surroundings,
 ) -> Result<Place, BindError> {
     let named = hello.project.as_deref();
-    if let Some(id) = named.and_then(|named| named.parse().ok().map(ProjectId)) {
+    if let Some(id) =
+        named.filter(|_| !hello.exact).and_then(|named| named.parse().ok().map(ProjectId))
+    {
         return match registry.project(id) {
             Some(project) if !is_foreign(hello) => {
                 Ok(Place::Here(locate(&project.root, true, surroundings)?))
@@ -317,6 +320,9 @@ fn find(
     if is_foreign(hello) {
         let known = named.and_then(|named| registry.project_at(Path::new(named)));
         return known.map(|project| Place::Foreign(project.id)).ok_or(BindError::Foreign);
+    }
+    if let Some(named) = named.filter(|_| hello.exact) {
+        return Ok(Place::Here(locate_exactly(Path::new(named))?));
     }
     let start = named.or(hello.cwd.as_deref()).unwrap_or("/");
     Ok(Place::Here(locate(Path::new(start), named.is_some(), surroundings)?))

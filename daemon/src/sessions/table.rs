@@ -1,6 +1,6 @@
 //! The table of sessions: who is connected, who was, and which connection is whose.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -9,6 +9,7 @@ use anchord_proto::hello::{Hello, ToolSet};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::bind::{is_dead, is_foreign_process};
 use super::{Connection, Session};
 use crate::{clock, secrets};
 
@@ -191,6 +192,18 @@ impl SessionTable {
                 orphan: row.orphan,
             })
             .collect()
+    }
+
+    /// Those that go on, or may: connected, or of a process that is certainly there.
+    pub(crate) fn live(&self) -> BTreeSet<SessionId> {
+        let lives = |standing: &Standing| {
+            let hello = &standing.session.hello;
+            standing.disconnected.is_none()
+                || !(is_foreign_process(hello.pidns)
+                    || is_dead(hello.pid, hello.pid_start, hello.boot.as_deref()))
+        };
+        // Processes are looked at without the lock.
+        self.all().into_iter().filter(lives).map(|standing| standing.session.id.clone()).collect()
     }
 
     /// Open connections of shims.

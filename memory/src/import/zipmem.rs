@@ -123,7 +123,7 @@ pub fn parse(state: &str, session: Option<&str>) -> Result<Zipmem, ImportError> 
     Ok(zipmem)
 }
 
-fn object(file: &'static str, text: &str) -> Result<Map<String, Value>, ImportError> {
+pub(super) fn object(file: &'static str, text: &str) -> Result<Map<String, Value>, ImportError> {
     // Editors on some systems put a mark there.
     let text = text.trim_start_matches('\u{feff}');
     match serde_json::from_str(text) {
@@ -269,7 +269,7 @@ fn items<T>(dated: Vec<Dated<T>>) -> Vec<T> {
 }
 
 /// A text that is there and not blank, verbatim.
-fn text(fields: &Map<String, Value>, name: &str) -> Option<String> {
+pub(super) fn text(fields: &Map<String, Value>, name: &str) -> Option<String> {
     let text = fields.get(name).and_then(Value::as_str)?;
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
@@ -280,7 +280,7 @@ fn line(fields: &Map<String, Value>, name: &str) -> Option<String> {
 }
 
 /// A time as text (RFC 3339) or as milliseconds.
-fn time(fields: &Map<String, Value>, name: &str) -> Option<Timestamp> {
+pub(super) fn time(fields: &Map<String, Value>, name: &str) -> Option<Timestamp> {
     match fields.get(name)? {
         Value::Number(number) => number.as_i64().map(Timestamp),
         Value::String(text) => Timestamp::parse(text),

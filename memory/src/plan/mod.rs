@@ -2,6 +2,7 @@
 //! shown, journalled and applied. A planner that refuses has written nothing.
 
 mod checkpoint;
+mod compact;
 mod configure;
 mod find;
 mod forget;
@@ -12,6 +13,7 @@ mod save;
 mod update;
 
 pub use checkpoint::{CheckpointOutcome, plan_checkpoint};
+pub use compact::CompactionOutcome;
 pub use configure::plan_configure;
 pub use find::{find, find_fact};
 pub use forget::{ForgetOutcome, plan_forget};
@@ -21,6 +23,7 @@ pub use save::{Save, SaveOutcome, plan_save};
 pub use update::{Update, UpdateOutcome, is_expired, plan_update, plan_use};
 
 pub(crate) use find::at_version;
+pub(crate) use note::has_room;
 pub(crate) use row::{Row, put_row, stored_row};
 
 use crate::change::Change;

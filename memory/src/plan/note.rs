@@ -145,7 +145,7 @@ fn told(
 }
 
 /// Refuses a note that there is no room for.
-fn has_room(totals: Totals, note: &NewNote) -> Result<(), Refusal> {
+pub(crate) fn has_room(totals: Totals, note: &NewNote) -> Result<(), Refusal> {
     if totals.notes_kept >= NOTES_MAX {
         let why = format!("has no room: {NOTES_MAX} are kept; memory_forget what no longer holds");
         return Err(Refusal::invalid("this project's notes", why));

@@ -4,6 +4,8 @@
 
 mod budget;
 mod changes;
+mod compact;
+pub mod compactor;
 pub(crate) mod item;
 mod list;
 mod load;
@@ -17,6 +19,7 @@ pub mod zipmem;
 
 pub use budget::{budget, percent};
 pub use changes::changes_since;
+pub use compact::{compaction, compaction_plan};
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use record::{record, record_page};

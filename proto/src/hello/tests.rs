@@ -23,6 +23,8 @@ fn full() -> Hello {
         client: Some("codex".to_owned()),
         agent_session: Some("s".to_owned()),
         resume: Some(Resume { token: "t".to_owned(), revision: Some("2025-06-18".to_owned()) }),
+        exact: true,
+        budget: Some(60_000),
     }
 }
 
@@ -33,7 +35,7 @@ fn the_bytes_of_a_hello_are_frozen() {
         r#"{"anchord":1,"role":"mcp","build":"0.1.0","instance":"01234567-89ab-4def-8123-456789abcdef","#,
         r#""pid":12,"pid_start":345,"boot":"b","pidns":4026531836,"agent_pid":11,"cwd":"/p","#,
         r#""cwd_dev":1,"cwd_ino":2,"project":"/p","tools":"default","client":"codex","#,
-        r#""agent_session":"s","resume":{"token":"t","revision":"2025-06-18"}}"#,
+        r#""agent_session":"s","resume":{"token":"t","revision":"2025-06-18"},"exact":true,"budget":60000}"#,
     );
     assert_eq!(serde_json::to_string(&full()).unwrap(), frozen);
     assert_eq!(Hello::read(frozen.as_bytes(), 1), Ok((full(), 1)));
@@ -149,7 +151,10 @@ fn tool_sets_have_names_and_an_unknown_one_is_told_them() {
     for set in ToolSet::ALL {
         assert_eq!(set.name().parse(), Ok(set));
     }
-    let unknown = "compactor".parse::<ToolSet>().unwrap_err().to_string();
-    assert_eq!(unknown, r#"unknown tool set "compactor", allowed: default, all, zipmem"#);
+    let unknown = "everything".parse::<ToolSet>().unwrap_err().to_string();
+    assert_eq!(
+        unknown,
+        r#"unknown tool set "everything", allowed: default, all, zipmem, compactor"#
+    );
     assert!(ToolSet::ALL.iter().all(|set| unknown.contains(set.name())));
 }

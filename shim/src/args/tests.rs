@@ -29,10 +29,19 @@ fn flags_take_their_value_apart_or_attached() {
 }
 
 #[test]
+fn a_budget_and_a_directory_of_its_own_are_taken() {
+    let options = options(&["--budget=60000", "--state-dir", "notes"]);
+    assert_eq!(
+        (options.budget, options.state_dir.as_deref()),
+        (Some(60_000), Some(Path::new("notes")))
+    );
+}
+
+#[test]
 fn help_shows_every_flag_and_every_set() {
     assert!(matches!(parsed(&["--help"]), Ok(Asked::Help)));
     assert!(matches!(parsed(&["--version"]), Ok(Asked::Version)));
-    for word in ["--project", "--tools", "--version", "--help"] {
+    for word in ["--project", "--tools", "--budget", "--state-dir", "--version", "--help"] {
         assert!(HELP.contains(word));
     }
     for set in ToolSet::ALL {
@@ -45,14 +54,18 @@ fn what_is_wrong_is_answered_with_what_is_right() {
     let wrong = |arguments: &[&str]| parsed(arguments).unwrap_err();
     assert_eq!(
         wrong(&["--toolz", "all"]),
-        "unknown argument `--toolz`, allowed: --project DIR, --tools SET, --version, --help"
+        "unknown argument `--toolz`, allowed: --project DIR, --tools SET, --budget TOKENS, \
+         --state-dir DIR, --version, --help"
     );
     assert_eq!(
         wrong(&["--tools", "some"]),
-        r#"unknown tool set "some", allowed: default, all, zipmem"#
+        r#"unknown tool set "some", allowed: default, all, zipmem, compactor"#
     );
     assert_eq!(wrong(&["--tools"]), "--tools needs a value");
     assert_eq!(wrong(&["--project="]), "--project needs a value");
+    for tokens in ["many", "0", "-1", "1.5"] {
+        assert_eq!(wrong(&["--budget", tokens]), "--budget needs a number of tokens");
+    }
     assert!(wrong(&["--help=yes"]).starts_with("unknown argument"));
     assert!(wrong(&["/src/app"]).starts_with("unknown argument"));
 }

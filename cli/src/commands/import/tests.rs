@@ -25,6 +25,9 @@ fn state_and_staged_work_are_read_and_a_missing_session_is_fine() {
     assert_eq!(params.session.as_deref(), Some("{}"));
     let params = args(folder.join("state.json"), scratch.path()).read().unwrap();
     assert_eq!(params.session, None, "only the file that was named is read");
+    assert_eq!(params.source, ImportSource::Zipmem);
+    std::fs::write(folder.join("state.json"), "{\"version\":1,\"items\":[]}").unwrap();
+    assert_eq!(args(folder, scratch.path()).read().unwrap().source, ImportSource::Compactor);
 }
 
 #[test]
@@ -54,6 +57,7 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
         anchors: ImportCounts { found: 3, new: 3 },
         lessons: ImportCounts::default(),
         sessions: ImportCounts { found: 2, new: 2 },
+        notes: ImportCounts::default(),
         merged: 1,
         remarks: vec!["1 anchor points outside the project and is left out.".into()],
     };
@@ -69,6 +73,17 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
       anchors         3    3
       lessons         0    0
       sessions        2    2
+      1 item of these merged into records that are there
+      1 anchor points outside the project and is left out.
+    ");
+    let compactor = ImportParams { source: ImportSource::Compactor, ..params.clone() };
+    let mut out = anstream::StripStream::new(Vec::new());
+    plan.notes = ImportCounts { found: 7, new: 6 };
+    show_plan(&mut out, &plan, &compactor).unwrap();
+    insta::assert_snapshot!(String::from_utf8(out.into_inner()).unwrap(), @r"
+    /src/parser/.zipmem into /src/parser
+             found  new
+      notes      7    6
       1 item of these merged into records that are there
       1 anchor points outside the project and is left out.
     ");

@@ -241,6 +241,37 @@ async fn an_import_is_shown_done_once_and_known_again() {
 }
 
 #[tokio::test]
+async fn the_compactor_s_items_are_recalled_whoever_asks_and_go_back_out() {
+    let world = World::new().await;
+    let demo = world.directory("demo").display().to_string();
+    let state = json!({ "version": 1, "items": [{ "content": "port 4000", "importance": 9 }] });
+    let import = json!({
+        "project": demo, "source": "compactor", "path": "state.json",
+        "state": state.to_string(), "dry_run": false,
+    });
+    let done = post_json(&world, api::IMPORT, import.clone()).await;
+    assert_eq!(
+        (&done["applied"], &done["notes"]),
+        (&json!(true), &json!({ "found": 1, "new": 1 }))
+    );
+    assert_eq!(post_json(&world, api::IMPORT, import).await["already"], true);
+
+    let mut shim = world.shim_with("compactor").await;
+    let recalled = shim.call("recall", json!({})).await;
+    assert!(recalled.contains("importance:9") && recalled.contains("port 4000"), "{recalled}");
+    shim.call("store", json!({ "content": "my own" })).await;
+    let mut shim = world.shim().await;
+    let listed = shim.call("memory_load", json!({})).await;
+    assert!(listed.contains("port 4000"), "{listed}");
+
+    let export = format!("{}?project={demo}&format=compactor", api::EXPORT);
+    let state = get_json(&world, &export).await;
+    let contents: Vec<&Value> =
+        state["items"].as_array().unwrap().iter().map(|item| &item["content"]).collect();
+    assert_eq!(contents, ["port 4000", "my own"]);
+}
+
+#[tokio::test]
 async fn stop_begins_to_drain() {
     let world = World::new().await;
     let stopped = post_json(&world, api::STOP, json!({})).await;

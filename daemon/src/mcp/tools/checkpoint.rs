@@ -13,18 +13,16 @@ use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {
-    /// How the work stands, one or two sentences
     summary: Option<String>,
-    /// Settled and lasting; kept verbatim
     #[serde(default)]
     blueprints: Vec<BlueprintParams>,
-    /// Where code is and why it matters
     #[serde(default)]
     anchors: Vec<AnchorParams>,
-    /// Learned from a failure
     #[serde(default)]
     lessons: Vec<LessonParams>,
+    /// As in memory_note
     #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     notes: Vec<NoteParams>,
 }
 
@@ -33,8 +31,8 @@ pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_checkpoint",
         format!(
-            "Stage progress: after a decision, a finding, a fixed failure, before a risky or long step. \
-             Cheap; survives crashes; private until memory_save.\n{WHERE_IT_GOES}"
+            "Stage progress: after a decision, a finding, a fixed failure, before a risky step. Survives \
+             crashes; private until memory_save.\n{WHERE_IT_GOES}"
         ),
         Effect::Adds,
         run,

@@ -24,6 +24,7 @@ enum Format {
     /// One record a line
     Json,
     Zipmem,
+    Compactor,
 }
 
 /// The tool.
@@ -43,6 +44,10 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let text = match params.format {
         Format::Markdown => export::markdown(memory, &name),
         Format::Zipmem => export::zipmem_state(memory, &name, clock::now()).to_string(),
+        Format::Compactor => {
+            let reader = context.reader();
+            export::compactor_state(memory, |record| reader.sees(record)).to_string()
+        }
         Format::Json => {
             let reader = context.reader();
             lines(memory, &reader)?

@@ -10,9 +10,7 @@ use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {
-    /// b12, a3, l7, n9
     id: String,
-    /// Refuse when the record is at another version
     expected_version: Option<u32>,
 }
 

@@ -21,12 +21,9 @@ struct Params {
     id: Option<String>,
     /// A fact's
     key: Option<String>,
-    /// An earlier one
     version: Option<u32>,
-    /// For an anchor: read its lines from the file now
     #[serde(default)]
     expand: bool,
-    /// From an earlier answer: what did not fit
     cursor: Option<String>,
 }
 
@@ -34,7 +31,7 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_get",
-        "One record in full, by id or key; with expand, an anchor's code as it is in the file now.",
+        "One record in full, by id or key; expand: an anchor's code as it is now.",
         Effect::Reads,
         run,
     )

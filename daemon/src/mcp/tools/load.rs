@@ -13,11 +13,11 @@ use crate::sessions::View;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {
-    /// Only these; all when left out
+    /// As notes, lessons
+    #[schemars(with = "Option<Vec<String>>")]
     sections: Option<Vec<Section>>,
-    /// From an earlier answer: what did not fit
     cursor: Option<String>,
-    /// Also show what others changed since this revision
+    /// Revision: what others changed since
     since: Option<u64>,
 }
 
@@ -47,8 +47,8 @@ impl From<Section> for Kind {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_load",
-        "Call first, at the start of a session and after a compaction: what earlier and parallel \
-         sessions settled, learned and where code is.",
+        "Call first, and again after a compaction: what earlier and parallel sessions settled, learned and \
+         where code is.",
         Effect::Reads,
         run,
     )

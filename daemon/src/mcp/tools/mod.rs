@@ -1,6 +1,7 @@
 //! The tools, one file each, and the sets they are offered in.
 
 mod checkpoint;
+mod compactor;
 mod configure;
 mod export;
 mod forget;
@@ -54,6 +55,7 @@ impl ToolList {
             ToolSet::Default => default(),
             ToolSet::All => [default(), rest()].concat(),
             ToolSet::Zipmem => zipmem::specs(),
+            ToolSet::Compactor => compactor::specs(),
         };
         #[cfg(feature = "test-hooks")]
         let tools = [tools, test_hooks::specs()].concat();
@@ -94,6 +96,7 @@ impl ToolList {
         match self.set {
             ToolSet::Default | ToolSet::All => guide::INSTRUCTIONS,
             ToolSet::Zipmem => guide::ZIPMEM_INSTRUCTIONS,
+            ToolSet::Compactor => guide::COMPACTOR_INSTRUCTIONS,
         }
     }
 
@@ -101,15 +104,17 @@ impl ToolList {
     pub(crate) fn error_text(&self, tool: &str, text: &str) -> String {
         match self.set {
             ToolSet::Default | ToolSet::All => text.to_owned(),
-            ToolSet::Zipmem => {
-                // It names the call itself; what ours say of that would be said twice.
-                let own = text.strip_prefix(tool).and_then(|rest| rest.strip_prefix(": "));
-                let why =
-                    own.or_else(|| Some(text.strip_prefix("failed to ")?.split_once(": ")?.1));
-                format!("{tool} failed: {}", why.unwrap_or(text))
-            }
+            // It names the call itself; what ours say of that would be said twice.
+            ToolSet::Zipmem => format!("{tool} failed: {}", reason(tool, text)),
+            ToolSet::Compactor => reason(tool, text).replace("memory_forget", "forget"),
         }
     }
+}
+
+/// What a failure says besides the call that failed.
+fn reason<'a>(tool: &str, text: &'a str) -> &'a str {
+    let own = text.strip_prefix(tool).and_then(|rest| rest.strip_prefix(": "));
+    own.or_else(|| Some(text.strip_prefix("failed to ")?.split_once(": ")?.1)).unwrap_or(text)
 }
 
 impl std::fmt::Debug for ToolList {

@@ -14,20 +14,17 @@ use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 #[serde(deny_unknown_fields)]
 struct Params {
     content: Option<String>,
-    /// Makes it a fact, replaced in place
     key: Option<String>,
-    /// Stands for a long content when room is short
     #[serde(default)]
     summary: String,
     #[serde(default)]
     tags: Vec<String>,
     /// 1-10
     importance: Option<u8>,
-    /// session: seen by you alone
+    /// session: for you alone
     scope: Option<ScopeParams>,
     /// 30d, 12h or 2026-12-01
     expires: Option<String>,
-    /// Never archived
     #[serde(default)]
     pinned: bool,
     /// Many: objects of these fields
@@ -40,8 +37,8 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_note",
-        "Store anything worth having again: a decision, error, requirement, command, file content. Kept at \
-         once. With a key it is a fact: memory_get finds it, a later write replaces it.",
+        "Store anything worth having again, at once: a decision, error, requirement, file content. With a key: a \
+         fact that memory_get finds.",
         Effect::Adds,
         run,
     )

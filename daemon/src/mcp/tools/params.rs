@@ -10,10 +10,12 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object with category, title, content")]
 pub(super) struct BlueprintParams {
+    /// As in the table
+    #[schemars(with = "String")]
     category: CategoryParams,
     title: String,
     content: String,
-    /// false: may be replaced, or replaces the one stored
+    /// false: replaceable, or replaces
     #[serde(default = "yes")]
     immutable: bool,
 }
@@ -34,14 +36,12 @@ pub(super) struct AnchorParams {
     file: String,
     /// "42-67" or "42"
     lines: String,
-    /// one line
     concept: String,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object with summary, detail, files")]
 pub(super) struct LessonParams {
-    /// one line
     summary: String,
     #[serde(default)]
     detail: String,

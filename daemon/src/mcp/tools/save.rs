@@ -12,20 +12,21 @@ use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {
-    /// What this session did and what is open, for whoever comes next
+    /// What was done and what is open
     session_summary: String,
-    /// Settled and lasting; kept verbatim
+    /// These four as in memory_checkpoint
     #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     blueprints: Vec<BlueprintParams>,
-    /// Where code is and why it matters
     #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     anchors: Vec<AnchorParams>,
-    /// Learned from a failure
     #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     lessons: Vec<LessonParams>,
     #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     notes: Vec<NoteParams>,
-    /// Refuse, and show what changed, when memory is at another revision
     expected_revision: Option<u64>,
 }
 
@@ -33,8 +34,7 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_save",
-        "Fold what is staged, and this, into shared memory. Call when a piece of work is done and \
-         before the session ends. May be called again; the session keeps one row.",
+        "Fold what is staged, and this, into shared memory: when a piece of work is done, and before you end.",
         Effect::Adds,
         run,
     )

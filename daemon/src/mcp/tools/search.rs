@@ -18,24 +18,21 @@ struct Params {
     /// Words, "a phrase", -without
     #[serde(default)]
     query: String,
-    /// A fact's
     key: Option<String>,
-    /// With all of these
     #[serde(default)]
     tags: Vec<String>,
+    /// As note, lesson
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     kinds: Vec<KindParams>,
     scope: Option<ScopeParams>,
-    /// About this file or directory
     file: Option<String>,
-    /// Written since: 2026-11-02
+    /// 2026-11-02
     since: Option<String>,
-    /// Written before
     until: Option<String>,
     limit: Option<usize>,
     max_tokens: Option<u32>,
     cursor: Option<String>,
-    /// Say why each was found
     #[serde(default)]
     explain: bool,
 }
@@ -44,8 +41,7 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_search",
-        "Find what is remembered, best first: before you look for code, an error or a decision that someone \
-         may have met before.",
+        "Find what is remembered, best first. Before you search code, or meet an error.",
         Effect::Reads,
         run,
     )

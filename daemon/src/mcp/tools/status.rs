@@ -16,8 +16,7 @@ struct Params {}
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_status",
-        "What is stored here: counts, revision, size against limits, what this session has staged, \
-         who else is live in this project.",
+        "Counts, budget, revision, limits, what you have staged, who else is live here.",
         Effect::Reads,
         run,
     )

@@ -16,12 +16,11 @@ struct Params {
     summary: Option<String>,
     content: Option<String>,
     tags: Option<Vec<String>>,
-    /// 1-10
     importance: Option<u8>,
     pinned: Option<bool>,
-    /// 30d, a date, or never
+    /// or never
     expires: Option<String>,
-    /// project: share your own note
+    /// project: share yours
     scope: Option<ScopeParams>,
     expected_version: Option<u32>,
 }
@@ -30,7 +29,7 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_update",
-        "Change a note, or pin or tag any record. Only what is given changes; what was archived is active again.",
+        "Change a note, or pin or tag any record. Only what is given changes.",
         Effect::Adds,
         run,
     )

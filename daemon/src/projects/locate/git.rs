@@ -23,7 +23,7 @@ use crate::limits::{GIT_CONFIG_BYTES_MAX, GIT_POINTER_BYTES_MAX};
 
 mod config;
 
-const DOT_GIT: &str = ".git";
+pub(super) const DOT_GIT: &str = ".git";
 
 /// A git repository as seen from one of its worktrees. All paths are canonical.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -345,3 +345,22 @@ fn gits_own_layouts_are_read_as_git_reads_them() {
     git(&at("apart"), &["config", "core.worktree", "../apart"]);
     expect_as_git("apart");
 }
+
+#[test]
+fn a_directory_that_is_meant_itself_is_its_own_project_wherever_it_lies() {
+    let scratch = Scratch::new();
+    let root = scratch.repository("app");
+    let inside = scratch.dir("app/.notes");
+    let located = locate_exactly(&inside).unwrap();
+    assert_eq!(
+        (located.root.as_path(), &located.git, &located.part),
+        (inside.as_path(), &None, &None)
+    );
+    // Once its id is there, the search would take it for a part of the repository.
+    scratch.dir("app/.notes/.anchord");
+    assert_eq!(locate_exactly(&inside).unwrap(), located);
+    assert_eq!(locate_exactly(&root).unwrap(), scratch.locate(&root));
+    let refused = locate_exactly(&root.join(".git/refs")).unwrap_err();
+    assert!(refused.to_string().contains("is within a git directory"), "{refused}");
+    assert!(locate_exactly(&scratch.path.join("missing")).is_err());
+}

@@ -1,0 +1,147 @@
+//! What adds: `store` and `bulk_store`.
+
+use anchord_memory::render::compactor as form;
+use anchord_memory::render::compactor::Usage;
+use anchord_memory::{
+    FailedNote, Memory, NewNote, NotesOutcome, Provenance, Refusal, Staged, plan_notes,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Caller;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(expecting = "an object with content and, if need be, summary, tags, importance")]
+struct ItemParams {
+    /// What you want to have again, verbatim
+    content: String,
+    /// Stands for a long content when the budget is tight
+    #[serde(default)]
+    summary: String,
+    /// Comma-separated; found in the content when left out
+    #[serde(default)]
+    #[schemars(with = "String")]
+    tags: Tags,
+    /// 1 (may go first) to 10
+    importance: Option<u8>,
+}
+
+/// Text as that system has it, or a list, which agents write as well.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "tags separated by commas")]
+enum Tags {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Default for Tags {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct BulkParams {
+    /// A JSON array of objects with content, summary, tags, importance
+    #[schemars(with = "String")]
+    items: Value,
+}
+
+impl ItemParams {
+    fn into_note(self) -> NewNote {
+        let tags = match self.tags {
+            Tags::Text(text) => text.split(',').map(str::to_owned).collect(),
+            Tags::List(tags) => tags,
+        };
+        NewNote {
+            content: self.content,
+            summary: self.summary,
+            tags,
+            importance: self.importance,
+            private: true,
+            ..NewNote::default()
+        }
+    }
+}
+
+pub(super) fn specs() -> Vec<ToolSpec> {
+    vec![
+        ToolSpec::new(
+            "store",
+            "Keep something outside of your context: a decision, an error and its cause, a requirement, output you \
+             may need again. On disk when it answers.",
+            Effect::Adds,
+            store,
+        )
+        .needed_first(),
+        ToolSpec::new(
+            "bulk_store",
+            "Store many items at once; one that cannot be stored fails alone and is named.",
+            Effect::Adds,
+            bulk_store,
+        ),
+    ]
+}
+
+async fn store(context: Context, params: ItemParams) -> Result<String, ToolError> {
+    let caller = Caller::of(&context);
+    let notes = vec![Ok(params.into_note())];
+    let plan = move |memory: &Memory, by: &Provenance, _| {
+        let plan = plan_notes(memory, by, notes.clone())?;
+        let reply = form::store(&plan.outcome, &caller.usage_after(memory, &plan.changes));
+        Ok((plan.changes, reply))
+    };
+    context.write("store", Staged::default(), plan).await
+}
+
+async fn bulk_store(context: Context, params: BulkParams) -> Result<String, ToolError> {
+    let items = match params.items {
+        Value::String(text) => serde_json::from_str::<Value>(&text)
+            .map_err(|error| ToolError::Caller(format!("items is not JSON: {error}")))?,
+        items => items,
+    };
+    let Value::Array(items) = items else {
+        return Err(ToolError::Caller("items is not a JSON array".to_owned()));
+    };
+    if items.is_empty() {
+        return Err(ToolError::Caller("items is an empty array".to_owned()));
+    }
+    let notes: Vec<Result<NewNote, Refusal>> = items.into_iter().enumerate().map(note).collect();
+    let caller = Caller::of(&context);
+    let plan = move |memory: &Memory, by: &Provenance, _| {
+        let (changes, outcome) = match plan_notes(memory, by, notes.clone()) {
+            Ok(plan) => (plan.changes, plan.outcome),
+            Err(refusal) => (Vec::new(), all_failed(memory, by, &notes).ok_or(refusal)?),
+        };
+        let usage: Usage = caller.usage_after(memory, &changes);
+        Ok((changes, form::bulk_store(&outcome, &usage)))
+    };
+    context.write("bulk_store", Staged::default(), plan).await
+}
+
+fn note((at, item): (usize, Value)) -> Result<NewNote, Refusal> {
+    let params: ItemParams = serde_path_to_error::deserialize(item).map_err(|error| {
+        let path = error.path().to_string();
+        let place = format!("items[{at}]");
+        let field = if path == "." { place } else { format!("{place}.{path}") };
+        Refusal::Invalid { field, why: format!("cannot be read: {}", error.inner()) }
+    })?;
+    Ok(params.into_note())
+}
+
+/// Why each failed, when that is why the whole call is refused.
+fn all_failed(
+    memory: &Memory,
+    by: &Provenance,
+    notes: &[Result<NewNote, Refusal>],
+) -> Option<NotesOutcome> {
+    let alone = |(at, note): (usize, &Result<NewNote, Refusal>)| {
+        let why = plan_notes(memory, by, vec![note.clone()]).err()?;
+        Some(FailedNote { at, why })
+    };
+    let failed = notes.iter().enumerate().map(alone).collect::<Option<Vec<_>>>()?;
+    Some(NotesOutcome { failed, ..NotesOutcome::default() })
+}

@@ -1,0 +1,307 @@
+//! That system's calls as its users make them, its replies, and what the original gets wrong.
+
+use anchord_proto::hello::Hello;
+use serde_json::{Value, json};
+
+use crate::testing::{Shim, World, dead};
+
+/// A shim of that set whose process is gone once it hangs up.
+fn hello(world: &World) -> Hello {
+    Hello { tools: Some("compactor".to_owned()), ..dead(world.hello()) }
+}
+
+async fn shim(world: &World) -> Shim {
+    shim_of(world, hello(world)).await
+}
+
+async fn shim_of(world: &World, hello: Hello) -> Shim {
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    shim
+}
+
+/// Hangs up, and waits until the daemon has noticed.
+async fn gone(world: &World, shim: Shim) {
+    let session = anchord_memory::SessionId::new(shim.welcome.session.as_deref().unwrap());
+    drop(shim);
+    crate::testing::poll(|| (!world.daemon.sessions().live().contains(&session)).then_some(()))
+        .await;
+}
+
+fn decision() -> Value {
+    json!({ "content": "We decided that the port is 4000.", "tags": "port, Network", "importance": 8 })
+}
+
+fn long() -> String {
+    "The parser reads one token at a time. ".repeat(12)
+}
+
+/// The id in a reply to `store`.
+fn id_in(said: &str) -> String {
+    said.split(['[', ']']).nth(1).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn items_are_stored_recalled_and_listed() {
+    let world = World::new().await;
+    let mut shim = shim(&world).await;
+    insta::assert_snapshot!(shim.call("recall", json!({})).await, @r"
+    Budget: 0/100000 tokens (0.0%), 0 items stored
+    Nothing is stored yet. Use `store` to save what you will want to have again.
+    ");
+    insta::assert_snapshot!(shim.call("store", decision()).await, @r"
+    Stored [5692161d100b05e5] (10 tokens)
+    Budget: 10/100000 tokens (0%), 1 items
+    ");
+    insta::assert_snapshot!(shim.call("store", json!({ "content": long() })).await, @r"
+    Stored [dbd238973a2b148a] (109 tokens)
+    Budget: 119/100000 tokens (0%), 2 items
+    ");
+    insta::assert_snapshot!(shim.call("recall", json!({ "limit": 5 })).await, @r"
+    Budget: 119/100000 tokens (0.1%), 2 items stored
+    Top 2 items by relevance:
+
+    [5692161d100b05e5] importance:8 tokens:10
+    Tags: port, network
+    ---
+    We decided that the port is 4000.
+
+    [dbd238973a2b148a] importance:5 tokens:109
+    ---
+    The parser reads one token at a time. The parser reads one token at a time. The parser reads one token at a time. The parser reads one token at a time. The parser reads one token at a time. The parser...
+    ");
+    insta::assert_snapshot!(shim.call("list", json!({ "limit": 1 })).await, @r"
+    Items 1-1 of 2:
+
+    [dbd238973a2b148a] importance:5 tokens:109
+    ---
+    The parser reads one token at a time. The parser reads one token at a time. The...
+    ");
+    insta::assert_snapshot!(shim.call("list", json!({ "offset": 7 })).await, @"No items from 8 on; there are 2.");
+    insta::assert_snapshot!(shim.call("status", json!({})).await, @r"
+    Budget: 119/100000 tokens (0.1%)
+    Items: 2
+    Auto-compact: true (threshold: 90%)
+    ");
+    insta::assert_snapshot!(shim.call("export", json!({ "summaries_only": true })).await, @r"
+    Exported 2 items:
+
+    [5692161d100b05e5] importance:8 tokens:10
+    Tags: port, network
+    ---
+    We decided that the port is 4000.
+
+    [dbd238973a2b148a] importance:5 tokens:109
+    ---
+    The parser reads one token at a time. The parser reads one token at a time. The parser reads one token at a time. The parser reads one token at a time. The parser reads one token at a time. The parser...
+    ");
+    let whole = shim.call("export", json!({})).await;
+    assert!(
+        whole.starts_with("Exported 2 items:\n\n[") && whole.contains(long().trim()),
+        "{whole}"
+    );
+}
+
+#[tokio::test]
+async fn one_item_is_changed_by_its_id_in_either_form() {
+    let world = World::new().await;
+    let mut shim = shim(&world).await;
+    let id = id_in(&shim.call("store", decision()).await);
+    let summary = json!({ "id": id, "summary": "port 4000" });
+    insta::assert_snapshot!(shim.call("update", summary).await, @"Updated summary for [5692161d100b05e5]");
+    insta::assert_snapshot!(shim.call("pin", json!({ "id": "n1" })).await, @"Pinned [5692161d100b05e5]");
+    insta::assert_snapshot!(shim.call("recall", json!({})).await, @r"
+    Budget: 10/100000 tokens (0.0%), 1 items stored
+    Top 1 items by relevance:
+
+    [5692161d100b05e5] importance:8 tokens:10 PINNED
+    Tags: port, network
+    ---
+    port 4000
+    ");
+    insta::assert_snapshot!(shim.call("unpin", json!({ "id": id })).await, @"Unpinned [5692161d100b05e5]");
+    insta::assert_snapshot!(shim.call("forget", json!({ "id": id })).await, @"Removed [5692161d100b05e5]. Budget: 0 tokens (0%), 0 items");
+    assert!(!shim.call("recall", json!({})).await.contains(&id));
+}
+
+#[tokio::test]
+async fn many_are_stored_at_once_and_a_bad_one_fails_alone() {
+    let world = World::new().await;
+    let mut shim = shim(&world).await;
+    let items = json!([
+        { "content": "first", "tags": "a,b" },
+        { "content": "second", "importance": 11 },
+        { "summary": "third" },
+        { "content": "fourth", "tags": ["c"] },
+    ]);
+    let text = items.to_string();
+    insta::assert_snapshot!(shim.call("bulk_store", json!({ "items": text })).await, @r"
+    Stored [5692161d100b05e5] (1 tokens)
+    FAILED item 1: importance is 11; give a number from 1 to 10
+    FAILED item 2: cannot be read: missing field `content`
+    Stored [dbd238973a2b148a] (2 tokens)
+    Stored: 2, Failed: 2
+    Budget: 3/100000 tokens (0%), 2 items
+    ");
+    let bad = json!({ "items": "[{\"content\":\" \"},{\"content\":7}]" });
+    insta::assert_snapshot!(shim.call("bulk_store", bad).await, @r"
+    FAILED item 0: content is empty
+    FAILED item 1: content cannot be read: invalid type: integer `7`, expected a string
+    Stored: 0, Failed: 2
+    Budget: 3/100000 tokens (0%), 2 items
+    ");
+    let array = json!({ "items": [{ "content": "fifth" }] });
+    assert!(shim.call("bulk_store", array).await.contains("Stored: 1, Failed: 0"));
+}
+
+#[tokio::test]
+async fn configuring_shows_what_is_in_force() {
+    let world = World::new().await;
+    let mut shim = shim(&world).await;
+    let told =
+        json!({ "token_budget": 5_000, "auto_compact": false, "auto_compact_threshold": 0.75 });
+    insta::assert_snapshot!(shim.call("configure", told).await, @r"
+    Configuration updated.
+    Budget: 0/5000 tokens (0.0%)
+    Items: 0
+    Auto-compact: false (threshold: 75%)
+    ");
+    insta::assert_snapshot!(shim.call("configure", json!({ "auto_compact_threshold": 80 })).await, @r"
+    Configuration updated.
+    Budget: 0/5000 tokens (0.0%)
+    Items: 0
+    Auto-compact: false (threshold: 80%)
+    ");
+}
+
+#[tokio::test]
+async fn its_errors_say_what_is_wrong() {
+    let world = World::new().await;
+    let mut shim = shim(&world).await;
+    for tool in ["pin", "unpin", "forget"] {
+        let said = shim.call(tool, json!({ "id": "0123456789abcdef" })).await;
+        assert_eq!(said, "ERROR Item [0123456789abcdef] not found", "{tool}");
+    }
+    let missing = json!({ "id": "n7", "summary": "s" });
+    insta::assert_snapshot!(shim.call("update", missing).await, @"ERROR Item [n7] not found");
+    let id = id_in(&shim.call("store", decision()).await);
+    shim.call("forget", json!({ "id": id })).await;
+    let again = shim.call("forget", json!({ "id": id })).await;
+    assert_eq!(again, format!("ERROR Item [{id}] not found"));
+    insta::assert_snapshot!(shim.call("store", json!({ "content": "" })).await, @"ERROR content is empty");
+    insta::assert_snapshot!(shim.call("store", json!({})).await, @"ERROR missing field `content`");
+    insta::assert_snapshot!(shim.call("store", json!({ "content": "c", "importance": 0 })).await, @"ERROR importance is 0; give a number from 1 to 10");
+    insta::assert_snapshot!(shim.call("bulk_store", json!({ "items": "[{" })).await, @"ERROR items is not JSON: EOF while parsing an object at line 1 column 2");
+    insta::assert_snapshot!(shim.call("bulk_store", json!({ "items": "{}" })).await, @"ERROR items is not a JSON array");
+    insta::assert_snapshot!(shim.call("bulk_store", json!({ "items": "[]" })).await, @"ERROR items is an empty array");
+    insta::assert_snapshot!(shim.call("configure", json!({ "token_budget": 10 })).await, @"ERROR token_budget is 10; give a number from 1000 to 100000000");
+    insta::assert_snapshot!(shim.call("configure", json!({ "auto_compact_threshold": 0.01 })).await, @"ERROR auto_compact_threshold is 0.01; give a number from 0.1 to 1");
+}
+
+#[tokio::test]
+async fn a_client_has_back_what_its_ended_sessions_stored_and_no_other_client_has() {
+    let world = World::new().await;
+    let mut first = shim(&world).await;
+    first.call("store", decision()).await;
+    let mut beside = shim(&world).await;
+    let recalled = beside.call("recall", json!({})).await;
+    assert!(recalled.contains("0 items stored"), "the first is live: {recalled}");
+    gone(&world, first).await;
+    let recalled = beside.call("recall", json!({})).await;
+    assert!(
+        recalled.contains("1 items stored") && recalled.contains("the port is 4000"),
+        "{recalled}"
+    );
+    let pinned = beside.call("pin", json!({ "id": "n1" })).await;
+    assert!(pinned.starts_with("Pinned"), "what was left can be changed: {pinned}");
+
+    let mut other = world.shim().await;
+    let listed = other.call("memory_status", json!({})).await;
+    assert!(listed.contains("your own notes: 0 notes"), "{listed}");
+}
+
+#[tokio::test]
+async fn what_others_share_is_recalled_and_costs_nothing() {
+    let world = World::new().await;
+    let mut other = world.shim().await;
+    other.call("memory_note", json!({ "content": "The build needs protoc." })).await;
+    let mut shim = shim(&world).await;
+    insta::assert_snapshot!(shim.call("recall", json!({})).await, @r"
+    Budget: 0/100000 tokens (0.0%), 1 items stored
+    Top 1 items by relevance:
+
+    [5692161d100b05e5] importance:5 tokens:5
+    ---
+    The build needs protoc.
+    ");
+}
+
+/// In the original nothing is saved when a state directory is given.
+#[tokio::test]
+async fn with_a_state_directory_everything_lasts_and_is_apart() {
+    let world = World::new().await;
+    std::fs::create_dir(world.directory("demo/.git")).unwrap();
+    let apart = world.directory("demo/.state");
+    std::fs::create_dir(&apart).unwrap();
+    let named = |world: &World| Hello {
+        project: apart.to_str().map(str::to_owned),
+        exact: true,
+        ..hello(world)
+    };
+    let mut first = shim_of(&world, named(&world)).await;
+    first.call("store", decision()).await;
+    gone(&world, first).await;
+    let world = world.restart(false).await;
+    let mut next = shim_of(&world, named(&world)).await;
+    let recalled = next.call("recall", json!({})).await;
+    assert!(recalled.contains("the port is 4000"), "{recalled}");
+    let mut outside = shim(&world).await;
+    let recalled = outside.call("recall", json!({})).await;
+    assert!(recalled.contains("0 items stored"), "another memory: {recalled}");
+}
+
+/// In the original a restart goes back to the default budget.
+#[tokio::test]
+async fn a_budget_outlives_the_daemon_and_the_session() {
+    let world = World::new().await;
+    let mut first = shim_of(&world, Hello { budget: Some(700), ..hello(&world) }).await;
+    let status = first.call("status", json!({})).await;
+    assert!(status.contains("Budget: 0/700 tokens"), "the flag is in force: {status}");
+    first.call("configure", json!({ "token_budget": 5_000, "auto_compact_threshold": 0.5 })).await;
+    gone(&world, first).await;
+    let world = world.restart(true).await;
+    let mut next = shim(&world).await;
+    insta::assert_snapshot!(next.call("status", json!({})).await, @r"
+    Budget: 0/5000 tokens (0.0%)
+    Items: 0
+    Auto-compact: true (threshold: 50%)
+    ");
+    let mut flagged = shim_of(&world, Hello { budget: Some(700), ..hello(&world) }).await;
+    let status = flagged.call("status", json!({})).await;
+    assert!(status.contains("0/5000"), "what was configured is above the flag: {status}");
+}
+
+/// In the original all items are as fresh as the last restart.
+#[tokio::test]
+async fn a_restart_makes_nothing_fresh() {
+    let world = World::new().await;
+    let mut first = shim(&world).await;
+    for content in ["The first of them.", "The second of them.", "The third of them."] {
+        first.call("store", json!({ "content": content })).await;
+    }
+    let written = |world: &World| -> Vec<_> {
+        let memory = world.daemon.projects.all()[0].memory();
+        memory.records().map(|record| (record.id, record.updated.clone())).collect()
+    };
+    let order = |said: &str| -> Vec<String> {
+        said.lines().filter(|line| line.ends_with("them.")).map(str::to_owned).collect()
+    };
+    let (before, said) = (written(&world), first.call("recall", json!({})).await);
+    gone(&world, first).await;
+    let world = world.restart(true).await;
+    let mut next = shim(&world).await;
+    let recalled = next.call("recall", json!({})).await;
+    assert_eq!(written(&world), before);
+    assert_eq!(order(&recalled), order(&said));
+    assert_eq!(order(&recalled)[0], "The third of them.");
+}

@@ -1,0 +1,233 @@
+//! What leaves the budget when notes have outgrown it: decided here as a value, shown on request, done by one write.
+//!
+//! Expired notes are archived first. Then three phases, each only as far as it takes to come down to the target:
+//! summaries stand for their notes, the least worth keeping first; near duplicates are folded into one; the least
+//! worth keeping are archived. What is pinned stays whole. Nothing is deleted: a folded or archived note
+//! is still found, a condensed one has its whole text by its id, and each comes back when it is used.
+
+mod duplicates;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::ids::{RecordId, Timestamp, Version};
+use crate::limits::SUMMARY_WANTED_ABOVE_TOKENS;
+use crate::memory::Memory;
+use crate::note::Note;
+use crate::reader::Reader;
+use crate::record::Record;
+use crate::retention::{Accesses, RetentionParts};
+
+/// The notes that share a budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pool {
+    /// What the project shares.
+    Project,
+    /// What a session keeps for itself, and what it inherited.
+    Own(Reader),
+}
+
+impl Pool {
+    /// Tokens that the pool's active notes take of its budget.
+    pub fn used(&self, memory: &Memory) -> u64 {
+        match self {
+            Self::Project => memory.totals().note_tokens,
+            Self::Own(reader) => memory.own_usage(reader).1,
+        }
+    }
+
+    /// The pool's active notes.
+    fn active<'a>(&'a self, memory: &'a Memory) -> Vec<(&'a Record, &'a Note)> {
+        let note = |record: &'a Arc<Record>| record.note().map(|note| (&**record, note));
+        match self {
+            Self::Project => memory.active_of(crate::Kind::Note).filter_map(note).collect(),
+            Self::Own(reader) => memory
+                .own_notes(reader)
+                .filter(|record| record.standing.is_active())
+                .filter_map(note)
+                .collect(),
+        }
+    }
+}
+
+/// A near duplicate and what it is folded into, each at the version that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// Of the duplicate.
+    pub version: Version,
+    /// The one more worth keeping.
+    pub survivor: RecordId,
+    /// Of the survivor.
+    pub survivor_version: Version,
+}
+
+/// What a compaction does, each note at the version that was looked at; one that changed since stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompactionPlan {
+    /// Whose notes.
+    pub pool: Pool,
+    /// Tokens to come down to.
+    pub target_tokens: u64,
+    /// Notes for which their summaries are to stand.
+    pub promote: BTreeMap<RecordId, Version>,
+    /// Near duplicates.
+    pub fold: BTreeMap<RecordId, Fold>,
+    /// Expired notes, then those least worth keeping.
+    pub archive: BTreeMap<RecordId, Version>,
+    /// Tokens of the pool now.
+    pub tokens_before: u64,
+    /// Tokens of the pool once the plan is applied to the memory it was made for.
+    pub tokens_after: u64,
+    /// Long notes that stay and have no summary to save room with, the longest first.
+    pub wants_summary: Vec<RecordId>,
+}
+
+impl CompactionPlan {
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.promote.is_empty() && self.fold.is_empty() && self.archive.is_empty()
+    }
+}
+
+/// A note and what becomes of it.
+struct Candidate<'a> {
+    record: &'a Record,
+    note: &'a Note,
+    score: f64,
+    /// Tokens it takes as the plan stands.
+    tokens: u64,
+    stays: bool,
+}
+
+/// Plans to bring a pool's active notes down to so many tokens. `half_life_factor` as for
+/// [`RetentionParts::of`]. Empty when they have no more.
+pub fn plan_compaction(
+    memory: &Memory,
+    pool: &Pool,
+    target_tokens: u64,
+    accesses: &Accesses,
+    half_life_factor: u32,
+    now: Timestamp,
+) -> CompactionPlan {
+    let mut candidates: Vec<Candidate<'_>> = pool
+        .active(memory)
+        .into_iter()
+        .map(|(record, note)| Candidate {
+            record,
+            note,
+            score: RetentionParts::of(record, accesses, now, half_life_factor).score(),
+            tokens: u64::from(note.budget_tokens()),
+            stays: true,
+        })
+        .collect();
+    // The least worth keeping first; of equal ones the older.
+    candidates.sort_by(|a, b| a.score.total_cmp(&b.score).then(a.record.id.cmp(&b.record.id)));
+
+    let tokens_before = candidates.iter().map(|candidate| candidate.tokens).sum();
+    let mut plan = CompactionPlan {
+        pool: pool.clone(),
+        target_tokens,
+        promote: BTreeMap::new(),
+        fold: BTreeMap::new(),
+        archive: BTreeMap::new(),
+        tokens_before,
+        tokens_after: tokens_before,
+        wants_summary: Vec::new(),
+    };
+    plan.archive(&mut candidates, |candidate| candidate.note.is_expired(now));
+    plan.promote(&mut candidates);
+    plan.fold(&mut candidates);
+    plan.archive(&mut candidates, |_| true);
+    plan.wants_summary = wants_summary(&candidates);
+    plan
+}
+
+impl CompactionPlan {
+    fn is_reached(&self) -> bool {
+        self.tokens_after <= self.target_tokens
+    }
+
+    fn archive(&mut self, candidates: &mut [Candidate<'_>], is: impl Fn(&Candidate<'_>) -> bool) {
+        for candidate in candidates.iter_mut().filter(|candidate| candidate.may_leave()) {
+            if self.is_reached() {
+                return;
+            }
+            if is(candidate) {
+                self.archive.insert(candidate.record.id, candidate.record.version);
+                self.promote.remove(&candidate.record.id);
+                self.tokens_after -= candidate.leave();
+            }
+        }
+    }
+
+    fn promote(&mut self, candidates: &mut [Candidate<'_>]) {
+        for candidate in candidates.iter_mut().filter(|candidate| candidate.may_leave()) {
+            if self.is_reached() {
+                return;
+            }
+            let summary = u64::from(candidate.note.summary_tokens);
+            if !candidate.note.condensed && (1..candidate.tokens).contains(&summary) {
+                self.promote.insert(candidate.record.id, candidate.record.version);
+                self.tokens_after -= candidate.tokens - summary;
+                candidate.tokens = summary;
+            }
+        }
+    }
+
+    fn fold(&mut self, candidates: &mut [Candidate<'_>]) {
+        if self.is_reached() {
+            return;
+        }
+        // A fact is asked for by its key, so it does not go into another note.
+        let best_first: Vec<duplicates::Text<'_>> = candidates
+            .iter()
+            .rev()
+            .filter(|candidate| candidate.stays)
+            .map(|candidate| duplicates::Text {
+                record: candidate.record,
+                content: &candidate.note.content,
+                may_fold: candidate.may_leave() && candidate.note.key.is_none(),
+            })
+            .collect();
+        let found = duplicates::find(&best_first);
+        for candidate in candidates.iter_mut() {
+            if self.is_reached() {
+                return;
+            }
+            let Some(survivor) = found.get(&candidate.record.id) else { continue };
+            let fold = Fold {
+                version: candidate.record.version,
+                survivor: survivor.id,
+                survivor_version: survivor.version,
+            };
+            self.fold.insert(candidate.record.id, fold);
+            self.promote.remove(&candidate.record.id);
+            self.tokens_after -= candidate.leave();
+        }
+    }
+}
+
+impl Candidate<'_> {
+    fn may_leave(&self) -> bool {
+        self.stays && !self.record.pinned
+    }
+
+    /// Gives the tokens that this frees.
+    fn leave(&mut self) -> u64 {
+        self.stays = false;
+        self.tokens
+    }
+}
+
+fn wants_summary(candidates: &[Candidate<'_>]) -> Vec<RecordId> {
+    let mut long: Vec<&Candidate<'_>> = candidates
+        .iter()
+        .filter(|candidate| candidate.stays && candidate.note.summary.is_empty())
+        .filter(|candidate| candidate.note.tokens > SUMMARY_WANTED_ABOVE_TOKENS)
+        .collect();
+    long.sort_by(|a, b| b.tokens.cmp(&a.tokens).then(a.record.id.cmp(&b.record.id)));
+    long.iter().map(|candidate| candidate.record.id).collect()
+}
+
+#[cfg(test)]
+mod tests;

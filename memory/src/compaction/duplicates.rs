@@ -1,0 +1,195 @@
+//! Notes that say nearly the same: more than 0.7 of the runs of three words that either has, both have.
+//!
+//! Not by comparing all pairs: two sets that similar share one of the rarest runs of each, so those alone are
+//! indexed (prefix filtering; Chaudhuri, Ganti, Kaushik: "A Primitive Operator for Similarity Joins in Data Cleaning",
+//! 2006). What is found is compared exactly. Only survivors are compared with, so a hundred copies cost a hundred
+//! comparisons, and no note is compared with more than [`DUPLICATE_CANDIDATES_MAX`] others: what shares a form with
+//! very many notes may stay, and is archived by its score.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use crate::ids::RecordId;
+use crate::limits::DUPLICATE_CANDIDATES_MAX;
+use crate::record::Record;
+use crate::staged::count;
+
+/// Notes with more tenths in common than this are near duplicates.
+const TENTHS: usize = 7;
+/// Words of a run.
+const WORDS: usize = 3;
+/// Counters that tell rare runs from common ones, at most, as a power of two. Runs that share one seem more common,
+/// which costs time and no correctness.
+const COUNTERS_LOG2_MOST: u32 = 24;
+/// Bits of a run's hash that are kept below its count.
+const HASH_BITS: u32 = 56;
+
+/// Lists of survivors, as a power of two.
+const LISTS_LOG2: u32 = 20;
+
+/// A note that is compared.
+pub(super) struct Text<'a> {
+    pub(super) record: &'a Record,
+    pub(super) content: &'a str,
+    /// It may go into another; otherwise others may go into it.
+    pub(super) may_fold: bool,
+}
+
+/// Each duplicate with its survivor, which is before it in the order given and no duplicate itself.
+pub(super) fn find<'a>(best_first: &[Text<'a>]) -> BTreeMap<RecordId, &'a Record> {
+    let texts = by_rarity(best_first.iter().map(|text| runs(text.content)).collect());
+    let mut found = BTreeMap::new();
+    let mut survivors = Survivors::default();
+    let mut seen = vec![usize::MAX; texts.len()];
+    for (at, (text, runs)) in best_first.iter().zip(&texts).enumerate() {
+        let rarest = || runs.iter().take(prefix_len(runs.len())).filter(|run| is_shared(**run));
+        let mut survivor = None;
+        if text.may_fold {
+            let mut is_new = |candidate: &usize| {
+                seen.get_mut(*candidate).is_some_and(|seen| std::mem::replace(seen, at) != at)
+            };
+            survivor = rarest()
+                .flat_map(|run| survivors.with(*run))
+                .filter(|candidate| is_new(candidate))
+                .take(DUPLICATE_CANDIDATES_MAX)
+                .filter(|candidate| texts.get(*candidate).is_some_and(|other| is_near(runs, other)))
+                .min();
+        }
+        match survivor.and_then(|survivor| best_first.get(survivor)) {
+            Some(survivor) => {
+                found.insert(text.record.id, survivor.record);
+            }
+            None => {
+                for run in rarest() {
+                    survivors.add(*run, at);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Survivors by their rarest runs: lists, each with the newest first, of which runs with the same slot share one.
+struct Survivors {
+    /// Where each list begins in `links`, counted from 1.
+    heads: Vec<u32>,
+    /// A run, a survivor that has it, and the next link, counted from 1.
+    links: Vec<(u64, u32, u32)>,
+}
+
+impl Default for Survivors {
+    fn default() -> Self {
+        Self { heads: vec![0; 1 << LISTS_LOG2], links: Vec::new() }
+    }
+}
+
+impl Survivors {
+    fn add(&mut self, run: u64, survivor: usize) {
+        if let Some(head) = self.heads.get_mut(list(run)) {
+            self.links.push((run, count(survivor), *head));
+            *head = count(self.links.len());
+        }
+    }
+
+    fn with(&self, run: u64) -> impl Iterator<Item = usize> {
+        let link = |at: u32| self.links.get(usize::try_from(at).ok()?.checked_sub(1)?);
+        let first = self.heads.get(list(run)).and_then(|head| link(*head));
+        std::iter::successors(first, move |(_, _, next)| link(*next))
+            .filter(move |(of, _, _)| *of == run)
+            .filter_map(|(_, survivor, _)| usize::try_from(*survivor).ok())
+    }
+}
+
+fn list(run: u64) -> usize {
+    usize::try_from(run & ((1 << LISTS_LOG2) - 1)).unwrap_or_default()
+}
+
+/// Puts how often a run occurs, up to 255 times, into its top bits, so that the order of numbers is that of rarity.
+fn by_rarity(mut texts: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
+    let runs: usize = texts.iter().map(Vec::len).sum();
+    let log2 = (2 * runs).next_power_of_two().trailing_zeros().clamp(1, COUNTERS_LOG2_MOST);
+    let slot = |run: u64| usize::try_from(run >> (64 - log2)).unwrap_or_default();
+    let mut counters = vec![0_u8; 1 << log2];
+    for run in texts.iter().flatten() {
+        if let Some(counter) = counters.get_mut(slot(*run)) {
+            *counter = counter.saturating_add(1);
+        }
+    }
+    for text in &mut texts {
+        for run in text.iter_mut() {
+            let count = counters.get(slot(*run)).copied().unwrap_or_default();
+            *run = (u64::from(count) << HASH_BITS) | (*run & ((1 << HASH_BITS) - 1));
+        }
+        text.sort_unstable();
+        text.dedup();
+    }
+    texts
+}
+
+/// Whether another text may have this run too.
+fn is_shared(run: u64) -> bool {
+    run >> HASH_BITS > 1
+}
+
+/// How many of a text's rarest runs have to be looked at: two sets with Jaccard above t share one of the rarest
+/// `n - ceil(t·n) + 1` of each.
+fn prefix_len(runs: usize) -> usize {
+    (runs + 1).saturating_sub((TENTHS * runs).div_ceil(10))
+}
+
+/// Whether two texts, both in the order of rarity, have more than seven tenths in common.
+fn is_near(a: &[u64], b: &[u64]) -> bool {
+    // c common ones are enough when c > 0.7 · (a + b - c), in whole numbers.
+    let is_enough = |common: usize| (10 + TENTHS) * common > TENTHS * (a.len() + b.len());
+    let (mut ours, mut theirs) = (a, b);
+    let mut common = 0;
+    while let ([x, our_rest @ ..], [y, their_rest @ ..]) = (ours, theirs) {
+        // Rare ones come first, so that texts with little in common are soon told apart.
+        if !is_enough(common + ours.len().min(theirs.len())) {
+            return false;
+        }
+        match x.cmp(y) {
+            Ordering::Less => ours = our_rest,
+            Ordering::Greater => theirs = their_rest,
+            Ordering::Equal => {
+                common += 1;
+                (ours, theirs) = (our_rest, their_rest);
+            }
+        }
+    }
+    is_enough(common)
+}
+
+/// The hashes of a text's runs of words. Letters and digits count, in lower case; a character of a script
+/// without spaces is a word.
+fn runs(text: &str) -> Vec<u64> {
+    let mut words = Vec::with_capacity(text.len() / 4);
+    let mut word = None;
+    for char in text.chars() {
+        let wide = char >= '\u{2e80}';
+        if !char.is_alphanumeric() || wide {
+            words.extend(word.take());
+        }
+        if char.is_ascii_alphanumeric() {
+            word = Some(mix(word.unwrap_or(1), u64::from(char.to_ascii_lowercase())));
+        } else if char.is_alphanumeric() {
+            for lower in char.to_lowercase() {
+                word = Some(mix(word.unwrap_or(1), u64::from(lower)));
+            }
+            if wide {
+                words.extend(word.take());
+            }
+        }
+    }
+    words.extend(word);
+    let whole = words.len().clamp(1, WORDS);
+    words.windows(whole).map(|run| run.iter().fold(0, |hash, word| mix(hash, *word))).collect()
+}
+
+fn mix(hash: u64, more: u64) -> u64 {
+    let mixed = (hash.rotate_left(23) ^ more).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 29)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! The laws of compaction: the target is met, nothing is lost, what is pinned stays, and a plan is a function of
+//! what it was made from.
+
+use proptest::prelude::*;
+
+use super::{CompactionPlan, Pool, plan_compaction};
+use crate::limits::PROJECT_HALF_LIFE_FACTOR as FACTOR;
+use crate::testing::{apply, day, note, origin};
+use crate::{
+    Accesses, Memory, NewNote, Reader, RecordId, SessionId, Standing, Timestamp, Update,
+    plan_notes, plan_update, plan_use,
+};
+
+fn plan(memory: &Memory, pool: &Pool, target: u64, accesses: &Accesses) -> CompactionPlan {
+    plan_compaction(memory, pool, target, accesses, FACTOR, day(20))
+}
+
+/// Notes written a day apart.
+fn noted(notes: impl IntoIterator<Item = NewNote>) -> Memory {
+    let mut memory = Memory::default();
+    for (on, new) in (1..).zip(notes) {
+        let plan = plan_notes(&memory, &origin("one", on), vec![Ok(new)]).unwrap();
+        apply(&mut memory, plan);
+    }
+    memory
+}
+
+/// Three tokens for each repetition.
+fn long(word: &str, tokens: usize) -> NewNote {
+    let words: Vec<String> = (0..tokens / 3).map(|at| format!("{word} {at}")).collect();
+    note(&words.join(" "))
+}
+
+/// The same with a word more.
+fn longer(word: &str, tokens: usize) -> NewNote {
+    note(&(long(word, tokens).content + " end"))
+}
+
+fn ids<T>(list: &std::collections::BTreeMap<RecordId, T>) -> String {
+    list.keys().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn each_phase_goes_only_as_far_as_needed() {
+    let summary = |new: NewNote| NewNote { summary: "in short".to_owned(), ..new };
+    let memory = noted([
+        summary(long("alpha", 400)),
+        summary(NewNote { importance: Some(9), ..long("beta", 400) }),
+        long("gamma", 400),
+        longer("gamma", 400),
+        long("delta", 400),
+        NewNote { pinned: true, importance: Some(1), ..long("pinned", 400) },
+    ]);
+    let used = Pool::Project.used(&memory);
+    let steps = |target: u64| {
+        let plan = plan(&memory, &Pool::Project, target, &Accesses::default());
+        let lists = [ids(&plan.promote), ids(&plan.fold), ids(&plan.archive)];
+        (lists.join(" | "), plan.tokens_after <= target)
+    };
+    assert_eq!(steps(used), (" |  | ".to_owned(), true));
+    assert_eq!(steps(used - 1), ("n1 |  | ".to_owned(), true));
+    assert_eq!(steps(used * 8 / 10), ("n1 n2 |  | ".to_owned(), true));
+    assert_eq!(steps(used * 6 / 10), ("n1 n2 | n3 | ".to_owned(), true));
+    assert_eq!(steps(used * 4 / 10), ("n2 | n3 | n1 n4".to_owned(), true));
+    assert_eq!(steps(0), (" | n3 | n1 n2 n4 n5".to_owned(), false));
+}
+
+#[test]
+fn expired_ones_leave_first_and_long_ones_want_summaries() {
+    let memory = noted([
+        long("alpha", 40),
+        NewNote { importance: Some(10), expires: Some(day(5)), ..long("beta", 400) },
+        long("gamma", 300),
+        long("delta", 600),
+    ]);
+    let plan = plan(&memory, &Pool::Project, 1000, &Accesses::default());
+    assert_eq!(ids(&plan.archive), "n2");
+    assert_eq!(
+        plan.wants_summary.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["n4", "n3"]
+    );
+}
+
+#[test]
+fn folding_counts_in_the_survivor_and_using_brings_back() {
+    let mut memory = noted([
+        long("gamma", 400),
+        longer("gamma", 400),
+        NewNote { summary: "in short".to_owned(), ..long("delta", 400) },
+    ]);
+    let plan = plan(&memory, &Pool::Project, 500, &Accesses::default());
+    assert_eq!((ids(&plan.promote), ids(&plan.fold)), ("n3".to_owned(), "n1".to_owned()));
+    let before = memory.clone();
+    let outcome = apply(&mut memory, plan.apply(&before));
+    assert_eq!((outcome.promoted, outcome.folded, outcome.archived, outcome.skipped), (1, 1, 0, 0));
+    assert_eq!(outcome.tokens_after, plan.tokens_after);
+    assert_eq!(memory.revision().0, before.revision().0 + 1);
+    let record = |memory: &Memory, number| {
+        let id = RecordId { kind: crate::Kind::Note, number };
+        crate::Record::clone(memory.record(id).unwrap())
+    };
+    assert_eq!(record(&memory, 1).standing, Standing::Archived);
+    assert_eq!(record(&memory, 2).note().unwrap().repeats, 1);
+    // Not fresher than it was.
+    assert_eq!(record(&memory, 3).updated, record(&before, 3).updated);
+    for number in [1, 3] {
+        let id = RecordId { kind: crate::Kind::Note, number };
+        let plan = plan_use(&memory, id, &origin("two", 21)).unwrap();
+        apply(&mut memory, plan);
+        let used = record(&memory, number);
+        assert_eq!((used.standing, used.note().unwrap().condensed), (Standing::Active, false));
+    }
+}
+
+#[test]
+fn what_changed_since_is_left_alone() {
+    let mut memory = noted([long("alpha", 400), long("beta", 400), long("gamma", 400)]);
+    let plan = plan(&memory, &Pool::Project, 0, &Accesses::default());
+    let update = Update { pinned: Some(true), ..Update::default() };
+    let id = plan.archive.keys().next().copied().unwrap();
+    let pin = plan_update(&memory, &Reader::anyone(), id, &update, None, &origin("two", 20));
+    apply(&mut memory, pin.unwrap());
+    let before = memory.clone();
+    let outcome = apply(&mut memory, plan.apply(&before));
+    assert_eq!((outcome.archived, outcome.skipped), (2, 1));
+    assert_eq!(memory.record(id), before.record(id));
+}
+
+#[test]
+fn a_session_compacts_its_own_notes_and_no_others() {
+    let mut memory = noted([long("shared", 400)]);
+    for session in ["one", "two"] {
+        let own = NewNote { private: true, ..long(session, 400) };
+        let plan = plan_notes(&memory, &origin(session, 5), vec![Ok(own)]).unwrap();
+        apply(&mut memory, plan);
+    }
+    let pool = Pool::Own(Reader::session(SessionId::new("two")));
+    let plan = plan(&memory, &pool, 0, &Accesses::default());
+    let before = memory.clone();
+    let outcome = apply(&mut memory, plan.apply(&before));
+    assert_eq!((outcome.archived, outcome.tokens_after, pool.used(&memory)), (1, 0, 0));
+    assert_eq!(memory.revision(), before.revision());
+    assert_eq!(Pool::Project.used(&memory), Pool::Project.used(&before));
+}
+
+fn any_notes() -> impl Strategy<Value = Vec<NewNote>> {
+    let words =
+        prop::sample::select(vec!["cache", "lock", "never", "数据", "port 80", "fn main()"]);
+    let content = prop::collection::vec(words, 1..40).prop_map(|words| words.join(" "));
+    let twin =
+        "the importer skips rows whose date is in local time since it compares them with UTC";
+    let content = prop_oneof![content, "[a-c]".prop_map(move |end| format!("{twin} {end}"))];
+    let marks = (any::<bool>(), any::<bool>(), 0_u8..4, any::<bool>());
+    let new = (content, 1_u8..=10, marks).prop_map(
+        |(content, importance, (summed, expires, pinned, private))| NewNote {
+            summary: if summed { "in short".to_owned() } else { String::new() },
+            importance: Some(importance),
+            expires: expires.then_some(day(10)),
+            pinned: pinned == 0,
+            private,
+            ..note(&content)
+        },
+    );
+    prop::collection::vec(new, 0..14)
+}
+
+fn any_reads() -> impl Strategy<Value = Accesses> {
+    prop::collection::vec((1_u64..14, 1_i64..20), 0..20).prop_map(|reads| {
+        let mut accesses = Accesses::default();
+        for (number, on) in reads {
+            let id = RecordId { kind: crate::Kind::Note, number };
+            accesses.record(id, Timestamp(day(on).0));
+        }
+        accesses
+    })
+}
+
+fn any_pool() -> impl Strategy<Value = Pool> {
+    prop::sample::select(vec![Pool::Project, Pool::Own(Reader::session(SessionId::new("one")))])
+}
+
+proptest! {
+    #[test]
+    fn the_target_is_met_and_nothing_is_lost(
+        notes in any_notes(),
+        reads in any_reads(),
+        pool in any_pool(),
+        target in 0_u64..400,
+    ) {
+        let before = noted(notes);
+        let plan = plan(&before, &pool, target, &reads);
+        prop_assert_eq!(&plan, &super::tests::plan(&before, &pool, target, &reads));
+        let mut after = before.clone();
+        let outcome = apply(&mut after, plan.apply(&before));
+        prop_assert_eq!(outcome.skipped, 0);
+        prop_assert_eq!(outcome.tokens_before, plan.tokens_before);
+        prop_assert_eq!(outcome.tokens_after, plan.tokens_after);
+
+        let pinned: u64 = before
+            .records()
+            .filter(|record| record.pinned && record.owner().is_none() == (pool == Pool::Project))
+            .filter_map(|record| record.note())
+            .map(|note| u64::from(note.tokens))
+            .sum();
+        prop_assert!(pool.used(&after) <= target.max(pinned), "{} of {target}", pool.used(&after));
+        prop_assert_eq!(before.records().count(), after.records().count());
+        for (was, is) in before.records().zip(after.records()) {
+            let (old, new) = (was.note().unwrap(), is.note().unwrap());
+            prop_assert_eq!(&old.content, &new.content);
+            prop_assert_eq!(&old.summary, &new.summary);
+            prop_assert_ne!(is.standing, Standing::Forgotten);
+            if was.pinned {
+                prop_assert_eq!(was, is);
+            }
+            let in_pool = was.owner().is_none() == (pool == Pool::Project);
+            if !in_pool || plan.tokens_before <= target {
+                prop_assert_eq!(was, is);
+            }
+        }
+    }
+
+    #[test]
+    fn an_old_plan_leaves_what_is_newer(
+        notes in any_notes(),
+        later in prop::collection::vec((1_u64..14, any::<bool>()), 0..8),
+        target in 0_u64..200,
+    ) {
+        let old = noted(notes);
+        let plan = plan(&old, &Pool::Project, target, &Accesses::default());
+        let mut newer = old.clone();
+        for (number, pin) in later {
+            let id = RecordId { kind: crate::Kind::Note, number };
+            let update = if pin {
+                Update { pinned: Some(true), ..Update::default() }
+            } else {
+                Update { content: Some(format!("new {number}")), ..Update::default() }
+            };
+            let by = origin("one", 18);
+            if let Ok(plan) = plan_update(&newer, &Reader::session(by.session.clone()), id, &update, None, &by) {
+                apply(&mut newer, plan);
+            }
+        }
+        let mut after = newer.clone();
+        apply(&mut after, plan.apply(&newer));
+        for (was, is) in newer.records().zip(after.records()) {
+            let same = old.record(was.id).is_some_and(|old| old.version == was.version);
+            if !same || was.pinned {
+                prop_assert_eq!(was, is);
+            }
+        }
+    }
+}

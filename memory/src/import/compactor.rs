@@ -1,0 +1,137 @@
+//! The compactor's `state.json`: its items become notes of the project, so that whatever tools an agent has, it finds
+//! them. Read as leniently as zipmem's. When and how often an item was looked at there is not taken over.
+
+use serde_json::{Map, Value};
+
+use super::zipmem::{object, text, time};
+use super::{Dated, ImportError, ImportOutcome};
+use crate::change::Change;
+use crate::draft::Draft;
+use crate::index::MergeKey;
+use crate::limits::IMPORTANCE_MAX;
+use crate::memory::Memory;
+use crate::note::{NewNote, Scope, accept_note};
+use crate::plan::{Plan, has_room};
+use crate::record::Provenance;
+use crate::staged::count;
+
+/// The name under which imports of the compactor's file are remembered, and the client its notes name.
+pub const COMPACTOR: &str = "compactor";
+
+/// What the compactor's file holds, in anchord's terms.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Compactor {
+    /// In the order of the file.
+    pub items: Vec<Dated<NewNote>>,
+    /// What could not be used as it was, one line each.
+    pub notes: Vec<String>,
+}
+
+/// Whether a `state.json` is the compactor's: zipmem's has no items.
+pub fn is_compactor(state: &str) -> bool {
+    object("state.json", state).is_ok_and(|fields| fields.contains_key("items"))
+}
+
+/// Reads the compactor's file.
+///
+/// # Errors
+/// When it is no JSON object, or of a version not known.
+pub fn parse_compactor(state: &str) -> Result<Compactor, ImportError> {
+    let state = object("state.json", state)?;
+    if let Some(version) = state.get("version").and_then(Value::as_u64).filter(|v| *v != 1) {
+        return Err(ImportError::Version(version));
+    }
+    let listed: Vec<&Value> = match state.get("items") {
+        Some(Value::Array(items)) => items.iter().collect(),
+        Some(Value::Object(by_id)) => by_id.values().collect(),
+        _ => Vec::new(),
+    };
+    let mut compactor = Compactor::default();
+    for (at, value) in listed.into_iter().enumerate() {
+        match item(value) {
+            Ok(item) => compactor.items.push(item),
+            Err(why) => compactor.notes.push(format!("items[{at}]: {why}; left out")),
+        }
+    }
+    Ok(compactor)
+}
+
+fn item(value: &Value) -> Result<Dated<NewNote>, String> {
+    let fields = value.as_object().ok_or("is not an object")?;
+    let importance = fields.get("importance").and_then(Value::as_u64);
+    let importance = importance.and_then(|n| u8::try_from(n.min(IMPORTANCE_MAX.into())).ok());
+    let note = NewNote {
+        content: text(fields, "content").ok_or("content is empty")?,
+        summary: text(fields, "summary").unwrap_or_default(),
+        tags: tags(fields),
+        importance: importance.filter(|n| *n > 0),
+        pinned: fields.get("pinned").and_then(Value::as_bool).unwrap_or(false),
+        ..NewNote::default()
+    };
+    let item = accept_note(note, "").map_err(|refusal| refusal.to_string())?;
+    Ok(Dated { time: time(fields, "created_at"), item })
+}
+
+fn tags(fields: &Map<String, Value>) -> Vec<String> {
+    match fields.get("tags") {
+        Some(Value::Array(tags)) => {
+            tags.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        Some(Value::String(tags)) => tags.split(',').map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Plans to take over the compactor's items. Notes keep the times of their originals; what is newer here stays.
+/// `digest` tells this source from every other.
+pub fn plan_import_compactor(
+    memory: &Memory,
+    source: &Compactor,
+    digest: &str,
+    origin: &Provenance,
+) -> Plan<ImportOutcome> {
+    if let Some(before) = memory.imported(COMPACTOR, digest) {
+        let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
+        return Plan { changes: Vec::new(), outcome };
+    }
+    let mut draft = Draft::new(memory);
+    let mut notes = source.notes.clone();
+    let mut stayed = 0;
+    for Dated { time, item } in &source.items {
+        if let Some(purged) = memory.tombstones().of(&item.content) {
+            let date = purged.date();
+            notes.push(format!("a note was purged on {date} and is not taken in again"));
+            continue;
+        }
+        let time = time.filter(|time| *time < origin.time).unwrap_or(origin.time);
+        let origin = Provenance { client: COMPACTOR.into(), time, ..origin.clone() };
+        let key = MergeKey::note(&Scope::Project, None, &item.content);
+        let newer = memory.keyed(&key).any(|record| {
+            record.updated.time > time
+                && record.note().is_some_and(|kept| kept.content == item.content)
+        });
+        if newer {
+            stayed += 1;
+        } else if let Err(refusal) = has_room(draft.head().totals(), item) {
+            notes.push(format!("{refusal}; what follows is left out"));
+            break;
+        } else {
+            draft.note(item, &origin);
+        }
+    }
+    let written = draft.finish();
+    let outcome = ImportOutcome {
+        added: written.added,
+        merged: written.merged + stayed,
+        notes,
+        ..ImportOutcome::default()
+    };
+    let records = count(written.changes.len());
+    let mut changes = written.changes;
+    let (source, digest) = (COMPACTOR.to_owned(), digest.to_owned());
+    changes.push(Change::Imported { source, digest, records });
+    Plan { changes, outcome }
+}
+
+#[cfg(test)]
+mod tests;

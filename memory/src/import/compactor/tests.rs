@@ -1,0 +1,114 @@
+//! The compactor's file as it is found, whole and damaged, and the way back.
+
+use super::*;
+use crate::export::compactor_state;
+use crate::testing::{apply, day, note, origin};
+use crate::{Kind, Reader, Record, plan_notes};
+
+const STATE: &str = r#"{
+  "version": 1,
+  "items": [
+    {"id": "a1b2c3d4e5f60718", "content": "We decided that the port is 4000.", "summary": "port 4000",
+     "tags": ["decision", "Port"], "importance": 9, "pinned": true, "created_at": "2026-11-02T12:00:00.5Z",
+     "accessed_at": "2026-11-03T12:00:00Z", "access_count": 4, "tokens": 9, "content_type": "decision"},
+    {"id": "0000000000000001", "content": "cargo build fails\nerror: no such file", "importance": 42},
+    {"content": "  "},
+    "no object"
+  ]
+}"#;
+
+fn imported(memory: &mut Memory, state: &str, digest: &str) -> ImportOutcome {
+    let source = parse_compactor(state).unwrap();
+    let plan = plan_import_compactor(memory, &source, digest, &origin("importer", 20));
+    apply(memory, plan)
+}
+
+fn items(memory: &Memory) -> Vec<&Record> {
+    memory.active_of(Kind::Note).map(|record| &**record).collect()
+}
+
+#[test]
+fn items_become_notes_that_everyone_sees() {
+    let mut memory = Memory::default();
+    let outcome = imported(&mut memory, STATE, "d1");
+    assert_eq!((outcome.added.notes, outcome.merged), (2, 0));
+    insta::assert_snapshot!(outcome.notes.join("\n"), @r"
+    items[2]: content is empty; left out
+    items[3]: is not an object; left out
+    ");
+    let [port, build] = items(&memory)[..] else { panic!("two items") };
+    assert!(Reader::anyone().sees(port) && port.pinned);
+    assert_eq!(port.created.time, crate::Timestamp(day(2).0 + 500), "when it was made there");
+    assert_eq!(port.tags, ["decision", "port"]);
+    assert_eq!(port.note().unwrap().summary, "port 4000");
+    assert_eq!((build.note().unwrap().importance, build.created.time), (10, day(20)));
+}
+
+#[test]
+fn the_same_file_again_changes_nothing_and_what_is_newer_here_stays() {
+    let mut memory = Memory::default();
+    imported(&mut memory, STATE, "d1");
+    let before = memory.clone();
+    assert_eq!(imported(&mut memory, STATE, "d1").before, Some(2));
+    assert_eq!(items(&memory), items(&before));
+
+    let mut memory = Memory::default();
+    let here = note("We decided that the port is 4000.");
+    let plan = plan_notes(&memory, &origin("one", 9), vec![Ok(here)]).unwrap();
+    apply(&mut memory, plan);
+    let outcome = imported(&mut memory, STATE, "d1");
+    assert_eq!((outcome.added.notes, outcome.merged), (1, 1));
+    assert!(!items(&memory)[0].pinned);
+}
+
+#[test]
+fn what_is_exported_can_be_taken_back() {
+    let mut memory = Memory::default();
+    imported(&mut memory, STATE, "d1");
+    let state = compactor_state(&memory, |_| true);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&state["items"][0]).unwrap(), @r#"
+    {
+      "access_count": 0,
+      "accessed_at": "2026-11-02T12:00:00.500Z",
+      "content": "We decided that the port is 4000.",
+      "content_type": "decision",
+      "created_at": "2026-11-02T12:00:00.500Z",
+      "id": "5692161d100b05e5",
+      "importance": 9,
+      "pinned": true,
+      "summary": "port 4000",
+      "tags": [
+        "decision",
+        "port"
+      ],
+      "tokens": 10
+    }
+    "#);
+    assert_eq!(state["version"], 1);
+    let mut back = Memory::default();
+    imported(&mut back, &state.to_string(), "d2");
+    let told = |memory: &Memory| -> Vec<_> {
+        let told = |record: &&Record| {
+            (record.created.time, record.tags.clone(), record.pinned, record.body.clone())
+        };
+        items(memory).iter().map(told).collect()
+    };
+    assert_eq!(told(&back), told(&memory));
+}
+
+#[test]
+fn a_file_is_told_from_zipmem_s_and_a_damaged_one_is_refused() {
+    assert!(is_compactor(STATE));
+    assert!(is_compactor(r#"{"items": {"a": {"content": "by id"}}}"#));
+    assert!(!is_compactor(r#"{"version": 1, "blueprints": []}"#) && !is_compactor("nothing"));
+    let by_id =
+        parse_compactor(r#"{"items": {"a": {"content": "by id", "tags": "a, b"}}}"#).unwrap();
+    assert_eq!(by_id.items[0].item.tags, ["a", "b"]);
+    for (state, why) in [
+        ("{", "state.json is not JSON"),
+        ("[]", "state.json is not a JSON object"),
+        (r#"{"version": 2}"#, "state.json has version 2; version 1 is understood"),
+    ] {
+        assert_eq!(parse_compactor(state).unwrap_err().to_string(), why);
+    }
+}

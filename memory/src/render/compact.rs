@@ -1,0 +1,94 @@
+//! A compaction: what a plan would do, and what came of one.
+
+use super::append;
+use super::item::{self, CUT};
+use crate::compaction::CompactionPlan;
+use crate::fold::{clip, one_line};
+use crate::ids::{Kind, RecordId};
+use crate::limits::{COMPACTION_SHOWN_MAX, TITLE_CHARS_MAX};
+use crate::memory::Memory;
+use crate::plan::CompactionOutcome;
+
+/// Characters of a note in a list of many.
+const TITLE_CHARS: usize = TITLE_CHARS_MAX / 2;
+
+/// A plan, for `dry_run`; nothing is changed by it.
+pub fn compaction_plan(memory: &Memory, plan: &CompactionPlan) -> String {
+    if plan.is_empty() {
+        return format!(
+            "Nothing to compact: {} tokens, the target is {}.\n{}",
+            plan.tokens_before,
+            plan.target_tokens,
+            wants_summary(memory, &plan.wants_summary)
+        );
+    }
+    let mut text = format!(
+        "Would bring {} tokens down to {} (target {}); nothing is changed yet.\n",
+        plan.tokens_before, plan.tokens_after, plan.target_tokens
+    );
+    let title = |id: &RecordId| title(memory, *id);
+    section(
+        &mut text,
+        "Show by their summaries",
+        plan.promote.len(),
+        plan.promote.keys().map(title),
+    );
+    let folds =
+        plan.fold.iter().map(|(id, fold)| format!("{} (into {})", title(id), fold.survivor));
+    section(&mut text, "Fold near duplicates", plan.fold.len(), folds);
+    section(&mut text, "Archive", plan.archive.len(), plan.archive.keys().map(title));
+    text.push_str(&wants_summary(memory, &plan.wants_summary));
+    text
+}
+
+/// The reply to `memory_compact`, with the memory as it is after it.
+pub fn compaction(memory: &Memory, outcome: &CompactionOutcome) -> String {
+    let CompactionOutcome {
+        archived, promoted, folded, skipped, tokens_before, tokens_after, ..
+    } = outcome;
+    let mut text = format!(
+        "Compacted from {tokens_before} to {tokens_after} tokens: archived {archived}, shown by their summaries \
+         {promoted}, folded as near duplicates {folded}. All is still found by memory_search, and active again \
+         when memory_get or memory_update uses it.\n"
+    );
+    if *skipped > 0 {
+        append(&mut text, format_args!("{skipped} changed meanwhile and stay as they are.\n"));
+    }
+    text.push_str(&wants_summary(memory, &outcome.wants_summary));
+    text
+}
+
+fn section(text: &mut String, what: &str, count: usize, lines: impl Iterator<Item = String>) {
+    if count == 0 {
+        return;
+    }
+    append(text, format_args!("{what}: {}\n", Kind::Note.count(count as u64)));
+    for line in lines.take(COMPACTION_SHOWN_MAX) {
+        append(text, format_args!("  {line}\n"));
+    }
+    if let more @ 1.. = count.saturating_sub(COMPACTION_SHOWN_MAX) {
+        append(text, format_args!("  {more} more\n"));
+    }
+}
+
+/// Long notes that an agent can save room with.
+fn wants_summary(memory: &Memory, ids: &[RecordId]) -> String {
+    let mut text = String::new();
+    let lines = ids.iter().map(|id| {
+        let tokens =
+            memory.record(*id).and_then(|record| record.note()).map_or(0, |note| note.tokens);
+        format!("{} ({tokens} tokens)", title(memory, *id))
+    });
+    let what = "Without a summary, which memory_update can give them";
+    section(&mut text, what, ids.len(), lines);
+    text
+}
+
+fn title(memory: &Memory, id: RecordId) -> String {
+    let line = memory.record(id).map_or_else(|| id.to_string(), |record| item::title(record));
+    let line = line.strip_suffix(CUT).unwrap_or(&line);
+    clip(&one_line(line), TITLE_CHARS)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,280 @@
+//! The texts of `--tools compactor`: the forms that users of that system know, over the same memory.
+//!
+//! Its items are the notes that the reader keeps for itself or has inherited, and those of the project. The budget
+//! bounds the former alone. Ids are 16 hexadecimal digits there; here each is the number of a record in another form.
+
+use super::percent;
+use crate::fold::one_line;
+use crate::ids::{Kind, RecordId, Timestamp};
+use crate::limits::{COMPACTOR_LINE_CHARS_MAX, COMPACTOR_PREVIEW_CHARS_MAX};
+use crate::memory::Memory;
+use crate::plan::{NotesOutcome, is_expired};
+use crate::reader::Reader;
+use crate::record::{Record, Standing};
+use crate::retention::{Accesses, RetentionParts};
+use crate::settings::Budget;
+
+/// What of the budget is used, and how many items there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens of what the budget bounds.
+    pub used: u64,
+    /// Items, those of the project included.
+    pub items: u64,
+    /// The budget.
+    pub budget: Budget,
+}
+
+impl Usage {
+    /// As it stands.
+    pub fn of(memory: &Memory, reader: &Reader, budget: Budget) -> Self {
+        let (own, used) = memory.own_usage(reader);
+        Self { used, items: own + memory.totals().notes, budget }
+    }
+
+    /// Whether summaries are shown in the place of contents.
+    fn is_tight(&self) -> bool {
+        self.budget.is_tight(self.used)
+    }
+
+    /// `12345/80000 tokens (15.4%)`.
+    fn precise(&self) -> String {
+        let (used, tokens) = (self.used, self.budget.tokens);
+        format!("{used}/{tokens} tokens ({}%)", percent(used, tokens))
+    }
+
+    /// A share of the budget, whole.
+    fn percent(&self) -> u64 {
+        let tokens = u64::from(self.budget.tokens).max(1);
+        (self.used * 100 + tokens / 2) / tokens
+    }
+
+    /// The line that ends the replies to writes.
+    fn line(&self) -> String {
+        let Self { used, items, budget } = self;
+        format!("Budget: {used}/{} tokens ({}%), {items} items", budget.tokens, self.percent())
+    }
+}
+
+/// The active notes that a reader sees, oldest first.
+pub fn items<'a>(memory: &'a Memory, reader: &'a Reader) -> Vec<&'a Record> {
+    let own = memory.own_notes(reader).filter(|record| record.standing.is_active());
+    let mut items: Vec<&Record> =
+        own.chain(memory.active_of(Kind::Note)).map(|record| &**record).collect();
+    items.sort_by_key(|record| (record.created.time, record.id));
+    items
+}
+
+/// The same, those most worth keeping in view first. `factor` as for [`RetentionParts::of`].
+pub fn ranked<'a>(
+    memory: &'a Memory,
+    reader: &'a Reader,
+    accesses: &Accesses,
+    now: Timestamp,
+    factor: u32,
+) -> Vec<&'a Record> {
+    let score = |record| RetentionParts::of(record, accesses, now, factor).score();
+    let items = items(memory, reader);
+    let mut scored: Vec<(f64, &Record)> =
+        items.into_iter().map(|record| (score(record), record)).collect();
+    // Of two that are worth the same, the newer one.
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| b.1.id.cmp(&a.1.id)));
+    scored.into_iter().map(|(_, record)| record).collect()
+}
+
+/// A record's id in this system's form.
+pub fn id(id: RecordId) -> String {
+    format!("{:016x}", mix(id.number))
+}
+
+/// The record that is meant by an id in this system's form, or in ours.
+pub fn parse_id(text: &str) -> Option<RecordId> {
+    let text = text.trim().trim_start_matches('[').trim_end_matches(']');
+    if text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        let number = unmix(u64::from_str_radix(text, 16).ok()?);
+        return Some(RecordId { kind: Kind::Note, number });
+    }
+    text.parse().ok().filter(|id: &RecordId| id.kind == Kind::Note)
+}
+
+/// Spreads numbers over all of 64 bits, one to one: the finalizer of Steele, Lea and Flood's `SplitMix64` (2014).
+fn mix(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// What [`mix`] was given: its steps backwards, with the inverses of its factors.
+fn unmix(mixed: u64) -> u64 {
+    let number = mixed ^ (mixed >> 31) ^ (mixed >> 62);
+    let number = number.wrapping_mul(0x3196_42b2_d24d_8ec3);
+    let number = number ^ (number >> 27) ^ (number >> 54);
+    let number = number.wrapping_mul(0x96de_1b17_3f11_9089);
+    number ^ (number >> 30) ^ (number >> 60)
+}
+
+/// How much of an item is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Text {
+    /// The summary, or else so many characters of the content.
+    Brief,
+    /// So many characters of the content, whatever summary there is.
+    Line,
+    /// The whole content, unless its summary stands for it.
+    Standing,
+    /// The whole content.
+    Whole,
+}
+
+fn item(record: &Record, text: Text, now: Timestamp) -> String {
+    let Some(note) = record.note() else { return String::new() };
+    let mut marks = String::new();
+    if record.pinned {
+        marks.push_str(" PINNED");
+    }
+    // That system has neither; whoever relies on the item has to know.
+    if record.standing == Standing::Archived {
+        marks.push_str(" ARCHIVED");
+    }
+    if is_expired(record, now) {
+        marks.push_str(" EXPIRED");
+    }
+    let tags = if record.tags.is_empty() {
+        String::new()
+    } else {
+        format!("Tags: {}\n", record.tags.join(", "))
+    };
+    let summed = !note.summary.is_empty();
+    let text = match text {
+        Text::Brief if summed => note.summary.clone(),
+        Text::Brief => preview(&note.content, COMPACTOR_PREVIEW_CHARS_MAX),
+        Text::Line => preview(&note.content, COMPACTOR_LINE_CHARS_MAX),
+        Text::Standing if note.condensed => note.summary.clone(),
+        Text::Standing | Text::Whole => note.content.clone(),
+    };
+    let (id, importance, tokens) = (id(record.id), note.importance, note.tokens);
+    format!("[{id}] importance:{importance} tokens:{tokens}{marks}\n{tags}---\n{text}\n")
+}
+
+/// The first characters of a text, and dots when there are more.
+fn preview(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+fn with_items(head: &str, records: &[&Record], text: Text, now: Timestamp) -> String {
+    let mut all = format!("{head}\n");
+    for record in records {
+        all.push('\n');
+        all.push_str(&item(record, text, now));
+    }
+    all
+}
+
+/// The reply to `recall`; `records` in the order of [`ranked`].
+pub fn recall(usage: &Usage, records: &[&Record], now: Timestamp) -> String {
+    let head = format!("Budget: {}, {} items stored", usage.precise(), usage.items);
+    if records.is_empty() {
+        return format!("{head}\n{EMPTY}\n");
+    }
+    let tight =
+        if usage.is_tight() { " (budget tight, showing summaries where available)" } else { "" };
+    let head = format!("{head}\nTop {} items by relevance{tight}:", records.len());
+    with_items(&head, records, Text::Brief, now)
+}
+
+const EMPTY: &str = "Nothing is stored yet. Use `store` to save what you will want to have again.";
+
+/// The reply to `query`, best first.
+pub fn query(usage: &Usage, records: &[&Record], now: Timestamp) -> String {
+    if records.is_empty() {
+        return "No matching items found.\n".to_owned();
+    }
+    let text = if usage.is_tight() { Text::Brief } else { Text::Standing };
+    with_items(&format!("Found {} items:", records.len()), records, text, now)
+}
+
+/// The reply to `list`: a page of the items, newest first.
+pub fn list(items: &[&Record], offset: usize, limit: usize, now: Timestamp) -> String {
+    let total = items.len();
+    let page: Vec<&Record> = items.iter().rev().skip(offset).take(limit).copied().collect();
+    match (total, page.len()) {
+        (0, _) => format!("{EMPTY}\n"),
+        (_, 0) => format!("No items from {} on; there are {total}.\n", offset + 1),
+        (_, shown) => {
+            let head = format!("Items {}-{} of {total}:", offset + 1, offset + shown);
+            with_items(&head, &page, Text::Line, now)
+        }
+    }
+}
+
+/// The reply to `export`, oldest first.
+pub fn export(items: &[&Record], summaries_only: bool, now: Timestamp) -> String {
+    let text = if summaries_only { Text::Brief } else { Text::Whole };
+    with_items(&format!("Exported {} items:", items.len()), items, text, now)
+}
+
+/// The reply to `status`.
+pub fn status(usage: &Usage) -> String {
+    let Budget { auto_compact, above, .. } = usage.budget;
+    format!(
+        "Budget: {}\nItems: {}\nAuto-compact: {auto_compact} (threshold: {above}%)\n",
+        usage.precise(),
+        usage.items
+    )
+}
+
+/// The reply to `configure`.
+pub fn configure(usage: &Usage) -> String {
+    format!("Configuration updated.\n{}", status(usage))
+}
+
+/// The reply to `store`.
+pub fn store(outcome: &NotesOutcome, usage: &Usage) -> String {
+    let mut text: String = outcome.stored.iter().map(|note| stored(note.id, note.tokens)).collect();
+    text.push_str(&usage.line());
+    text.push('\n');
+    text
+}
+
+fn stored(record: RecordId, tokens: u32) -> String {
+    format!("Stored [{}] ({tokens} tokens)\n", id(record))
+}
+
+/// The reply to `bulk_store`: a line for each item in the order given.
+pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
+    let ok = outcome.stored.iter().map(|note| (note.at, stored(note.id, note.tokens)));
+    let failed = outcome.failed.iter().map(|note| {
+        let (at, why) = (note.at, note.why.to_string());
+        let own = why.strip_prefix(&format!("items[{at}]")).unwrap_or(&why);
+        let own = own.trim_start_matches(['.', ' ']);
+        (at, format!("FAILED item {at}: {}\n", one_line(own)))
+    });
+    let mut lines: Vec<(usize, String)> = ok.chain(failed).collect();
+    lines.sort_by_key(|(at, _)| *at);
+    let lines: String = lines.into_iter().map(|(_, line)| line).collect();
+    let (stored, failed) = (outcome.stored.len(), outcome.failed.len());
+    format!("{lines}Stored: {stored}, Failed: {failed}\n{}\n", usage.line())
+}
+
+/// The reply to `update`.
+pub fn update(id: &str) -> String {
+    format!("Updated summary for [{id}]\n")
+}
+
+/// The reply to `pin` and `unpin`.
+pub fn pin(id: &str, pinned: bool) -> String {
+    let verb = if pinned { "Pinned" } else { "Unpinned" };
+    format!("{verb} [{id}]\n")
+}
+
+/// The reply to `forget`.
+pub fn forget(id: &str, usage: &Usage) -> String {
+    let Usage { used, items, .. } = usage;
+    format!("Removed [{id}]. Budget: {used} tokens ({}%), {items} items\n", usage.percent())
+}
+
+#[cfg(test)]
+mod tests;
