@@ -98,6 +98,11 @@ pub fn plan_import_compactor(
     let mut notes = source.notes.clone();
     let mut stayed = 0;
     for Dated { time, item } in &source.items {
+        if let Some(purged) = memory.tombstones().of(&item.content) {
+            let date = purged.date();
+            notes.push(format!("a note was purged on {date} and is not taken in again"));
+            continue;
+        }
         let time = time.filter(|time| *time < origin.time).unwrap_or(origin.time);
         let origin = Provenance { client: COMPACTOR.into(), time, ..origin.clone() };
         let key = MergeKey::note(&Scope::Project, None, &item.content);

@@ -189,6 +189,20 @@ fn an_import_leaves_out_what_was_purged_and_says_so() {
 }
 
 #[test]
+fn an_import_of_notes_leaves_out_what_was_purged() {
+    let state = format!(
+        r#"{{"version":1,"items":[{{"content":"note with {VALUE}"}},{{"content":"note of the stars"}}]}}"#
+    );
+    let source = import::parse_compactor(&state).unwrap();
+    let (journal, _) = purged(&written(), &[], Some(VALUE));
+    let mut memory = replayed(&journal);
+    let plan = import::plan_import_compactor(&memory, &source, "digest", &origin("import", 4));
+    let outcome = apply(&mut memory, plan);
+    assert_eq!(outcome.added.notes, 1);
+    assert_eq!(outcome.notes, ["a note was purged on 1970-01-01 and is not taken in again"]);
+}
+
+#[test]
 fn what_is_not_there_is_told() {
     let (_, purge) = purged(&written(), &["n77"], None);
     assert_eq!(purge.missing().map(|id| id.to_string()).collect::<Vec<_>>(), ["n77"]);
