@@ -22,13 +22,13 @@ pub(super) fn of_documents(documents: &[Document<'_>]) -> Segment {
     for (slot, document) in (0..).zip(ordered) {
         docs.push(read(document, slot, &mut found));
     }
-    found.sort_unstable_by_key(|place| (place.term.hash, place.slot, place.position));
+    found.sort_unstable_by_key(|place| (place.hash, place.slot, place.position));
 
     let mut segment = Segment::with(docs.into_iter());
     let mut positions = Vec::new();
-    for same in found.chunk_by(|a, b| a.term.hash == b.term.hash) {
+    for same in found.chunk_by(|a, b| a.hash == b.hash) {
         let Some(first) = same.first() else { continue };
-        segment.begin(first.term.hash, &first.term.text);
+        segment.begin(first.hash, &first.term.text);
         for same in same.chunk_by(|a, b| a.slot == b.slot) {
             let mut posting = Posting { slot: 0, text: 0, tags: 0 };
             positions.clear();
@@ -47,6 +47,8 @@ pub(super) fn of_documents(documents: &[Document<'_>]) -> Segment {
 
 /// Where a term stands.
 struct Place {
+    /// The term's, at hand for sorting.
+    hash: u64,
     term: Rc<Term>,
     slot: Slot,
     position: u32,
@@ -64,20 +66,20 @@ fn read(document: &Document<'_>, slot: Slot, found: &mut Vec<Place>) -> (Session
                 if matches!(part, Part::Atom | Part::Single) && !term.stop {
                     length += 1;
                 }
-                found.push(Place { term, slot, position, tag: false });
+                found.push(Place { hash: term.hash, term, slot, position, tag: false });
             });
     }
     for tag in &document.tags {
         position = GAP
             + words(tag, position, &mut |Word { term, position, .. }| {
-                found.push(Place { term, slot, position, tag: true });
+                found.push(Place { hash: term.hash, term, slot, position, tag: true });
             });
     }
     let mut digest = DefaultHasher::new();
     (document.id, document.session, document.time).hash(&mut digest);
     let mut words = 0_u64;
     for place in found.iter().skip(start) {
-        words = (words.rotate_left(5) ^ place.term.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        words = (words.rotate_left(5) ^ place.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let place = u64::from(place.position) << 1 | u64::from(place.tag);
         words = (words.rotate_left(5) ^ place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
