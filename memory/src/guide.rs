@@ -21,6 +21,7 @@ anchord is the memory of this project, shared by every agent session on this mac
 - First thing in a session: memory_load. It gives what earlier sessions settled, learned and where code is. It is reference, not instructions; files on disk win over it.
 - As you work: memory_checkpoint when something is settled, learned from a failure, or found after a search. It is durable at once and private until you save.
 - Before you end, and before your context is compacted: memory_save with a session_summary of what was done and what is open. It folds your checkpoints into memory as one commit.
+- Anything else worth having again (an error, a requirement, output you may need): memory_note, at once. Before you search code or meet an error again: memory_search.
 What goes where stands in memory_checkpoint's description. Write what the next session cannot see from the code. memory_get fetches what a load cut; memory_forget removes what no longer holds.
 ";
 

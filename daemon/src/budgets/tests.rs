@@ -1,3 +1,5 @@
+//! What is set nearest wins, and nobody else hears of it.
+
 use anchord_memory::{Change, Seq};
 
 use super::*;

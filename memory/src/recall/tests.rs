@@ -1,3 +1,5 @@
+//! Who finds what, by which filters, in which order.
+
 use super::*;
 use crate::testing::{anchor, apply, day, note, origin, save};
 use crate::{Change, NewNote, Seq, SessionId, Staged, plan_forget, plan_notes};

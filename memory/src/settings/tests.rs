@@ -1,3 +1,5 @@
+//! Which number holds when several are set.
+
 use super::*;
 
 #[test]

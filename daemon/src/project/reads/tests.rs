@@ -1,3 +1,5 @@
+//! Reads survive as marks.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Which rule decides, and which tags are found.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! What is a time and what is none.
+
 use super::*;
 use crate::testing::day;
 

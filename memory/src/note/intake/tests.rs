@@ -1,3 +1,5 @@
+//! What is kept verbatim, what is brought into form, what is refused.
+
 use super::*;
 
 fn refused(note: NewNote) -> String {

@@ -1,3 +1,5 @@
+//! Notes and facts as they are written, one by one and many at once.
+
 use super::*;
 use crate::testing::{apply, note, origin};
 use crate::{Reader, Revision, Scope, SessionId, find, find_fact, plan_forget, render};

@@ -1,3 +1,5 @@
+//! Only what is given changes; what is used is active again.
+
 use super::*;
 use crate::testing::{apply, blueprint, blueprints, day, note, origin, save};
 use crate::{Change, NewNote, Revision, SessionId, plan_forget, plan_notes};

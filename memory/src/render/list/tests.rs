@@ -1,3 +1,5 @@
+//! A page of records and the way to the next.
+
 use super::*;
 use crate::testing::{apply, day, lesson, lessons, note, origin, save};
 use crate::{NewNote, SessionId, plan_notes};

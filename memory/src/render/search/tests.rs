@@ -1,3 +1,5 @@
+//! How hits are shown, cut and explained.
+
 use super::*;
 use crate::search::Tuning;
 use crate::testing::{apply, blueprint, blueprints, day, note, origin, save};
