@@ -181,7 +181,7 @@ fn texts() -> Vec<Value> {
         let words: Vec<String> = (0..20).map(|at| format!("w{}", n * 31 + at * 7)).collect();
         json!({ "content": format!("Item {n}: {}", words.join(" ")), "importance": 1 + n % 9 })
     };
-    (0..12).map(text).collect()
+    (0..24).map(text).collect()
 }
 
 #[tokio::test]
@@ -241,13 +241,15 @@ async fn compacting_says_what_it_did_and_what_wants_a_summary() {
 async fn storing_makes_room_by_itself_and_loses_nothing() {
     let world = World::new().await;
     let mut shim = shim_of(&world, Hello { budget: Some(600), ..hello(&world) }).await;
+    let used = |said: &str| -> u64 {
+        let (_, rest) = said.split_once("Budget: ").unwrap();
+        rest.split('/').next().unwrap().parse().unwrap()
+    };
     for text in texts() {
         let said = shim.call("store", text).await;
-        let (_, rest) = said.split_once("Budget: ").unwrap();
-        let used: u64 = rest.split('/').next().unwrap().parse().unwrap();
-        assert!(used <= 540, "above nine tenths it comes down: {said}");
+        assert!(used(&said) <= 540, "above nine tenths it comes down: {said}");
     }
-    for n in 0..12 {
+    for n in 0..24 {
         let found = shim.call("query", json!({ "query": format!("\"Item {n}\"") })).await;
         assert!(found.starts_with("Found 1 items:"), "{n}: {found}");
     }
@@ -260,7 +262,7 @@ async fn storing_makes_room_by_itself_and_loses_nothing() {
     );
     shim.call("bulk_store", json!({ "items": many.to_string() })).await;
     let status = shim.call("status", json!({})).await;
-    assert!(status.contains("/600 tokens (1"), "not when it is switched off: {status}");
+    assert!(used(&status) > 600, "not when it is switched off: {status}");
 }
 
 #[tokio::test]
