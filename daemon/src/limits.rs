@@ -72,6 +72,9 @@ pub const CONNECTION_REPLIES_MAX: usize = 64;
 /// How long a connection that is over waits for its last replies to be written.
 pub const LAST_REPLIES_TIME_MAX: Duration = Duration::from_secs(1);
 
+/// The longest answer of a tool: a line to the shim has room for it, also when every second byte is escaped.
+pub const ANSWER_BYTES_MAX: usize = 1_900_000;
+
 /// A numbered line of a shim, numbers included.
 pub const MCP_LINE_BYTES_MAX: usize =
     anchord_proto::limits::LINE_BYTES_MAX + anchord_proto::limits::LINE_PREFIX_BYTES_MAX;

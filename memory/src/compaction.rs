@@ -137,6 +137,8 @@ pub fn plan_compaction(
     plan.archive(&mut candidates, |candidate| candidate.note.is_expired(now));
     plan.promote(&mut candidates);
     plan.fold(&mut candidates);
+    // One that is larger than the whole target would take everything else with it and then go, too.
+    plan.archive(&mut candidates, |candidate| candidate.tokens > target_tokens);
     plan.archive(&mut candidates, |_| true);
     plan.wants_summary = wants_summary(&candidates);
     plan

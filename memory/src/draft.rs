@@ -151,6 +151,25 @@ impl<'a> Draft<'a> {
         id
     }
 
+    /// Makes a note another session's. Where that has the same fact or text already, the one that was written last
+    /// stays and the other is forgotten.
+    pub(crate) fn take_over(&mut self, record: &Record, note: Note, origin: &Provenance) {
+        let twin = self.note_twin(&note).filter(|twin| twin.id != record.id);
+        let Some((twin, written)) = twin.map(|twin| (twin.id, twin.updated.time)) else {
+            self.settle(record.id, note, record.standing);
+            return;
+        };
+        if record.updated.time > written {
+            self.settle(twin, note, record.standing);
+        }
+        self.stand(record.id, Standing::Forgotten, origin);
+    }
+
+    /// Whether a note goes into one that is there.
+    pub(crate) fn has_twin(&self, new: &NewNote, origin: &Provenance) -> bool {
+        self.note_twin(&new.note(&origin.session)).is_some()
+    }
+
     fn note_twin(&self, note: &Note) -> Option<&Record> {
         let key = MergeKey::note(&note.scope, note.key.as_deref(), &note.content);
         let same = |record: &&std::sync::Arc<Record>| {

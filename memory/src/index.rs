@@ -46,14 +46,12 @@ impl MergeKey {
 
     /// What a note with this key, or else this content, merges with.
     pub(crate) fn note(scope: &Scope, key: Option<&str>, content: &str) -> Self {
-        match key {
-            Some(key) => Self::Fact(scope.clone(), key.into()),
-            None => {
-                let mut hasher = DefaultHasher::new();
-                content.hash(&mut hasher);
-                Self::Note(scope.clone(), hasher.finish())
-            }
+        if let Some(key) = key {
+            return Self::Fact(scope.clone(), key.into());
         }
+        let mut hasher = DefaultHasher::new();
+        content.hash(&mut hasher);
+        Self::Note(scope.clone(), hasher.finish())
     }
 }
 

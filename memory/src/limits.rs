@@ -116,6 +116,8 @@ pub const TIGHT_ABOVE_PERCENT: u8 = 80;
 pub const HITS: usize = 10;
 /// Hits of one search at most.
 pub const HITS_MAX: usize = 100;
+/// The smallest answer of a search that can be asked for, in tokens.
+pub const SEARCH_TOKENS_MIN: u32 = 250;
 /// Characters of one hit's text.
 pub const HIT_CHARS_MAX: usize = 700;
 /// Hits that were left out and are named.

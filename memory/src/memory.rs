@@ -5,7 +5,7 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use crate::change::{Change, Notice};
-use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId};
+use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId, Timestamp};
 use crate::index::{Index, MergeKey, Totals};
 use crate::note::Scope;
 use crate::purge::{Purged, Tombstones};
@@ -320,6 +320,10 @@ impl Restore {
     }
 }
 
+/// What is one session's own stands a thousand years apart from what the session shares, so that neither lends its
+/// words to the other: nobody finds a shared note by the words of a private one.
+const OWN_APART_MS: i64 = 1_000 * 365 * 24 * 60 * 60 * 1_000;
+
 /// What is searched of a record; nothing when it is forgotten.
 fn document(record: &Record) -> Option<Document<'_>> {
     if record.standing == Standing::Forgotten {
@@ -343,7 +347,9 @@ fn document(record: &Record) -> Option<Document<'_>> {
     Some(Document {
         id: record.id,
         session: &record.created.session,
-        time: record.created.time,
+        time: Timestamp(
+            record.created.time.0 + if record.owner().is_some() { OWN_APART_MS } else { 0 },
+        ),
         texts,
         tags: record.tags.iter().map(String::as_str).collect(),
         files,

@@ -176,8 +176,9 @@ impl Staged {
     }
 
     fn absorb_notes(&mut self, later: &[NewNote]) {
-        let name =
-            |note: &NewNote| (note.key.clone(), note.key.is_none().then(|| note.content.clone()));
+        let name = |note: &NewNote| {
+            (note.private, note.key.clone(), note.key.is_none().then(|| note.content.clone()))
+        };
         if later.is_empty() {
             return;
         }

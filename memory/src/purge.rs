@@ -138,7 +138,6 @@ pub struct Purge {
     texts: BTreeSet<String>,
     digests: BTreeSet<String>,
     keys: BTreeSet<MergeKey>,
-    facts: BTreeSet<String>,
     anchors: Vec<Anchor>,
     /// Finds the beginnings of the texts, once all are known.
     finder: Option<AhoCorasick>,
@@ -185,10 +184,8 @@ impl Purge {
             if !said.trim().is_empty() {
                 self.digests.insert(digest(&self.salt, &said));
             }
-            match &record.body {
-                Body::Anchor(anchor) => self.anchors.push(anchor.clone()),
-                Body::Note(note) => self.facts.extend(note.key.clone()),
-                Body::Blueprint(_) | Body::Lesson(_) | Body::SessionRow(_) => {}
+            if let Body::Anchor(anchor) = &record.body {
+                self.anchors.push(anchor.clone());
             }
             self.keys.extend(MergeKey::of(&record.body));
         }
@@ -285,12 +282,11 @@ impl Purge {
     }
 
     fn note_goes(&self, note: &NewNote) -> bool {
-        let fact = note.key.as_ref().is_some_and(|key| self.facts.contains(key));
         let same = MergeKey::note(&Scope::Project, None, &note.content);
         let mut texts = vec![note.content.as_str(), note.summary.as_str()];
         texts.extend(note.key.as_deref());
         texts.extend(note.tags.iter().map(String::as_str));
-        fact || self.goes(Some(&same), &texts)
+        self.goes(Some(&same), &texts)
     }
 
     fn goes(&self, key: Option<&MergeKey>, texts: &[&str]) -> bool {

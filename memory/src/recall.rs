@@ -48,8 +48,12 @@ pub struct Recalled {
 /// Finds the best records for a query, the best first, ties by id.
 pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
     let query = Query::parse(of.query);
-    if query.is_empty() {
+    if of.query.trim().is_empty() {
         return Recalled { hits: by_retention(memory, of), corrected: Vec::new() };
+    }
+    if query.is_empty() {
+        // Signs alone, or only what is not wanted: nothing that could be found by it.
+        return Recalled::default();
     }
     let file = of.file.map(normalise);
     let keep = |id: RecordId| {

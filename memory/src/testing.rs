@@ -128,6 +128,8 @@ fn any_note() -> impl Strategy<Value = NewNote> {
             key: key.map(str::to_owned),
             tags: tags.into_iter().map(str::to_owned).collect(),
             importance,
+            // Any condition will do that has both, and not always.
+            private: content.len() % 3 == 0,
             pinned,
             ..note(&content)
         },
@@ -169,6 +171,12 @@ pub(crate) fn any_steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..8)
 }
 
+/// Who may forget a record: the session that alone sees it, or anyone.
+fn owner_of(memory: &Memory, id: crate::RecordId) -> Reader {
+    let owner = memory.record(id).and_then(|record| record.owner());
+    owner.map_or_else(Reader::anyone, |owner| Reader::session(owner.clone()))
+}
+
 /// Takes the steps, each on a day of its own. Gives the entries too.
 pub(crate) fn take(steps: &[Step]) -> (Memory, Vec<Vec<Change>>) {
     let mut memory = Memory::default();
@@ -197,7 +205,7 @@ pub(crate) fn take(steps: &[Step]) -> (Memory, Vec<Vec<Change>>) {
                 let ids: Vec<_> = memory.records().map(|record| record.id).collect();
                 match ids.get(which % ids.len().max(1)) {
                     Some(id) => {
-                        plan_forget(&memory, &Reader::anyone(), *id, None, &origin("one", on))
+                        plan_forget(&memory, &owner_of(&memory, *id), *id, None, &origin("one", on))
                             .unwrap()
                             .changes
                     }

@@ -265,7 +265,11 @@ impl Context {
 
     /// Who reads.
     pub(crate) fn reader(&self) -> Reader {
-        Reader::session(self.session.id.clone())
+        let reader = Reader::session(self.session.id.clone());
+        let Some(project) = self.session.project() else { return reader };
+        // What an earlier process of this conversation left; its first write takes that over.
+        let earlier = self.session.predecessors(&self.daemon.registry.snapshot(), project.id);
+        reader.inheriting(earlier.iter().map(|record| record.session.clone()))
     }
 
     /// The other sessions that are live in this project, oldest first.

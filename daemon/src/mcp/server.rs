@@ -22,6 +22,7 @@ use super::tools::ToolList;
 use super::transport::{NumberedLines, Ticket};
 use crate::clock;
 use crate::daemon::Daemon;
+use crate::limits;
 use crate::secrets::{self, Removed};
 use crate::sessions::Connection;
 use crate::socket::lines::LineReader;
@@ -117,7 +118,8 @@ impl Service {
 }
 
 /// What a tool said, and what was taken out of the call before. Where the text is JSON it stays so.
-fn blocks(mut text: String, removed: &Removed, stored: bool) -> Vec<ContentBlock> {
+fn blocks(text: String, removed: &Removed, stored: bool) -> Vec<ContentBlock> {
+    let mut text = shortened(text);
     if removed.is_empty() {
         return vec![ContentBlock::text(text)];
     }
@@ -136,6 +138,20 @@ fn blocks(mut text: String, removed: &Removed, stored: bool) -> Vec<ContentBlock
     text.push('\n');
     text.push_str(&remark);
     vec![ContentBlock::text(text)]
+}
+
+/// Cuts what is too long for a line to the shim; escapes in JSON may double it.
+fn shortened(mut text: String) -> String {
+    if text.len() > limits::ANSWER_BYTES_MAX {
+        let bytes = text.len();
+        text.truncate(text.floor_char_boundary(limits::ANSWER_BYTES_MAX));
+        let cut = format!(
+            "\ntruncated: true; {} of {bytes} bytes; `anchord export` writes all of it to a file\n",
+            limits::ANSWER_BYTES_MAX
+        );
+        text.push_str(&cut);
+    }
+    text
 }
 
 /// Short enough to be read out, long enough not to come twice in a week's logs.

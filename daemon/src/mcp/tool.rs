@@ -159,10 +159,9 @@ fn tidy(schema: &mut Value) {
             }
             object.remove("minimum");
             let says_nothing = |default: &Value| match default {
-                Value::Null => true,
                 Value::String(text) => text.is_empty(),
                 Value::Array(items) => items.is_empty(),
-                Value::Bool(_) => true,
+                Value::Null | Value::Bool(_) => true,
                 Value::Number(_) | Value::Object(_) => false,
             };
             if object.get("default").is_some_and(says_nothing) {

@@ -67,9 +67,8 @@ pub fn plan_adopt(
     let mut draft = Draft::new(memory);
     for record in memory.private_of(from) {
         if let Body::Note(note) = &record.body {
-            let scope = Scope::Session(to.clone());
-            let body = Body::Note(Note { scope, ..note.clone() });
-            draft.change(record.id, body, record.standing, origin);
+            let note = Note { scope: Scope::Session(to.clone()), ..note.clone() };
+            draft.take_over(record, note, origin);
         }
     }
     let mut changes = draft.finish().changes;

@@ -89,7 +89,9 @@ pub fn plan_notes(
         let field = if alone { String::new() } else { format!("items[{at}].") };
         let accepted = item.and_then(|note| accept_note(note, &field));
         let stored = accepted.and_then(|note| {
-            has_room(draft.head().totals(), &note)?;
+            if !draft.has_twin(&note, origin) {
+                has_room(draft.head().totals(), &note)?;
+            }
             if let Some(time) = memory.tombstones().of(&note.content) {
                 return Err(Refusal::PurgedText { field: format!("{field}content"), time });
             }

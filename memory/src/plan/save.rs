@@ -1,6 +1,6 @@
 //! Saving: a session's staged work and what came with the call become memory, as one commit.
 
-use super::{KeptBlueprint, Plan, Row, put_row};
+use super::{KeptBlueprint, Plan, Row, has_room, put_row};
 use crate::archive::{ArchivePlan, Archived};
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
@@ -80,6 +80,9 @@ pub fn plan_save(
     let left_out = staged.absorb(&part);
 
     let mut draft = Draft::new(memory);
+    for note in part.notes.iter().filter(|note| !draft.has_twin(note, origin)) {
+        has_room(memory.totals(), note)?;
+    }
     draft.fold(&staged, origin);
     let row = Row {
         session: origin.session.clone(),

@@ -446,7 +446,7 @@ proptest! {
         let full = |record: &crate::Record| crate::render::record_bytes(record);
         let totals = memory.totals();
         let active: Vec<_> =
-            memory.records().filter(|record| record.standing.is_active()).collect();
+            memory.records().filter(|r| r.standing.is_active() && r.owner().is_none()).collect();
         let others = active.iter().filter(|record| record.kind() != Kind::Note);
         prop_assert_eq!(totals.rendered_bytes, others.map(|r| full(r)).sum::<u64>());
         let tokens = active.iter().filter_map(|record| record.note());

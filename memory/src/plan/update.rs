@@ -200,12 +200,14 @@ pub fn plan_use(memory: &Memory, id: RecordId, origin: &Provenance) -> Option<Pl
     if record.standing != Standing::Archived && !(condensed && record.standing.is_active()) {
         return None;
     }
-    let body = match &record.body {
-        Body::Note(note) => Body::Note(Note { condensed: false, ..note.clone() }),
-        body => body.clone(),
-    };
     let mut draft = Draft::new(memory);
-    draft.change(id, body, Standing::Active, origin);
+    match &record.body {
+        // It was looked at, not written.
+        Body::Note(note) => {
+            draft.settle(id, Note { condensed: false, ..note.clone() }, Standing::Active);
+        }
+        body => draft.change(id, body.clone(), Standing::Active, origin),
+    }
     Some(Plan { changes: draft.finish().changes, outcome: () })
 }
 

@@ -46,6 +46,10 @@ pub fn compaction(memory: &Memory, outcome: &CompactionOutcome) -> String {
     let CompactionOutcome {
         archived, promoted, folded, skipped, tokens_before, tokens_after, ..
     } = outcome;
+    if archived + promoted + folded + skipped == 0 {
+        let wants = wants_summary(memory, &outcome.wants_summary);
+        return format!("Nothing to compact: {tokens_before} tokens.\n{wants}");
+    }
     let mut text = format!(
         "Compacted from {tokens_before} to {tokens_after} tokens: archived {archived}, shown by their summaries \
          {promoted}, folded as near duplicates {folded}. All is still found by memory_search, and active again \

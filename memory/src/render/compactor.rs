@@ -198,7 +198,7 @@ pub fn list(items: &[&Record], offset: usize, limit: usize, now: Timestamp) -> S
     let page: Vec<&Record> = items.iter().rev().skip(offset).take(limit).copied().collect();
     match (total, page.len()) {
         (0, _) => format!("{EMPTY}\n"),
-        (_, 0) => format!("No items from {} on; there are {total}.\n", offset + 1),
+        (_, 0) => format!("No items from {} on; there are {total}.\n", offset.saturating_add(1)),
         (_, shown) => {
             let head = format!("Items {}-{} of {total}:", offset + 1, offset + shown);
             with_items(&head, &page, Text::Line, now)

@@ -21,7 +21,7 @@ pub fn record(record: &Record) -> String {
     match record.standing {
         Standing::Active => {}
         Standing::Archived => {
-            lines.push_str(", was archived: out of load until it was looked at now")
+            lines.push_str(", was archived: out of load until it was looked at now");
         }
         Standing::Forgotten => lines.push_str(", forgotten: kept in history alone"),
     }

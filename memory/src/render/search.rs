@@ -2,6 +2,7 @@
 
 use super::list::marks;
 use super::{append, item};
+use crate::fold::clip;
 use crate::ids::{RecordId, Timestamp};
 use crate::limits::{ANSWER_CHARS_MAX, HIT_CHARS_MAX, HITS_NAMED_MAX};
 use crate::memory::Memory;
@@ -99,6 +100,9 @@ pub fn search(memory: &Memory, found: &Recalled, view: &SearchView<'_>) -> Searc
     answer
 }
 
+/// A title this short fits into every answer, so that each page shows something.
+const HIT_CHARS_MIN: usize = 60;
+
 const NOTHING: &str =
     "Nothing matches. Try fewer or other words, or memory_list to see what there is.";
 
@@ -113,6 +117,7 @@ fn forms(record: &Record, hit: &Hit, query: &Query, view: &SearchView<'_>) -> Ve
         texts.push(item::excerpt(record, query, HIT_CHARS_MAX / 3));
     }
     texts.push(item::title(record));
+    texts.push(clip(&item::title(record), HIT_CHARS_MIN));
     texts.into_iter().map(|text| format!("{text}{marks}\n{why}")).collect()
 }
 

@@ -20,7 +20,7 @@ struct Params {
     anchors: Vec<AnchorParams>,
     #[serde(default)]
     lessons: Vec<LessonParams>,
-    /// As in memory_note
+    /// As for noting
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     notes: Vec<NoteParams>,

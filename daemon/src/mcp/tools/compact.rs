@@ -46,7 +46,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         })?,
     };
     let plan = context.compaction(&view, pool, percent).await?;
-    if params.dry_run || plan.is_empty() {
+    // Where nothing was ever written there is nothing to write either; else a call that comes again gets its reply.
+    if params.dry_run || view.project.is_none() {
         return Ok(render::compaction_plan(&view.memory, &plan));
     }
     let call = context.call.clone();

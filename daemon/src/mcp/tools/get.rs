@@ -37,6 +37,9 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
+/// Characters kept for what is said of a version after its text.
+const MARKS_CHARS: usize = 400;
+
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
@@ -56,15 +59,20 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let record = if wanted == newest.version {
         newest.clone()
     } else {
-        let earlier = earlier(&view, id, wanted).await?;
+        // What was a session's own when it was written stays so after it was shared.
+        let owned = |record: &Record| reader.sees(record) || newest.owner().is_some();
+        let earlier = earlier(&view, id, wanted).await?.filter(owned);
         earlier.ok_or_else(|| {
             let newest = newest.version.0;
             caller(&format!("{id} has no version {}; versions go from 1 to {newest}", wanted.0))
         })?
     };
-    let (mut text, _) =
-        render::record_page(&record, params.cursor.as_deref(), limits::ANSWER_CHARS_MAX)
-            .map_err(|refusal| caller(&refusal))?;
+    let (mut text, _) = render::record_page(
+        &record,
+        params.cursor.as_deref(),
+        limits::ANSWER_CHARS_MAX - MARKS_CHARS,
+    )
+    .map_err(|refusal| caller(&refusal))?;
     if record.version != newest.version {
         let (version, day) = (newest.version.0, newest.updated.time.date());
         let _ = writeln!(

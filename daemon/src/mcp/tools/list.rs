@@ -36,10 +36,11 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let view = context.view().await?;
     let reader = context.reader();
     let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
+    let tags: Vec<String> = params.tags.iter().map(|tag| tag.trim().to_lowercase()).collect();
     let list = ListView {
         reader: &reader,
         kinds: &kinds,
-        tags: &params.tags,
+        tags: &tags,
         limit: params.limit.unwrap_or(limits::LIST_RECORDS),
         cursor: params.cursor.as_deref(),
         now: clock::now(),

@@ -46,6 +46,12 @@ pub(super) fn spec() -> ToolSpec {
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let Params { content, key, summary, tags, importance, scope, expires, pinned, items } = params;
+    let loose = key.is_some() || importance.is_some() || expires.is_some() || pinned;
+    if content.is_none() && (loose || !summary.is_empty() || !tags.is_empty()) {
+        let text =
+            "failed to note: content is missing; what is meant for items stands in each of them";
+        return Err(ToolError::Caller(text.to_owned()));
+    }
     let alone = content.map(|content| NoteParams {
         content,
         key,
@@ -92,7 +98,9 @@ fn reply(outcome: &NotesOutcome, budgets: &Budgets) -> String {
     if outcome.stored.iter().any(|note| note.private) {
         let (notes, tokens) = outcome.own;
         let line = render::budget(tokens, notes, &budgets.session.budget);
-        text.push_str(&format!("Your own notes. {line}\n"));
+        text.push_str("Your own notes. ");
+        text.push_str(&line);
+        text.push('\n');
     }
     text
 }

@@ -1,8 +1,8 @@
 //! `memory_search`: find records of every kind by words, tags, file or time.
 
 use anchord_memory::render::{self, SearchView};
-use anchord_memory::search::Tuning;
-use anchord_memory::{Kind, Recall, Timestamp, find_fact, limits, recall};
+use anchord_memory::search::{Hit, Tuning};
+use anchord_memory::{Kind, Recall, Recalled, Timestamp, find_fact, limits, recall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -55,11 +55,24 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let (reader, now) = (context.reader(), clock::now());
     if let Some(key) = &params.key {
         let record = find_fact(memory, &reader, key).map_err(|refusal| caller(&refusal))?;
-        let (text, _) = render::record_page(record, None, limits::ANSWER_CHARS_MAX)
-            .map_err(|refusal| caller(&refusal))?;
-        return Ok(text);
+        let hit = Hit { id: record.id, score: 1.0, why: Vec::new(), prior: 1.0, neighbours: 0.0 };
+        let found = Recalled { hits: vec![hit], corrected: Vec::new() };
+        let fact = SearchView {
+            query: "",
+            from: 0,
+            limit: 1,
+            tokens_max: params.max_tokens,
+            tight: false,
+            explain: None,
+            now,
+        };
+        let answer = render::search(memory, &found, &fact);
+        if let Some(project) = &view.project {
+            project.accessed(&answer.shown, now);
+        }
+        return Ok(answer.text);
     }
-    let from = match params.cursor.as_deref().map(|cursor| (cursor, cursor.trim().parse())) {
+    let from: usize = match params.cursor.as_deref().map(|cursor| (cursor, cursor.trim().parse())) {
         None => 0,
         Some((_, Ok(from))) => from,
         Some((cursor, Err(_))) => {
@@ -73,6 +86,10 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             Err(caller(&format!("{name} is no date like 2026-11-02 and no time: `{text}`")))
         }
     };
+    if let Some(tokens) = params.max_tokens.filter(|tokens| *tokens < limits::SEARCH_TOKENS_MIN) {
+        let min = limits::SEARCH_TOKENS_MIN;
+        return Err(caller(&format!("max_tokens is {tokens}; give {min} or more")));
+    }
     let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
     let tags: Vec<String> = params.tags.iter().map(|tag| tag.trim().to_lowercase()).collect();
     let limit = params.limit.unwrap_or(limits::HITS).clamp(1, limits::HITS_MAX);
@@ -88,7 +105,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             file: params.file.as_deref(),
             since: time("since", params.since.as_deref())?,
             until: time("until", params.until.as_deref())?,
-            limit: from + limit + limits::HITS_NAMED_MAX + 1,
+            limit: from.saturating_add(limit + limits::HITS_NAMED_MAX + 1),
             tuning: &Tuning::default(),
             prior: &|record| ranking.prior(record),
         },

@@ -6,7 +6,7 @@ use crate::testing::day;
 #[test]
 fn durations_dates_and_times_are_understood() {
     let now = day(1);
-    let parse = |text: &str| Expires::parse(text, now).map(|expires| expires.moment());
+    let parse = |text: &str| Expires::parse(text, now).map(Expires::moment);
     assert_eq!(parse("2d"), Ok(Some(day(3))));
     assert_eq!(parse("1w"), Ok(Some(day(8))));
     assert_eq!(parse("24h 1440m"), Ok(Some(day(3))));

@@ -1,8 +1,11 @@
 //! Notes and facts as they are written, one by one and many at once.
 
 use super::*;
-use crate::testing::{apply, note, origin};
-use crate::{Reader, Revision, Scope, SessionId, find, find_fact, plan_forget, render};
+use crate::search::{Query, Tuning};
+use crate::testing::{apply, checkpoint, day, note, origin, save};
+use crate::{
+    Reader, Revision, Scope, SessionId, Staged, find, find_fact, plan_adopt, plan_forget, render,
+};
 
 fn noted(memory: &mut Memory, session: &str, on: i64, notes: &[NewNote]) -> NotesOutcome {
     let items = notes.iter().cloned().map(Ok).collect();
@@ -136,4 +139,52 @@ fn what_is_forgotten_takes_no_room() {
     let plan = plan_forget(&memory, &reader("one"), "n1".parse().unwrap(), None, &origin("one", 3));
     apply(&mut memory, plan.unwrap());
     assert_eq!((memory.totals().notes_kept, memory.totals().note_bytes), (1, 5));
+}
+
+#[test]
+fn what_is_staged_for_oneself_and_for_all_stays_apart() {
+    let mut memory = Memory::default();
+    let by = origin("one", 1);
+    let shared = fact("plan", "for all");
+    let own = NewNote { private: true, ..fact("plan", "for me") };
+    checkpoint(&mut memory, &by, Staged { notes: vec![shared], ..Staged::default() });
+    checkpoint(&mut memory, &by, Staged { notes: vec![own], ..Staged::default() });
+    save(&mut memory, &by, Staged::default());
+    let plan =
+        |who: &str| find_fact(&memory, &reader(who), "plan").unwrap().note().unwrap().clone();
+    assert_eq!((plan("one").content.as_str(), plan("two").content.as_str()), ("for me", "for all"));
+}
+
+#[test]
+fn a_successor_has_one_fact_of_a_key_the_one_told_last() {
+    let mut memory = Memory::default();
+    let own = |text: &str| NewNote { private: true, ..fact("plan", text) };
+    noted(&mut memory, "a", 1, &[own("first"), private("seen by both")]);
+    noted(&mut memory, "b", 2, &[own("second"), private("seen by both")]);
+    for from in ["b", "a"] {
+        let (from, to) = (SessionId::new(from), SessionId::new("c"));
+        let plan = plan_adopt(&memory, &from, &to, &origin("c", 3)).unwrap();
+        apply(&mut memory, plan);
+    }
+    let c = reader("c");
+    assert_eq!(find_fact(&memory, &c, "plan").unwrap().note().unwrap().content, "second");
+    assert_eq!(memory.own_usage(&c).0, 2);
+    // Being handed over makes nothing look freshly written.
+    assert!(memory.own_notes(&c).all(|record| record.updated.time <= day(2)));
+}
+
+#[test]
+fn nobody_finds_a_shared_note_by_the_words_of_a_private_one() {
+    let mut memory = Memory::default();
+    let notes = [note("the first public one"), private("quixotempel"), note("the second")];
+    noted(&mut memory, "one", 1, &notes);
+    for query in ["quixotempel", "quixotemple"] {
+        let found = memory.search().find(
+            &Query::parse(query),
+            &Tuning::default(),
+            &|id| reader("two").sees(memory.record(id)?).then_some(1.0),
+            10,
+        );
+        assert_eq!((found.hits.len(), found.corrected.len()), (0, 0), "{query}");
+    }
 }

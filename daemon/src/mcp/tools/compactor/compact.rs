@@ -60,7 +60,7 @@ async fn compact(
     let view = context.view().await?;
     let pool = Pool::Own(caller.reader(&view.memory));
     let plan = context.compaction(&view, pool, target_percent).await?;
-    if plan.is_empty() {
+    if view.project.is_none() {
         return Ok(form::compact(&view.memory, &plan.apply(&view.memory).outcome));
     }
     context.compact(plan, call, form::compact).await
