@@ -55,8 +55,9 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let (reader, now) = (context.reader(), clock::now());
     if let Some(key) = &params.key {
         let record = find_fact(memory, &reader, key).map_err(|refusal| caller(&refusal))?;
-        let (text, _) = render::record_page(record, None, limits::ANSWER_CHARS_MAX)
+        let (text, next) = render::record_page(record, None, limits::ANSWER_CHARS_MAX)
             .map_err(|refusal| caller(&refusal))?;
+        context.gave_newest(memory, &[record.id], next.is_some());
         return Ok(text);
     }
     let from = match params.cursor.as_deref().map(|cursor| (cursor, cursor.trim().parse())) {
@@ -112,6 +113,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if let Some(project) = &view.project {
         project.accessed(&answer.shown, now);
     }
+    context.gave_newest(memory, &answer.shown, answer.next.is_some());
     Ok(answer.text)
 }
 
