@@ -9,7 +9,7 @@ use anchord_daemon::http::api::{ErrorCode, ErrorReply};
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  failed; the message says why
+  1  failed; the message says why. Also a search that finds nothing
   2  asked for in a way that cannot be done: unknown value, missing --yes
   3  no daemon: none is running, or none could be started
   4  refused: by the daemon, or because the two versions cannot talk
@@ -50,7 +50,9 @@ impl From<ErrorCode> for Kind {
     fn from(code: ErrorCode) -> Self {
         match code {
             ErrorCode::BadRequest => Self::Usage,
-            ErrorCode::NotFound | ErrorCode::Busy | ErrorCode::Internal => Self::Failed,
+            ErrorCode::NotFound | ErrorCode::Failed | ErrorCode::Busy | ErrorCode::Internal => {
+                Self::Failed
+            }
             ErrorCode::Refused => Self::Refused,
             ErrorCode::Damaged => Self::Damaged,
         }

@@ -50,6 +50,12 @@ pub(crate) fn project(memory: &Memory, config: &Config) -> InForce {
     InForce { budget: project_settings(memory, config).project_budget(), from }
 }
 
+/// The share of its budget that the project's notes use.
+pub(crate) fn used(memory: &Memory, config: &Config) -> f64 {
+    let tokens = u32::try_from(memory.totals().note_tokens).unwrap_or(u32::MAX);
+    f64::from(tokens) / f64::from(project(memory, config).budget.tokens.max(1))
+}
+
 /// The budget of a session's own notes. No other client's settings have a part in it.
 pub(crate) fn session(memory: &Memory, config: &Config, holder: &Holder) -> InForce {
     let flag = Settings { budget_tokens: holder.flag, ..Settings::default() };

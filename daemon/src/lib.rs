@@ -19,6 +19,7 @@ mod mcp;
 mod metrics;
 pub mod project;
 pub mod projects;
+pub mod retrieval_log;
 mod run;
 mod secrets;
 mod sessions;

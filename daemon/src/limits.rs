@@ -130,3 +130,21 @@ pub const JOURNAL_PAGE_ENTRIES_MAX: usize = 10_000;
 
 /// The longest latency of a tool call that is told apart, in microseconds; longer ones count as this.
 pub const LATENCY_MICROS_MAX: u64 = 60_000_000;
+
+/// Bytes of each of the two files of a project's retrieval log.
+pub const RETRIEVAL_FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// Answers that wait to be logged; with more the log loses some.
+pub const RETRIEVALS_QUEUED_MAX: usize = 256;
+
+/// Records that one line of the retrieval log names; the others are counted.
+pub const RETRIEVAL_IDS_MAX: usize = 200;
+
+/// Bytes of the arguments in one line of the retrieval log.
+pub const RETRIEVAL_ASKED_BYTES_MAX: usize = 2_000;
+
+/// Lines of the retrieval log in one answer.
+pub const RETRIEVAL_PAGE_LINES_MAX: usize = 10_000;
+
+/// How long a reader that follows the retrieval log is kept waiting before it has to ask again.
+pub const RETRIEVAL_WAIT_MAX: Duration = Duration::from_secs(30);

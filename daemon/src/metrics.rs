@@ -1,5 +1,6 @@
 //! What the daemon counts and measures about itself: never a path, a name or a text.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,9 +23,13 @@ pub(crate) struct Metrics {
     refused: Counter,
     panics: Counter,
     calls: Family<CallLabels, Counter>,
-    call_seconds: Buckets,
-    /// The same latencies for quantiles, in microseconds.
-    call_micros: Mutex<Histogram<u64>>,
+    call_times: Times,
+    answers: Counter,
+    truncated: Counter,
+    tokens: Counter,
+    retrieval_times: Times,
+    retrieval_quantiles: Family<QuantileLabels, Gauge<f64, AtomicU64>>,
+    budget_used: Gauge<f64, AtomicU64>,
     sessions: Gauge,
     projects_open: Gauge,
     calls_ok: Counter,
@@ -35,6 +40,60 @@ pub(crate) struct Metrics {
 struct CallLabels {
     tool: String,
     ok: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct QuantileLabels {
+    quantile: &'static str,
+}
+
+/// Latencies: in buckets for a machine, and for quantiles.
+#[derive(Debug)]
+struct Times {
+    seconds: Buckets,
+    micros: Mutex<Histogram<u64>>,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        let micros = Histogram::new_with_max(LATENCY_MICROS_MAX, 2);
+        Self {
+            seconds: Buckets::new(exponential_buckets(0.000_1, 2.0, 16)),
+            micros: Mutex::new(micros.expect("valid histogram bounds")),
+        }
+    }
+}
+
+impl Times {
+    fn observe(&self, took: Duration) {
+        self.seconds.observe(took.as_secs_f64());
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX).min(LATENCY_MICROS_MAX);
+        let mut histogram = self.micros.lock().unwrap_or_else(PoisonError::into_inner);
+        histogram.saturating_record(micros);
+    }
+
+    fn latencies(&self) -> Latencies {
+        let histogram = self.micros.lock().unwrap_or_else(PoisonError::into_inner);
+        Latencies {
+            calls: histogram.len(),
+            p50_micros: histogram.value_at_quantile(0.5),
+            p99_micros: histogram.value_at_quantile(0.99),
+            max_micros: histogram.max(),
+        }
+    }
+}
+
+/// What others know better than the metrics, at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    /// Sessions open or not gone yet.
+    pub(crate) sessions: usize,
+    /// Projects open.
+    pub(crate) projects_open: usize,
+    /// The share of its budget that the fullest open project uses.
+    pub(crate) budget_used: f64,
+    /// Tokens of all answers.
+    pub(crate) tokens: u64,
 }
 
 /// Latencies of tool calls inside the daemon.
@@ -58,10 +117,13 @@ impl Default for Metrics {
             refused: Counter::default(),
             panics: Counter::default(),
             calls: Family::default(),
-            call_seconds: Buckets::new(exponential_buckets(0.000_1, 2.0, 16)),
-            call_micros: Mutex::new(
-                Histogram::new_with_max(LATENCY_MICROS_MAX, 2).expect("valid histogram bounds"),
-            ),
+            call_times: Times::default(),
+            answers: Counter::default(),
+            truncated: Counter::default(),
+            tokens: Counter::default(),
+            retrieval_times: Times::default(),
+            retrieval_quantiles: Family::default(),
+            budget_used: Gauge::default(),
             sessions: Gauge::default(),
             projects_open: Gauge::default(),
             calls_ok: Counter::default(),
@@ -78,7 +140,35 @@ impl Default for Metrics {
             "tool_call",
             "Time from a call's turn to its answer",
             Unit::Seconds,
-            metrics.call_seconds.clone(),
+            metrics.call_times.seconds.clone(),
+        );
+        registry.register_with_unit(
+            "retrieval",
+            "Time from the turn of a call that reads to its answer",
+            Unit::Seconds,
+            metrics.retrieval_times.seconds.clone(),
+        );
+        registry.register_with_unit(
+            "retrieval_quantile",
+            "The same since the start: half, and 99 of 100, took no longer",
+            Unit::Seconds,
+            metrics.retrieval_quantiles.clone(),
+        );
+        registry.register("retrieval_answers", "Answers that read", metrics.answers.clone());
+        registry.register(
+            "retrieval_answers_truncated",
+            "Of those, the ones that had more than they gave",
+            metrics.truncated.clone(),
+        );
+        registry.register(
+            "retrieval_tokens",
+            "Tokens of what calls that read were answered",
+            metrics.tokens.clone(),
+        );
+        registry.register(
+            "budget_utilisation",
+            "Share of its notes' budget that the fullest open project uses",
+            metrics.budget_used.clone(),
         );
         Self { registry, ..metrics }
     }
@@ -104,10 +194,14 @@ impl Metrics {
         let labels = CallLabels { tool: tool.to_owned(), ok: ok.to_string() };
         self.calls.get_or_create(&labels).inc();
         if ok { &self.calls_ok } else { &self.calls_failed }.inc();
-        self.call_seconds.observe(took.as_secs_f64());
-        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX).min(LATENCY_MICROS_MAX);
-        let mut histogram = self.call_micros.lock().unwrap_or_else(PoisonError::into_inner);
-        histogram.saturating_record(micros);
+        self.call_times.observe(took);
+    }
+
+    /// A call that reads is over.
+    pub(crate) fn retrieved(&self, took: Duration, ok: bool, truncated: bool) {
+        self.retrieval_times.observe(took);
+        self.answers.inc_by(ok.into());
+        self.truncated.inc_by((ok && truncated).into());
     }
 
     /// Tool calls that succeeded, and that failed.
@@ -127,19 +221,20 @@ impl Metrics {
 
     /// Latencies since the start.
     pub(crate) fn latencies(&self) -> Latencies {
-        let histogram = self.call_micros.lock().unwrap_or_else(PoisonError::into_inner);
-        Latencies {
-            calls: histogram.len(),
-            p50_micros: histogram.value_at_quantile(0.5),
-            p99_micros: histogram.value_at_quantile(0.99),
-            max_micros: histogram.max(),
-        }
+        self.call_times.latencies()
     }
 
-    /// The text that Prometheus reads; the gauges are as told.
-    pub(crate) fn prometheus(&self, sessions: usize, projects_open: usize) -> String {
-        self.sessions.set(i64::try_from(sessions).unwrap_or(i64::MAX));
-        self.projects_open.set(i64::try_from(projects_open).unwrap_or(i64::MAX));
+    /// The text that Prometheus reads.
+    pub(crate) fn prometheus(&self, seen: Seen) -> String {
+        self.sessions.set(i64::try_from(seen.sessions).unwrap_or(i64::MAX));
+        self.projects_open.set(i64::try_from(seen.projects_open).unwrap_or(i64::MAX));
+        self.budget_used.set(seen.budget_used);
+        self.tokens.inner().store(seen.tokens, Ordering::Relaxed);
+        let times = self.retrieval_times.latencies();
+        for (quantile, micros) in [("0.5", times.p50_micros), ("0.99", times.p99_micros)] {
+            let gauge = self.retrieval_quantiles.get_or_create(&QuantileLabels { quantile });
+            gauge.set(Duration::from_micros(micros).as_secs_f64());
+        }
         let mut text = String::new();
         if encode(&mut text, &self.registry).is_err() {
             tracing::error!("the metrics could not be written as text");

@@ -4,12 +4,14 @@ mod journal;
 mod projects;
 mod purge;
 mod status;
+mod tool;
 mod transfer;
 
 pub(crate) use journal::{journal, rebuild, verify};
 pub(crate) use projects::{delete_project, forget_project, link_directory};
 pub(crate) use purge::{purge, scan_secrets};
 pub(crate) use status::{project, projects, status};
+pub(crate) use tool::{call_tool, retrievals};
 pub(crate) use transfer::{export_document, import_memory, load};
 
 use std::path::{Path, PathBuf};

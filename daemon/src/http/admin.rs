@@ -11,7 +11,8 @@ use axum::{Json, Router};
 
 use super::api::{
     self, DeleteParams, ErrorCode, ErrorReply, ExportFormat, ExportQuery, ForgetParams,
-    ImportParams, JournalQuery, LinkParams, ProjectParams, ProjectQuery, PurgeParams,
+    ImportParams, JournalQuery, LinkParams, LogQuery, ProjectParams, ProjectQuery, PurgeParams,
+    ToolParams,
 };
 use crate::admin;
 use crate::daemon::Daemon;
@@ -37,6 +38,8 @@ pub(super) fn router(daemon: Arc<Daemon>) -> Router {
         .route(api::IMPORT, post(import))
         .route(api::PURGE, post(purge))
         .route(api::SECRETS, get(secrets))
+        .route(api::TOOL, post(tool))
+        .route(api::LOG, get(log))
         .route(api::STOP, post(stop))
         .fallback(unknown)
         .method_not_allowed_fallback(unknown)
@@ -86,13 +89,24 @@ async fn journal(
     Asked(query): Asked<JournalQuery>,
 ) -> Result<Response, ErrorReply> {
     let from = query.from.unwrap_or(1);
-    let lines = admin::journal(&daemon, &query.project, from, query.limit).await?;
+    Ok(json_lines(&admin::journal(&daemon, &query.project, from, query.limit).await?))
+}
+
+async fn log(State(daemon): Shared, Asked(query): Asked<LogQuery>) -> Result<Response, ErrorReply> {
+    Ok(json_lines(&admin::retrievals(&daemon, query).await?))
+}
+
+fn json_lines(lines: &[impl serde::Serialize]) -> Response {
     let mut text = String::new();
     for line in lines {
         text.push_str(&serde_json::to_string(&line).unwrap_or_default());
         text.push('\n');
     }
-    Ok(([(header::CONTENT_TYPE, api::JSON_LINES)], text).into_response())
+    ([(header::CONTENT_TYPE, api::JSON_LINES)], text).into_response()
+}
+
+async fn tool(State(daemon): Shared, Told(params): Told<ToolParams>) -> Reply<api::ToolReply> {
+    admin::call_tool(&daemon, params).await.map(Json)
 }
 
 async fn verify(

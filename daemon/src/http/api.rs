@@ -1,15 +1,17 @@
 //! The admin API: what the command line asks over the socket in the role `http`, and what it gets.
 //!
-//! JSON both ways, except [`EXPORT`] (the document itself) and [`JOURNAL`] (a line for each entry). Readers ignore fields they do not know and give those they miss a default, so
+//! JSON both ways, except [`EXPORT`] (the document itself), [`JOURNAL`] and [`LOG`] (a line for each entry). Readers ignore fields they do not know and give those they miss a default, so
 //! that a client and a daemon one build apart understand each other. A `project` argument is an absolute
 //! directory in the project or the project's id. Paths are text: a name that is not UTF-8 is shown with
 //! replacement characters and cannot be asked for. Times are milliseconds since the Unix epoch.
 
 mod purge;
+mod tool;
 
 use serde::{Deserialize, Serialize};
 
 pub use purge::{PurgeParams, PurgeReply, PurgedStatus, SecretEntry, SecretRecord, SecretsReply};
+pub use tool::{LogQuery, Retrieval, ToolParams, ToolReply};
 
 /// `GET`: [`StatusReply`].
 pub const STATUS: &str = "/v1/status";
@@ -39,10 +41,14 @@ pub const IMPORT: &str = "/v1/import";
 pub const PURGE: &str = "/v1/purge";
 /// `GET` with [`ProjectQuery`]: [`SecretsReply`].
 pub const SECRETS: &str = "/v1/secrets";
+/// `POST` [`ToolParams`]: [`ToolReply`], what an agent would be told and the records it is about.
+pub const TOOL: &str = "/v1/tool";
+/// `GET` with [`LogQuery`]: [`Retrieval`]s, oldest first, as [`JSON_LINES`].
+pub const LOG: &str = "/v1/log";
 /// `POST` an empty object: [`StopReply`], after which the daemon drains and exits.
 pub const STOP: &str = "/v1/stop";
 
-/// The content type of [`JOURNAL`]'s reply.
+/// The content type of [`JOURNAL`]'s and [`LOG`]'s replies.
 pub const JSON_LINES: &str = "application/x-ndjson";
 
 /// Why a request failed: the body of every reply that is not 2xx.
@@ -69,6 +75,8 @@ pub enum ErrorCode {
     Refused,
     /// The project is damaged, or of a newer format, and open for reading alone.
     Damaged,
+    /// Read the message: a tool was asked for what it cannot do.
+    Failed,
     /// Try again: a queue is full, or the daemon drains.
     Busy,
     /// Our fault; the log has the id that the message names. Also what a reader makes of a code it does not know.
@@ -83,7 +91,7 @@ impl ErrorCode {
             Self::BadRequest => 400,
             Self::NotFound => 404,
             Self::Refused => 409,
-            Self::Damaged => 422,
+            Self::Damaged | Self::Failed => 422,
             Self::Busy => 503,
             Self::Internal => 500,
         }

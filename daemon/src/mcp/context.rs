@@ -1,7 +1,7 @@
 //! What a tool runs with: the session that calls, and what tools do with its project.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anchord_memory::{
     Accesses, ArchivePlan, Change, CheckpointOutcome, Counts, Memory, NewNote, NotesOutcome,
@@ -26,8 +26,19 @@ pub(crate) struct Context {
     pub(crate) daemon: Arc<Daemon>,
     /// The session that calls.
     pub(crate) session: Arc<Session>,
-    /// The line of the call: a write is applied once under it.
-    pub(crate) call: Call,
+    /// The line of the call, when a shim sent it: a write is applied once under it.
+    pub(crate) call: Option<Call>,
+    /// Filled on the way.
+    pub(crate) given: Arc<Mutex<Given>>,
+}
+
+/// What a call gave or wrote: what is logged of it, and what programs get beside the text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Given {
+    /// In the order of the answer.
+    pub(crate) records: Vec<Arc<Record>>,
+    /// Whether there is more than the answer has.
+    pub(crate) truncated: bool,
 }
 
 /// The budgets that a call's notes fall under.
@@ -115,14 +126,17 @@ impl Context {
         let plan = Arc::new(plan);
         let decide = || -> Decide<Memory> {
             let (plan, part) = (Arc::clone(&plan), part.clone());
-            let session = Arc::clone(&self.session);
+            let (session, given) = (Arc::clone(&self.session), Arc::clone(&self.given));
             Box::new(move |memory, now| {
                 let (changes, reply) =
                     plan(memory, &session.provenance(now), part).map_err(refused)?;
+                let records = changes.iter().filter_map(Change::record).cloned().map(Arc::new);
+                lock(&given).records = records.collect();
                 Ok(Decided { changes, reply })
             })
         };
-        let written = self.session.write(&self.daemon, Some(&self.call), operation, decide).await?;
+        let written =
+            self.session.write(&self.daemon, self.call.as_ref(), operation, decide).await?;
         Ok(written.reply.to_string())
     }
 
@@ -263,6 +277,17 @@ impl Context {
         }
     }
 
+    /// Notes what the answer gives, and whether there is more.
+    pub(crate) fn gave(&self, records: impl IntoIterator<Item = Arc<Record>>, truncated: bool) {
+        let records = records.into_iter().collect();
+        *lock(&self.given) = Given { records, truncated };
+    }
+
+    /// The same for records at their newest version.
+    pub(crate) fn gave_newest(&self, memory: &Memory, ids: &[RecordId], truncated: bool) {
+        self.gave(ids.iter().filter_map(|id| memory.record(*id).cloned()), truncated);
+    }
+
     /// Who reads.
     pub(crate) fn reader(&self) -> Reader {
         let reader = Reader::session(self.session.id.clone());
@@ -293,4 +318,8 @@ impl Context {
         others.sort_by_key(|live| live.since);
         others
     }
+}
+
+fn lock(given: &Mutex<Given>) -> std::sync::MutexGuard<'_, Given> {
+    given.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,6 @@
 //! The MCP side: rmcp over each accepted stream, and the tools. The only place that names rmcp.
 
+mod calls;
 mod compaction;
 mod context;
 mod server;
@@ -7,5 +8,7 @@ mod tool;
 mod tools;
 mod transport;
 
+pub(crate) use calls::{Called, call_by_name, internal_text};
 pub(crate) use server::serve;
+pub(crate) use tool::ToolError;
 pub(crate) use tools::{ToolList, load_text};

@@ -1,10 +1,8 @@
 //! One connection's MCP service: lists the tools of its set and runs them, each in its turn.
 
 use std::borrow::Cow;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures::FutureExt;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult,
     ErrorData, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
@@ -14,16 +12,13 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
 
-use super::context::Context;
+use super::calls::{self, internal_text, request_id};
 use super::tool::{ToolError, ToolSpec};
 use super::tools::ToolList;
 use super::transport::{NumberedLines, Ticket};
-use crate::clock;
 use crate::daemon::Daemon;
 use crate::limits;
-use crate::secrets::{self, Removed};
 use crate::sessions::Connection;
 use crate::socket::lines::LineReader;
 
@@ -86,52 +81,23 @@ impl Service {
         let client = context.client_info().map(|info| info.name);
         let thread = context.meta.get("threadId").and_then(|id| id.as_str().map(str::to_owned));
         let session = self.connection.session(thread.as_deref(), client.as_deref());
-        let started = clock::start();
-        let tool = spec.definition.name.as_ref();
-        let id = request_id();
-        let span = tracing::info_span!("request", id, tool, session = %session.id);
-        let call = Context { daemon: Arc::clone(&self.daemon), session, call: ticket.call };
-        let mut arguments = request.arguments;
-        let mut removed = Removed::default();
-        if let Some(arguments) = &mut arguments {
-            secrets::clean_fields(arguments, &mut removed);
-        }
-        let running = AssertUnwindSafe(spec.run(call, arguments)).catch_unwind();
-        let outcome = running.instrument(span.clone()).await;
-        let (ok, took) = (matches!(outcome, Ok(Ok(_))), started.elapsed());
-        self.daemon.metrics().tool_called(tool, ok, took);
-        let _logged_with = span.enter();
-        tracing::info!(ok, micros = took.as_micros(), "answered");
-        match outcome {
-            Ok(Ok(text)) => Ok(CallToolResult::success(blocks(text, &removed, !spec.reads()))),
-            Ok(Err(ToolError::Caller(text))) => {
-                let text = self.tools.error_text(tool, &text);
-                Ok(CallToolResult::error(blocks(text, &removed, false)))
+        let arguments = request.arguments.unwrap_or_default();
+        let called = calls::call(&self.daemon, session, spec, arguments, Some(ticket.call)).await;
+        match called.outcome {
+            Ok(text) => Ok(CallToolResult::success(blocks(text, called.remark))),
+            Err(ToolError::Caller(text)) => {
+                let text = self.tools.error_text(&spec.definition.name, &text);
+                Ok(CallToolResult::error(blocks(text, called.remark)))
             }
-            Ok(Err(ToolError::Internal(text))) => Err(internal(&id, &text)),
-            Err(_panic) => {
-                self.daemon.metrics().panicked();
-                Err(internal(&id, "a tool panicked"))
-            }
+            Err(ToolError::Internal(text)) => Err(internal(&called.id, &text)),
         }
     }
 }
 
 /// What a tool said, and what was taken out of the call before. Where the text is JSON it stays so.
-fn blocks(text: String, removed: &Removed, stored: bool) -> Vec<ContentBlock> {
+fn blocks(text: String, remark: Option<String>) -> Vec<ContentBlock> {
     let mut text = shortened(text);
-    if removed.is_empty() {
-        return vec![ContentBlock::text(text)];
-    }
-    let kinds = removed.kinds();
-    let remark = if stored {
-        format!(
-            "A secret was taken out ({kinds}) and the rest was stored. Note where it is kept, never \
-             the secret itself."
-        )
-    } else {
-        format!("A secret was taken out of this call first ({kinds}).")
-    };
+    let Some(remark) = remark else { return vec![ContentBlock::text(text)] };
     if text.starts_with(['{', '[']) {
         return vec![ContentBlock::text(text), ContentBlock::text(remark)];
     }
@@ -154,18 +120,8 @@ fn shortened(mut text: String) -> String {
     text
 }
 
-/// Short enough to be read out, long enough not to come twice in a week's logs.
-fn request_id() -> String {
-    let mut id = uuid::Uuid::new_v4().simple().to_string();
-    id.truncate(12);
-    id
-}
-
-/// Our own fault: the caller gets the id under which the log has the request.
 fn internal(id: &str, what: &str) -> ErrorData {
-    tracing::error!(id, what, "internal error");
-    let text = format!("internal error {id}; `anchord status` names the log that has it");
-    ErrorData::internal_error(text, None)
+    ErrorData::internal_error(internal_text(id, what), None)
 }
 
 impl ServerHandler for Service {

@@ -122,9 +122,9 @@ impl ToolSpec {
     pub(crate) fn run(
         &self,
         context: Context,
-        arguments: Option<JsonObject>,
+        arguments: JsonObject,
     ) -> BoxFuture<'static, Result<String, ToolError>> {
-        (self.run)(context, Value::Object(arguments.unwrap_or_default()))
+        (self.run)(context, Value::Object(arguments))
     }
 }
 

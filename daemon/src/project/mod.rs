@@ -16,6 +16,7 @@ pub use owner::{Decide, Decided, Owner, WriteError, Written};
 use reads::Reads;
 
 use crate::projects::ProjectId;
+use crate::retrieval_log::RetrievalLog;
 use crate::store::{JournalStore, Machine, OpenReport, Opened, Options, Store, StoreError};
 use crate::{clock, limits};
 
@@ -100,6 +101,7 @@ impl OpenProject {
 #[derive(Debug)]
 pub(crate) struct OpenProjects {
     data: PathBuf,
+    retrievals: RetrievalLog,
     slots: Mutex<HashMap<ProjectId, Arc<Slot>>>,
     closed: Arc<AtomicBool>,
 }
@@ -113,9 +115,15 @@ struct Slot {
 }
 
 impl OpenProjects {
-    /// Projects beneath a data directory.
+    /// Projects beneath a data directory; within a runtime.
     pub(crate) fn new(data: PathBuf) -> Self {
-        Self { data, slots: Mutex::default(), closed: Arc::default() }
+        let retrievals = RetrievalLog::start();
+        Self { data, retrievals, slots: Mutex::default(), closed: Arc::default() }
+    }
+
+    /// What was asked of them and given.
+    pub(crate) fn retrievals(&self) -> &RetrievalLog {
+        &self.retrievals
     }
 
     /// Where a project's data is.
@@ -176,13 +184,14 @@ impl OpenProjects {
         then: impl FnOnce(&Path) -> T + Send + 'static,
     ) -> T {
         let slot = Arc::clone(lock(&self.slots).entry(id).or_default());
-        let directory = self.directory(id);
+        let (directory, retrievals) = (self.directory(id), self.retrievals.clone());
         unwound(tokio::spawn(async move {
             let _gate = Arc::clone(&slot.gate).lock_owned().await;
             if let Some(project) = slot.current.swap(None) {
                 project.keep_reads().await;
                 project.owner.close().await;
             }
+            retrievals.flush().await;
             unwound(tokio::task::spawn_blocking(move || then(&directory))).await
         }))
         .await

@@ -196,8 +196,10 @@ impl Session {
             (Place::Here(located), _) => establish_in_registry(daemon, located.clone()).await?,
         };
         let project = daemon.projects.open(id).await?;
-        self.register(daemon, id).await?;
-        self.take_over(daemon, &project).await?;
+        if !self.visits {
+            self.register(daemon, id).await?;
+            self.take_over(daemon, &project).await?;
+        }
         self.project.store(Some(Arc::clone(&project)));
         *bound = true;
         Ok(project)

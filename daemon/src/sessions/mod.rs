@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anchord_memory::{Revision, SessionId, Timestamp};
-use anchord_proto::hello::{Hello, ToolSet};
+use anchord_proto::hello::{Hello, Role, ToolSet};
 use arc_swap::ArcSwapOption;
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +21,7 @@ pub(crate) use sweep::{recover, sweep};
 pub(crate) use table::SessionTable;
 
 use crate::project::OpenProject;
-use crate::secrets;
+use crate::{clock, secrets};
 
 /// One shim's connection.
 #[derive(Debug)]
@@ -69,6 +69,8 @@ pub(crate) struct Session {
     place: Mutex<Option<Arc<Place>>>,
     project: ArcSwapOption<OpenProject>,
     binding: tokio::sync::Mutex<bool>,
+    /// In no table and no registry: it stages nothing, so nothing of it is to be found again.
+    visits: bool,
     revision_seen: AtomicU64,
 }
 
@@ -88,8 +90,18 @@ impl Session {
             place: Mutex::default(),
             project: ArcSwapOption::empty(),
             binding: tokio::sync::Mutex::default(),
+            visits: false,
             revision_seen: AtomicU64::new(u64::MAX),
         }
+    }
+
+    /// A session of one call that no agent makes; with the call it is over.
+    pub(crate) fn visit(client: &str, place: Place) -> Self {
+        let id = SessionId::new(format!("cli-{}", uuid::Uuid::now_v7()));
+        let hello = Hello::new(Role::Http, uuid::Uuid::new_v4(), std::process::id());
+        let session = Self::new(id, Arc::new(hello), None, clock::now());
+        session.set_client(client);
+        Self { place: Mutex::new(Some(Arc::new(place))), visits: true, ..session }
     }
 
     /// The same session, now that its shim has found this daemon and says again what it works in.

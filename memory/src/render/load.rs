@@ -73,6 +73,10 @@ pub struct LoadText {
     pub notices_shown: Vec<NoticeId>,
     /// The cursor that fetches what was cut.
     pub next: Option<String>,
+    /// The records that it shows, by kind and number.
+    pub shown: Vec<RecordId>,
+    /// Whether it leaves something out, or has it by title alone.
+    pub truncated: bool,
 }
 
 /// Kept for what frames the entries: first line, headings, size, what was cut. The longest frame is shorter, which
@@ -132,6 +136,8 @@ fn within(
             text,
             notices_shown: Vec::new(),
             next: page.next.map(Cursor::print),
+            shown: shown(&entries, &page),
+            truncated: page.next.is_some(),
         });
     }
 
@@ -163,7 +169,19 @@ fn within(
         }
     }
     text.push_str(&tail.text);
-    Ok(LoadText { text, notices_shown: tail.notices, next: page.next.map(Cursor::print) })
+    Ok(LoadText {
+        text,
+        notices_shown: tail.notices,
+        next: page.next.map(Cursor::print),
+        shown: shown(&entries, &page),
+        truncated: page.shown.iter().any(|shown| *shown != Shown::Full),
+    })
+}
+
+fn shown(entries: &[Entry<'_>], page: &Page) -> Vec<RecordId> {
+    let entries = entries.iter().zip(&page.shown).filter(|(_, shown)| **shown != Shown::No);
+    let ids: BTreeSet<RecordId> = entries.map(|(entry, _)| entry.record.id).collect();
+    ids.into_iter().collect()
 }
 
 /// Where a cursor stands in the order of priority.

@@ -47,7 +47,7 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> LoadText {
         text.push_str(
             "Nothing is recorded yet. Call zipmem_checkpoint as you work and zipmem_save_and_compact before you end.\n",
         );
-        return LoadText { text, notices_shown, next: None };
+        return LoadText { text, notices_shown, ..LoadText::default() };
     }
     if totals.rendered_bytes > RENDERED_SOFT_BYTES_MAX {
         let size = totals.rendered_bytes / 1024;
@@ -63,7 +63,12 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> LoadText {
             text.push_str(&section(memory, kind));
         }
     }
-    LoadText { text, notices_shown, next: None }
+    let rows = newest_rows(memory, ROWS_SHOWN_MAX).into_iter().map(|row| row.id);
+    let kept = [Kind::Blueprint, Kind::Anchor, Kind::Lesson]
+        .into_iter()
+        .flat_map(|kind| memory.active_of(kind).map(|record| record.id));
+    let shown = kept.chain(rows).filter(|id| view.sections.contains(&id.kind)).collect();
+    LoadText { text, notices_shown, shown, ..LoadText::default() }
 }
 
 fn section(memory: &Memory, kind: Kind) -> String {

@@ -104,6 +104,42 @@ async fn the_metrics_can_be_read_by_a_machine_and_name_nobody() {
 }
 
 #[tokio::test]
+async fn the_metrics_tell_what_answers_cost_and_left_out() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
+    let items = ["retry with jitter", "retry five times", "retry never"];
+    let items: Vec<Value> = items.iter().map(|text| json!({ "content": text })).collect();
+    shim.call("memory_note", json!({ "items": items })).await;
+    let mut tokens = 0;
+    for arguments in [json!({ "query": "retry" }), json!({ "query": "retry", "limit": 1 })] {
+        let text = shim.call("memory_search", arguments).await;
+        tokens += anchord_memory::tokens::count(&text);
+    }
+    let refused = shim.call("memory_get", json!({ "id": "n99" })).await;
+    tokens += anchord_memory::tokens::count(refused.trim_start_matches("ERROR "));
+    world.daemon.projects.retrievals().flush().await;
+    let body = get_local(&world, "/metrics").await;
+    for line in [
+        "anchord_retrieval_seconds_count 3",
+        "anchord_retrieval_answers_total 2",
+        "anchord_retrieval_answers_truncated_total 1",
+        &format!("anchord_retrieval_tokens_total {tokens}"),
+    ] {
+        assert!(body.lines().any(|found| found == line), "{line} is not in {body}");
+    }
+    let value = |name: &str| -> f64 {
+        let line = body.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().parse().unwrap()
+    };
+    let used = value("anchord_budget_utilisation ");
+    assert!(used > 0.0 && used < 0.1, "{used}");
+    let [half, most] = ["0.5", "0.99"]
+        .map(|at| value(&format!("anchord_retrieval_quantile_seconds{{quantile=\"{at}\"}}")));
+    assert!(half > 0.0 && half <= most, "{half} {most}");
+}
+
+#[tokio::test]
 async fn nothing_else_is_there_and_nothing_can_be_written() {
     let world = World::new().await;
     assert_eq!(get_as(&world, "/v1/status", &["localhost"]).await.0, StatusCode::NOT_FOUND);

@@ -11,6 +11,7 @@ use tokio::io::BufReader;
 use tokio::sync::Semaphore;
 
 use super::*;
+use crate::mcp::context::Context;
 use crate::mcp::tool::Effect;
 use crate::testing::{Shim, World};
 

@@ -1,6 +1,6 @@
 //! `memory_compact`: bring notes down to a share of their budget now, or show what that would do.
 
-use anchord_memory::{Pool, render};
+use anchord_memory::{Pool, RecordId, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -50,8 +50,11 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if params.dry_run || view.project.is_none() {
         return Ok(render::compaction_plan(&view.memory, &plan));
     }
-    let call = context.call.clone();
-    context.compact(plan, Some(&call), render::compaction).await
+    let touched: Vec<RecordId> =
+        plan.promote.keys().chain(plan.fold.keys()).chain(plan.archive.keys()).copied().collect();
+    let reply = context.compact(plan, context.call.as_ref(), render::compaction).await?;
+    context.gave_newest(&context.view().await?.memory, &touched, false);
+    Ok(reply)
 }
 
 /// A share in whole percent.

@@ -67,6 +67,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         page.truncate(lines.len() + 1);
     }
     let next = from + page.chars().count();
+    context.gave([], true);
     Ok(format!(
         "{page}\ntruncated: character {next} of {total}; go on with {{\"cursor\":{next}}}\n"
     ))

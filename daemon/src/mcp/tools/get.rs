@@ -1,6 +1,7 @@
 //! `memory_get`: one record by id, at its newest or an earlier version; an anchor's code as it is now.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use anchord_memory::lines::LineRange;
 use anchord_memory::{
@@ -62,18 +63,21 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         // What was a session's own when it was written stays so after it was shared.
         let owned = |record: &Record| reader.sees(record) || newest.owner().is_some();
         let earlier = earlier(&view, id, wanted).await?.filter(owned);
-        earlier.ok_or_else(|| {
+        let missing = || {
             let newest = newest.version.0;
             caller(&format!("{id} has no version {}; versions go from 1 to {newest}", wanted.0))
-        })?
+        };
+        earlier.ok_or_else(missing)?
     };
-    let (mut text, _) = render::record_page(
+    let (mut text, next) = render::record_page(
         &record,
         params.cursor.as_deref(),
         limits::ANSWER_CHARS_MAX - MARKS_CHARS,
     )
     .map_err(|refusal| caller(&refusal))?;
+    context.gave_newest(&view.memory, &[id], next.is_some());
     if record.version != newest.version {
+        context.gave([Arc::new(record.clone())], next.is_some());
         let (version, day) = (newest.version.0, newest.updated.time.date());
         let _ = writeln!(
             text,
@@ -95,11 +99,11 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         context.used(id).await;
     }
     if params.expand {
-        let Body::Anchor(anchor) = record.body else {
+        let Body::Anchor(anchor) = &record.body else {
             return Err(caller(&format!("{id} is no anchor; only anchors can be expanded")));
         };
         let room = limits::ANSWER_CHARS_MAX.saturating_sub(text.chars().count());
-        text.push_str(&expand(&view.place, anchor, record.updated.time, room).await?);
+        text.push_str(&expand(&view.place, anchor.clone(), record.updated.time, room).await?);
     }
     Ok(text)
 }
@@ -121,7 +125,7 @@ async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<R
 
 /// The anchor's lines as they are now, within `chars_max` characters.
 async fn expand(
-    place: &std::sync::Arc<Place>,
+    place: &Arc<Place>,
     anchor: Anchor,
     written: anchord_memory::Timestamp,
     chars_max: usize,
@@ -130,7 +134,7 @@ async fn expand(
         let text = format!("failed to expand: `{}` is no line range; read the file", anchor.lines);
         return Err(ToolError::Caller(text));
     };
-    let place = std::sync::Arc::clone(place);
+    let place = Arc::clone(place);
     let file = anchor.file.clone();
     let read = tokio::task::spawn_blocking(move || {
         place.files().map(|files| files.read_lines(file.as_ref(), first, last))

@@ -101,6 +101,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if let Some(project) = &view.project {
         project.mark_shown(load.notices_shown);
     }
+    context.gave_newest(&view.memory, &load.shown, load.truncated);
     Ok(load.text)
 }
 

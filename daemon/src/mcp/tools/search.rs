@@ -67,6 +67,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             now,
         };
         let answer = render::search(memory, &found, &fact);
+        context.gave_newest(memory, &answer.shown, false);
         if let Some(project) = &view.project {
             project.accessed(&answer.shown, now);
         }
@@ -129,6 +130,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if let Some(project) = &view.project {
         project.accessed(&answer.shown, now);
     }
+    context.gave_newest(memory, &answer.shown, answer.next.is_some());
     Ok(answer.text)
 }
 

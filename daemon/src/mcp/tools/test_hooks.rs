@@ -42,7 +42,11 @@ async fn aborts(_context: Context, _params: Nothing) -> Result<String, ToolError
 async fn delays(context: Context, params: Delay) -> Result<String, ToolError> {
     tokio::time::sleep(Duration::from_millis(params.ms)).await;
     let lesson = Lesson {
-        summary: format!("waited {} ms in {}", params.ms, context.call.number),
+        summary: format!(
+            "waited {} ms in {}",
+            params.ms,
+            context.call.as_ref().map_or(0, |call| call.number)
+        ),
         detail: String::new(),
         files: Vec::new(),
     };

@@ -126,6 +126,7 @@ async fn load(context: Context, params: LoadParams) -> Result<String, ToolError>
     if let Some(project) = &view.project {
         project.mark_shown(loaded.notices_shown);
     }
+    context.gave_newest(&view.memory, &loaded.shown, loaded.truncated);
     Ok(loaded.text)
 }
 

@@ -34,8 +34,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let target = percent("target_usage", params.target_usage, 0)?;
     let caller = Caller::of(&context);
-    let call = context.call.clone();
-    compact(&context, &caller, Some(&call), target).await
+    compact(&context, &caller, context.call.as_ref(), target).await
 }
 
 /// Compacts when what was stored has gone above what is configured. Gives the line with the budget as it is then.

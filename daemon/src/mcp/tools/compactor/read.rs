@@ -94,6 +94,8 @@ async fn recall(context: Context, params: RecallParams) -> Result<String, ToolEr
     let ranking = context.ranking(&view, now);
     let mut records = form::ranked(memory, &reader, |record| ranking.parts(record).score());
     records.truncate(params.limit.clamp(1, limits::LIST_RECORDS_MAX));
+    let ids: Vec<RecordId> = records.iter().map(|record| record.id).collect();
+    context.gave_newest(memory, &ids, false);
     Ok(form::recall(&caller.usage(memory), &records, now))
 }
 
@@ -124,6 +126,7 @@ async fn query(context: Context, params: QueryParams) -> Result<String, ToolErro
     if let Some(project) = &view.project {
         project.accessed(&ids, now);
     }
+    context.gave_newest(memory, &ids, false);
     Ok(form::query(&caller.usage(memory), &records, now))
 }
 
@@ -136,7 +139,11 @@ async fn list(context: Context, params: ListParams) -> Result<String, ToolError>
     let view = context.view().await?;
     let reader = Caller::of(&context).reader(&view.memory);
     let limit = params.limit.clamp(1, limits::LIST_RECORDS_MAX);
-    Ok(form::list(&form::items(&view.memory, &reader), params.offset, limit, clock::now()))
+    let items = form::items(&view.memory, &reader);
+    let page = items.iter().rev().skip(params.offset).take(limit);
+    let ids: Vec<RecordId> = page.map(|record| record.id).collect();
+    context.gave_newest(&view.memory, &ids, items.len() > params.offset + limit);
+    Ok(form::list(&items, params.offset, limit, clock::now()))
 }
 
 async fn export(context: Context, params: ExportParams) -> Result<String, ToolError> {

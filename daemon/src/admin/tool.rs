@@ -1,0 +1,103 @@
+//! The tools that agents have, for the command line; and the log of what was asked and given.
+//!
+//! A command runs the very tool under a session of its own, which is over with the call.
+
+use std::sync::Arc;
+
+use super::{Answer, ask, known};
+use crate::daemon::Daemon;
+use crate::http::api::{ErrorCode, ErrorReply, LogQuery, Retrieval, ToolParams, ToolReply};
+use crate::limits;
+use crate::mcp::{Called, ToolError, call_by_name, internal_text};
+use crate::projects::{identify, locate};
+use crate::retrieval_log::Start;
+use crate::sessions::{Place, Session};
+
+/// What records and the log name as the client of a command.
+const CLIENT: &str = "anchord-cli";
+
+/// Tools whose work belongs to a session that goes on after the call.
+const OF_SESSIONS: [&str; 2] = ["memory_checkpoint", "memory_save"];
+
+/// Runs a tool.
+pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answer<ToolReply> {
+    let ToolParams { project, tool, arguments } = params;
+    if OF_SESSIONS.contains(&tool.as_str()) {
+        return Err(ErrorReply {
+            code: ErrorCode::BadRequest,
+            error: format!("{tool} is for sessions, and a command is none"),
+            action: Some("`anchord note` stores something at once".to_owned()),
+        });
+    }
+    let session = Arc::new(Session::visit(CLIENT, place(daemon, &project)?));
+    let called = call_by_name(daemon, session, &tool, arguments).await;
+    let Some(Called { outcome, remark, given, id }) = called else {
+        return Err(ErrorReply {
+            code: ErrorCode::NotFound,
+            error: format!("this daemon has no tool {tool}"),
+            action: Some("it may be older than this command: run `anchord restart`".to_owned()),
+        });
+    };
+    match outcome {
+        Ok(text) => Ok(ToolReply {
+            text,
+            remark,
+            records: given.records.iter().map(|record| record.as_ref().clone()).collect(),
+            truncated: given.truncated,
+        }),
+        Err(ToolError::Caller(error)) => {
+            Err(ErrorReply { code: ErrorCode::Failed, error, action: remark })
+        }
+        Err(ToolError::Internal(what)) => Err(ErrorReply {
+            code: ErrorCode::Internal,
+            error: internal_text(&id, &what),
+            action: None,
+        }),
+    }
+}
+
+/// Where a command works: in a directory, or in a project that is named, wherever that is.
+fn place(daemon: &Daemon, project: &str) -> Answer<Place> {
+    let asked = ask(daemon, project)?;
+    let registry = daemon.registry.snapshot();
+    match (asked.located, asked.id) {
+        (Some(located), _) => Ok(Place::Here(located)),
+        (None, Some(id)) => {
+            let root = registry.project(id).map(|record| record.root.clone());
+            let located = root.and_then(|root| locate(&root, true, &daemon.surroundings).ok());
+            let still = located
+                .filter(|located| identify(located, &registry).is_ok_and(|it| it.id == Some(id)));
+            Ok(still.map_or(Place::Foreign(id), Place::Here))
+        }
+        (None, None) => Err(super::not_found(project)),
+    }
+}
+
+/// Lines of a project's retrieval log; with `wait` not before there are some, or the time is over.
+pub(crate) async fn retrievals(daemon: &Daemon, query: LogQuery) -> Answer<Vec<Retrieval>> {
+    let record = known(daemon, &query.project)?;
+    let log = daemon.projects.retrievals();
+    let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
+    let limit = limit.min(limits::RETRIEVAL_PAGE_LINES_MAX);
+    let start = query.after.map_or(Start::Last, Start::After);
+    let mut written = log.written();
+    let stopping = daemon.stopping();
+    let over = tokio::time::sleep(limits::RETRIEVAL_WAIT_MAX);
+    tokio::pin!(over);
+    loop {
+        written.mark_unchanged();
+        let directory = daemon.projects.directory(record.id);
+        let lines = log.read(directory, start, limit).await;
+        if !lines.is_empty() || !query.wait {
+            return Ok(lines);
+        }
+        tokio::select! {
+            changed = written.changed() => if changed.is_err() { return Ok(lines) },
+            () = &mut over => return Ok(lines),
+            () = stopping.cancelled() => return Ok(lines),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

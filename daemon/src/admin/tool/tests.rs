@@ -1,0 +1,185 @@
+//! Commands that call tools, and what the log says of them and of agents.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::{Shim, World, hello_from, holding};
+
+fn demo(world: &World) -> String {
+    world.hello().cwd.unwrap()
+}
+
+async fn command(world: &World, tool: &str, arguments: Value) -> Answer<ToolReply> {
+    let Value::Object(arguments) = arguments else { panic!("{arguments} is no object") };
+    let params = ToolParams { project: demo(world), tool: tool.to_owned(), arguments };
+    call_tool(&world.daemon, params).await
+}
+
+async fn log(world: &World) -> Vec<Retrieval> {
+    let query = LogQuery { project: demo(world), after: None, limit: 100, wait: false };
+    retrievals(&world.daemon, query).await.unwrap()
+}
+
+/// What of a line is the same in every run.
+fn told(line: &Retrieval) -> String {
+    let Retrieval { number, client, tool, asked, ids, tokens, truncated, refused, .. } = line;
+    let marks = [(*truncated, " truncated"), (*refused, " refused")];
+    let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
+    assert!(*tokens > 0, "{line:?}");
+    format!("{number} {client} {tool} {asked} -> [{}]{marks}\n", ids.join(" "))
+}
+
+async fn with_notes(world: &World) -> Shim {
+    let mut shim = world.shim_with("all").await;
+    let items = ["retry with jitter", "retry no more than five times", "the queue is bounded"];
+    let items: Vec<Value> = items.iter().map(|text| json!({"content": text})).collect();
+    shim.call("memory_note", json!({"items": items})).await;
+    shim
+}
+
+#[tokio::test]
+async fn every_answer_that_reads_is_logged_with_what_it_gave() {
+    let world = World::new().await;
+    let mut before = world.shim().await;
+    before.call("memory_load", json!({})).await;
+    let mut shim = with_notes(&world).await;
+    shim.call("memory_note", json!({"key": "build", "content": "make"})).await;
+    shim.call("memory_note", json!({"key": "build", "content": "make all"})).await;
+    let token = ["gh", "p_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA1b"].concat();
+    for (tool, arguments) in [
+        ("memory_load", json!({})),
+        ("memory_search", json!({"query": "retry", "limit": 1})),
+        ("memory_search", json!({"query": token})),
+        ("memory_get", json!({"key": "build", "version": 1})),
+        ("memory_get", json!({"id": "n99"})),
+        ("memory_list", json!({"limit": 2})),
+        ("memory_export", json!({"format": "json"})),
+    ] {
+        shim.call(tool, arguments).await;
+    }
+    shim.call("memory_checkpoint", json!({"summary": "not a line"})).await;
+    command(&world, "memory_search", json!({"query": "bounded", "limit": 1})).await.unwrap();
+    let lines = log(&world).await;
+    insta::assert_snapshot!(lines.iter().map(told).collect::<String>());
+    let session = shim.welcome.session.clone().unwrap();
+    assert!(lines[..7].iter().all(|line| line.session == session));
+    assert!(lines[7].session.starts_with("cli-"), "{}", lines[7].session);
+    assert_eq!(holding(&world.directory("instance"), &token), Vec::<std::path::PathBuf>::new());
+}
+
+#[tokio::test]
+async fn a_command_leaves_a_record_and_no_session() {
+    let world = World::new().await;
+    std::fs::create_dir(world.directory("demo/src")).unwrap();
+    let stored = command(&world, "memory_note", json!({"content": "from a shell"})).await.unwrap();
+    assert!(stored.text.starts_with("Stored n1"), "{}", stored.text);
+    let record = &stored.records[0];
+    assert_eq!((record.id.to_string().as_str(), stored.records.len()), ("n1", 1));
+    assert_eq!(record.created.client.as_ref(), "anchord-cli");
+
+    let found = command(&world, "memory_search", json!({"query": "shell"})).await.unwrap();
+    assert_eq!((&found.records, found.truncated), (&vec![record.clone()], false));
+    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
+    let forget = ToolParams {
+        project: id,
+        tool: "memory_forget".to_owned(),
+        arguments: json!({"id": "n1"}).as_object().unwrap().clone(),
+    };
+    call_tool(&world.daemon, forget).await.unwrap();
+    let none = command(&world, "memory_search", json!({"query": "shell"})).await.unwrap();
+    assert!(none.records.is_empty() && none.text.starts_with("Nothing matches"), "{}", none.text);
+
+    assert_eq!(world.daemon.sessions().all().len(), 0);
+    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 0);
+    let status = super::super::status(&world.daemon).await.unwrap();
+    assert_eq!(status.sessions, []);
+}
+
+#[tokio::test]
+async fn what_a_command_cannot_have_is_said() {
+    let world = World::new().await;
+    let mut said = Vec::new();
+    for (tool, arguments) in [
+        ("memory_save", json!({"session_summary": "s"})),
+        ("memory_checkpoint", json!({})),
+        ("memory_dream", json!({})),
+        ("memory_get", json!({"id": "n7"})),
+        ("memory_note", json!({"content": " "})),
+        ("memory_search", json!({"words": "x"})),
+    ] {
+        let error = command(&world, tool, arguments).await.unwrap_err();
+        said.push(format!("{:?}: {}; {:?}", error.code, error.error, error.action));
+    }
+    insta::assert_snapshot!(said.join("\n"));
+    assert_eq!(world.daemon.projects.all().len(), 0, "nothing came of any of them");
+    let query = LogQuery { project: demo(&world), after: None, limit: 1, wait: false };
+    assert_eq!(retrievals(&world.daemon, query).await.unwrap_err().code, ErrorCode::NotFound);
+}
+
+#[tokio::test]
+async fn a_secret_is_taken_out_of_what_a_command_brings() {
+    let world = World::new().await;
+    let token = ["gh", "p_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA1b"].concat();
+    let content = format!("push with {token} from CI");
+    let stored = command(&world, "memory_note", json!({"content": content})).await.unwrap();
+    assert!(stored.remark.unwrap().starts_with("A secret was taken out (GitHub token)"));
+    assert_eq!(holding(&world.directory("instance"), &token), Vec::<std::path::PathBuf>::new());
+}
+
+#[tokio::test]
+async fn a_reader_that_waits_gets_the_next_line() {
+    let world = World::new().await;
+    let mut shim = with_notes(&world).await;
+    shim.call("memory_load", json!({})).await;
+    assert_eq!(log(&world).await.len(), 1);
+    let query = LogQuery { project: demo(&world), after: Some(1), limit: 10, wait: true };
+    let daemon = Arc::clone(&world.daemon);
+    let waiting = tokio::spawn(async move { retrievals(&daemon, query).await });
+    shim.call("memory_search", json!({"query": "queue"})).await;
+    let lines = waiting.await.unwrap().unwrap();
+    assert_eq!((lines[0].number, lines[0].tool.as_str()), (2, "memory_search"));
+
+    let query = LogQuery { project: demo(&world), after: Some(2), limit: 10, wait: true };
+    let daemon = Arc::clone(&world.daemon);
+    let waiting = tokio::spawn(async move { retrievals(&daemon, query).await });
+    world.daemon.stop("asked by a test");
+    let answered = tokio::time::timeout(limits::RETRIEVAL_WAIT_MAX / 3, waiting).await;
+    assert_eq!(answered.unwrap().unwrap().unwrap(), [], "a daemon that leaves keeps nobody");
+}
+
+#[tokio::test]
+async fn a_log_goes_with_its_project_and_loses_what_is_purged() {
+    let world = World::new().await;
+    let mut shim = with_notes(&world).await;
+    shim.call("memory_search", json!({"query": "a planted value"})).await;
+    shim.call("memory_note", json!({"content": "a planted value of the sea"})).await;
+    let purge = crate::http::api::PurgeParams {
+        project: demo(&world),
+        ids: Vec::new(),
+        query: Some("a planted value".to_owned()),
+        dry_run: false,
+    };
+    super::super::purge(&world.daemon, purge).await.unwrap();
+    let planted = holding(&world.directory("instance"), "a planted value");
+    assert_eq!(planted, Vec::<std::path::PathBuf>::new());
+    let lines = log(&world).await;
+    assert_eq!((lines.len(), lines[0].tool.as_str()), (1, "memory_search"), "the line is there");
+
+    let other = world.directory("other");
+    std::fs::create_dir(&other).unwrap();
+    let mut gone = world.connect(crate::testing::dead(hello_from(&other))).await;
+    gone.initialize("2025-06-18").await;
+    gone.call("memory_note", json!({"content": "x"})).await;
+    gone.call("memory_load", json!({})).await;
+    drop(gone);
+    crate::testing::poll(|| (world.daemon.sessions().connections() == 1).then_some(())).await;
+    crate::sessions::sweep(&world.daemon).await;
+    let registry = world.daemon.registry.snapshot();
+    let id = registry.projects().find(|project| project.root == other).unwrap().id;
+    world.daemon.projects.retrievals().flush().await;
+    let directory = world.daemon.projects.directory(id);
+    assert!(crate::retrieval_log::files(&directory)[1].is_file());
+    let id = id.to_string();
+    super::super::delete_project(&world.daemon, &id, &id).await.unwrap();
+    assert!(!directory.exists());
+}

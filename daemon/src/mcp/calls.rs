@@ -1,0 +1,122 @@
+//! One call of a tool, whoever makes it: secrets are taken out first, a panic is caught, and what was asked and
+//! given is measured and logged.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, PoisonError};
+
+use anchord_proto::hello::ToolSet;
+use futures::FutureExt;
+use serde_json::{Map, Value};
+use tracing::Instrument;
+
+use super::context::{Context, Given};
+use super::tool::{ToolError, ToolSpec};
+use crate::clock;
+use crate::daemon::Daemon;
+use crate::retrieval_log::Retrieval;
+use crate::secrets::{self, Removed};
+use crate::sessions::Session;
+use crate::store::Call;
+
+/// What came of a call.
+#[derive(Debug)]
+pub(crate) struct Called {
+    /// The tool's text.
+    pub(crate) outcome: Result<String, ToolError>,
+    /// What was taken out of the call, in words.
+    pub(crate) remark: Option<String>,
+    /// What it gave or wrote.
+    pub(crate) given: Given,
+    /// Under which the log has it.
+    pub(crate) id: String,
+}
+
+/// Runs a tool for a session; `line` is the shim's, if one sent the call.
+pub(super) async fn call(
+    daemon: &Arc<Daemon>,
+    session: Arc<Session>,
+    spec: &ToolSpec,
+    mut arguments: Map<String, Value>,
+    line: Option<Call>,
+) -> Called {
+    let started = clock::start();
+    let tool = spec.definition.name.as_ref();
+    let id = request_id();
+    let span = tracing::info_span!("request", id, tool, session = %session.id);
+    let mut removed = Removed::default();
+    secrets::clean_fields(&mut arguments, &mut removed);
+    let asked = spec.reads().then(|| arguments.clone());
+    let given = Arc::default();
+    let context = Context {
+        daemon: Arc::clone(daemon),
+        session: Arc::clone(&session),
+        call: line,
+        given: Arc::clone(&given),
+    };
+    let running = AssertUnwindSafe(spec.run(context, arguments)).catch_unwind();
+    let outcome = running.instrument(span.clone()).await.unwrap_or_else(|_panic| {
+        daemon.metrics().panicked();
+        Err(ToolError::Internal("a tool panicked".to_owned()))
+    });
+    let took = started.elapsed();
+    let given = given.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    daemon.metrics().tool_called(tool, outcome.is_ok(), took);
+    if let Some(asked) = asked {
+        daemon.metrics().retrieved(took, outcome.is_ok(), given.truncated);
+        let text = outcome.as_ref().map_or_else(ToString::to_string, Clone::clone);
+        let line = Retrieval {
+            time: clock::now().0,
+            session: session.id.to_string(),
+            client: session.client().to_string(),
+            tool: tool.to_owned(),
+            asked: asked.into(),
+            ids: given.records.iter().map(|record| record.id.to_string()).collect(),
+            truncated: given.truncated,
+            refused: outcome.is_err(),
+            micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            ..Retrieval::default()
+        };
+        let directory = session.project().map(|open| daemon.projects.directory(open.id));
+        daemon.projects.retrievals().write(directory, line, text);
+    }
+    let _logged_with = span.enter();
+    tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), "answered");
+    let stored = outcome.is_ok() && !spec.reads();
+    Called { outcome, remark: remark(&removed, stored), given, id }
+}
+
+/// Runs a tool by its name in the set of all; `None` when there is none.
+pub(crate) async fn call_by_name(
+    daemon: &Arc<Daemon>,
+    session: Arc<Session>,
+    tool: &str,
+    arguments: Map<String, Value>,
+) -> Option<Called> {
+    let tools = daemon.tools(ToolSet::All);
+    Some(call(daemon, session, tools.get(tool)?, arguments, None).await)
+}
+
+fn remark(removed: &Removed, stored: bool) -> Option<String> {
+    let kinds = removed.kinds();
+    match (removed.is_empty(), stored) {
+        (true, _) => None,
+        (_, true) => Some(format!(
+            "A secret was taken out ({kinds}) and the rest was stored. Note where it is kept, never the secret \
+             itself."
+        )),
+        (_, false) => Some(format!("A secret was taken out of this call first ({kinds}).")),
+    }
+}
+
+/// Short enough to be read out, long enough not to come twice in a week's logs.
+pub(super) fn request_id() -> String {
+    let mut id = uuid::Uuid::new_v4().simple().to_string();
+    id.truncate(12);
+    id
+}
+
+/// Our own fault: the caller gets the id under which the log has the request.
+pub(crate) fn internal_text(id: &str, what: &str) -> String {
+    tracing::error!(id, what, "internal error");
+    format!("internal error {id}; `anchord status` names the log that has it")
+}

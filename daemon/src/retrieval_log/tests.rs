@@ -1,0 +1,90 @@
+//! The log of one project in a scratch directory.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+
+use super::*;
+
+fn line(tool: &str) -> Retrieval {
+    Retrieval { tool: tool.to_owned(), asked: json!({"query": "q"}), ..Retrieval::default() }
+}
+
+fn numbers(lines: &[Retrieval]) -> Vec<u64> {
+    lines.iter().map(|line| line.number).collect()
+}
+
+#[tokio::test]
+async fn lines_are_counted_on_over_a_restart_and_a_line_half_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = RetrievalLog::start();
+    log.write(Some(dir.path().to_owned()), line("memory_load"), "three short words".to_owned());
+    log.write(None, line("memory_status"), "one".to_owned());
+    log.flush().await;
+    assert_eq!(log.tokens(), 4, "also of what belongs to no project yet");
+    let newer = dir.path().join(NEWER);
+    let text = std::fs::read_to_string(&newer).unwrap();
+    insta::assert_snapshot!(text, @r#"{"number":1,"time":0,"session":"","client":"","tool":"memory_load","asked":{"query":"q"},"ids":[],"more":0,"tokens":3,"truncated":false,"refused":false,"micros":0}"#);
+    std::fs::write(&newer, text + "{\"number\":2,\"ti").unwrap();
+
+    let log = RetrievalLog::start();
+    let dir = dir.path().to_owned();
+    log.write(Some(dir.clone()), line("memory_get"), String::new());
+    let lines = log.read(dir.clone(), Start::Last, 10).await;
+    assert_eq!(numbers(&lines), [1, 2]);
+    assert_eq!(lines[1].tool, "memory_get");
+    let after = |number| log.read(dir.clone(), Start::After(number), 1);
+    assert_eq!(numbers(&after(0).await), [1], "no more than asked for");
+    assert_eq!(numbers(&after(1).await), [2]);
+    assert_eq!(numbers(&after(2).await), [0; 0]);
+    assert_eq!(numbers(&log.read(dir.clone(), Start::Last, 1).await), [2]);
+}
+
+#[test]
+fn two_files_of_a_limited_size_are_kept_and_nobody_else_reads_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::default();
+    let long = Retrieval {
+        asked: json!({"query": "ü".repeat(5_000)}),
+        ids: vec!["n100000".to_owned(); RETRIEVAL_IDS_MAX + 7],
+        ..line("memory_search")
+    };
+    for _ in 0..3_000 {
+        writer.append(dir.path(), long.clone()).unwrap();
+    }
+    for file in files(dir.path()) {
+        let metadata = std::fs::metadata(&file).unwrap();
+        assert!(metadata.len() <= RETRIEVAL_FILE_BYTES_MAX, "{}", metadata.len());
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+    }
+    let [older, _] = files(dir.path());
+    assert!(older.metadata().unwrap().len() > RETRIEVAL_FILE_BYTES_MAX - 10_000, "it is used");
+    let lines = writer.read(dir.path(), Start::Last, usize::MAX);
+    let last = lines.last().unwrap();
+    assert_eq!(last.number, 3_000);
+    assert!(lines.windows(2).all(|pair| pair[0].number + 1 == pair[1].number));
+    assert_eq!((last.ids.len(), last.more), (RETRIEVAL_IDS_MAX, 7));
+    assert!(last.asked.as_str().unwrap().ends_with("ü…"), "cut between characters");
+}
+
+#[tokio::test]
+async fn a_directory_that_is_gone_stays_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let gone = dir.path().join("gone");
+    let log = RetrievalLog::start();
+    log.write(Some(gone.clone()), line("memory_load"), String::new());
+    assert_eq!(log.read(gone.clone(), Start::Last, 10).await, []);
+    assert!(!gone.exists());
+}
+
+#[tokio::test]
+async fn a_link_in_the_place_of_the_file_is_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let other = dir.path().join("other");
+    std::fs::write(&other, "mine\n").unwrap();
+    std::os::unix::fs::symlink(&other, dir.path().join(NEWER)).unwrap();
+    let log = RetrievalLog::start();
+    log.write(Some(dir.path().to_owned()), line("memory_load"), String::new());
+    log.flush().await;
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "mine\n");
+}
