@@ -14,6 +14,26 @@ pub(crate) struct Dataset {
     pub questions: Vec<Question>,
 }
 
+impl Dataset {
+    /// What is said twice is one note where it is stored, with the id of the first: evidence names that one.
+    fn new(name: String, notes: Vec<String>, mut questions: Vec<Question>) -> Self {
+        let mut first = HashMap::new();
+        let places: Vec<usize> = notes
+            .iter()
+            .enumerate()
+            .map(|(at, note)| *first.entry(note.as_str()).or_insert(at))
+            .collect();
+        for question in &mut questions {
+            for note in &mut question.evidence {
+                *note = places.get(*note).copied().unwrap_or(*note);
+            }
+            question.evidence.sort_unstable();
+            question.evidence.dedup();
+        }
+        Self { name, notes, questions }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Question {
     pub text: String,
@@ -78,17 +98,13 @@ fn conversation(sample: &Value) -> Conversation {
         if found.is_empty() || !CATEGORIES.iter().any(|(counted, _)| *counted == category) {
             continue;
         }
-        let ask = |mut evidence: Vec<usize>| {
-            evidence.sort_unstable();
-            evidence.dedup();
-            Question { text: text(&question["question"]), category, evidence }
-        };
+        let ask = |evidence| Question { text: text(&question["question"]), category, evidence };
         by_turn.push(ask(found.iter().map(|(turn, _)| *turn).collect()));
         by_session.push(ask(found.iter().map(|(_, session)| *session).collect()));
     }
     Conversation {
-        turns: Dataset { name: name.clone(), notes: turns, questions: by_turn },
-        sessions: Dataset { name, notes: sessions, questions: by_session },
+        turns: Dataset::new(name.clone(), turns, by_turn),
+        sessions: Dataset::new(name, sessions, by_session),
     }
 }
 
@@ -127,11 +143,11 @@ pub(crate) fn coding(json: &str) -> Result<Dataset> {
         .get("questions")
         .and_then(Value::as_array)
         .context("the coding set has no questions")?;
-    Ok(Dataset {
-        name: "coding".to_owned(),
-        notes: notes.iter().map(|note| text(&note["text"])).collect(),
-        questions: questions.iter().map(question).collect::<Result<_>>()?,
-    })
+    Ok(Dataset::new(
+        "coding".to_owned(),
+        notes.iter().map(|note| text(&note["text"])).collect(),
+        questions.iter().map(question).collect::<Result<_>>()?,
+    ))
 }
 
 fn text(value: &Value) -> String {

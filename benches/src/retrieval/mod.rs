@@ -1,18 +1,22 @@
 //! What a search finds, as figures: dialogue in LoCoMo's format, and questions about a repository's commits.
 //!
 //! `retrieval --file PATH` reads a LoCoMo file; without it the small sample of our own. Each turn is a note, stored in order;
-//! then each session is one. `--sweep` tries other constants. The engine is called in this process.
+//! then each session is one. Notes are stored and questions asked as an agent does it, over its shim and the daemon. `--sweep`
+//! calls the engine in this process in place of that, and tries other constants.
 
 mod dataset;
 mod score;
+mod tool_path;
 
 use std::path::PathBuf;
 
 use anchord_memory::search::{Document, Query, SearchIndex, Tuning};
 use anchord_memory::{Kind, RecordId, SessionId, Timestamp};
+use anchord_tests::Instance;
 use anyhow::{Result, bail};
 use dataset::{CATEGORIES, Conversation, Dataset};
 use score::{DEEPEST, Score};
+use tool_path::ToolPath;
 
 /// Commits of libX11 and questions about them; where they come from stands in the file.
 const CODING: &str = include_str!("../../data/coding.json");
@@ -37,29 +41,36 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let conversations = dataset::conversations(&text)?;
     let coding = dataset::coding(CODING)?;
     if sweep {
-        sweep_tunings(&conversations, &coding);
+        sweep_tunings(&conversations, &coding)
     } else {
-        report(&conversations, &coding);
+        let instance = Instance::shipped();
+        println!("{}", Score::head());
+        report("by tools", &conversations, &coding, &|notes| {
+            Ok(Box::new(ToolPath::store(&instance, notes)?))
+        })
     }
-    Ok(())
 }
 
 /// What is measured: everything stored in order, then each question asked.
 trait Engine {
-    fn ask(&self, question: &str) -> Vec<usize>;
+    /// The numbers of the notes that are found, best first.
+    fn ask(&mut self, question: &str) -> Result<Vec<usize>>;
 }
 
+/// An engine that has stored these notes.
+type Store<'s> = dyn Fn(&[String]) -> Result<Box<dyn Engine>> + 's;
+
 /// The engine alone, in this process.
-struct InProcess<'t> {
+struct InProcess {
     index: SearchIndex,
-    tuning: &'t Tuning,
+    tuning: Tuning,
 }
 
 /// Between two notes, as an agent stores them.
 const STEP_MS: i64 = 10;
 
-impl<'t> InProcess<'t> {
-    fn store(notes: &[String], tuning: &'t Tuning) -> Self {
+impl InProcess {
+    fn store(notes: &[String], tuning: Tuning) -> Self {
         let session = SessionId::new("bench");
         let mut index = SearchIndex::default();
         for ((number, time), note) in (1..).zip(0..).zip(notes) {
@@ -77,62 +88,97 @@ impl<'t> InProcess<'t> {
     }
 }
 
-impl Engine for InProcess<'_> {
-    fn ask(&self, question: &str) -> Vec<usize> {
-        let found = self.index.find(&Query::parse(question), self.tuning, &|_| Some(1.0), DEEPEST);
+impl Engine for InProcess {
+    fn ask(&mut self, question: &str) -> Result<Vec<usize>> {
+        let found = self.index.find(&Query::parse(question), &self.tuning, &|_| Some(1.0), DEEPEST);
         let note = |id: RecordId| usize::try_from(id.number).expect("as many as notes") - 1;
-        found.hits.iter().map(|hit| note(hit.id)).collect()
+        Ok(found.hits.iter().map(|hit| note(hit.id)).collect())
     }
 }
 
-/// A set's score over the questions of some categories.
-fn score(engine: &dyn Engine, set: &Dataset, counted: &dyn Fn(u64) -> bool) -> Score {
-    let mut score = Score::default();
-    for question in set.questions.iter().filter(|question| counted(question.category)) {
-        score.add(question, &engine.ask(&question.text));
-    }
-    score
+/// What was found for each question of a set.
+struct Asked<'d> {
+    set: &'d Dataset,
+    rankings: Vec<Vec<usize>>,
 }
 
-fn over<'c>(
-    sets: impl Iterator<Item = &'c Dataset>,
-    tuning: &Tuning,
-    counted: &dyn Fn(u64) -> bool,
-) -> Score {
+impl<'d> Asked<'d> {
+    fn of(set: &'d Dataset, store: &Store<'_>) -> Result<Self> {
+        let mut engine = store(&set.notes)?;
+        let rankings = set
+            .questions
+            .iter()
+            .map(|question| engine.ask(&question.text))
+            .collect::<Result<_>>()?;
+        Ok(Self { set, rankings })
+    }
+
+    /// The score over the questions of some categories.
+    fn score(&self, counted: &dyn Fn(u64) -> bool) -> Score {
+        let mut score = Score::default();
+        for (question, ranking) in self.set.questions.iter().zip(&self.rankings) {
+            if counted(question.category) {
+                score.add(question, ranking);
+            }
+        }
+        score
+    }
+}
+
+fn sum(asked: &[Asked<'_>], counted: &dyn Fn(u64) -> bool) -> Score {
     let mut sum = Score::default();
-    for set in sets {
-        sum.absorb(&score(&InProcess::store(&set.notes, tuning), set, counted));
+    for asked in asked {
+        sum.absorb(&asked.score(counted));
     }
     sum
 }
 
-fn report(conversations: &[Conversation], coding: &Dataset) {
-    let tunings = [
-        ("as shipped", Tuning::default()),
-        ("nothing lent", Tuning { neighbour: 0.0, neighbour_far: 0.0, ..Tuning::default() }),
-        ("compactor", Tuning::COMPACTOR),
-    ];
-    println!("{}", Score::head());
-    for (name, tuning) in &tunings {
-        let turns = || conversations.iter().map(|conversation| &conversation.turns);
-        let sessions = conversations.iter().map(|conversation| &conversation.sessions);
-        println!("| turns, {name} | {} |", over(turns(), tuning, &|_| true));
-        for (category, title) in CATEGORIES {
-            let score = over(turns(), tuning, &|of| of == category);
-            println!("| … {category}, {title} | {score} |");
-        }
-        for set in turns() {
-            let score = over(std::iter::once(set), tuning, &|_| true);
-            println!("| … {} | {score} |", set.name);
-        }
-        println!("| sessions, {name} | {} |", over(sessions, tuning, &|_| true));
-        println!("| commits, {name} | {} |", over(std::iter::once(coding), tuning, &|_| true));
+/// The engine's score in this process.
+fn over<'c>(sets: impl Iterator<Item = &'c Dataset>, tuning: &Tuning) -> Result<Score> {
+    let asked: Vec<Asked<'_>> = sets
+        .map(|set| Asked::of(set, &|notes| Ok(Box::new(InProcess::store(notes, *tuning)))))
+        .collect::<Result<_>>()?;
+    Ok(sum(&asked, &|_| true))
+}
+
+/// Rows of what an engine finds.
+fn report<'c>(
+    name: &str,
+    conversations: &'c [Conversation],
+    coding: &'c Dataset,
+    store: &Store<'_>,
+) -> Result<()> {
+    let ask = |sets: Vec<&'c Dataset>| -> Result<Vec<Asked<'c>>> {
+        sets.into_iter().map(|set| Asked::of(set, store)).collect()
+    };
+    let turns = ask(conversations.iter().map(|conversation| &conversation.turns).collect())?;
+    println!("| turns, {name} | {} |", sum(&turns, &|_| true));
+    for (category, title) in CATEGORIES {
+        println!("| … {category}, {title} | {} |", sum(&turns, &|of| of == category));
     }
+    for asked in &turns {
+        println!("| … {} | {} |", asked.set.name, asked.score(&|_| true));
+    }
+    let sessions = ask(conversations.iter().map(|conversation| &conversation.sessions).collect())?;
+    println!("| sessions, {name} | {} |", sum(&sessions, &|_| true));
+    println!("| commits, {name} | {} |", sum(&ask(vec![coding])?, &|_| true));
+    Ok(())
 }
 
 /// One constant after the other, the rest as shipped; each conversation for itself, so that what helps one alone shows.
-fn sweep_tunings(conversations: &[Conversation], coding: &Dataset) {
+fn sweep_tunings(conversations: &[Conversation], coding: &Dataset) -> Result<()> {
     let shipped = Tuning::default();
+    println!("{}", Score::head());
+    for (name, tuning) in [
+        ("in process", shipped),
+        ("in process, nothing lent", Tuning { neighbour: 0.0, neighbour_far: 0.0, ..shipped }),
+        ("in process, compactor", Tuning::COMPACTOR),
+    ] {
+        report(name, conversations, coding, &|notes| {
+            Ok(Box::new(InProcess::store(notes, tuning)))
+        })?;
+    }
+    println!();
     let mut tried = vec![shipped];
     tried.extend([0.6, 1.2, 1.6, 2.0].map(|k1| Tuning { k1, ..shipped }));
     tried.extend([0.0, 0.2, 0.3, 0.5, 0.75].map(|b| Tuning { b, ..shipped }));
@@ -144,17 +190,20 @@ fn sweep_tunings(conversations: &[Conversation], coding: &Dataset) {
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     for tuning in &tried {
-        let recall = |set| over(std::iter::once(set), tuning, &|_| true).recall(10);
         let turns = || conversations.iter().map(|conversation| &conversation.turns);
-        let each: Vec<String> = turns().map(|set| format!("{:.3}", recall(set))).collect();
-        let all = over(turns(), tuning, &|_| true).recall(10);
-        let code = over(std::iter::once(coding), tuning, &|_| true).precision_at_5();
+        let mut each = Vec::new();
+        for set in turns() {
+            each.push(format!("{:.3}", over(std::iter::once(set), tuning)?.recall(10)));
+        }
+        let all = over(turns(), tuning)?.recall(10);
+        let code = over(std::iter::once(coding), tuning)?.precision_at_5();
         let Tuning { k1, b, neighbour, neighbour_far, neighbour_words, .. } = tuning;
         let each = each.join(" ");
         println!(
             "| {k1} | {b} | {neighbour} | {neighbour_far} | {neighbour_words} | {all:.3} | {each} | {code:.3} |"
         );
     }
+    Ok(())
 }
 
 #[cfg(test)]

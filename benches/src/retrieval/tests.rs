@@ -1,5 +1,7 @@
 //! That the files are read right and rankings scored right.
 
+use std::collections::HashMap;
+
 use super::*;
 use dataset::Question;
 
@@ -53,8 +55,26 @@ fn rankings_are_scored() {
 #[test]
 fn the_sample_is_answered() {
     let conversations = dataset::conversations(SAMPLE).unwrap();
-    let score = over(conversations.iter().map(|c| &c.turns), &Tuning::default(), &|_| true);
+    let score = over(conversations.iter().map(|c| &c.turns), &Tuning::default()).unwrap();
     assert!(score.recall(5) > 0.9, "{score}");
+}
+
+#[test]
+fn hits_are_read_from_an_answer() {
+    let ids = HashMap::from([("n1", 0), ("n7", 1), ("n12", 2)].map(|(id, at)| (id.to_owned(), at)));
+    let answer = "nothing has `vakuum`; searched `vacuum`\n\
+                  n12 (code): vacuum\n  n1: is quoted here\n\
+                  n7: the vacuum\n\
+                  truncated: true; 1 left out: n1; go on with {\"cursor\":\"2\"}\n";
+    assert_eq!(tool_path::hits(answer, &ids).unwrap(), [2, 1]);
+    assert!(tool_path::hits("n9: another's\n", &ids).is_err());
+}
+
+#[test]
+fn what_is_said_twice_is_one_note() {
+    let set = r#"{"notes": [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}, {"id": "c", "text": "x"}],
+        "questions": [{"question": "?", "evidence": ["c", "b", "a"]}]}"#;
+    assert_eq!(dataset::coding(set).unwrap().questions[0].evidence, [0, 1]);
 }
 
 /// What the constants were chosen by, so that a change of the engine that loses something shows.
@@ -62,7 +82,7 @@ fn the_sample_is_answered() {
 fn commits_are_found() {
     let coding = dataset::coding(CODING).unwrap();
     assert!(coding.questions.len() >= 60);
-    let of = |tuning| over(std::iter::once(&coding), &tuning, &|_| true);
+    let of = |tuning| over(std::iter::once(&coding), &tuning).unwrap();
     let shipped = of(Tuning::default());
     let alone = of(Tuning { neighbour: 0.0, neighbour_far: 0.0, ..Tuning::default() });
     assert!(shipped.precision_at_5() >= alone.precision_at_5(), "{shipped} against {alone}");
