@@ -39,3 +39,6 @@ pub(crate) const TORTURE_SECONDS_MIN: u64 = 120;
 
 /// That share.
 pub(crate) const TORTURE_WRITE_MILLISECONDS_MAX: u64 = 20;
+
+/// Lines of the retrieval log asked for at once.
+pub(crate) const LOG_PAGE_LINES_MAX: u32 = 2_000;

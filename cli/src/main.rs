@@ -11,6 +11,7 @@ mod scratch;
 mod show;
 mod table;
 mod tally;
+mod tool;
 
 use std::io::Write;
 use std::process::ExitCode;

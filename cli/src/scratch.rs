@@ -10,16 +10,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anchord_daemon::http::api::{self, ExportDocument, ExportFormat, ExportQuery, StatusReply};
+use anchord_daemon::http::api::{
+    self, ExportDocument, ExportFormat, ExportQuery, StatusReply, ToolReply,
+};
+use anchord_proto::hello::ToolSet;
 use anchord_proto::host;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::client::Client;
 use crate::exit::Error;
 use crate::limits::{POLL_MILLISECONDS, SCRATCH_START_SECONDS_MAX};
+use crate::tool::Caller;
 
 /// How long a session may be away before its staged work is kept on its behalf; the user's own daemon
 /// waits longer.
@@ -143,7 +148,12 @@ impl Scratch {
 
     /// A new agent in the project.
     pub(crate) fn agent(&self, client: &str) -> Result<Agent, Error> {
-        let mut command = self.command(["mcp"]);
+        self.agent_with(client, ToolSet::Default)
+    }
+
+    /// The same with another set of tools.
+    pub(crate) fn agent_with(&self, client: &str, tools: ToolSet) -> Result<Agent, Error> {
+        let mut command = self.command(["mcp", "--tools", tools.name()]);
         command.current_dir(&self.project);
         let agent = Agent::start(command, client);
         Ok(agent.with_context(|| format!("cannot start the agent {client}"))?)
@@ -154,6 +164,11 @@ impl Scratch {
         let query = ExportQuery { project: self.project(), format: ExportFormat::Json };
         let text = self.client()?.text(api::EXPORT, &query)?;
         Ok(serde_json::from_str(&text).context("cannot read the export")?)
+    }
+
+    /// Calls a tool in the project, by no agent.
+    pub(crate) fn tool(&self, tool: &str, arguments: Value) -> Result<ToolReply, Error> {
+        Caller::over(self.client()?, self.project()).call(tool, arguments)
     }
 
     fn command<const N: usize>(&self, arguments: [&str; N]) -> Command {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anchord_daemon::http::api::{ExportDocument, JournalLine};
-use anchord_memory::Body;
+use anchord_memory::{Body, Standing};
 use serde_json::Value;
 
 /// The outcome, tag by tag.
@@ -40,11 +40,13 @@ pub(crate) fn tally<'a>(
     }
 }
 
-/// What a project remembers, a text for each thing: records but session rows, and staged items.
+/// What a project remembers, a text for each thing: records but session rows, and staged items. What is archived
+/// is there, what is forgotten is not.
 pub(crate) fn texts(document: &ExportDocument) -> Vec<String> {
     let mut texts: Vec<String> = document
         .records
         .iter()
+        .filter(|record| record.standing != Standing::Forgotten)
         .filter_map(|record| match &record.body {
             Body::Blueprint(blueprint) => {
                 Some(format!("{} {}", blueprint.title, blueprint.content))
@@ -80,7 +82,7 @@ impl Seen {
         }
     }
 
-    /// Counts what a journal entry applied: the parts that a checkpoint staged, the summary of a save. A
+    /// Counts what a journal entry applied: the parts that a checkpoint staged, the summary of a save, notes. A
     /// write that was applied twice shows here even where memory merged the two.
     pub(crate) fn note_applied(&mut self, line: &JournalLine) {
         for change in &line.changes {
@@ -96,6 +98,12 @@ impl Seen {
                     let summary = change.pointer("/put/body/session_row/summary");
                     if let Some(summary) = summary.and_then(Value::as_str).filter(|_| active) {
                         self.note(summary);
+                    }
+                }
+                "note" => {
+                    let content = change.pointer("/put/body/note/content");
+                    if let Some(content) = content.and_then(Value::as_str) {
+                        self.note(content);
                     }
                 }
                 _ => {}

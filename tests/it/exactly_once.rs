@@ -65,3 +65,26 @@ fn replies_to_writes_come_in_the_order_of_the_writes() {
         assert!(text.contains(title.as_str()), "{title} is missing in {text}");
     }
 }
+
+#[test]
+fn no_acknowledged_note_is_lost_while_others_search_and_compact() {
+    let instance = Instance::new();
+    let mut torture = instance.anchord();
+    torture.args([
+        "torture",
+        "--notes",
+        "--sessions",
+        "4",
+        "--writes",
+        "25",
+        "--daemon-kills",
+        "3",
+    ]);
+    let ended = torture.args(["--shim-kills", "1", "--json"]).output().unwrap();
+    let text = String::from_utf8(ended.stdout).unwrap();
+    assert!(ended.status.success(), "{text}{}", String::from_utf8_lossy(&ended.stderr));
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert_eq!(count("acknowledged") + count("unknown"), 100, "{report}");
+    assert_eq!((count("found"), count("daemon_kills")), (count("acknowledged"), 3), "{report}");
+}

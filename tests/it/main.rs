@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says that it fails by panicking")]
 
 mod cold_start;
+mod commands;
 mod disk;
 mod endings;
 mod exactly_once;

@@ -232,7 +232,7 @@ fn changes(changes: &[serde_json::Value]) -> String {
     words.join(", ")
 }
 
-fn time(milliseconds: i64) -> String {
+pub(super) fn time(milliseconds: i64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds).map_or_else(
         |_| milliseconds.to_string(),
         |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
@@ -240,7 +240,7 @@ fn time(milliseconds: i64) -> String {
 }
 
 /// Enough of an id to tell sessions apart; its end, since ids made at the same time begin alike.
-fn short(id: &str) -> String {
+pub(super) fn short(id: &str) -> String {
     let length = id.chars().count();
     id.chars().skip(length.saturating_sub(8)).collect()
 }

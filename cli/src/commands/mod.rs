@@ -1,18 +1,25 @@
 //! One file for each command; here is what they share.
 
+mod compact;
 mod completions;
 mod daemon;
 mod demo;
 mod export;
+mod forget;
+mod get;
 mod hook;
 mod import;
 mod init;
 mod journal;
+mod list;
 mod load;
+mod log;
 mod mcp;
+mod note;
 mod project;
 mod purge;
 mod restart;
+mod search;
 mod secrets;
 mod status;
 mod stop;
@@ -36,6 +43,13 @@ pub(crate) enum Command {
     Daemon(daemon::Args),
     Status(status::Args),
     Load(load::Args),
+    Search(search::Args),
+    Get(get::Args),
+    List(list::Args),
+    Note(note::Args),
+    Forget(forget::Args),
+    Compact(compact::Args),
+    Log(log::Args),
     Init(init::Args),
     Import(import::Args),
     #[command(subcommand)]
@@ -64,6 +78,13 @@ impl Command {
             Self::Daemon(args) => args.run().map(|()| done),
             Self::Status(args) => args.run(out).map(|()| done),
             Self::Load(args) => args.run(out).map(|()| done),
+            Self::Search(args) => args.run(out),
+            Self::Get(args) => args.run(out).map(|()| done),
+            Self::List(args) => args.run(out).map(|()| done),
+            Self::Note(args) => args.run(out).map(|()| done),
+            Self::Forget(args) => args.run(out).map(|()| done),
+            Self::Compact(args) => args.run(out).map(|()| done),
+            Self::Log(args) => args.run(out).map(|()| done),
             Self::Init(args) => args.run(out).map(|()| done),
             Self::Import(args) => args.run(out).map(|()| done),
             Self::Project(command) => command.run(out).map(|()| done),

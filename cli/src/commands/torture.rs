@@ -1,5 +1,7 @@
 //! `anchord torture`: many shims write while shims and daemons are killed; then everything is counted.
 
+mod writes;
+
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -7,9 +9,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use anchord_proto::hello::ToolSet;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use self::writes::{Dice, search, write, write_noting};
 use super::{journal, print_json};
 use crate::agent::{Agent, CallError, Shim};
 use crate::exit::Error;
@@ -23,13 +27,18 @@ use crate::tally::{Seen, tally, texts};
 /// Write from many sessions while shims and daemons are killed, and count what is lost
 ///
 /// Runs in a scratch instance that it makes and removes; it cannot be pointed at your own. Exits with 1 if
-/// an acknowledged write is lost, a write was applied twice, or a client that kept its shim saw an error.
+/// an acknowledged write is lost, a write was applied twice, or a client that kept its shim saw an error. An
+/// archived note is there; one that a search for it does not find is an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord torture
   anchord torture --sessions 64 --writes 1000 --daemon-kills 20 --shim-kills 20
+  anchord torture --notes --sessions 16 --writes 200 --daemon-kills 10
   anchord torture --seed 7 --keep --json")]
 pub(crate) struct Args {
+    /// Note most of the time, search and compact between: the budget is small, so that much is archived
+    #[arg(long)]
+    notes: bool,
     /// Sessions at once, a shim each
     #[arg(long, value_name = "N", default_value_t = 8,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(TORTURE_SESSIONS_MAX)))]
@@ -57,6 +66,12 @@ pub(crate) struct Args {
 
 /// How many of the bad things are named.
 const SAMPLES_MAX: usize = 20;
+
+/// How many notes are searched for at the end.
+const SEARCHES: usize = 100;
+
+/// The budget when notes are written: a few dozen of them fill it.
+const NOTES_BUDGET_TOKENS: u32 = 2_000;
 
 /// What came of it.
 #[derive(Debug, Default, Serialize)]
@@ -93,8 +108,13 @@ impl Report {
 
 /// What a session's thread tells the one that kills.
 enum Event {
-    /// Which session, and how many daemons had died when it asked.
-    Acknowledged(usize, u32),
+    /// A write was acknowledged, or a call between writes answered.
+    Answered {
+        index: usize,
+        /// How many daemons had died when it was asked.
+        deaths: u32,
+        wrote: bool,
+    },
     Finished(usize),
 }
 
@@ -110,6 +130,8 @@ struct Slot {
 struct Outcome {
     attempted: BTreeSet<String>,
     acknowledged: BTreeSet<String>,
+    /// Of the acknowledged ones, those that are notes, in their order.
+    noted: Vec<String>,
     unknown: usize,
     errors: Vec<String>,
 }
@@ -142,6 +164,10 @@ impl Args {
     fn torture(&self, scratch: &Scratch, seed: u64) -> Result<Report, Error> {
         let begun = Instant::now();
         scratch.start_daemon()?;
+        if self.notes {
+            let tight = json!({"budget_tokens": NOTES_BUDGET_TOKENS});
+            scratch.tool("memory_configure", tight)?;
+        }
         let mut report =
             Report { seed, sessions: self.sessions, writes: self.writes, ..Report::default() };
         let outcomes = self.write_and_kill(scratch, &mut report)?;
@@ -163,6 +189,9 @@ impl Args {
         })?;
         let applied_again = applied.repeated(&attempted).into_iter().cloned();
         let duplicated: BTreeSet<String> = applied_again.chain(tally.twice.clone()).collect();
+        if self.notes {
+            report.errors.extend(not_found_by_search(scratch, &acknowledged, &texts)?);
+        }
         report.acknowledged = tally.acknowledged;
         report.found = tally.found();
         report.lost = tally.lost;
@@ -196,6 +225,7 @@ impl Args {
                         events: sender.clone(),
                         stop: &stop,
                         deaths: &deaths,
+                        notes: self.notes,
                     };
                     let (writes, dice) = (self.writes, Dice(dice.next()));
                     scope.spawn(move || session.run(writes, dice))
@@ -266,8 +296,8 @@ impl Killer<'_> {
         let mut running = self.slots.len();
         while running > 0 {
             match events.recv_timeout(Duration::from_millis(POLL_MILLISECONDS)) {
-                Ok(Event::Acknowledged(index, deaths)) => {
-                    self.acknowledged += 1;
+                Ok(Event::Answered { index, deaths, wrote }) => {
+                    self.acknowledged += u64::from(wrote);
                     if deaths == self.deaths.load(Ordering::SeqCst) {
                         self.undisturbed(index);
                     }
@@ -347,6 +377,7 @@ struct Session<'a> {
     events: Sender<Event>,
     stop: &'a AtomicBool,
     deaths: &'a AtomicU32,
+    notes: bool,
 }
 
 impl Session<'_> {
@@ -368,7 +399,8 @@ impl Session<'_> {
                 },
             };
             let tag = format!("t-{:04}-{number:06}", self.index);
-            let gone = self.write(current, tag, &mut dice, &mut outcome);
+            let gone = self.write(current, tag, &mut dice, &mut outcome)
+                || (self.notes && self.between_writes(current, &mut dice, &mut outcome));
             if gone {
                 self.slot.settle(None);
                 agent = None;
@@ -380,20 +412,25 @@ impl Session<'_> {
     }
 
     fn begin(&self) -> Result<Agent, Error> {
-        let agent = self.scratch.agent(&format!("torture-{}", self.index))?;
+        let tools = if self.notes { ToolSet::All } else { ToolSet::Default };
+        let agent = self.scratch.agent_with(&format!("torture-{}", self.index), tools)?;
         self.slot.settle(Some(agent.shim()));
         Ok(agent)
     }
 
     /// Makes one write. Returns whether the shim is gone.
     fn write(&self, agent: &mut Agent, tag: String, dice: &mut Dice, seen: &mut Outcome) -> bool {
-        let (tool, arguments) = write(&tag, dice.next());
+        let (tool, arguments) =
+            if self.notes { write_noting(&tag, dice.next()) } else { write(&tag, dice.next()) };
         seen.attempted.insert(tag.clone());
         let asked = self.deaths.load(Ordering::SeqCst);
         match agent.call(tool, &arguments) {
             Ok(_) => {
+                if tool == "memory_note" {
+                    seen.noted.push(tag.clone());
+                }
                 seen.acknowledged.insert(tag);
-                self.tell(Event::Acknowledged(self.index, asked));
+                self.tell(Event::Answered { index: self.index, deaths: asked, wrote: true });
                 false
             }
             Err(CallError::Gone) if self.slot.killed.swap(false, Ordering::SeqCst) => {
@@ -407,50 +444,60 @@ impl Session<'_> {
         }
     }
 
+    /// Now and then searches for one of its own notes, which has to be found, or compacts. Returns whether the shim
+    /// is gone.
+    fn between_writes(&self, agent: &mut Agent, dice: &mut Dice, seen: &mut Outcome) -> bool {
+        let (roll, which) = (dice.below(8), dice.below(seen.noted.len() as u64));
+        let tag = seen.noted.get(usize::try_from(which).unwrap_or(0)).cloned();
+        let (tool, arguments) = match (roll, &tag) {
+            (0, _) => ("memory_compact", json!({"target_usage": 0.5})),
+            (1..4, Some(tag)) => ("memory_search", search(tag)),
+            _ => return false,
+        };
+        let asked = self.deaths.load(Ordering::SeqCst);
+        match (agent.call(tool, &arguments), tag) {
+            (Ok(text), Some(tag)) if tool == "memory_search" && !text.contains(&tag) => {
+                seen.errors.push(format!("a search does not find {tag}: {text}"));
+            }
+            (Ok(_), _) => {}
+            (Err(CallError::Gone), _) if self.slot.killed.swap(false, Ordering::SeqCst) => {
+                return true;
+            }
+            (Err(error), _) => {
+                seen.errors.push(format!("{tool}: {error}"));
+                return error == CallError::Gone;
+            }
+        }
+        self.tell(Event::Answered { index: self.index, deaths: asked, wrote: false });
+        false
+    }
+
     fn tell(&self, event: Event) {
         // Fails when the killer has given up, and then nobody waits for it.
         let _ = self.events.send(event);
     }
 }
 
-/// A write that carries its tag wherever it may be looked for.
-fn write(tag: &str, dice: u64) -> (&'static str, Value) {
-    let lesson =
-        json!({"summary": format!("what {tag} taught"), "detail": format!("more of {tag}")});
-    match dice % 10 {
-        0..6 => ("memory_checkpoint", json!({"lessons": [lesson]})),
-        6 => {
-            let file = format!("src/{tag}.rs");
-            let anchor =
-                json!({"file": file, "lines": "1-9", "concept": format!("where {tag} is")});
-            ("memory_checkpoint", json!({"anchors": [anchor]}))
-        }
-        7 => {
-            let blueprint = json!({"category": "decision", "title": tag, "content": "As it says."});
-            ("memory_checkpoint", json!({"blueprints": [blueprint]}))
-        }
-        _ => {
-            ("memory_save", json!({"session_summary": format!("up to {tag}"), "lessons": [lesson]}))
+/// Of the tags that notes carry, a sample that a search by a newcomer does not find.
+fn not_found_by_search(
+    scratch: &Scratch,
+    acknowledged: &BTreeSet<String>,
+    texts: &[String],
+) -> Result<Vec<String>, Error> {
+    let noted: Vec<&str> = texts
+        .iter()
+        .filter_map(|text| text.split_once(": ").map(|(tag, _)| tag))
+        .filter(|tag| acknowledged.contains(*tag))
+        .collect();
+    let step = noted.len().div_ceil(SEARCHES).max(1);
+    let mut missing = Vec::new();
+    for tag in noted.into_iter().step_by(step) {
+        let found = scratch.tool("memory_search", search(tag))?;
+        if !found.text.contains(tag) {
+            missing.push(format!("a search at the end does not find {tag}"));
         }
     }
-}
-
-/// Numbers that look random and are the same for the same seed: splitmix64.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Below `limit`, which is not zero.
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit.max(1)
-    }
+    Ok(missing)
 }
 
 fn words(report: &Report) -> String {

@@ -46,4 +46,10 @@ fn a_write_that_was_applied_twice_shows_in_the_journal() {
     assert_eq!(seen.repeated(&all), Vec::<&String>::new());
     seen.note_applied(&line("checkpoint", vec![stage]));
     assert_eq!(seen.repeated(&all), ["t-1"]);
+    let note = json!({"put": {"id": "n1", "body": {"note": {"content": "t-4: words"}}}});
+    seen.note_applied(&line("note", vec![note.clone()]));
+    seen.note_applied(&line("compact", vec![note.clone()]));
+    assert_eq!(seen.repeated(&tags(&["t-4"])), Vec::<&String>::new());
+    seen.note_applied(&line("note", vec![note]));
+    assert_eq!(seen.repeated(&tags(&["t-4"])), ["t-4"]);
 }

@@ -19,9 +19,11 @@ fn a_seed_repeats_its_writes_and_moments() {
 
 #[test]
 fn every_write_carries_its_tag() {
-    for dice in 0..10 {
-        let (tool, arguments) = write("t-0001-000002", dice);
-        assert!(arguments.to_string().contains("t-0001-000002"), "{tool}");
+    for dice in 0..80 {
+        for (tool, arguments) in [write("t-0001-000002", dice), write_noting("t-0001-000002", dice)]
+        {
+            assert!(arguments.to_string().contains("t-0001-000002"), "{tool}");
+        }
     }
 }
 

@@ -1,0 +1,45 @@
+//! `anchord compact`: brings notes down to a share of their budget.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::ProjectArg;
+use crate::exit::Error;
+use crate::tool::{self, Caller};
+
+/// Bring notes down to a share of their budget, or show what that would do
+///
+/// Summaries stand for texts, near duplicates are folded, what is least worth keeping is archived. Nothing is
+/// lost: what is archived is still found, and comes back when it is used.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord compact --dry-run
+  anchord compact --target-usage 0.5
+  anchord compact --project ~/src/parser --json")]
+pub(crate) struct Args {
+    /// The share of the budget to come down to, 0 to 1 [default: as configured]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    target_usage: Option<f64>,
+    /// Show the plan and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON: the text, and the records that changed
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let arguments = json!({ "target_usage": self.target_usage, "dry_run": self.dry_run });
+        let reply = Caller::new(self.project.resolve()?)?.call("memory_compact", arguments)?;
+        tool::print(out, &reply, self.json)
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "give a number from 0 to 1, such as 0.7".to_owned())
+}

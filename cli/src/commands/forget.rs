@@ -1,0 +1,53 @@
+//! `anchord forget`: out of load and search, kept in history.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::{ProjectArg, print_json};
+use crate::exit::Error;
+use crate::tool::{self, Caller};
+
+/// Take records that are wrong or obsolete out of memory; history keeps them
+///
+/// One that cannot be forgotten keeps none of the others. `anchord purge` takes a record out of history as well.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord forget n12
+  anchord forget n12 l7 --project ~/src/parser
+  anchord list --tag scratch --json | jq -r '.records[].id' | xargs anchord forget")]
+pub(crate) struct Args {
+    /// Ids as `anchord list` shows them
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<String>,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON: for each, the text and the record as it is now
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let mut caller = Caller::new(self.project.resolve()?)?;
+        let (mut replies, mut errors) = (Vec::new(), Vec::new());
+        for id in self.ids {
+            match caller.call("memory_forget", json!({ "id": id })) {
+                Ok(reply) if self.json => replies.push(reply),
+                Ok(reply) => tool::print(out, &reply, false)?,
+                Err(error) => errors.push(error),
+            }
+        }
+        if self.json {
+            print_json(out, &replies)?;
+        }
+        let Some(first) = errors.first() else { return Ok(()) };
+        out.flush()?;
+        let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+        Err(Error {
+            kind: first.kind,
+            message: messages.join("\nerror: "),
+            action: first.action.clone(),
+        })
+    }
+}

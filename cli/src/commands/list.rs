@@ -1,0 +1,48 @@
+//! `anchord list`: records, newest first, a line each.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::ProjectArg;
+use crate::exit::Error;
+use crate::tool::{self, Caller, Kind};
+
+/// List records, newest first, a line each
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord list
+  anchord list --kind note --tag infra --limit 50
+  anchord list --json | jq -r '.records[] | [.id, .created.client] | @tsv'")]
+pub(crate) struct Args {
+    /// Of this kind alone; may be said again
+    #[arg(long, value_enum, value_name = "KIND")]
+    kind: Vec<Kind>,
+    /// With this tag; with all of them when said again
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Records at most
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// From an earlier answer: what comes after it
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON: the text, and the records in full
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let arguments = json!({
+            "kinds": self.kind,
+            "tags": self.tag,
+            "limit": self.limit,
+            "cursor": self.cursor,
+        });
+        let reply = Caller::new(self.project.resolve()?)?.call("memory_list", arguments)?;
+        tool::print(out, &reply, self.json)
+    }
+}

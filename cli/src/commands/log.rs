@@ -1,0 +1,160 @@
+//! `anchord log`: what was asked of a project's memory, and what was given.
+
+use std::io::Write;
+
+use anchord_daemon::http::api::{self, LogQuery, Retrieval};
+use anchord_proto::instance::InstanceDir;
+use anyhow::Context;
+use owo_colors::OwoColorize;
+use serde_json::Value;
+
+use super::{ProjectArg, journal};
+use crate::client::Client;
+use crate::exit::Error;
+use crate::limits::LOG_PAGE_LINES_MAX;
+use crate::show;
+
+/// Show what agents asked of the memory and what they were given, newest last
+///
+/// Every answer of a tool that reads is a line: who asked, with what, which records were given, how many tokens that
+/// was, and how long it took. The log is bounded and stays on this machine.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord log
+  anchord log -n 100 --json | jq -r 'select(.truncated) | .asked'
+  anchord log --follow --project ~/src/parser")]
+pub(crate) struct Args {
+    /// How many lines
+    #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 20)]
+    lines: u32,
+    /// Go on with lines as they come
+    #[arg(short, long)]
+    follow: bool,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print the lines as JSON, one each
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let dir = InstanceDir::locate()?;
+        let mut client = Client::started(&dir)?;
+        let mut query = LogQuery {
+            project: self.project.resolve()?,
+            after: None,
+            // Also when none is to be shown: the last tells where to go on.
+            limit: self.lines.max(1),
+            wait: false,
+        };
+        let mut lines = read(&mut client, &query)?;
+        let mut last = lines.last().map_or(0, |line| line.number);
+        let shown = usize::try_from(self.lines).unwrap_or(usize::MAX);
+        lines.drain(..lines.len().saturating_sub(shown));
+        if !self.json {
+            writeln!(out, "{}", HEAD.dimmed())?;
+        }
+        self.print(out, &lines)?;
+        if !self.follow {
+            return Ok(());
+        }
+        query = LogQuery { limit: LOG_PAGE_LINES_MAX, wait: true, ..query };
+        loop {
+            out.flush()?;
+            query.after = Some(last);
+            // A daemon that leaves is followed by the next; one try, since the project may be gone.
+            let lines = read(&mut client, &query).or_else(|_| {
+                client = Client::started(&dir)?;
+                read(&mut client, &query)
+            })?;
+            self.print(out, &lines)?;
+            last = lines.last().map_or(last, |line| line.number);
+        }
+    }
+
+    fn print(&self, out: &mut dyn Write, lines: &[Retrieval]) -> Result<(), Error> {
+        for line in lines {
+            if self.json {
+                let text = serde_json::to_string(line).context("cannot write JSON")?;
+                writeln!(out, "{text}")?;
+            } else {
+                writeln!(out, "{}", words(line))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read(client: &mut Client, query: &LogQuery) -> Result<Vec<Retrieval>, Error> {
+    let text = client.text(api::LOG, query)?;
+    let lines = text.lines().map(serde_json::from_str).collect::<Result<_, _>>();
+    Ok(lines.context("cannot read a line of the log")?)
+}
+
+const HEAD: &str =
+    "time (UTC)           session   client          tool        tokens        ms  asked -> given";
+
+/// How much of what was asked is shown, and how many ids.
+const ASKED_CHARS: usize = 60;
+const IDS: usize = 6;
+
+fn words(line: &Retrieval) -> String {
+    let tool = line.tool.strip_prefix("memory_").unwrap_or(&line.tool);
+    let micros = u32::try_from(line.micros).unwrap_or(u32::MAX);
+    let text = format!(
+        "{}  {:8}  {:14}  {:10}  {:>6}  {:>8.2}  {} -> {}",
+        journal::time(line.time),
+        journal::short(&line.session),
+        clipped(&line.client, 14),
+        clipped(tool, 10),
+        line.tokens,
+        f64::from(micros) / 1000.0,
+        clipped(&asked(&line.asked), ASKED_CHARS),
+        given(line),
+    );
+    show::plain(&text)
+}
+
+/// The query itself, then what narrows it.
+fn asked(arguments: &Value) -> String {
+    let Some(fields) = arguments.as_object() else {
+        return arguments.as_str().unwrap_or("-").to_owned();
+    };
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let named = |name: &&str| fields.contains_key(*name);
+    let first = ["query", "id", "key", "task"].iter().find(|name| named(name)).copied();
+    let rest = fields.iter().filter(|(name, _)| Some(name.as_str()) != first);
+    let words: Vec<String> = first
+        .and_then(|name| fields.get(name))
+        .map(text)
+        .into_iter()
+        .chain(rest.map(|(name, value)| format!("{name}={}", text(value))))
+        .collect();
+    if words.is_empty() { "-".to_owned() } else { words.join(" ") }
+}
+
+fn given(line: &Retrieval) -> String {
+    let mut words: Vec<String> = line.ids.iter().take(IDS).cloned().collect();
+    let more = line.ids.len().saturating_sub(IDS) as u64 + line.more;
+    match (line.refused, words.is_empty(), more) {
+        (true, ..) => words.push("refused".to_owned()),
+        (_, true, _) => words.push("-".to_owned()),
+        (_, _, 0) => {}
+        (_, _, more) => words.push(format!("and {more} more")),
+    }
+    if line.truncated {
+        words.push("(truncated)".to_owned());
+    }
+    words.join(" ")
+}
+
+fn clipped(text: &str, chars: usize) -> String {
+    if text.chars().count() <= chars {
+        return text.to_owned();
+    }
+    text.chars().take(chars.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! `anchord note`: stores what an agent would store.
+
+use std::io::{IsTerminal, Read, Write};
+
+use anchord_memory::limits::NOTE_BYTES_MAX;
+use anyhow::Context;
+use serde_json::json;
+
+use super::ProjectArg;
+use crate::exit::Error;
+use crate::tool::{self, Caller};
+
+/// Store a note, or with a key a fact that a later one replaces
+///
+/// Agents find it as they find their own. What looks like a secret is taken out first, and the answer says so.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord note 'The staging database is reset every night' --tag infra
+  anchord note 'cargo nextest run' --key test.command
+  git diff --stat main | anchord note --summary 'what the branch touches' --expires 7d")]
+pub(crate) struct Args {
+    /// The text; - reads standard input, and so does no text when something is piped in
+    #[arg(value_name = "TEXT")]
+    text: Option<String>,
+    /// Makes it a fact, which `anchord get KEY` finds and a later note with the key replaces
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+    /// Stands for a long text when room is short
+    #[arg(long, value_name = "TEXT")]
+    summary: Option<String>,
+    /// A word it is found by; may be said again
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// 1 to 10 [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
+    importance: Option<u8>,
+    /// When it is no longer to be relied on: 12h, 30d, 2026-12-01
+    #[arg(long, value_name = "WHEN")]
+    expires: Option<String>,
+    /// Never archived, and first in a load
+    #[arg(long)]
+    pin: bool,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON: the text, and the record in full
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let content = content(self.text)?;
+        let arguments = json!({
+            "content": content,
+            "key": self.key,
+            "summary": self.summary,
+            "tags": self.tag,
+            "importance": self.importance,
+            "expires": self.expires,
+            "pinned": self.pin,
+        });
+        let reply = Caller::new(self.project.resolve()?)?.call("memory_note", arguments)?;
+        tool::print(out, &reply, self.json)
+    }
+}
+
+fn content(text: Option<String>) -> Result<String, Error> {
+    let input = std::io::stdin();
+    let text = match text {
+        Some(text) if text != "-" => text,
+        None if input.is_terminal() => {
+            return Err(Error::usage("there is no text to store")
+                .with_action("Give it as an argument, or pipe it in."));
+        }
+        Some(_) | None => {
+            let mut bytes = Vec::new();
+            let mut input = input.lock().take(NOTE_BYTES_MAX as u64 + 1);
+            input.read_to_end(&mut bytes).context("cannot read standard input")?;
+            if bytes.len() > NOTE_BYTES_MAX {
+                return Err(Error::usage(format!("a note has {NOTE_BYTES_MAX} bytes at most"))
+                    .with_action("Store the part that matters, or several notes."));
+            }
+            String::from_utf8(bytes).map_err(|_| {
+                Error::usage("standard input is not UTF-8")
+                    .with_action("Notes are text: say where the file is instead.")
+            })?
+        }
+    };
+    if text.trim().is_empty() {
+        return Err(Error::usage("the text to store is empty"));
+    }
+    Ok(text.trim_end_matches('\n').to_owned())
+}

@@ -1,0 +1,77 @@
+//! `anchord search`: what an agent would find.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::ProjectArg;
+use crate::exit::Error;
+use crate::tool::{self, Caller, Kind};
+
+/// Find records by words, tags, file or time, best first
+///
+/// Exits with 1 when nothing is found, as grep does.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord search retry backoff
+  anchord search '\"borrow checker\" -async' --kind lesson --kind note
+  anchord search --tag rust --since 2026-11-01 --json | jq -r '.records[].id'
+  anchord search E0502 --explain --project ~/src/parser")]
+pub(crate) struct Args {
+    /// Words, \"a phrase\", -without; all of them together make the query
+    #[arg(value_name = "QUERY")]
+    query: Vec<String>,
+    /// Of this kind alone; may be said again
+    #[arg(long, value_enum, value_name = "KIND")]
+    kind: Vec<Kind>,
+    /// With this tag; with all of them when said again
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// About this file or directory, relative to the project's root
+    #[arg(long, value_name = "PATH")]
+    file: Option<String>,
+    /// Written on this day or after it: 2026-11-02
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+    /// Written before this day
+    #[arg(long, value_name = "DATE")]
+    until: Option<String>,
+    /// Records at most
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Tokens of the answer at most
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u32>,
+    /// From an earlier answer: what it left out
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+    /// Say why each was found
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON: the text, and the records in full
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let arguments = json!({
+            "query": self.query.join(" "),
+            "kinds": self.kind,
+            "tags": self.tag,
+            "file": self.file,
+            "since": self.since,
+            "until": self.until,
+            "limit": self.limit,
+            "max_tokens": self.max_tokens,
+            "cursor": self.cursor,
+            "explain": self.explain,
+        });
+        let reply = Caller::new(self.project.resolve()?)?.call("memory_search", arguments)?;
+        tool::print(out, &reply, self.json)?;
+        Ok(ExitCode::from(u8::from(reply.records.is_empty())))
+    }
+}

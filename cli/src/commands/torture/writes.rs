@@ -1,0 +1,69 @@
+//! What torture writes, and the numbers that decide it.
+
+use serde_json::{Value, json};
+
+/// A write that carries its tag wherever it may be looked for.
+pub(super) fn write(tag: &str, dice: u64) -> (&'static str, Value) {
+    let lesson =
+        json!({"summary": format!("what {tag} taught"), "detail": format!("more of {tag}")});
+    match dice % 10 {
+        0..6 => ("memory_checkpoint", json!({"lessons": [lesson]})),
+        6 => {
+            let file = format!("src/{tag}.rs");
+            let anchor =
+                json!({"file": file, "lines": "1-9", "concept": format!("where {tag} is")});
+            ("memory_checkpoint", json!({"anchors": [anchor]}))
+        }
+        7 => {
+            let blueprint = json!({"category": "decision", "title": tag, "content": "As it says."});
+            ("memory_checkpoint", json!({"blueprints": [blueprint]}))
+        }
+        _ => {
+            ("memory_save", json!({"session_summary": format!("up to {tag}"), "lessons": [lesson]}))
+        }
+    }
+}
+
+/// The same with notes, most of the time.
+pub(super) fn write_noting(tag: &str, dice: u64) -> (&'static str, Value) {
+    if dice.is_multiple_of(8) {
+        return write(tag, dice / 8);
+    }
+    ("memory_note", json!({"content": note(tag, dice)}))
+}
+
+/// A note of its own words, or now and then one that says nearly what others say, for compaction to fold.
+fn note(tag: &str, dice: u64) -> String {
+    if dice % 8 == 1 {
+        return format!(
+            "{tag}: the nightly import waits for the lock that the backup holds until the mirror has been told to \
+             let go of it, and nobody is told that it waits"
+        );
+    }
+    let mut words = Dice(dice);
+    let words: Vec<String> = (0..16).map(|_| format!("w{:04x}", words.below(0x1_0000))).collect();
+    format!("{tag}: {}", words.join(" "))
+}
+
+/// The arguments of a search that finds a tag's note.
+pub(super) fn search(tag: &str) -> Value {
+    json!({"query": format!("\"{tag}\""), "limit": 3})
+}
+
+/// Numbers that look random and are the same for the same seed: splitmix64.
+pub(super) struct Dice(pub(super) u64);
+
+impl Dice {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Below `limit`, which is not zero.
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit.max(1)
+    }
+}

@@ -1,0 +1,76 @@
+//! A tool called as agents call it, by a session that is over with the call; and its answer shown.
+
+use std::io::Write;
+
+use anchord_daemon::http::api::{self, ToolParams, ToolReply};
+use anchord_proto::instance::InstanceDir;
+use anyhow::Context;
+use serde_json::{Map, Value};
+
+use crate::client::Client;
+use crate::exit::Error;
+use crate::show;
+
+/// A kind of record that can be asked for.
+#[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    Blueprint,
+    Anchor,
+    Lesson,
+    Note,
+    Session,
+}
+
+/// Calls tools in one project.
+pub(crate) struct Caller {
+    client: Client,
+    project: String,
+}
+
+impl Caller {
+    /// Starts a daemon if none runs. The project is an id or an absolute directory.
+    pub(crate) fn new(project: String) -> Result<Self, Error> {
+        Ok(Self::over(Client::started(&InstanceDir::locate()?)?, project))
+    }
+
+    /// The same over a connection that is there.
+    pub(crate) fn over(client: Client, project: String) -> Self {
+        Self { client, project }
+    }
+
+    /// Calls a tool. Of the arguments, which are an object, those that are null or empty are left out.
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<ToolReply, Error> {
+        let Value::Object(mut arguments) = arguments else {
+            return Err(Error::failed(format!("{tool} wants an object")));
+        };
+        arguments.retain(|_, value| !says_nothing(value));
+        self.client.post(api::TOOL, &self.params(tool, arguments))
+    }
+
+    fn params(&self, tool: &str, arguments: Map<String, Value>) -> ToolParams {
+        ToolParams { project: self.project.clone(), tool: tool.to_owned(), arguments }
+    }
+}
+
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Bool(true) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
+/// Prints what an agent would read, or everything as JSON.
+pub(crate) fn print(out: &mut dyn Write, reply: &ToolReply, json: bool) -> Result<(), Error> {
+    if json {
+        let text = serde_json::to_string_pretty(reply).context("cannot write JSON")?;
+        return Ok(writeln!(out, "{text}")?);
+    }
+    writeln!(out, "{}", show::plain_lines(reply.text.trim_end_matches('\n')))?;
+    if let Some(remark) = &reply.remark {
+        writeln!(out, "{}", show::plain_lines(remark))?;
+    }
+    Ok(())
+}

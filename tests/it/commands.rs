@@ -1,0 +1,116 @@
+//! The command line does what agents do, and tells programs by its exit code and its JSON how it went.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Output, Stdio};
+
+use anchord_tests::{Agent, Instance, Project};
+use serde_json::{Value, json};
+
+struct Shell<'a> {
+    instance: &'a Instance,
+    project: &'a Project,
+}
+
+impl Shell<'_> {
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.instance.anchord();
+        command.current_dir(self.project.path()).args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// The exit code, and what was printed.
+    fn said(&self, arguments: &[&str]) -> (i32, String) {
+        let Output { status, stdout, stderr } = self.run(arguments);
+        let text = [stdout, stderr].concat();
+        assert!(!text.contains(&b'\x1b'), "no colour where nobody looks");
+        (status.code().unwrap(), String::from_utf8(text).unwrap())
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[arguments, &["--json"]].concat());
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
+
+#[test]
+fn commands_note_find_and_forget_as_agents_do() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell { instance: &instance, project: &project };
+    let (code, text) = shell.said(&["note", "retries are bounded to five", "--tag", "net"]);
+    assert_eq!((code, text.lines().next()), (0, Some("Stored n1 (6 tokens) #net")), "{text}");
+    let mut piped = shell.command(&["note", "--key", "plan", "--pin", "--json"]);
+    let mut piped = piped.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    piped.stdin.take().unwrap().write_all(b"first line\nsecond line\n").unwrap();
+    let stored: Value = serde_json::from_slice(&piped.wait_with_output().unwrap().stdout).unwrap();
+    let record = &stored["records"][0];
+    assert_eq!(record["body"]["note"]["content"], "first line\nsecond line");
+    assert_eq!((&record["pinned"], &record["id"]), (&json!(true), &json!("n2")));
+
+    let mut agent = Agent::open(&instance, project.path());
+    assert!(agent.tool("memory_search", &json!({"query": "retry"})).starts_with("n1"));
+    agent.tool("memory_note", &json!({"content": "the cache is warmed at start"}));
+    let found = shell.json(&["search", "cache", "--limit", "1"]);
+    assert_eq!((&found["records"][0]["id"], found["text"].is_string()), (&json!("n3"), true));
+    assert_eq!(shell.said(&["search", "xylophone"]).0, 1, "as grep does");
+    assert_eq!(shell.json(&["search", "xylophone"])["records"], json!([]));
+
+    assert!(shell.said(&["get", "plan"]).1.starts_with("n2 plan"));
+    assert_eq!(shell.json(&["get", "n1"])["records"][0]["tags"], json!(["net"]));
+    let (code, text) = shell.said(&["get", "plans"]);
+    assert!(code == 1 && text.starts_with("error: failed to get: ") && text.contains("plan"));
+    let listed = shell.json(&["list", "--kind", "note", "--limit", "2"]);
+    assert_eq!(
+        (listed["records"].as_array().unwrap().len(), &listed["truncated"]),
+        (2, &json!(true))
+    );
+    let (code, text) = shell.said(&["forget", "n1", "n99", "n3"]);
+    assert!(code == 1 && text.contains("no record n99"), "{text}");
+    assert_eq!(shell.said(&["search", "retries", "--tag", "net"]).0, 1, "the others are forgotten");
+    let (code, text) = shell.said(&["compact", "--dry-run"]);
+    assert!(code == 0 && text.starts_with("Nothing to compact"), "{text}");
+
+    for wrong in [
+        &["note"][..],
+        &["note", " "],
+        &["search", "x", "--kind", "dream"],
+        &["compact", "--target-usage", "7"],
+        &["forget"],
+        &["get", "n1", "--project", "/nowhere"],
+    ] {
+        let (code, text) = shell.said(wrong);
+        assert_eq!(code, 2, "{wrong:?}: {text}");
+    }
+    let status = shell.json(&["status"]);
+    assert_eq!(status["sessions"].as_array().unwrap().len(), 1, "the agent's: {status}");
+}
+
+#[test]
+fn the_log_says_who_asked_what_and_goes_on() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell { instance: &instance, project: &project };
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_note", &json!({"content": "retries are bounded to five"}));
+    agent.tool("memory_search", &json!({"query": "bounded retry"}));
+    shell.said(&["get", "n1"]);
+    let (code, text) = shell.said(&["log"]);
+    assert_eq!((code, text.lines().count()), (0, 3), "{text}");
+    assert!(text.lines().nth(1).unwrap().ends_with("bounded retry -> n1"), "{text}");
+    assert!(text.lines().nth(2).unwrap().contains("anchord-cli     get "), "{text}");
+
+    let mut follow = shell.command(&["log", "-n", "1", "--follow", "--json"]);
+    let mut follow = follow.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["client"], "anchord-cli", "the last line comes first");
+    agent.tool("memory_search", &json!({"query": "retry"}));
+    assert_eq!(next()["asked"], json!({"query": "retry"}));
+    instance.kill9();
+    agent.tool("memory_search", &json!({"query": "five"}));
+    assert_eq!(next()["asked"], json!({"query": "five"}), "another daemon is followed");
+    follow.kill().unwrap();
+    follow.wait().unwrap();
+}
