@@ -1,6 +1,7 @@
 //! How segments come to be: of one document, or of several segments, leaving behind what was removed.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use super::segment::{Doc, Occurrence, Posting, Segment, Slot, narrow, put_varint};
@@ -12,23 +13,23 @@ use crate::ids::SessionId;
 const GAP: u32 = 16;
 
 /// One segment of documents, no two of which have the same id.
-pub(super) fn of_documents(documents: &[Document<'_>]) -> Segment {
-    let mut ordered: Vec<&Document<'_>> = documents.iter().collect();
+pub(super) fn of_documents(mut ordered: Vec<&Document<'_>>) -> Segment {
     ordered.sort_by_cached_key(|document| {
         (document.session, document.time, document.id.number, document.id)
     });
-    let mut found: Vec<Place> = Vec::new();
+    let mut read = Read::default();
     let mut docs = Vec::with_capacity(ordered.len());
     for (slot, document) in (0..).zip(ordered) {
-        docs.push(read(document, slot, &mut found));
+        docs.push(read.document(document, slot));
     }
-    found.sort_unstable_by_key(|place| (place.hash, place.slot, place.position));
 
     let mut segment = Segment::with(docs.into_iter());
     let mut positions = Vec::new();
-    for same in found.chunk_by(|a, b| a.hash == b.hash) {
-        let Some(first) = same.first() else { continue };
-        segment.begin(first.hash, &first.term.text);
+    let places = read.by_term();
+    let mut terms: Vec<(&Rc<Term>, &[Place])> = read.terms.iter().zip(places.groups()).collect();
+    terms.sort_unstable_by_key(|(term, _)| term.hash);
+    for (term, same) in terms {
+        segment.begin(term.hash, &term.text);
         for same in same.chunk_by(|a, b| a.slot == b.slot) {
             let mut posting = Posting { slot: 0, text: 0, tags: 0 };
             positions.clear();
@@ -46,46 +47,125 @@ pub(super) fn of_documents(documents: &[Document<'_>]) -> Segment {
 }
 
 /// Where a term stands.
+#[derive(Clone, Copy, Default)]
 struct Place {
-    /// The term's, at hand for sorting.
-    hash: u64,
-    term: Rc<Term>,
+    /// The term's number.
+    term: u32,
     slot: Slot,
     position: u32,
     tag: bool,
 }
 
-/// Adds the places of a document's terms.
-fn read(document: &Document<'_>, slot: Slot, found: &mut Vec<Place>) -> (SessionId, Doc, u32) {
-    let start = found.len();
-    let mut length = 0;
-    let mut position = 0;
-    for text in document.texts.iter().chain(&document.files) {
-        position = GAP
-            + words(text, position, &mut |Word { term, part, position, .. }| {
-                if matches!(part, Part::Atom | Part::Single) && !term.stop {
-                    length += 1;
-                }
-                found.push(Place { hash: term.hash, term, slot, position, tag: false });
-            });
+/// What was read of documents. Places come by rising slot and position.
+#[derive(Default)]
+struct Read {
+    places: Vec<Place>,
+    /// In the order in which they were first met.
+    terms: Vec<Rc<Term>>,
+    /// How many places each term has.
+    counts: Vec<u32>,
+    /// Terms' numbers by their hashes.
+    numbers: HashMap<u64, u32, BuildHasherDefault<AsItIs>>,
+}
+
+impl Read {
+    fn document(&mut self, document: &Document<'_>, slot: Slot) -> (SessionId, Doc, u32) {
+        let mut length = 0;
+        let mut position = 0;
+        let mut said = 0;
+        for text in document.texts.iter().chain(&document.files) {
+            position = GAP
+                + words(text, position, &mut |Word { term, part, position, .. }| {
+                    if matches!(part, Part::Atom | Part::Single) && !term.stop {
+                        length += 1;
+                    }
+                    self.put(term, slot, position, false, &mut said);
+                });
+        }
+        for tag in &document.tags {
+            position = GAP
+                + words(tag, position, &mut |Word { term, position, .. }| {
+                    self.put(term, slot, position, true, &mut said);
+                });
+        }
+        let mut digest = DefaultHasher::new();
+        (document.id, document.session, document.time).hash(&mut digest);
+        said.hash(&mut digest);
+        let doc = Doc { id: document.id, time: document.time, digest: digest.finish() };
+        (document.session.clone(), doc, length)
     }
-    for tag in &document.tags {
-        position = GAP
-            + words(tag, position, &mut |Word { term, position, .. }| {
-                found.push(Place { hash: term.hash, term, slot, position, tag: true });
-            });
+
+    /// Adds a place, and mixes it into what stands for all that was said.
+    fn put(&mut self, term: Rc<Term>, slot: Slot, position: u32, tag: bool, said: &mut u64) {
+        for part in [term.hash, u64::from(position) << 1 | u64::from(tag)] {
+            *said = (said.rotate_left(5) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+        let number = *self.numbers.entry(term.hash).or_insert_with(|| {
+            self.terms.push(term);
+            self.counts.push(0);
+            narrow(self.terms.len() - 1)
+        });
+        if let Some(count) = self.counts.get_mut(number as usize) {
+            *count += 1;
+        }
+        self.places.push(Place { term: number, slot, position, tag });
     }
-    let mut digest = DefaultHasher::new();
-    (document.id, document.session, document.time).hash(&mut digest);
-    let mut words = 0_u64;
-    for place in found.iter().skip(start) {
-        words = (words.rotate_left(5) ^ place.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let place = u64::from(place.position) << 1 | u64::from(place.tag);
-        words = (words.rotate_left(5) ^ place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+
+    /// The places by their terms' numbers, of each in the order in which they were read: counted, since there are far more
+    /// places than terms, and sorting would take longer than all else.
+    fn by_term(&self) -> ByTerm<'_> {
+        let mut next: Vec<usize> = Vec::with_capacity(self.counts.len());
+        let mut end = 0;
+        for count in &self.counts {
+            next.push(end);
+            end += *count as usize;
+        }
+        let mut places = vec![Place::default(); self.places.len()];
+        for place in &self.places {
+            let Some(to) = next.get_mut(place.term as usize) else { continue };
+            if let Some(to) = places.get_mut(*to) {
+                *to = *place;
+            }
+            *to += 1;
+        }
+        ByTerm { places, counts: &self.counts }
     }
-    words.hash(&mut digest);
-    let doc = Doc { id: document.id, time: document.time, digest: digest.finish() };
-    (document.session.clone(), doc, length)
+}
+
+struct ByTerm<'r> {
+    places: Vec<Place>,
+    counts: &'r [u32],
+}
+
+impl ByTerm<'_> {
+    fn groups(&self) -> impl Iterator<Item = &[Place]> {
+        let mut left = self.places.as_slice();
+        self.counts.iter().map_while(move |count| {
+            let (group, rest) = left.split_at_checked(*count as usize)?;
+            left = rest;
+            Some(group)
+        })
+    }
+}
+
+/// For numbers that are hashes already.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
 }
 
 /// One segment of what is left in several.

@@ -20,7 +20,9 @@ mod words;
 
 use std::collections::HashSet;
 use std::fmt;
+use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
+use std::thread;
 
 use crate::ids::{RecordId, SessionId, Timestamp};
 pub use find::{Found, Hit, TermShare};
@@ -88,7 +90,7 @@ impl SearchIndex {
 
     /// Adds a document, in the place of the one with the same id.
     pub fn insert(&mut self, document: &Document<'_>) {
-        let segment = merge::of_documents(std::slice::from_ref(document));
+        let segment = merge::of_documents(vec![document]);
         let Some(new) = segment.doc(0).copied() else { return };
         if let Some((at, slot)) = self.locate(document.id) {
             let old = self.shelves.get(at).and_then(|shelf| shelf.segment.doc(slot));
@@ -101,21 +103,32 @@ impl SearchIndex {
     }
 
     /// Adds many documents, each in the place of the one with the same id: several times as fast as one by one. Of two
-    /// with the same id the later one stays.
+    /// with the same id the later one stays. Reads them on as many threads as there are processors; what comes of it is
+    /// the same on any number.
     pub fn insert_all<'a>(&mut self, documents: impl IntoIterator<Item = Document<'a>>) {
-        let mut documents = documents.into_iter();
-        loop {
-            let mut batch: Vec<Document<'a>> = documents.by_ref().take(BATCH).collect();
-            if batch.is_empty() {
-                return;
+        let documents: Vec<Document<'a>> = documents.into_iter().collect();
+        let batches: Vec<&[Document<'a>]> = documents.chunks(BATCH).collect();
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        let share = batches.len().div_ceil(processors).max(1);
+        let read = |batches: &[&[Document<'a>]]| -> Vec<_> {
+            batches.iter().map(|batch| of_batch(batch)).collect()
+        };
+        let segments: Vec<Vec<(Vec<RecordId>, Segment)>> = thread::scope(|scope| {
+            let mut shares = batches.chunks(share);
+            let first = shares.next().unwrap_or_default();
+            let others: Vec<_> = shares.map(|share| scope.spawn(move || read(share))).collect();
+            let mut segments = vec![read(first)];
+            // What a thread could not do is done here, where a panic tells the caller.
+            let joined = others.into_iter().zip(batches.chunks(share).skip(1));
+            segments
+                .extend(joined.map(|(other, share)| other.join().unwrap_or_else(|_| read(share))));
+            segments
+        });
+        for (ids, segment) in segments.into_iter().flatten() {
+            for id in ids {
+                self.remove(id);
             }
-            let mut ids = HashSet::new();
-            batch.reverse();
-            batch.retain(|document| ids.insert(document.id));
-            for document in &batch {
-                self.remove(document.id);
-            }
-            self.add(merge::of_documents(&batch));
+            self.add(segment);
         }
     }
 
@@ -169,6 +182,14 @@ impl SearchIndex {
             least = size;
         }
     }
+}
+
+/// The segment of some documents and their ids; of two with the same id the later one.
+fn of_batch(batch: &[Document<'_>]) -> (Vec<RecordId>, Segment) {
+    let mut seen = HashSet::new();
+    let last: Vec<&Document<'_>> =
+        batch.iter().rev().filter(|document| seen.insert(document.id)).collect();
+    (last.iter().map(|document| document.id).collect(), merge::of_documents(last))
 }
 
 impl Shelf {
