@@ -1,7 +1,7 @@
 //! Token counts against the tokenizer itself: the error by class of text and by length, and the speed of both.
 //!
 //! The texts are what a developer's machine has: sources, documents, lock files, logs and translations under the
-//! folders of [`FOLDERS`], chosen by a hash of their paths. A file whose hash is even was for choosing constants;
+//! folders of `texts::FOLDERS`, chosen by a hash of their paths. A file whose hash is even was for choosing constants;
 //! only odd ones are measured here. The filter that is compiled in is compared with one made of the vocabulary;
 //! `UPDATE_FILTER=1` writes it anew.
 
