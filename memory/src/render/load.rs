@@ -219,7 +219,7 @@ fn entries<'a>(memory: &'a Memory, view: &'a LoadView<'_>) -> (Vec<Entry<'a>>, u
         let relevance = Reverse(relevance.get(&record.id).copied().unwrap_or_default());
         (tier(record, view.task.is_some()), relevance, worth(record, written), priority(record))
     });
-    let entry = |record| Entry::new(record, view.tight);
+    let entry = |record: &'a Record| Entry::new(record, view.tight || record.is_captured());
     (records.into_iter().map(entry).collect(), expired)
 }
 
