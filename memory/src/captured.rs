@@ -174,6 +174,25 @@ impl Captured {
     /// What a session row says that is made from this alone: a line each for what was asked, what was edited, which
     /// commands were made to pass, and what the agent said last.
     pub fn row_summary(&self) -> String {
+        let mut lines = self.asked_and_edited();
+        let mut fixed: Vec<String> = self
+            .fixed()
+            .rev()
+            .take(CAPTURED_COMMANDS_SHOWN_MAX)
+            .map(|c| format!("`{c}`"))
+            .collect();
+        fixed.reverse();
+        if !fixed.is_empty() {
+            lines.push(format!("Failed, then passed: {}", fixed.join(", ")));
+        }
+        if let Some(said) = &self.said {
+            lines.push(format!("Said last: {said}"));
+        }
+        lines.join("\n")
+    }
+
+    /// The lines on what was asked and what was edited.
+    pub(crate) fn asked_and_edited(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(prompt) = &self.prompt {
             let more = match self.prompts {
@@ -194,20 +213,7 @@ impl Captured {
             };
             lines.push(format!("Edited: {}{more}", names.join(", ")));
         }
-        let mut fixed: Vec<String> = self
-            .fixed()
-            .rev()
-            .take(CAPTURED_COMMANDS_SHOWN_MAX)
-            .map(|c| format!("`{c}`"))
-            .collect();
-        fixed.reverse();
-        if !fixed.is_empty() {
-            lines.push(format!("Failed, then passed: {}", fixed.join(", ")));
-        }
-        if let Some(said) = &self.said {
-            lines.push(format!("Said last: {said}"));
-        }
-        lines.join("\n")
+        lines
     }
 
     /// The same with absolute paths beneath `root` made relative to it.

@@ -58,7 +58,7 @@ pub use plan::{
 };
 pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
 pub use reader::Reader;
-pub use recall::{Recall, Recalled, recall};
+pub use recall::{About, Recall, Recalled, about, recall};
 pub use record::{
     Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, SessionRow,
     Standing,

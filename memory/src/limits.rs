@@ -172,3 +172,24 @@ pub const CAPTURED_COMMANDS_SHOWN_MAX: usize = 5;
 pub const CAPTURED_LINE_CHARS_MAX: usize = 400;
 /// Rows made by rule that a load shows when there are enough that agents wrote.
 pub const CAPTURED_ROWS_SHOWN_MAX: usize = 2;
+
+/// A session's start, with its frame: a longer one is put into a file by some client.
+pub const SESSION_START_CHARS_MAX: usize = 9_000;
+/// What a prompt is told, with its frame.
+pub const PROMPT_NEWS_CHARS_MAX: usize = 2_400;
+/// Changes by others that a prompt is told.
+pub const PROMPT_CHANGES_MAX: usize = 5;
+/// Records that a prompt is told.
+pub const PROMPT_RECORDS_MAX: usize = 3;
+/// Characters of one of them.
+pub const PROMPT_RECORD_CHARS_MAX: usize = 320;
+/// What a compaction is told to keep, with its frame.
+pub const COMPACTION_CHARS_MAX: usize = 1_500;
+/// What comes back after a compaction, with its frame.
+pub const RESTORED_CHARS_MAX: usize = 4_000;
+/// What a subagent is given at its start, with its frame.
+pub const SUBAGENT_CHARS_MAX: usize = 1_500;
+/// Clauses of a prompt for which memory is searched.
+pub const ABOUT_CLAUSES_MAX: usize = 6;
+/// A clause with fewer words asks for nothing.
+pub const ABOUT_WORDS_MIN: usize = 3;

@@ -7,6 +7,7 @@ mod changes;
 mod compact;
 pub mod compactor;
 pub(crate) mod item;
+pub mod lifecycle;
 mod list;
 mod load;
 mod notice;
