@@ -13,6 +13,7 @@ use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::captured::Captured;
 use crate::change::{Change, Notice, NoticeCause};
 use crate::fold::clip;
 use crate::ids::{RecordId, Revision, Timestamp, Version};
@@ -298,7 +299,18 @@ impl Purge {
         if summary_goes {
             part.summary = Some(GONE.to_owned());
         }
+        if part.captured.as_ref().is_some_and(|captured| self.captured_goes(captured)) {
+            part.captured = None;
+        }
         *part != before
+    }
+
+    /// What was noted goes as a whole: it is a few lines about one session.
+    fn captured_goes(&self, captured: &Captured) -> bool {
+        let within = |text: &str| {
+            text.len() >= PURGED_TEXT_BYTES_MIN && self.texts.iter().any(|gone| gone.contains(text))
+        };
+        captured.said_texts().any(within) || captured.texts().any(|text| self.holds(text))
     }
 
     fn note_goes(&self, note: &NewNote) -> bool {

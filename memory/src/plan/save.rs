@@ -88,6 +88,7 @@ pub fn plan_save(
         ended: origin.time,
         summary,
         on_behalf: false,
+        captured: None,
         added: draft.added(),
     };
     let row = put_row(&mut draft, row, origin);
