@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::lines::LineRange;
 use crate::note::Note;
+use crate::topic::Topic;
 
 /// One unit of memory at one version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,14 @@ impl Record {
     pub fn note(&self) -> Option<&Note> {
         match &self.body {
             Body::Note(note) => Some(note),
+            _ => None,
+        }
+    }
+
+    /// The topic, if it is one.
+    pub fn topic(&self) -> Option<&Topic> {
+        match &self.body {
+            Body::Topic(topic) => Some(topic),
             _ => None,
         }
     }
@@ -98,6 +107,8 @@ pub enum Body {
     Lesson(Lesson),
     /// Anything else.
     Note(Note),
+    /// How a thread of work stands.
+    Topic(Topic),
     /// What a session did.
     SessionRow(SessionRow),
 }
@@ -110,6 +121,7 @@ impl Body {
             Self::Anchor(_) => Kind::Anchor,
             Self::Lesson(_) => Kind::Lesson,
             Self::Note(_) => Kind::Note,
+            Self::Topic(_) => Kind::Topic,
             Self::SessionRow(_) => Kind::SessionRow,
         }
     }
