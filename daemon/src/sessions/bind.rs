@@ -220,8 +220,15 @@ impl Session {
             first_write: clock::now(),
         };
         let decide: Decide<Registry> = Box::new(move |registry, _| {
-            let known =
-                registry.session(&record.session).is_some_and(|known| known.project == project);
+            // A conversation that was started again has another process: after a restart that one counts.
+            let known = registry.session(&record.session).is_some_and(|known| {
+                known.project == project
+                    && (known.pid, known.pid_start) == (record.pid, record.pid_start)
+            });
+            let first_write = registry
+                .session(&record.session)
+                .map_or(record.first_write, |known| known.first_write);
+            let record = SessionRecord { first_write, ..record };
             let changes =
                 if known { Vec::new() } else { vec![RegistryChange::SessionBound(record)] };
             Ok(Decided { changes, reply: String::new() })
