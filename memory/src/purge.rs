@@ -13,6 +13,7 @@ use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::captured::Captured;
 use crate::change::{Change, Notice, NoticeCause};
 use crate::fold::clip;
 use crate::ids::{RecordId, Revision, Timestamp, Version};
@@ -76,6 +77,17 @@ impl Tombstones {
         self.times.extend(digests.iter().map(|digest| (digest.clone(), time)));
     }
 
+    /// Refuses a text that was purged; `field` names it.
+    ///
+    /// # Errors
+    /// When it was.
+    pub(crate) fn refuse_text(&self, field: impl Into<String>, text: &str) -> Result<(), Refusal> {
+        match self.of(text) {
+            Some(time) => Err(Refusal::PurgedText { field: field.into(), time }),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a part of which an item was purged.
     ///
     /// # Errors
@@ -95,6 +107,8 @@ impl Tombstones {
         let anchors = part.anchors.iter().map(texts::of_anchor);
         let lessons = part.lessons.iter().map(texts::of_lesson);
         let notes = part.notes.iter().map(|note| note.content.clone());
+        let shorts = part.notes.iter().map(|note| note.summary.clone());
+        let short = |(at, text)| (format!("notes[{at}].summary"), text);
         let named = |name: &'static str| move |(at, text)| (format!("{name}[{at}]"), text);
         let summary = part.summary.iter().map(|text| ("summary".to_owned(), text.clone()));
         summary
@@ -102,6 +116,7 @@ impl Tombstones {
             .chain(anchors.enumerate().map(named("anchors")))
             .chain(lessons.enumerate().map(named("lessons")))
             .chain(notes.enumerate().map(named("notes")))
+            .chain(shorts.enumerate().map(short))
             .find_map(|(field, text)| Some((field, self.of(&text)?)))
     }
 }
@@ -183,6 +198,12 @@ impl Purge {
             let said = texts::whole(&record.body);
             if !said.trim().is_empty() {
                 self.digests.insert(digest(&self.salt, &said));
+            }
+            // A summary says the same again, unless it is so short that it could be anything's.
+            if let Body::Note(note) = &record.body
+                && note.summary.len() >= PURGED_TEXT_BYTES_MIN
+            {
+                self.digests.insert(digest(&self.salt, &note.summary));
             }
             if let Body::Anchor(anchor) = &record.body {
                 self.anchors.push(anchor.clone());
@@ -278,7 +299,18 @@ impl Purge {
         if summary_goes {
             part.summary = Some(GONE.to_owned());
         }
+        if part.captured.as_ref().is_some_and(|captured| self.captured_goes(captured)) {
+            part.captured = None;
+        }
         *part != before
+    }
+
+    /// What was noted goes as a whole: it is a few lines about one session.
+    fn captured_goes(&self, captured: &Captured) -> bool {
+        let within = |text: &str| {
+            text.len() >= PURGED_TEXT_BYTES_MIN && self.texts.iter().any(|gone| gone.contains(text))
+        };
+        captured.said_texts().any(within) || captured.texts().any(|text| self.holds(text))
     }
 
     fn note_goes(&self, note: &NewNote) -> bool {

@@ -79,13 +79,14 @@ fn hooks(out: &mut dyn Write, hooks: &HooksStatus, now: i64) -> io::Result<()> {
         return Ok(());
     }
     let told = show::count(hooks.total(), "event");
-    writeln!(out, "  hooks    {told}, half within {:.1} ms", hooks.p50_micros as f64 / 1_000.0)?;
+    let (whole, tenth) = (hooks.p50_micros / 1_000, hooks.p50_micros / 100 % 10);
+    writeln!(out, "  hooks    {told}, half within {whole}.{tenth} ms")?;
     if hooks.doubled > 0 {
         let twice = format!("{} came twice: the hooks are in two places", hooks.doubled);
         writeln!(out, "  {}", twice.yellow())?;
     }
     if let Some(failure) = &hooks.last_failure {
-        let ago = show::ago(now.saturating_sub(failure.time));
+        let ago = show::ago(now, failure.time);
         let (client, event) = (show::plain(&failure.client), show::plain(&failure.event));
         let text = format!("{client} {event}, {ago}: {}", show::plain(&failure.error));
         writeln!(out, "  {}", text.yellow())?;

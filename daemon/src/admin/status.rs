@@ -7,8 +7,8 @@ use super::{Answer, directory_bytes, opened, text};
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
-    CountersStatus, HookEventsStatus, HookFailureStatus, HooksStatus, InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus,
-    SessionStatus, StagedStatus, StatusReply,
+    CountersStatus, HookEventsStatus, HookFailureStatus, HooksStatus, InstanceStatus, ProjectRef,
+    ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus, StagedStatus, StatusReply,
 };
 use crate::metrics::HooksSeen;
 use crate::project::{OpenProject, unwound};

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use anchord_memory::injected;
 use anchord_memory::lifecycle::{Answer, StartSource};
 use anchord_memory::render::LoadText;
 
@@ -40,7 +39,7 @@ async fn rebuilt(call: &Call<'_>) -> Result<Answer, HookError> {
 async fn loaded(call: &Call<'_>) -> Result<String, HookError> {
     let view = call.session.view(call.daemon).await?;
     let load = words::session_start(call, &view).await;
-    let text = injected::frame(&load.text);
+    let text = load.text.clone();
     mark(call, &view, load);
     Ok(text)
 }

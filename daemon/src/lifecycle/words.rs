@@ -1,13 +1,13 @@
 //! What the texts of hooks are made from: the memory of a session, as its renderings want it.
 
+use anchord_memory::Kind;
 use anchord_memory::render::{self, LiveSession, LoadText, LoadView};
-use anchord_memory::{Kind, injected, limits};
 
 use super::Call;
 use crate::sessions::View;
 use crate::{budgets, clock};
 
-/// The load, within what the frame leaves of a hook's answer.
+/// The load, framed.
 pub(super) async fn session_start(call: &Call<'_>, view: &View) -> LoadText {
     let name = view.place.name(call.daemon);
     let seen = view.project.as_ref().map(|project| project.notices_shown()).unwrap_or_default();
@@ -23,7 +23,7 @@ pub(super) async fn session_start(call: &Call<'_>, view: &View) -> LoadText {
     let load = LoadView {
         project: &name,
         sections: &Kind::ALL,
-        chars_max: Some(limits::ANSWER_CHARS_MAX - injected::FRAME_CHARS),
+        chars_max: None,
         tokens_max: Some(settings.load_tokens()),
         task: None,
         tight: settings.project_budget().is_tight(view.memory.totals().note_tokens),
@@ -36,8 +36,5 @@ pub(super) async fn session_start(call: &Call<'_>, view: &View) -> LoadText {
         now: clock::now(),
         last: &last,
     };
-    render::load(&view.memory, &load).unwrap_or_else(|refusal| {
-        tracing::error!(%refusal, "a load without parameters was refused");
-        LoadText::default()
-    })
+    render::lifecycle::session_start(&view.memory, &load)
 }

@@ -75,7 +75,7 @@ impl Ranking {
     /// What a search multiplies a hit's score by, in (0, 1].
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
     pub(crate) fn prior(&self, record: &Record) -> f32 {
-        self.parts(record).prior(record.standing) as f32
+        self.parts(record).prior(record) as f32
     }
 
     /// The same in words.

@@ -38,7 +38,7 @@ impl Session {
             }
         }
         match staged.counts() {
-            _ if staged.is_empty() => None,
+            _ if !staged.has_work() => None,
             counts if counts == Counts::default() => Some("a summary".to_owned()),
             counts => Some(counts.to_string()),
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::{
-    Memory, NoticeCause, Provenance, SessionId, Timestamp, plan_adopt, plan_keep,
+    Memory, NoticeCause, Provenance, SessionId, Staged, Timestamp, plan_adopt, plan_keep,
 };
 use anchord_proto::hello::{Hello, Role};
 use uuid::Uuid;
@@ -116,17 +116,17 @@ pub(crate) async fn hand_over(
     Ok(())
 }
 
-/// The project in which a session has staged something, and when it last did.
+/// What a session has staged, and the project in which it has.
 async fn staged_in(
     daemon: &Daemon,
     record: &SessionRecord,
-) -> Result<Option<(Arc<OpenProject>, Timestamp)>, BindError> {
+) -> Result<Option<(Arc<OpenProject>, Arc<Staged>)>, BindError> {
     if !daemon.projects.exists(record.project) {
         return Ok(None); // Deleted, and its staged work with it.
     }
     let project = daemon.projects.open(record.project).await?;
-    let last = project.memory().staged_by(&record.session).map(|staged| staged.last);
-    Ok(last.map(|last| (project, last)))
+    let staged = project.memory().staged_by(&record.session).cloned();
+    Ok(staged.map(|staged| (project, staged)))
 }
 
 /// Folds what a session left staged.
@@ -154,8 +154,13 @@ async fn keep(
     standing: &Standing,
     record: &SessionRecord,
 ) -> Result<bool, BindError> {
-    let Some((project, since)) = staged_in(daemon, record).await? else { return Ok(false) };
-    let changed = changed_files(daemon, &standing.session, record, since).await;
+    let Some((project, staged)) = staged_in(daemon, record).await? else { return Ok(false) };
+    let since = staged.last;
+    // What was noted by rule is kept without a notice, so nobody would read of files.
+    let changed = match staged.has_work() {
+        true => changed_files(daemon, &standing.session, record, since).await,
+        false => None,
+    };
     let died = standing.orphan && (daemon.after_crash || machine_died(record));
     let cause = match changed {
         Some(changed) if !changed.files.is_empty() => {

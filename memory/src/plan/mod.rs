@@ -1,6 +1,7 @@
 //! Decide, then do: a write looks at a [`Memory`](crate::Memory) and gives a [`Plan`], a value that can be
 //! shown, journalled and applied. A planner that refuses has written nothing.
 
+mod capture;
 mod checkpoint;
 mod compact;
 mod configure;
@@ -12,6 +13,7 @@ mod row;
 mod save;
 mod update;
 
+pub use capture::plan_capture;
 pub use checkpoint::{CheckpointOutcome, plan_checkpoint};
 pub use compact::CompactionOutcome;
 pub use configure::plan_configure;

@@ -11,7 +11,10 @@ pub(crate) fn of_record(record: &Record) -> Vec<&str> {
         Body::Anchor(anchor) => texts.push(&anchor.file),
         Body::Lesson(lesson) => texts.extend(lesson.files.iter().map(String::as_str)),
         Body::Note(note) => texts.extend(note.key.as_deref()),
-        Body::Blueprint(_) | Body::SessionRow(_) => {}
+        Body::SessionRow(row) => {
+            texts.extend(row.captured.iter().flat_map(|captured| captured.texts()));
+        }
+        Body::Blueprint(_) => {}
     }
     texts
 }
@@ -23,7 +26,10 @@ pub(crate) fn of_body(body: &Body) -> Vec<&str> {
         Body::Anchor(anchor) => vec![&anchor.concept],
         Body::Lesson(lesson) => vec![&lesson.summary, &lesson.detail],
         Body::Note(note) => vec![&note.content, &note.summary],
-        Body::SessionRow(row) => vec![&row.summary],
+        Body::SessionRow(row) => {
+            let said = row.captured.iter().flat_map(|captured| captured.said_texts());
+            [row.summary.as_str()].into_iter().chain(said).collect()
+        }
     }
 }
 
@@ -69,5 +75,6 @@ pub(crate) fn of_staged(part: &Staged) -> Vec<(&str, &str)> {
         texts.extend([("", key), (key, note.content.as_str()), ("", &note.summary)]);
         texts.extend(note.tags.iter().map(|tag| ("", tag.as_str())));
     }
+    texts.extend(part.captured.iter().flat_map(|captured| captured.texts()).map(|text| ("", text)));
     texts
 }

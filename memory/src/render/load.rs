@@ -219,7 +219,7 @@ fn entries<'a>(memory: &'a Memory, view: &'a LoadView<'_>) -> (Vec<Entry<'a>>, u
         let relevance = Reverse(relevance.get(&record.id).copied().unwrap_or_default());
         (tier(record, view.task.is_some()), relevance, worth(record, written), priority(record))
     });
-    let entry = |record| Entry::new(record, view.tight);
+    let entry = |record: &'a Record| Entry::new(record, view.tight || record.is_captured());
     (records.into_iter().map(entry).collect(), expired)
 }
 
@@ -234,9 +234,7 @@ fn tier(record: &Record, has_task: bool) -> u8 {
 
 /// How much records are about the task, in thousandths; what is not about it is not there.
 fn relevance(memory: &Memory, view: &LoadView<'_>) -> BTreeMap<RecordId, i64> {
-    // A task is told, not searched: what would exclude or demand words elsewhere does not here.
-    let words = |text: &str| text.replace('"', " ").replace(" -", " ");
-    let query = Query::parse(&words(&format!(" {}", view.task.unwrap_or_default())));
+    let query = Query::told(view.task.unwrap_or_default());
     if query.is_empty() {
         return BTreeMap::new();
     }
