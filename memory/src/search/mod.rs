@@ -33,7 +33,7 @@ pub use snippet::snippet;
 pub use tuning::Tuning;
 
 /// A record as it is indexed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document<'a> {
     /// The record's id; ties between hits break by it.
     pub id: RecordId,
