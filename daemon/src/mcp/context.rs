@@ -121,7 +121,7 @@ impl Context {
             Box::new(move |memory, now| {
                 let (changes, reply) =
                     plan(memory, &session.provenance(now), part).map_err(refused)?;
-                let records = changes.iter().filter_map(Change::record).cloned().map(Arc::new);
+                let records = changes.iter().filter_map(Change::record).cloned();
                 lock(&given).records = records.collect();
                 Ok(Decided { changes, reply })
             })
