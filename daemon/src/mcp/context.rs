@@ -277,6 +277,11 @@ impl Context {
         }
     }
 
+    /// What this call wrote.
+    pub(crate) fn written(&self) -> BTreeSet<RecordId> {
+        lock(&self.given).records.iter().map(|record| record.id).collect()
+    }
+
     /// Notes what the answer gives, and whether there is more.
     pub(crate) fn gave(&self, records: impl IntoIterator<Item = Arc<Record>>, truncated: bool) {
         let records = records.into_iter().collect();
