@@ -297,9 +297,12 @@ impl Context {
     pub(crate) fn reader(&self) -> Reader {
         let reader = Reader::session(self.session.id.clone());
         let Some(project) = self.session.project() else { return reader };
-        // What an earlier process of this conversation left; its first write takes that over.
-        let earlier = self.session.predecessors(&self.daemon.registry.snapshot(), project.id);
-        reader.inheriting(earlier.iter().map(|record| record.session.clone()))
+        // What an earlier process of this conversation left; its first write takes that over, unless it has ended.
+        let registry = self.daemon.registry.snapshot();
+        let earlier = self.session.predecessors(&registry, project.id);
+        reader
+            .inheriting(earlier.iter().map(|record| record.session.clone()))
+            .inheriting(self.session.ended_before(&registry, project.id))
     }
 
     /// The other sessions that are live in this project, oldest first.

@@ -1,11 +1,12 @@
 //! Which project a session works in: found at the first call that needs it, given an id at the first
 //! write. A session is in the registry before its first write, so that recovery finds its work.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use anchord_memory::{Memory, Provenance, plan_adopt};
+use anchord_memory::{Memory, Provenance, SessionId, plan_adopt};
 use anchord_proto::hello::Hello;
 use anchord_proto::host;
 
@@ -246,6 +247,20 @@ impl Session {
             .filter(|record| is_dead(record.pid, record.pid_start, record.boot.as_deref()))
             .cloned()
             .collect()
+    }
+
+    /// The sessions of the same conversation in this project that have ended, of those the registry still knows.
+    pub(crate) fn ended_before(
+        &self,
+        registry: &Registry,
+        project: ProjectId,
+    ) -> BTreeSet<SessionId> {
+        let ended = registry.ended().into_iter().map(|ended| &ended.session).filter(|record| {
+            self.agent_session.is_some()
+                && record.agent_session.as_deref() == self.agent_session.as_deref()
+                && record.project == project
+        });
+        ended.map(|record| record.session.clone()).collect()
     }
 
     /// Takes over what a dead predecessor of the same agent session left staged here.
