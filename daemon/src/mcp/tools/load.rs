@@ -1,7 +1,11 @@
 //! `memory_load`: the memory, condensed; what else is to be known last.
 
+use std::collections::BTreeSet;
+
 use anchord_memory::render::{self, LiveSession, LoadView};
-use anchord_memory::{Kind, Memory, Reader, Revision, SessionId, limits};
+use anchord_memory::{
+    Kind, MAIN, Memory, Reader, Refusal, Revision, SessionId, find_topic, limits,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -10,7 +14,7 @@ use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 use crate::project::{OpenProject, unwound};
-use crate::sessions::View;
+use crate::sessions::{View, session_key};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,9 +23,10 @@ struct Params {
     #[schemars(with = "Option<Vec<String>>")]
     sections: Option<Vec<Section>>,
     task: Option<String>,
+    topic: Option<String>,
     max_tokens: Option<u32>,
     cursor: Option<String>,
-    /// Revision: changes since
+    /// A revision
     since: Option<u64>,
 }
 
@@ -32,6 +37,7 @@ enum Section {
     Anchors,
     Lessons,
     Notes,
+    Topics,
     Sessions,
 }
 
@@ -42,6 +48,7 @@ impl From<Section> for Kind {
             Section::Anchors => Self::Anchor,
             Section::Lessons => Self::Lesson,
             Section::Notes => Self::Note,
+            Section::Topics => Self::Topic,
             Section::Sessions => Self::SessionRow,
         }
     }
@@ -71,6 +78,14 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         .into_iter()
         .map(|live| LiveSession { client: live.client.to_string() })
         .collect();
+    let refused = |refusal: Refusal| ToolError::Caller(format!("failed to load: {refusal}"));
+    if let Some(name) = &params.topic {
+        find_topic(&view.memory, name).map_err(refused)?;
+    }
+    let key = session_key(&context.session);
+    let topic = params.topic.as_deref().or_else(|| view.memory.bound(&key));
+    let shown = view.memory.topic(topic.unwrap_or(MAIN)).and_then(|record| record.topic());
+    let gone = view.absent(shown.map(|topic| topic.files.clone()).unwrap_or_default()).await;
     let tail = tail(&context, &view).await;
     let (settings, reader, now) = (
         budgets::project_settings(&view.memory, &context.daemon.config),
@@ -85,6 +100,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             chars_max: Some(limits::ANSWER_CHARS_MAX),
             tokens_max: Some(params.max_tokens.unwrap_or_else(|| settings.load_tokens())),
             task: params.task.as_deref(),
+            topic,
+            gone: &gone,
             tight: settings.project_budget().is_tight(view.memory.totals().note_tokens),
             cursor: params.cursor.as_deref(),
             reader: &reader,
@@ -96,7 +113,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             last: &tail,
         },
     )
-    .map_err(|refusal| ToolError::Caller(format!("failed to load: {refusal}")))?;
+    .map_err(refused)?;
     context.session.set_revision_seen(view.memory.revision());
     if let Some(project) = &view.project {
         project.mark_shown(load.notices_shown);
@@ -138,6 +155,8 @@ pub(crate) fn load_text(memory: &Memory, name: &str, project: Option<&OpenProjec
         chars_max: Some(limits::ANSWER_CHARS_MAX),
         tokens_max: None,
         task: None,
+        topic: None,
+        gone: &BTreeSet::new(),
         tight: false,
         cursor: None,
         reader: &Reader::anyone(),
