@@ -13,6 +13,7 @@ use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::captured::Captured;
 use crate::change::{Change, Notice, NoticeCause};
 use crate::fold::clip;
 use crate::ids::{RecordId, Revision, Timestamp, Version};
@@ -77,6 +78,17 @@ impl Tombstones {
         self.times.extend(digests.iter().map(|digest| (digest.clone(), time)));
     }
 
+    /// Refuses a text that was purged; `field` names it.
+    ///
+    /// # Errors
+    /// When it was.
+    pub(crate) fn refuse_text(&self, field: impl Into<String>, text: &str) -> Result<(), Refusal> {
+        match self.of(text) {
+            Some(time) => Err(Refusal::PurgedText { field: field.into(), time }),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a part of which an item was purged.
     ///
     /// # Errors
@@ -97,6 +109,8 @@ impl Tombstones {
         let lessons = part.lessons.iter().map(texts::of_lesson);
         let notes = part.notes.iter().map(|note| note.content.clone());
         let topics = part.topics.iter().flat_map(texts::of_topic_part);
+        let shorts = part.notes.iter().map(|note| note.summary.clone());
+        let short = |(at, text)| (format!("notes[{at}].summary"), text);
         let named = |name: &'static str| move |(at, text)| (format!("{name}[{at}]"), text);
         let summary = part.summary.iter().map(|text| ("summary".to_owned(), text.clone()));
         summary
@@ -105,6 +119,7 @@ impl Tombstones {
             .chain(lessons.enumerate().map(named("lessons")))
             .chain(notes.enumerate().map(named("notes")))
             .chain(topics.map(|text| ("topic".to_owned(), text.to_owned())))
+            .chain(shorts.enumerate().map(short))
             .find_map(|(field, text)| Some((field, self.of(&text)?)))
     }
 }
@@ -293,11 +308,22 @@ impl Purge {
         if summary_goes {
             part.summary = Some(GONE.to_owned());
         }
+        if part.captured.as_ref().is_some_and(|captured| self.captured_goes(captured)) {
+            part.captured = None;
+        }
         *part != before
     }
 
     fn topic_goes(&self, name: &str) -> bool {
         self.goes(Some(&MergeKey::Topic(topic_key(name).into())), &[name])
+    }
+
+    /// What was noted goes as a whole: it is a few lines about one session.
+    fn captured_goes(&self, captured: &Captured) -> bool {
+        let within = |text: &str| {
+            text.len() >= PURGED_TEXT_BYTES_MIN && self.texts.iter().any(|gone| gone.contains(text))
+        };
+        captured.said_texts().any(within) || captured.texts().any(|text| self.holds(text))
     }
 
     fn note_goes(&self, note: &NewNote) -> bool {

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::captured::Captured;
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::lines::LineRange;
 use crate::note::Note;
@@ -55,6 +56,11 @@ impl Record {
             Body::Topic(topic) => Some(topic),
             _ => None,
         }
+    }
+
+    /// Whether nobody wrote it: a session row made by rule.
+    pub fn is_captured(&self) -> bool {
+        matches!(&self.body, Body::SessionRow(row) if row.captured.is_some())
     }
 
     /// The session that alone sees it; `None` when the project shares it.
@@ -233,6 +239,9 @@ pub struct SessionRow {
     /// Written on the session's behalf, since it was gone without a save; its own save replaces it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_behalf: bool,
+    /// What was noted by rule, from which the summary was made since the agent wrote none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<Box<Captured>>,
     /// New blueprints in this session.
     #[serde(default)]
     pub blueprints_added: u32,

@@ -11,7 +11,7 @@ use imbl::OrdMap;
 use crate::ids::{RecordId, Timestamp};
 use crate::limits::{IMPORTANCE, IMPORTANCE_MAX};
 use crate::note::ContentType;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Record};
 
 const MINUTE: f64 = 60.0 * 1000.0;
 const HOUR: f64 = 60.0 * MINUTE;
@@ -73,10 +73,11 @@ impl RetentionParts {
     }
 
     /// What a search multiplies a hit's score by: from 0.9 for the least worth keeping to 1 for the most, since
-    /// words say more than age does; half of that for what is archived, so that it ranks behind.
-    pub fn prior(&self, standing: Standing) -> f64 {
+    /// words say more than age does; half of that for what is archived and for what nobody wrote, so that it ranks
+    /// behind.
+    pub fn prior(&self, record: &Record) -> f64 {
         let prior = 0.9 + 0.1 * (self.score() / SCORE_HIGHEST).clamp(0.0, 1.0);
-        if standing.is_active() { prior } else { 0.5 * prior }
+        if record.standing.is_active() && !record.is_captured() { prior } else { 0.5 * prior }
     }
 }
 

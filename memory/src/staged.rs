@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::captured::Captured;
 use crate::change::Counts;
 use crate::files::relative;
 use crate::ids::Timestamp;
@@ -32,9 +33,12 @@ pub struct Staged {
     /// One for each topic, with all that was said of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<TopicPart>,
-    /// The first checkpoint.
+    /// What was noted of the session by rule, in case it saves nothing itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<Box<Captured>>,
+    /// The first checkpoint; where there was none, the first event noted.
     pub first: Timestamp,
-    /// The last checkpoint.
+    /// The last checkpoint; where there was none, the last event noted.
     pub last: Timestamp,
     /// The client that staged it, for the row written on the session's behalf.
     #[serde(default, skip_serializing_if = "str::is_empty")]
@@ -42,14 +46,19 @@ pub struct Staged {
 }
 
 impl Staged {
-    /// Whether nothing was staged, not even a summary.
+    /// Whether nothing was staged, not even a summary, and nothing noted.
     pub fn is_empty(&self) -> bool {
-        self.summary.is_none()
+        !self.has_work() && self.topics.is_empty() && self.captured.is_none()
+    }
+
+    /// Whether the agent staged anything; what was noted by rule is not its work.
+    pub fn has_work(&self) -> bool {
+        !(self.summary.is_none()
             && self.blueprints.is_empty()
             && self.anchors.is_empty()
             && self.lessons.is_empty()
             && self.notes.is_empty()
-            && self.topics.is_empty()
+            && !self.topics.iter().any(TopicPart::is_work))
     }
 
     /// How many there are of each kind.
@@ -60,7 +69,7 @@ impl Staged {
             anchors: count(self.anchors.len()),
             lessons: count(self.lessons.len()),
             notes: count(self.notes.len()),
-            topics: count(self.topics.len()),
+            topics: count(self.topics.iter().filter(|part| part.is_work()).count()),
         }
     }
 
@@ -73,7 +82,9 @@ impl Staged {
         });
         let notes = self.notes.iter().map(NewNote::text_bytes);
         let topics = self.topics.iter().map(TopicPart::text_bytes);
-        self.summary.as_ref().map_or(0, String::len)
+        let captured = self.captured.as_ref().map_or(0, |captured| captured.text_bytes());
+        captured
+            + self.summary.as_ref().map_or(0, String::len)
             + blueprints.chain(anchors).chain(lessons).chain(notes).chain(topics).sum::<usize>()
     }
 
@@ -86,6 +97,7 @@ impl Staged {
         for file in files.chain(lessons).chain(topics) {
             *file = relative(file, root);
         }
+        self.captured = self.captured.map(|captured| Box::new(captured.relative_to(root)));
         self
     }
 }

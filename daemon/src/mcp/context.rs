@@ -73,7 +73,7 @@ impl Ranking {
     /// What a search multiplies a hit's score by, in (0, 1].
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
     pub(crate) fn prior(&self, record: &Record) -> f32 {
-        self.parts(record).prior(record.standing) as f32
+        self.parts(record).prior(record) as f32
     }
 
     /// The same in words.
@@ -216,7 +216,7 @@ impl Context {
             }
         }
         match staged.counts() {
-            _ if staged.is_empty() => None,
+            _ if !staged.has_work() => None,
             counts if counts == Counts::default() => Some("a summary".to_owned()),
             counts => Some(counts.to_string()),
         }

@@ -84,7 +84,12 @@ async fn keep(
         return Ok(false);
     };
     let since = staged.last;
-    let changed = changed_files(daemon, &standing.session, record, since).await;
+    // What was noted by rule is kept without a notice, so nobody would read of files.
+    let changed = if staged.has_work() {
+        changed_files(daemon, &standing.session, record, since).await
+    } else {
+        None
+    };
     let died = standing.orphan && (daemon.after_crash || machine_died(record));
     let cause = match changed {
         Some(changed) if !changed.files.is_empty() => {

@@ -2,6 +2,7 @@
 //! shown, journalled and applied. A planner that refuses has written nothing.
 
 mod bind;
+mod capture;
 mod checkpoint;
 mod compact;
 mod configure;
@@ -14,6 +15,7 @@ mod save;
 mod update;
 
 pub use bind::{BindOutcome, in_thread, plan_bind};
+pub use capture::plan_capture;
 pub use checkpoint::{CheckpointOutcome, plan_checkpoint};
 pub use compact::CompactionOutcome;
 pub use configure::plan_configure;

@@ -92,9 +92,8 @@ pub fn plan_notes(
             if !draft.has_twin(&note, origin) {
                 has_room(draft.head().totals(), &note)?;
             }
-            if let Some(time) = memory.tombstones().of(&note.content) {
-                return Err(Refusal::PurgedText { field: format!("{field}content"), time });
-            }
+            memory.tombstones().refuse_text(format!("{field}content"), &note.content)?;
+            memory.tombstones().refuse_text(format!("{field}summary"), &note.summary)?;
             Ok((draft.note(&note, origin), note))
         });
         match stored {

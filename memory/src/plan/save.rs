@@ -64,9 +64,7 @@ pub fn plan_save(
     }
     let mut part = accept(save.part)?;
     memory.tombstones().refuse(&part)?;
-    if let Some(time) = memory.tombstones().of(&summary) {
-        return Err(Refusal::PurgedText { field: "session_summary".to_owned(), time });
-    }
+    memory.tombstones().refuse_text("session_summary", &summary)?;
     if let Some(expected) = save.expected_revision.filter(|at| *at != memory.revision()) {
         return Err(Refusal::Conflict {
             what: "memory".to_owned(),
@@ -91,6 +89,7 @@ pub fn plan_save(
         ended: origin.time,
         summary,
         on_behalf: false,
+        captured: None,
         added: draft.added(),
     };
     let row = put_row(&mut draft, row, origin);

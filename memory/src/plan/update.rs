@@ -79,8 +79,8 @@ pub fn plan_update(
     if let Some(tags) = &update.tags {
         fields.tags = accept_tags(tags, "")?;
     }
-    if let Some(time) = update.content.as_deref().and_then(|text| memory.tombstones().of(text)) {
-        return Err(Refusal::PurgedText { field: "content".to_owned(), time });
+    for (field, text) in [("content", &update.content), ("summary", &update.summary)] {
+        memory.tombstones().refuse_text(field, text.as_deref().unwrap_or_default())?;
     }
     match &mut fields.body {
         Body::Note(note) => change_note(note, &mut fields.tags, update)?,

@@ -173,6 +173,36 @@ fn what_was_purged_is_not_taken_in_again() {
     assert_eq!(error.to_string(), format!("content {refused}"));
 }
 
+/// Neither what a summary said as a content, nor the other way round.
+#[test]
+fn what_was_purged_is_not_taken_in_as_a_summary() {
+    let by = origin("s", 1);
+    let short = "the gist of it";
+    let note = |content: &str, summary: &str| NewNote {
+        content: content.to_owned(),
+        summary: summary.to_owned(),
+        ..NewNote::default()
+    };
+    let notes = vec![Ok(note("the whole of it", short)), Ok(note("another", "short"))];
+    let plan = plan_notes(&Memory::default(), &by, notes).unwrap();
+    let (journal, _) = purged(&vec![(plan.changes, None)], &["n1"], None);
+    let memory = replayed(&journal);
+    let refused = "says what was purged on 1970-01-01 and is not taken in again; leave it out";
+    for said in [short, "the whole of it"] {
+        let error = plan_notes(&memory, &by, vec![Ok(note("new", said))]).unwrap_err();
+        assert_eq!(error.to_string(), format!("summary {refused}"));
+        let error = plan_notes(&memory, &by, vec![Ok(note(said, ""))]).unwrap_err();
+        assert_eq!(error.to_string(), format!("content {refused}"));
+        let part = Staged { notes: vec![note("new", said)], ..Staged::default() };
+        let error = plan_checkpoint(&memory, &by, part).unwrap_err();
+        assert_eq!(error.to_string(), format!("notes[0].summary {refused}"));
+        let update = crate::Update { summary: Some(said.to_owned()), ..crate::Update::default() };
+        let id = "n2".parse().unwrap();
+        let error = plan_update(&memory, &Reader::anyone(), id, &update, None, &by).unwrap_err();
+        assert_eq!(error.to_string(), format!("summary {refused}"));
+    }
+}
+
 #[test]
 fn an_import_leaves_out_what_was_purged_and_says_so() {
     let state = format!(

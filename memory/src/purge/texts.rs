@@ -17,7 +17,10 @@ pub(crate) fn of_record(record: &Record) -> Vec<&str> {
             texts.push(&topic.name);
             texts.extend(topic.files.iter().map(String::as_str));
         }
-        Body::Blueprint(_) | Body::SessionRow(_) => {}
+        Body::SessionRow(row) => {
+            texts.extend(row.captured.iter().flat_map(|captured| captured.texts()));
+        }
+        Body::Blueprint(_) => {}
     }
     texts
 }
@@ -30,7 +33,10 @@ pub(crate) fn of_body(body: &Body) -> Vec<&str> {
         Body::Lesson(lesson) => vec![&lesson.summary, &lesson.detail],
         Body::Note(note) => vec![&note.content, &note.summary],
         Body::Topic(topic) => of_topic(topic),
-        Body::SessionRow(row) => vec![&row.summary],
+        Body::SessionRow(row) => {
+            let said = row.captured.iter().flat_map(|captured| captured.said_texts());
+            [row.summary.as_str()].into_iter().chain(said).collect()
+        }
     }
 }
 
@@ -40,7 +46,11 @@ pub(crate) fn said(body: &Body) -> Vec<String> {
         Body::Blueprint(blueprint) => of_blueprint(blueprint),
         Body::Anchor(anchor) => of_anchor(anchor),
         Body::Lesson(lesson) => of_lesson(lesson),
-        Body::Note(note) => note.content.clone(),
+        // A summary says the same again, unless it is so short that it could be anything's.
+        Body::Note(note) => {
+            let short = Some(&note.summary).filter(|summary| is_telling(body, summary));
+            return [&note.content].into_iter().chain(short).cloned().collect();
+        }
         Body::SessionRow(row) => row.summary.clone(),
         // It never comes back as a whole, only what was said in it.
         Body::Topic(topic) => {
@@ -113,5 +123,6 @@ pub(crate) fn of_staged(part: &Staged) -> Vec<(&str, &str)> {
         let files = part.files.iter().chain(&part.name).map(String::as_str);
         texts.extend(of_topic_part(part).into_iter().chain(files).map(|text| ("", text)));
     }
+    texts.extend(part.captured.iter().flat_map(|captured| captured.texts()).map(|text| ("", text)));
     texts
 }

@@ -22,7 +22,7 @@ pub fn changes_since(memory: &Memory, since: Revision, except: Option<&SessionId
     lines
 }
 
-fn change(record: &Record) -> String {
+pub(super) fn change(record: &Record) -> String {
     let verb = match record.standing {
         Standing::Forgotten => "forgotten",
         Standing::Archived => "archived",

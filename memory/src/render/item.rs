@@ -2,9 +2,9 @@
 
 use super::topic;
 use crate::fold::{clip, one_line};
-use crate::limits::{IMPORTANCE, TITLE_CHARS_MAX};
+use crate::limits::{CAPTURED_LINE_CHARS_MAX, IMPORTANCE, TITLE_CHARS_MAX};
 use crate::note::Note;
-use crate::record::{Body, Record};
+use crate::record::{Body, Record, SessionRow};
 use crate::search::{Query, snippet};
 
 /// Ends a line that stands for more than it says.
@@ -43,7 +43,7 @@ pub(crate) fn full(record: &Record) -> String {
         Body::SessionRow(row) => {
             let day = row.ended.date();
             let client = if row.folded > 0 { "" } else { &*record.created.client };
-            let on_behalf = if row.on_behalf { " (ended without saving)" } else { "" };
+            let on_behalf = row_mark(row);
             let space = if client.is_empty() { "" } else { " " };
             let mut lines = row.summary.trim().lines();
             let head = lines.next().unwrap_or_default();
@@ -57,13 +57,30 @@ pub(crate) fn full(record: &Record) -> String {
     }
 }
 
-/// The same with a note's summary in the place of its content, where there is one.
+/// The same with a note's summary in the place of its content, where there is one; of a row that nobody wrote
+/// the beginning.
 pub(super) fn short(record: &Record) -> String {
     match &record.body {
         Body::Note(note) if !note.summary.is_empty() => {
             format!("{}: {}", head(record, note), one_line(&note.summary)) + CUT
         }
+        Body::SessionRow(row) if row.captured.is_some() => {
+            let full = full(record);
+            if full.chars().count() <= CAPTURED_LINE_CHARS_MAX {
+                return full;
+            }
+            clip(&full, CAPTURED_LINE_CHARS_MAX - CUT.chars().count()) + CUT
+        }
         _ => full(record),
+    }
+}
+
+/// How a row came about when its agent did not save.
+fn row_mark(row: &SessionRow) -> &'static str {
+    match (&row.captured, row.on_behalf) {
+        (Some(_), _) => " (captured)",
+        (None, true) => " (ended without saving)",
+        (None, false) => "",
     }
 }
 
@@ -99,7 +116,10 @@ pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> Strin
             let head = format!("{}: {}", head(record, note), one_line(&note.summary));
             part(clip(head.trim_end(), chars_max / 2), &note.content)
         }
-        Body::SessionRow(row) => part(format!("{} {}:", record.id, row.ended.date()), &row.summary),
+        Body::SessionRow(row) => {
+            let head = format!("{} {}{}:", record.id, row.ended.date(), row_mark(row));
+            part(head, &row.summary)
+        }
         Body::Topic(_) => {
             let (first, rest) = full.split_once('\n').unwrap_or((&full, ""));
             let rest: Vec<&str> = rest.lines().map(str::trim_start).collect();

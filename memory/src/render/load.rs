@@ -236,7 +236,7 @@ fn entries<'a>(memory: &'a Memory, view: &'a LoadView<'_>) -> (Vec<Entry<'a>>, u
         let shape = match record.kind() {
             Kind::Topic if Some(record.id) == focus => Shape::Topic(view.gone),
             Kind::Topic if !is_whole(Kind::Topic, view.sections) => Shape::Line,
-            _ if view.tight => Shape::Condensed,
+            _ if view.tight || record.is_captured() => Shape::Condensed,
             _ => Shape::Whole,
         };
         Entry::new(record, shape)
@@ -277,9 +277,7 @@ impl LoadView<'_> {
 
 /// How much records are about the task, in thousandths; what is not about it is not there.
 fn relevance(memory: &Memory, view: &LoadView<'_>) -> BTreeMap<RecordId, i64> {
-    // A task is told, not searched: what would exclude or demand words elsewhere does not here.
-    let words = |text: &str| text.replace('"', " ").replace(" -", " ");
-    let query = Query::parse(&words(&format!(" {}", view.task.unwrap_or_default())));
+    let query = Query::told(view.task.unwrap_or_default());
     if query.is_empty() {
         return BTreeMap::new();
     }

@@ -83,7 +83,7 @@ impl SearchIndex {
 }
 
 /// One query over one index.
-struct Search<'i> {
+pub(super) struct Search<'i> {
     index: &'i SearchIndex,
     query: &'i Query,
     tuning: &'i Tuning,
@@ -115,7 +115,7 @@ struct Lending {
 }
 
 impl<'i> Search<'i> {
-    fn new(index: &'i SearchIndex, query: &'i Query, tuning: &'i Tuning) -> Self {
+    pub(super) fn new(index: &'i SearchIndex, query: &'i Query, tuning: &'i Tuning) -> Self {
         let mut all = 0;
         let base = |shelf: &Shelf| {
             let base = all;
@@ -251,7 +251,7 @@ impl<'i> Search<'i> {
     }
 
     /// Takes documents in the order of their sums, until no other can be among the best.
-    fn best(&self, keep: &dyn Fn(RecordId) -> Option<f32>, limit: usize) -> Vec<Hit> {
+    pub(super) fn best(&self, keep: &dyn Fn(RecordId) -> Option<f32>, limit: usize) -> Vec<Hit> {
         let highest = self.sums().fold(0.0, |highest: f32, (_, sum)| highest.max(sum));
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
         let mut above = f32::INFINITY;

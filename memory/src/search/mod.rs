@@ -8,6 +8,7 @@
 //! Phrases are found by positions kept beside the postings, about a byte for each word: cheaper than keeping the texts
 //! at hand, which a reader would have to fetch one by one.
 
+mod cover;
 mod find;
 mod merge;
 mod neighbours;
@@ -25,6 +26,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use crate::ids::{RecordId, SessionId, Timestamp};
+pub use cover::Cover;
 pub use find::{Found, Hit, TermShare};
 use neighbours::Neighbours;
 pub use query::Query;
