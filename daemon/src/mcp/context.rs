@@ -85,6 +85,8 @@ impl Ranking {
 /// Another session that is live in the same project.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveSession {
+    /// Under which its topic is found.
+    pub(crate) key: String,
     pub(crate) client: Arc<str>,
     pub(crate) since: Timestamp,
 }
@@ -303,6 +305,7 @@ impl Context {
                 standing.session.project().is_some_and(|other| other.id == project.id)
             })
             .map(|standing| LiveSession {
+                key: session_key(&standing.session),
                 client: standing.session.client(),
                 since: standing.session.started,
             })

@@ -9,6 +9,7 @@ use super::*;
 use crate::testing::{Shim, World, hello_from};
 
 mod notes;
+mod topics;
 
 /// Set to write the document instead of comparing it.
 const UPDATE: &str = "UPDATE_DOCS";
