@@ -108,9 +108,9 @@ impl Tombstones {
         let anchors = part.anchors.iter().map(texts::of_anchor);
         let lessons = part.lessons.iter().map(texts::of_lesson);
         let notes = part.notes.iter().map(|note| note.content.clone());
-        let topics = part.topics.iter().flat_map(texts::of_topic_part);
         let shorts = part.notes.iter().map(|note| note.summary.clone());
         let short = |(at, text)| (format!("notes[{at}].summary"), text);
+        let topics = part.topics.iter().flat_map(texts::of_topic_part);
         let named = |name: &'static str| move |(at, text)| (format!("{name}[{at}]"), text);
         let summary = part.summary.iter().map(|text| ("summary".to_owned(), text.clone()));
         summary
@@ -118,8 +118,8 @@ impl Tombstones {
             .chain(anchors.enumerate().map(named("anchors")))
             .chain(lessons.enumerate().map(named("lessons")))
             .chain(notes.enumerate().map(named("notes")))
-            .chain(topics.map(|text| ("topic".to_owned(), text.to_owned())))
             .chain(shorts.enumerate().map(short))
+            .chain(topics.map(|text| ("topic".to_owned(), text.to_owned())))
             .find_map(|(field, text)| Some((field, self.of(&text)?)))
     }
 }
@@ -202,6 +202,12 @@ impl Purge {
             let said = texts::said(&record.body).into_iter();
             let said = said.filter(|text| !text.trim().is_empty());
             self.digests.extend(said.map(|said| digest(&self.salt, &said)));
+            // A summary says the same again, unless it is so short that it could be anything's.
+            if let Body::Note(note) = &record.body
+                && note.summary.len() >= PURGED_TEXT_BYTES_MIN
+            {
+                self.digests.insert(digest(&self.salt, &note.summary));
+            }
             if let Body::Anchor(anchor) = &record.body {
                 self.anchors.push(anchor.clone());
             }
@@ -314,16 +320,16 @@ impl Purge {
         *part != before
     }
 
-    fn topic_goes(&self, name: &str) -> bool {
-        self.goes(Some(&MergeKey::Topic(topic_key(name).into())), &[name])
-    }
-
     /// What was noted goes as a whole: it is a few lines about one session.
     fn captured_goes(&self, captured: &Captured) -> bool {
         let within = |text: &str| {
             text.len() >= PURGED_TEXT_BYTES_MIN && self.texts.iter().any(|gone| gone.contains(text))
         };
         captured.said_texts().any(within) || captured.texts().any(|text| self.holds(text))
+    }
+
+    fn topic_goes(&self, name: &str) -> bool {
+        self.goes(Some(&MergeKey::Topic(topic_key(name).into())), &[name])
     }
 
     fn note_goes(&self, note: &NewNote) -> bool {

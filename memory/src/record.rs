@@ -50,17 +50,17 @@ impl Record {
         }
     }
 
+    /// Whether nobody wrote it: a session row made by rule.
+    pub fn is_captured(&self) -> bool {
+        matches!(&self.body, Body::SessionRow(row) if row.captured.is_some())
+    }
+
     /// The topic, if it is one.
     pub fn topic(&self) -> Option<&Topic> {
         match &self.body {
             Body::Topic(topic) => Some(topic),
             _ => None,
         }
-    }
-
-    /// Whether nobody wrote it: a session row made by rule.
-    pub fn is_captured(&self) -> bool {
-        matches!(&self.body, Body::SessionRow(row) if row.captured.is_some())
     }
 
     /// The session that alone sees it; `None` when the project shares it.

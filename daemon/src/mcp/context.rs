@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anchord_memory::{
-    Accesses, ArchivePlan, Change, CheckpointOutcome, Counts, Memory, NewNote, NotesOutcome,
-    Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save, SaveOutcome,
-    Staged, Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save, plan_use,
+    Accesses, ArchivePlan, Change, CheckpointOutcome, Memory, NewNote, NotesOutcome, Provenance,
+    Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save, SaveOutcome, Staged,
+    Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save, plan_use,
 };
 
 use super::tool::ToolError;
@@ -14,7 +14,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided};
-use crate::sessions::{Session, View, session_key};
+use crate::sessions::{LiveSession, Session, View, session_key};
 use crate::store::Call;
 
 /// A call.
@@ -82,15 +82,6 @@ impl Ranking {
     }
 }
 
-/// Another session that is live in the same project.
-#[derive(Clone, Debug)]
-pub(crate) struct LiveSession {
-    /// Under which its topic is found.
-    pub(crate) key: String,
-    pub(crate) client: Arc<str>,
-    pub(crate) since: Timestamp,
-}
-
 impl Context {
     /// What the session reads.
     pub(crate) async fn view(&self) -> Result<View, ToolError> {
@@ -130,7 +121,7 @@ impl Context {
             Box::new(move |memory, now| {
                 let (changes, reply) =
                     plan(memory, &session.provenance(now), part).map_err(refused)?;
-                let records = changes.iter().filter_map(Change::record).cloned().map(Arc::new);
+                let records = changes.iter().filter_map(Change::record).cloned();
                 lock(&given).records = records.collect();
                 Ok(Decided { changes, reply })
             })
@@ -205,23 +196,9 @@ impl Context {
         Ok((!plan.is_empty()).then_some(plan))
     }
 
-    /// What this conversation has staged and not saved, in words; also what an earlier process of it
-    /// left, which the next write takes over.
+    /// What this conversation has staged and not saved, in words.
     pub(crate) fn staged(&self, view: &View) -> Option<String> {
-        let project = view.project.as_ref()?;
-        let registry = self.daemon.registry.snapshot();
-        let earlier = self.session.predecessors(&registry, project.id);
-        let mut staged = Staged::default();
-        for session in earlier.iter().map(|record| &record.session).chain([&self.session.id]) {
-            if let Some(part) = view.memory.staged_by(session) {
-                staged.absorb(part);
-            }
-        }
-        match staged.counts() {
-            _ if !staged.has_work() => None,
-            counts if counts == Counts::default() => Some("a summary".to_owned()),
-            counts => Some(counts.to_string()),
-        }
+        self.session.staged(&self.daemon, view)
     }
 
     /// Stores notes; `reply` words the outcome as the tool set does.
@@ -284,34 +261,12 @@ impl Context {
 
     /// Who reads.
     pub(crate) fn reader(&self) -> Reader {
-        let reader = Reader::session(self.session.id.clone());
-        let Some(project) = self.session.project() else { return reader };
-        // What an earlier process of this conversation left; its first write takes that over.
-        let earlier = self.session.predecessors(&self.daemon.registry.snapshot(), project.id);
-        reader.inheriting(earlier.iter().map(|record| record.session.clone()))
+        self.session.reader(&self.daemon)
     }
 
     /// The other sessions that are live in this project, oldest first.
     pub(crate) fn others_live(&self, view: &View) -> Vec<LiveSession> {
-        let Some(project) = &view.project else { return Vec::new() };
-        let mut others: Vec<LiveSession> = self
-            .daemon
-            .sessions()
-            .all()
-            .into_iter()
-            .filter(|standing| standing.disconnected.is_none())
-            .filter(|standing| standing.session.id != self.session.id)
-            .filter(|standing| {
-                standing.session.project().is_some_and(|other| other.id == project.id)
-            })
-            .map(|standing| LiveSession {
-                key: session_key(&standing.session),
-                client: standing.session.client(),
-                since: standing.session.started,
-            })
-            .collect();
-        others.sort_by_key(|live| live.since);
-        others
+        self.session.others_live(&self.daemon, view)
     }
 }
 

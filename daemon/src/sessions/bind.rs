@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use anchord_memory::{Memory, Provenance, plan_adopt};
+use anchord_memory::{MAIN, Memory, Provenance, plan_adopt};
 use anchord_proto::hello::Hello;
 use anchord_proto::host;
 
@@ -120,6 +120,13 @@ impl View {
             files.into_iter().filter(gone).collect()
         }))
         .await
+    }
+
+    /// Those of a topic's active files that do not exist; of the project's own thread when none is named.
+    pub(crate) async fn gone_files(&self, topic: Option<&str>) -> BTreeSet<String> {
+        let record = self.memory.topic(topic.unwrap_or(MAIN));
+        let topic = record.and_then(|record| record.topic());
+        self.absent(topic.map(|topic| topic.files.clone()).unwrap_or_default()).await
     }
 }
 
@@ -237,8 +244,15 @@ impl Session {
             first_write: clock::now(),
         };
         let decide: Decide<Registry> = Box::new(move |registry, _| {
-            let known =
-                registry.session(&record.session).is_some_and(|known| known.project == project);
+            // A conversation that was started again has another process: after a restart that one counts.
+            let known = registry.session(&record.session).is_some_and(|known| {
+                known.project == project
+                    && (known.pid, known.pid_start) == (record.pid, record.pid_start)
+            });
+            let first_write = registry
+                .session(&record.session)
+                .map_or(record.first_write, |known| known.first_write);
+            let record = SessionRecord { first_write, ..record };
             let changes =
                 if known { Vec::new() } else { vec![RegistryChange::SessionBound(record)] };
             Ok(Decided { changes, reply: String::new() })

@@ -13,12 +13,12 @@ pub(crate) fn of_record(record: &Record) -> Vec<&str> {
         Body::Anchor(anchor) => texts.push(&anchor.file),
         Body::Lesson(lesson) => texts.extend(lesson.files.iter().map(String::as_str)),
         Body::Note(note) => texts.extend(note.key.as_deref()),
+        Body::SessionRow(row) => {
+            texts.extend(row.captured.iter().flat_map(|captured| captured.texts()));
+        }
         Body::Topic(topic) => {
             texts.push(&topic.name);
             texts.extend(topic.files.iter().map(String::as_str));
-        }
-        Body::SessionRow(row) => {
-            texts.extend(row.captured.iter().flat_map(|captured| captured.texts()));
         }
         Body::Blueprint(_) => {}
     }
@@ -46,11 +46,7 @@ pub(crate) fn said(body: &Body) -> Vec<String> {
         Body::Blueprint(blueprint) => of_blueprint(blueprint),
         Body::Anchor(anchor) => of_anchor(anchor),
         Body::Lesson(lesson) => of_lesson(lesson),
-        // A summary says the same again, unless it is so short that it could be anything's.
-        Body::Note(note) => {
-            let short = Some(&note.summary).filter(|summary| is_telling(body, summary));
-            return [&note.content].into_iter().chain(short).cloned().collect();
-        }
+        Body::Note(note) => note.content.clone(),
         Body::SessionRow(row) => row.summary.clone(),
         // It never comes back as a whole, only what was said in it.
         Body::Topic(topic) => {
@@ -119,10 +115,10 @@ pub(crate) fn of_staged(part: &Staged) -> Vec<(&str, &str)> {
         texts.extend([("", key), (key, note.content.as_str()), ("", &note.summary)]);
         texts.extend(note.tags.iter().map(|tag| ("", tag.as_str())));
     }
+    texts.extend(part.captured.iter().flat_map(|captured| captured.texts()).map(|text| ("", text)));
     for part in &part.topics {
         let files = part.files.iter().chain(&part.name).map(String::as_str);
         texts.extend(of_topic_part(part).into_iter().chain(files).map(|text| ("", text)));
     }
-    texts.extend(part.captured.iter().flat_map(|captured| captured.texts()).map(|text| ("", text)));
     texts
 }

@@ -20,7 +20,7 @@ mod topic;
 pub mod zipmem;
 
 pub use budget::{budget, percent};
-pub use changes::changes_since;
+pub use changes::{already_loaded, changes_since};
 pub use compact::{compaction, compaction_plan};
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};

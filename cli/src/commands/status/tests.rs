@@ -29,6 +29,7 @@ fn fresh() -> StatusReply {
         sessions: Vec::new(),
         projects: Vec::new(),
         counters: CountersStatus::default(),
+        hooks: HooksStatus::default(),
     }
 }
 
@@ -95,6 +96,7 @@ fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
         last_call: NOW - 3_000,
         connected,
         staged: StagedStatus::default(),
+        joined: None,
     };
     let staged =
         StagedStatus { blueprints: 2, lessons: 1, summary: true, ..StagedStatus::default() };

@@ -119,7 +119,7 @@ async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<R
             .iter()
             .filter_map(|change| change.record())
             .find(|record| record.id == id && record.version == version)
-            .cloned()
+            .map(|record| Record::clone(record))
     }))
 }
 

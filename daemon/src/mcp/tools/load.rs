@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use anchord_memory::render::{self, LiveSession, LoadView};
-use anchord_memory::{
-    Kind, MAIN, Memory, Reader, Refusal, Revision, SessionId, find_topic, limits,
-};
+use anchord_memory::{Kind, Memory, Reader, Refusal, Revision, SessionId, find_topic, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -13,8 +11,8 @@ use crate::budgets;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
-use crate::project::{OpenProject, unwound};
-use crate::sessions::{View, session_key};
+use crate::project::OpenProject;
+use crate::sessions::session_key;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -28,6 +26,14 @@ struct Params {
     cursor: Option<String>,
     /// A revision
     since: Option<u64>,
+}
+
+impl Params {
+    /// Whether it asks for the start of a session and nothing in particular: what a hook has given already.
+    fn is_plain(&self) -> bool {
+        let Self { sections, task: _, topic, max_tokens: _, cursor, since } = self;
+        sections.is_none() && topic.is_none() && cursor.is_none() && since.is_none()
+    }
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
@@ -67,6 +73,13 @@ pub(super) fn spec() -> ToolSpec {
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let view = context.view().await?;
+    if params.is_plain()
+        && let Some(injected) = context.session.injected()
+    {
+        let since = context.session.revision_seen().unwrap_or(injected);
+        context.session.set_revision_seen(view.memory.revision());
+        return Ok(render::already_loaded(&view.memory, injected, since, &context.session.id));
+    }
     let name = view.place.name(&context.daemon);
     let sections: Vec<Kind> = match params.sections {
         Some(sections) if !sections.is_empty() => sections.into_iter().map(Kind::from).collect(),
@@ -84,9 +97,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     }
     let key = session_key(&context.session);
     let topic = params.topic.as_deref().or_else(|| view.memory.bound(&key));
-    let shown = view.memory.topic(topic.unwrap_or(MAIN)).and_then(|record| record.topic());
-    let gone = view.absent(shown.map(|topic| topic.files.clone()).unwrap_or_default()).await;
-    let tail = tail(&context, &view).await;
+    let gone = view.gone_files(topic).await;
+    let tail = context.session.remarks(&context.daemon, &view).await;
     let (settings, reader, now) = (
         budgets::project_settings(&view.memory, &context.daemon.config),
         context.reader(),
@@ -120,30 +132,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     }
     context.gave_newest(&view.memory, &load.shown, load.truncated);
     Ok(load.text)
-}
-
-/// What only this session has to know: its own staged work, where its project comes from, what can be
-/// imported.
-async fn tail(context: &Context, view: &View) -> String {
-    let mut tail = String::new();
-    if let Some(staged) = context.staged(view) {
-        tail = format!("Staged by you and not saved yet: {staged}; memory_save keeps it.\n");
-    }
-    if let Some(remark) = &view.remark {
-        tail.push_str(remark);
-        tail.push('\n');
-    }
-    if view.memory.seq().0 == 0
-        && let Some(root) = view.place.root()
-    {
-        let state = root.join(".zipmem/state.json");
-        if unwound(tokio::task::spawn_blocking(move || state.is_file())).await {
-            tail.push_str(
-                "A zipmem memory is here: `anchord import .zipmem` takes it in; the original stays.\n",
-            );
-        }
-    }
-    tail
 }
 
 /// What `anchord load` prints: the same text in full; no notice counts as shown.

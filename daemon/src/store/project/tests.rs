@@ -22,7 +22,7 @@ fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
         client: Arc::from("claude-code"),
         time: Timestamp(1_763_760_000_000),
     };
-    Change::Put(Box::new(Record {
+    Change::Put(Arc::new(Record {
         id: RecordId { kind, number },
         version: Version(version),
         revision: Revision(1),
@@ -113,10 +113,10 @@ fn changes_2() -> Vec<Vec<Change>> {
         }))
     };
     let tagged = match record(Kind::Note, 11, 1, note("all of it", Scope::Project)) {
-        Change::Put(record) => Change::Put(Box::new(Record {
+        Change::Put(record) => Change::Put(Arc::new(Record {
             tags: vec!["decision".to_owned(), "rust".to_owned()],
             pinned: true,
-            ..*record
+            ..Record::clone(&record)
         })),
         other => other,
     };
