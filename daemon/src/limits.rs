@@ -88,6 +88,9 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Characters of an agent's thread id that name its session.
 pub const THREAD_ID_CHARS_MAX: usize = 64;
 
+/// Topics that the list of resources names.
+pub const RESOURCES_LISTED_MAX: usize = 20;
+
 /// Characters of the key under which a thread's topic is kept.
 pub const SESSION_KEY_CHARS_MAX: usize = 200;
 

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use anchord_memory::{Counts, Reader, Staged, Timestamp};
 
-use super::{Session, View};
+use super::{Session, View, session_key};
 use crate::daemon::Daemon;
 use crate::project::unwound;
 
 /// Another session that is live in the same project.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveSession {
+    /// Under which its topic is found.
+    pub(crate) key: String,
     pub(crate) client: Arc<str>,
     pub(crate) since: Timestamp,
 }
@@ -60,6 +62,7 @@ impl Session {
                 standing.session.project().is_some_and(|other| other.id == project.id)
             })
             .map(|standing| LiveSession {
+                key: session_key(&standing.session),
                 client: standing.session.client(),
                 since: standing.session.started,
             })
