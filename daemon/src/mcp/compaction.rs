@@ -43,9 +43,7 @@ impl Context {
             let plan = Arc::clone(&plan);
             Box::new(move |memory, _| {
                 let applied = plan.apply(memory);
-                let mut after = memory.clone();
-                after.apply(memory.seq(), &applied.changes);
-                let reply = reply(&after, &applied.outcome);
+                let reply = reply(memory, &applied.outcome);
                 Ok(Decided { changes: applied.changes, reply })
             })
         };

@@ -16,16 +16,18 @@ mod record;
 mod replies;
 mod search;
 mod size;
+mod topic;
 pub mod zipmem;
 
 pub use budget::{budget, percent};
-pub use changes::changes_since;
+pub use changes::{already_loaded, changes_since};
 pub use compact::{compaction, compaction_plan};
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use record::{record, record_page};
 pub use replies::{checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
+pub use topic::{BoundSession, bind, topic, topics};
 
 use std::fmt::{self, Write as _};
 
