@@ -85,6 +85,9 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Characters of an agent's thread id that name its session.
 pub const THREAD_ID_CHARS_MAX: usize = 64;
 
+/// Characters of the key under which a thread's topic is kept.
+pub const SESSION_KEY_CHARS_MAX: usize = 200;
+
 /// A project that no session uses is closed after this.
 pub const PROJECT_IDLE_AFTER: Duration = Duration::from_mins(1);
 

@@ -14,6 +14,7 @@ use crate::note::{NewNote, Note};
 use crate::plan::KeptBlueprint;
 use crate::record::{Anchor, Blueprint, Body, Lesson, Provenance, Record, Standing};
 use crate::staged::Staged;
+use crate::topic::{Topic, TopicPart};
 
 pub(crate) struct Draft<'a> {
     base: &'a Memory,
@@ -68,6 +69,9 @@ impl<'a> Draft<'a> {
         }
         for note in &staged.notes {
             self.note(note, origin);
+        }
+        for part in &staged.topics {
+            self.topic(part, origin);
         }
     }
 
@@ -149,6 +153,21 @@ impl<'a> Draft<'a> {
         let body = Body::Note(note);
         self.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
         id
+    }
+
+    /// One topic for each name; it is spelt as it was first.
+    pub(crate) fn topic(&mut self, part: &TopicPart, origin: &Provenance) {
+        let mut new = Topic { name: part.topic().to_owned(), ..Topic::default() };
+        new.take_in(part);
+        match self.twin(&Body::Topic(new.clone())) {
+            Some((id, Body::Topic(mut stored))) => {
+                stored.take_in(part);
+                self.merge(id, Body::Topic(stored), origin);
+            }
+            _ => {
+                self.create(Body::Topic(new), origin);
+            }
+        }
     }
 
     /// Makes a note another session's. Where that has the same fact or text already, the one that was written last
@@ -280,6 +299,7 @@ impl<'a> Draft<'a> {
                 Kind::Anchor => added.anchors += 1,
                 Kind::Lesson => added.lessons += 1,
                 Kind::Note => added.notes += 1,
+                Kind::Topic => added.topics += 1,
                 Kind::SessionRow => {}
             }
         }

@@ -218,7 +218,7 @@ fn keep_pending(
                 blueprints: after.blueprints - before.blueprints,
                 anchors: after.anchors - before.anchors,
                 lessons: after.lessons - before.lessons,
-                notes: 0,
+                ..Counts::default()
             },
         },
         origin,

@@ -39,6 +39,7 @@ mod staged;
 #[cfg(test)]
 mod testing;
 pub mod tokens;
+mod topic;
 
 pub use archive::{ArchivePlan, Archived};
 pub use captured::Captured;
@@ -48,13 +49,14 @@ pub use ids::{
     Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version,
 };
 pub use index::Totals;
-pub use memory::{Counters, Memory, Restore};
+pub use memory::{Bound, Counters, Memory, Restore};
 pub use note::{ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect};
 pub use plan::{
-    CheckpointOutcome, CompactionOutcome, FailedNote, ForgetOutcome, KeptBlueprint, NotesOutcome,
-    Plan, Save, SaveOutcome, StoredNote, Telling, Update, UpdateOutcome, find, find_fact,
-    is_expired, plan_adopt, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep,
-    plan_notes, plan_save, plan_update, plan_use,
+    BindOutcome, CheckpointOutcome, CompactionOutcome, FailedNote, ForgetOutcome, KeptBlueprint,
+    NotesOutcome, Plan, Save, SaveOutcome, StoredNote, Telling, Update, UpdateOutcome, find,
+    find_fact, find_topic, in_thread, is_expired, plan_adopt, plan_bind, plan_capture,
+    plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes, plan_save, plan_update,
+    plan_use,
 };
 pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
 pub use reader::Reader;
@@ -67,3 +69,6 @@ pub use refusal::Refusal;
 pub use retention::{Access, Accesses, RetentionParts};
 pub use settings::{Budget, Settings};
 pub use staged::Staged;
+pub use topic::{
+    HistoryLine, MAIN, Topic, TopicDecision, TopicPart, topic_name, topic_named_after,
+};

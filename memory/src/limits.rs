@@ -13,6 +13,31 @@ pub const TEXT_BYTES_MAX: usize = 256 * 1024;
 /// Files that one lesson concerns.
 pub const LESSON_FILES_MAX: usize = 100;
 
+/// A topic's name.
+pub const TOPIC_NAME_CHARS_MAX: usize = 60;
+/// A topic's status.
+pub const TOPIC_STATUS_CHARS_MAX: usize = 4_000;
+/// A line of a topic's history.
+pub const TOPIC_HISTORY_CHARS_MAX: usize = 300;
+/// Decisions that a topic keeps; earlier ones are in its earlier versions.
+pub const TOPIC_DECISIONS_MAX: usize = 100;
+/// Lines of history that a topic keeps; earlier ones are in its earlier versions.
+pub const TOPIC_HISTORY_MAX: usize = 100;
+/// Active files of a topic.
+pub const TOPIC_FILES_MAX: usize = 50;
+/// Decisions of a topic in view.
+pub const TOPIC_DECISIONS_SHOWN_MAX: usize = 20;
+/// Lines of a topic's history in view.
+pub const TOPIC_HISTORY_SHOWN_MAX: usize = 30;
+/// Lines of a topic's history that a load shows.
+pub const TOPIC_HISTORY_LOADED_MAX: usize = 5;
+/// Characters of a decision, or of a line of history, that a load shows.
+pub const TOPIC_LINE_CHARS_MAX: usize = 300;
+/// Other topics that a load names when it was not asked for topics alone.
+pub const TOPICS_SHOWN_MAX: usize = 5;
+/// Threads that are bound to a topic; the binding that was made first goes.
+pub const BINDINGS_MAX: usize = 1_000;
+
 /// Rendered size of active memory above which a load and a save ask for tidying.
 pub const RENDERED_SOFT_BYTES_MAX: u64 = 100 * 1024;
 /// Rendered size of active memory above which the next save archives.
@@ -53,6 +78,8 @@ pub const PURGED_TEXT_BYTES_MIN: usize = 8;
 pub const PURGED_TEXT_BYTES_SOUGHT: usize = 256;
 /// The line in which a record is shown that is about to be purged.
 pub const PURGE_TITLE_CHARS_MAX: usize = 60;
+/// The same for a status, a decision or a line of history of a topic, which are said in few words.
+pub const PURGED_LINE_BYTES_MIN: usize = 24;
 /// A text by which records are purged is at least this long.
 pub const PURGE_QUERY_BYTES_MIN: usize = 4;
 

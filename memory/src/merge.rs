@@ -4,6 +4,8 @@
 //! and so does memory (`draft.rs`). Staged work is kept in a form that loses nothing a later fold needs:
 //! `a.absorb(b)` and then folding gives the same memory as folding `a` and then `b`.
 
+mod topics;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fold::{fold, substance};
@@ -163,6 +165,7 @@ impl Staged {
         }
         self.absorb_lessons(&later.lessons);
         self.absorb_notes(&later.notes);
+        self.absorb_topics(&later.topics);
         self.absorb_blueprints(&later.blueprints)
     }
 

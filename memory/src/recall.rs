@@ -110,6 +110,7 @@ fn concerns(record: &Record, file: &str) -> bool {
     match &record.body {
         Body::Anchor(anchor) => beneath(&anchor.file),
         Body::Lesson(lesson) => lesson.files.iter().any(|path| beneath(path)),
+        Body::Topic(topic) => topic.files.iter().any(|path| beneath(path)),
         Body::Note(note) => note.content.contains(file),
         Body::Blueprint(blueprint) => blueprint.content.contains(file),
         Body::SessionRow(row) => row.summary.contains(file),

@@ -8,6 +8,7 @@ use crate::captured::Captured;
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::lines::LineRange;
 use crate::note::Note;
+use crate::topic::Topic;
 
 /// One unit of memory at one version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +53,14 @@ impl Record {
     /// Whether nobody wrote it: a session row made by rule.
     pub fn is_captured(&self) -> bool {
         matches!(&self.body, Body::SessionRow(row) if row.captured.is_some())
+    }
+
+    /// The topic, if it is one.
+    pub fn topic(&self) -> Option<&Topic> {
+        match &self.body {
+            Body::Topic(topic) => Some(topic),
+            _ => None,
+        }
     }
 
     /// The session that alone sees it; `None` when the project shares it.
@@ -104,6 +113,8 @@ pub enum Body {
     Lesson(Lesson),
     /// Anything else.
     Note(Note),
+    /// How a thread of work stands.
+    Topic(Topic),
     /// What a session did.
     SessionRow(SessionRow),
 }
@@ -116,6 +127,7 @@ impl Body {
             Self::Anchor(_) => Kind::Anchor,
             Self::Lesson(_) => Kind::Lesson,
             Self::Note(_) => Kind::Note,
+            Self::Topic(_) => Kind::Topic,
             Self::SessionRow(_) => Kind::SessionRow,
         }
     }

@@ -114,7 +114,7 @@ fn content_type(record: &Record) -> ContentType {
         Body::Blueprint(_) => ContentType::Decision,
         Body::Anchor(_) => ContentType::Code,
         Body::Lesson(_) => ContentType::Error,
-        Body::SessionRow(_) => ContentType::Prose,
+        Body::Topic(_) | Body::SessionRow(_) => ContentType::Prose,
     }
 }
 
@@ -124,6 +124,7 @@ fn tokens_about(record: &Record) -> u32 {
         Body::Blueprint(blueprint) => blueprint.title.len() + blueprint.content.len(),
         Body::Anchor(anchor) => anchor.file.len() + anchor.concept.len(),
         Body::Lesson(lesson) => lesson.summary.len() + lesson.detail.len(),
+        Body::Topic(topic) => topic.text_bytes(),
         Body::SessionRow(row) => row.summary.len(),
     };
     u32::try_from(bytes / TOKEN_BYTES).unwrap_or(u32::MAX)

@@ -10,6 +10,7 @@ use crate::files::relative;
 use crate::ids::Timestamp;
 use crate::note::NewNote;
 use crate::record::{Anchor, Blueprint, Lesson};
+use crate::topic::TopicPart;
 
 /// One session's staged work, or one checkpoint's part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,9 @@ pub struct Staged {
     /// Merged as in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NewNote>,
+    /// One for each topic, with all that was said of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub topics: Vec<TopicPart>,
     /// What was noted of the session by rule, in case it saves nothing itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<Box<Captured>>,
@@ -53,7 +57,8 @@ impl Staged {
             && self.blueprints.is_empty()
             && self.anchors.is_empty()
             && self.lessons.is_empty()
-            && self.notes.is_empty())
+            && self.notes.is_empty()
+            && self.topics.is_empty())
     }
 
     /// How many there are of each kind.
@@ -64,6 +69,7 @@ impl Staged {
             anchors: count(self.anchors.len()),
             lessons: count(self.lessons.len()),
             notes: count(self.notes.len()),
+            topics: count(self.topics.len()),
         }
     }
 
@@ -75,17 +81,20 @@ impl Staged {
             l.summary.len() + l.detail.len() + l.files.iter().map(String::len).sum::<usize>()
         });
         let notes = self.notes.iter().map(NewNote::text_bytes);
+        let topics = self.topics.iter().map(TopicPart::text_bytes);
         let captured = self.captured.as_ref().map_or(0, |captured| captured.text_bytes());
         captured
             + self.summary.as_ref().map_or(0, String::len)
-            + blueprints.chain(anchors).chain(lessons).chain(notes).sum::<usize>()
+            + blueprints.chain(anchors).chain(lessons).chain(notes).chain(topics).sum::<usize>()
     }
 
     /// The same with absolute paths beneath `root` made relative to it.
     #[must_use]
     pub fn relative_to(mut self, root: &str) -> Self {
         let files = self.anchors.iter_mut().map(|anchor| &mut anchor.file);
-        for file in files.chain(self.lessons.iter_mut().flat_map(|lesson| &mut lesson.files)) {
+        let lessons = self.lessons.iter_mut().flat_map(|lesson| &mut lesson.files);
+        let topics = self.topics.iter_mut().flat_map(|part| &mut part.files);
+        for file in files.chain(lessons).chain(topics) {
             *file = relative(file, root);
         }
         self.captured = self.captured.map(|captured| Box::new(captured.relative_to(root)));

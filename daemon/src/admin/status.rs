@@ -149,6 +149,7 @@ async fn project_status(
             anchors: totals.of(anchord_memory::Kind::Anchor),
             lessons: totals.of(anchord_memory::Kind::Lesson),
             notes: totals.of(anchord_memory::Kind::Note),
+            topics: totals.of(anchord_memory::Kind::Topic),
             sessions: totals.of(anchord_memory::Kind::SessionRow),
         }),
         revision: memory.as_ref().map_or(0, |memory| memory.revision().0),

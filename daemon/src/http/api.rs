@@ -272,6 +272,9 @@ pub struct RecordsStatus {
     pub lessons: u64,
     /// Notes of the project.
     pub notes: u64,
+    /// Topics.
+    #[serde(default)]
+    pub topics: u64,
     /// Session rows.
     pub sessions: u64,
 }
@@ -279,7 +282,7 @@ pub struct RecordsStatus {
 impl RecordsStatus {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.blueprints + self.anchors + self.lessons + self.notes + self.sessions
+        self.blueprints + self.anchors + self.lessons + self.notes + self.topics + self.sessions
     }
 }
 

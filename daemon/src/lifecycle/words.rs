@@ -4,7 +4,7 @@ use anchord_memory::Kind;
 use anchord_memory::render::{self, LiveSession, LoadText, LoadView};
 
 use super::Call;
-use crate::sessions::View;
+use crate::sessions::{View, session_key};
 use crate::{budgets, clock};
 
 /// The load, framed.
@@ -19,6 +19,8 @@ pub(super) async fn session_start(call: &Call<'_>, view: &View) -> LoadText {
         .collect();
     let settings = budgets::project_settings(&view.memory, &call.daemon.config);
     let reader = call.session.reader(call.daemon);
+    let topic = view.memory.bound(&session_key(&call.session)).map(str::to_owned);
+    let gone = view.gone_files(topic.as_deref()).await;
     let last = call.session.remarks(call.daemon, view).await;
     let load = LoadView {
         project: &name,
@@ -26,6 +28,8 @@ pub(super) async fn session_start(call: &Call<'_>, view: &View) -> LoadText {
         chars_max: None,
         tokens_max: Some(settings.load_tokens()),
         task: None,
+        topic: topic.as_deref(),
+        gone: &gone,
         tight: settings.project_budget().is_tight(view.memory.totals().note_tokens),
         cursor: None,
         reader: &reader,

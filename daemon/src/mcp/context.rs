@@ -1,12 +1,11 @@
 //! What a tool runs with: the session that calls, and what tools do with its project.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anchord_memory::{
     Accesses, ArchivePlan, Change, CheckpointOutcome, Memory, NewNote, NotesOutcome, Provenance,
     Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save, SaveOutcome, Staged,
-    Timestamp, archive, plan_checkpoint, plan_notes, plan_save, plan_use,
+    Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save, plan_use,
 };
 
 use super::tool::ToolError;
@@ -15,8 +14,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided};
-use crate::projects::Presence;
-use crate::sessions::{LiveSession, Session, View};
+use crate::sessions::{LiveSession, Session, View, session_key};
 use crate::store::Call;
 
 /// A call.
@@ -159,9 +157,11 @@ impl Context {
         part: Staged,
         reply: fn(&CheckpointOutcome) -> String,
     ) -> Result<String, ToolError> {
+        let key = session_key(&self.session);
         self.write("checkpoint", part, move |memory, by, part| {
+            let (part, bound) = in_thread(memory, &key, part)?;
             let plan = plan_checkpoint(memory, by, part)?;
-            Ok((plan.changes, reply(&plan.outcome)))
+            Ok(([plan.changes, bound].concat(), reply(&plan.outcome)))
         })
         .await
     }
@@ -175,32 +175,24 @@ impl Context {
         reply: fn(&SaveOutcome) -> String,
     ) -> Result<String, ToolError> {
         let archive = self.archive_plan().await?;
-        let started = self.session.started;
+        let (started, key) = (self.session.started, session_key(&self.session));
         self.write_notes("save", part, move |memory, by, part| {
             let session_summary = &session_summary;
             let archive = archive.as_ref();
+            let (part, bound) = in_thread(memory, &key, part)?;
             let save = Save { started, session_summary, part, expected_revision, archive };
             let plan = plan_save(memory, by, save)?;
-            Ok((plan.changes, reply(&plan.outcome)))
+            Ok(([plan.changes, bound].concat(), reply(&plan.outcome)))
         })
         .await
     }
 
     /// What a save should archive, if memory is too large. Looks at files, hence not where it is decided.
     async fn archive_plan(&self) -> Result<Option<ArchivePlan>, ToolError> {
-        let View { memory, place, .. } = self.view().await?;
+        let view = self.view().await?;
         let now = clock::now();
-        let candidates = archive::candidates(&memory, now);
-        let gone = tokio::task::spawn_blocking(move || {
-            let Some(files) = place.files() else { return BTreeSet::new() };
-            candidates
-                .into_iter()
-                .filter(|file| files.exists(file.as_ref()) == Presence::Absent)
-                .collect::<BTreeSet<String>>()
-        })
-        .await
-        .map_err(|error| ToolError::Internal(error.to_string()))?;
-        let plan = archive::plan(&memory, now, &gone);
+        let gone = view.absent(archive::candidates(&view.memory, now)).await;
+        let plan = archive::plan(&view.memory, now, &gone);
         Ok((!plan.is_empty()).then_some(plan))
     }
 

@@ -23,7 +23,7 @@ pub(crate) use sweep::{hand_over, keep_and_end, recover, sweep};
 pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};
 
 use crate::project::OpenProject;
-use crate::{clock, secrets};
+use crate::{clock, limits, secrets};
 
 /// One shim's connection.
 #[derive(Debug)]
@@ -57,6 +57,19 @@ impl Connection {
         let (thread, client) = (thread.map(secrets::clean), client.map(secrets::clean));
         self.table.session(self, thread.as_deref(), client.as_deref())
     }
+}
+
+/// Under which a session's topic is found again: the client and its own name for the conversation, else the session.
+/// Of the client's name only the first word counts, since the same client calls itself `codex` in a hook and
+/// `codex-mcp-client` here.
+pub(crate) fn session_key(session: &Session) -> String {
+    let Some(conversation) = session.agent_session.as_deref() else {
+        return session.id.to_string();
+    };
+    let client = session.client().to_lowercase();
+    let first = client.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let key = format!("{first}:{conversation}");
+    key.chars().take(limits::SESSION_KEY_CHARS_MAX).collect()
 }
 
 /// A session that is connected, or was and is not gone yet.

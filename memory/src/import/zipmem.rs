@@ -199,7 +199,7 @@ impl Reader {
                     blueprints: number("blueprints_added"),
                     anchors: number("anchors_added"),
                     lessons: number("lessons_added"),
-                    notes: 0,
+                    ..Counts::default()
                 },
             })
         });

@@ -1,5 +1,6 @@
 //! One record as a load prints it: in full, or as a line of its own when there is no room.
 
+use super::topic;
 use crate::fold::{clip, one_line};
 use crate::limits::{CAPTURED_LINE_CHARS_MAX, IMPORTANCE, TITLE_CHARS_MAX};
 use crate::note::Note;
@@ -38,6 +39,7 @@ pub(crate) fn full(record: &Record) -> String {
             with_block(format!("{}: {first}", head(record, note)), rest, "  ")
         }
         Body::Note(_) => whole(record),
+        Body::Topic(topic) => topic::loaded(record, topic),
         Body::SessionRow(row) => {
             let day = row.ended.date();
             let client = if row.folded > 0 { "" } else { &*record.created.client };
@@ -82,9 +84,13 @@ fn row_mark(row: &SessionRow) -> &'static str {
     }
 }
 
-/// The same with a note's whole content, also when its summary stands for it.
+/// The same with a note's whole content, also when its summary stands for it, and all of a topic that is in view.
 pub(crate) fn whole(record: &Record) -> String {
-    let Body::Note(note) = &record.body else { return full(record) };
+    let note = match &record.body {
+        Body::Note(note) => note,
+        Body::Topic(topic) => return topic::whole(record, topic),
+        _ => return full(record),
+    };
     let head = format!("{}: {}", head(record, note), one_line(&note.summary));
     with_block(head.trim_end().to_owned(), &note.content, "  ")
 }
@@ -113,6 +119,11 @@ pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> Strin
         Body::SessionRow(row) => {
             let head = format!("{} {}{}:", record.id, row.ended.date(), row_mark(row));
             part(head, &row.summary)
+        }
+        Body::Topic(_) => {
+            let (first, rest) = full.split_once('\n').unwrap_or((&full, ""));
+            let rest: Vec<&str> = rest.lines().map(str::trim_start).collect();
+            part(clip(first, chars_max / 2), &rest.join("\n"))
         }
         Body::Anchor(_) => clip(&full, chars_max),
     }
@@ -148,6 +159,7 @@ pub(crate) fn title(record: &Record) -> String {
         Body::Note(note) if !note.summary.is_empty() => {
             format!("{}: {}", head(record, note), note.summary)
         }
+        Body::Topic(topic) => topic::head(record, topic),
         _ => full.lines().next().unwrap_or_default().to_owned(),
     };
     if line == full && full.chars().count() <= TITLE_CHARS_MAX {

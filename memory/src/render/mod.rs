@@ -16,6 +16,7 @@ mod record;
 mod replies;
 mod search;
 mod size;
+mod topic;
 pub mod zipmem;
 
 pub use budget::{budget, percent};
@@ -26,6 +27,7 @@ pub use load::{LiveSession, LoadText, LoadView, load};
 pub use record::{record, record_page};
 pub use replies::{checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
+pub use topic::{BoundSession, bind, topic, topics};
 
 use std::fmt::{self, Write as _};
 

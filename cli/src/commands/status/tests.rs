@@ -45,6 +45,7 @@ fn project(id: &str, name: &str) -> ProjectStatus {
             anchors: 6,
             lessons: 2,
             notes: 0,
+            topics: 0,
             sessions: 1,
         }),
         revision: 42,

@@ -154,7 +154,7 @@ async fn what_cannot_be_purged_is_said() {
     insta::assert_snapshot!(said.join("\n"), @r"
     nothing to purge: name records, or a text that stands in them
     the text to purge by has less than 4 bytes
-    failed to purge: `12` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), s4 (session)
+    failed to purge: `12` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session)
     there is no record n99
     ");
     let nothing = purge(&world.daemon, params(&world, &[], Some("nowhere"), false)).await.unwrap();

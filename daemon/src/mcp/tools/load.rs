@@ -1,7 +1,9 @@
 //! `memory_load`: the memory, condensed; what else is to be known last.
 
+use std::collections::BTreeSet;
+
 use anchord_memory::render::{self, LiveSession, LoadView};
-use anchord_memory::{Kind, Memory, Reader, Revision, SessionId, limits};
+use anchord_memory::{Kind, Memory, Reader, Refusal, Revision, SessionId, find_topic, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -10,6 +12,7 @@ use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 use crate::project::OpenProject;
+use crate::sessions::session_key;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,17 +21,18 @@ struct Params {
     #[schemars(with = "Option<Vec<String>>")]
     sections: Option<Vec<Section>>,
     task: Option<String>,
+    topic: Option<String>,
     max_tokens: Option<u32>,
     cursor: Option<String>,
-    /// Revision: changes since
+    /// A revision
     since: Option<u64>,
 }
 
 impl Params {
     /// Whether it asks for the start of a session and nothing in particular: what a hook has given already.
     fn is_plain(&self) -> bool {
-        let Self { sections, task: _, max_tokens: _, cursor, since } = self;
-        sections.is_none() && cursor.is_none() && since.is_none()
+        let Self { sections, task: _, topic, max_tokens: _, cursor, since } = self;
+        sections.is_none() && topic.is_none() && cursor.is_none() && since.is_none()
     }
 }
 
@@ -39,6 +43,7 @@ enum Section {
     Anchors,
     Lessons,
     Notes,
+    Topics,
     Sessions,
 }
 
@@ -49,6 +54,7 @@ impl From<Section> for Kind {
             Section::Anchors => Self::Anchor,
             Section::Lessons => Self::Lesson,
             Section::Notes => Self::Note,
+            Section::Topics => Self::Topic,
             Section::Sessions => Self::SessionRow,
         }
     }
@@ -85,6 +91,13 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         .into_iter()
         .map(|live| LiveSession { client: live.client.to_string() })
         .collect();
+    let refused = |refusal: Refusal| ToolError::Caller(format!("failed to load: {refusal}"));
+    if let Some(name) = &params.topic {
+        find_topic(&view.memory, name).map_err(refused)?;
+    }
+    let key = session_key(&context.session);
+    let topic = params.topic.as_deref().or_else(|| view.memory.bound(&key));
+    let gone = view.gone_files(topic).await;
     let tail = context.session.remarks(&context.daemon, &view).await;
     let (settings, reader, now) = (
         budgets::project_settings(&view.memory, &context.daemon.config),
@@ -99,6 +112,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             chars_max: Some(limits::ANSWER_CHARS_MAX),
             tokens_max: Some(params.max_tokens.unwrap_or_else(|| settings.load_tokens())),
             task: params.task.as_deref(),
+            topic,
+            gone: &gone,
             tight: settings.project_budget().is_tight(view.memory.totals().note_tokens),
             cursor: params.cursor.as_deref(),
             reader: &reader,
@@ -110,7 +125,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             last: &tail,
         },
     )
-    .map_err(|refusal| ToolError::Caller(format!("failed to load: {refusal}")))?;
+    .map_err(refused)?;
     context.session.set_revision_seen(view.memory.revision());
     if let Some(project) = &view.project {
         project.mark_shown(load.notices_shown);
@@ -128,6 +143,8 @@ pub(crate) fn load_text(memory: &Memory, name: &str, project: Option<&OpenProjec
         chars_max: Some(limits::ANSWER_CHARS_MAX),
         tokens_max: None,
         task: None,
+        topic: None,
+        gone: &BTreeSet::new(),
         tight: false,
         cursor: None,
         reader: &Reader::anyone(),

@@ -26,6 +26,8 @@ fn with_load<T>(live: &[LiveSession], see: impl FnOnce(&LoadView<'_>) -> T) -> T
         chars_max: None,
         tokens_max: Some(2_500),
         task: None,
+        topic: None,
+        gone: &BTreeSet::new(),
         tight: false,
         cursor: None,
         reader: &Reader::session(me()),
