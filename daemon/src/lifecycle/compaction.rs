@@ -4,12 +4,14 @@ use anchord_memory::lifecycle::Answer;
 use anchord_memory::render::lifecycle::{SessionView, Told, compaction_instructions, restored};
 
 use super::{Call, HookError, context};
-use crate::clock;
 use crate::sessions::View;
+use crate::{clock, secrets};
 
-/// What is noted is staged; the summary is told what it must keep.
+/// What is noted is staged, and a conversation without a topic gets one, since it is long; the summary is told what it
+/// must keep.
 pub(super) async fn begins(call: &Call<'_>, messages: Option<u32>) -> Result<Answer, HookError> {
     call.stage_noted().await?;
+    call.stage_history(None, true).await?;
     // What the context held goes: it may be shown again, and a load has to give all of it.
     call.session.set_injected(None);
     call.threads().with(&call.name, |thread| {
@@ -27,8 +29,24 @@ pub(super) async fn ended(
     summary: Option<&str>,
     messages: Option<u32>,
 ) -> Result<Answer, HookError> {
-    call.threads().with(&call.name, |thread| thread.rebuilt.clear());
-    let _ = (summary, messages);
+    let before = call.threads().with(&call.name, |thread| {
+        thread.rebuilt.clear();
+        thread.messages.take()
+    });
+    let counts = match (before, messages) {
+        (Some(before), Some(after)) => format!(" {before}→{after} messages"),
+        (None, Some(after)) => format!(" to {after} messages"),
+        (_, None) => String::new(),
+    };
+    let said = match summary.map(secrets::keepable) {
+        Some(summary) if !summary.trim().is_empty() => {
+            format!(", in the client's words: {}", summary.trim())
+        }
+        _ => String::new(),
+    };
+    if !(counts.is_empty() && said.is_empty()) {
+        call.stage_history(Some(format!("Compacted{counts}{said}")), true).await?;
+    }
     Ok(Answer::Nothing)
 }
 

@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use anchord_memory::guide::CheckpointMode;
-use anchord_memory::{Captured, Memory, plan_capture};
+use anchord_memory::{
+    Captured, Change, HistoryLine, Memory, Provenance, Refusal, Staged, TopicPart, plan_bind,
+    plan_capture, plan_checkpoint, topic_named_after,
+};
 
 use super::threads::Name;
 use super::{Call, HookError};
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided};
-use crate::sessions::{BindError, Session};
+use crate::sessions::{BindError, Session, session_key};
 use crate::{budgets, clock};
 
 impl Call<'_> {
@@ -34,6 +37,30 @@ impl Call<'_> {
     /// Makes what is noted outlive the daemon.
     pub(super) async fn stage_noted(&self) -> Result<(), HookError> {
         Ok(stage(self.daemon, &self.name, &self.session).await?)
+    }
+
+    /// Stages a line for the history of the conversation's topic, and binds the conversation to one if it has none and
+    /// `binds`. Without a topic there is no history to write.
+    pub(super) async fn stage_history(
+        &self,
+        line: Option<String>,
+        binds: bool,
+    ) -> Result<(), HookError> {
+        let memory = self.session.view(self.daemon).await?.memory;
+        let key = session_key(&self.session);
+        if only_shows(self.daemon, &memory) || (!binds && memory.bound(&key).is_none()) {
+            return Ok(());
+        }
+        let decide = || -> Decide<Memory> {
+            let (session, key, line) = (Arc::clone(&self.session), key.clone(), line.clone());
+            Box::new(move |memory, now| {
+                let changes = history(memory, &session.provenance(now), &key, line.as_deref());
+                let changes = changes.map_err(|refusal| refusal.to_string())?;
+                Ok(Decided { changes, reply: String::new() })
+            })
+        };
+        self.session.write(self.daemon, None, "thread", decide).await?;
+        Ok(())
     }
 }
 
@@ -103,4 +130,23 @@ async fn write(
     };
     session.write(daemon, None, "capture", decide).await?;
     Ok(true)
+}
+
+/// The binding that a conversation wants, and a line for its topic.
+fn history(
+    memory: &Memory,
+    by: &Provenance,
+    key: &str,
+    line: Option<&str>,
+) -> Result<Vec<Change>, Refusal> {
+    let named = topic_named_after(key, by.time);
+    let topic = memory.bound(key).unwrap_or(&named);
+    let mut changes = plan_bind(memory, key, Some(topic))?.changes;
+    if let Some(line) = line {
+        let history = vec![HistoryLine::new(line)];
+        let part = TopicPart { name: Some(topic.to_owned()), history, ..TopicPart::default() };
+        let part = Staged { topics: vec![part], ..Staged::default() };
+        changes.extend(plan_checkpoint(memory, by, part)?.changes);
+    }
+    Ok(changes)
 }

@@ -6,6 +6,7 @@ use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
 
 use super::stage_silent;
+use crate::clock;
 use crate::sessions::{self, Sure};
 use crate::testing::{Shim, World};
 
@@ -123,6 +124,15 @@ async fn told(world: &World, events: &[Value]) -> String {
 /// What the next session loads.
 async fn loaded(world: &World) -> String {
     world.shim().await.call("memory_load", json!({})).await
+}
+
+/// The one topic there is besides the project's own.
+async fn topic(world: &World) -> String {
+    let mut shim = world.shim().await;
+    let topics = shim.call("memory_load", json!({"sections": ["topics"]})).await;
+    let name = topics.split_whitespace().find(|word| word.starts_with("session-")).unwrap();
+    let name = name.trim_end_matches(':').replace("DAY", &clock::now().date());
+    shim.call("memory_load", json!({"topic": name})).await
 }
 
 /// The work of a session that calls no tool.
@@ -255,6 +265,39 @@ async fn a_compaction_is_told_what_to_keep_and_gives_it_back() {
     told(&world, &[event("PostCompact", "a", &json!({"compact_summary": "Tabs."}))]).await;
     let load = shim.call("memory_load", json!({})).await;
     assert!(load.starts_with("Memory of demo"), "the context is empty, so all of it: {load}");
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_compacted_has_a_topic_and_keeps_it_when_it_goes_on() {
+    let world = World::new().await;
+    told(&world, &work("a")).await;
+    let secret = "The key is ghp_16C7e42F292c6912E7710c838347Ae178B4a. Tabs work.";
+    let summary = format!("<analysis>Hm.</analysis><summary>{secret}</summary>");
+    let compaction = [
+        event("PreCompact", "a", &json!({"trigger": "auto"})),
+        started("a", "compact"),
+        event("PostCompact", "a", &json!({"compact_summary": summary})),
+        ended("a"),
+    ];
+    told(&world, &compaction).await;
+    let start = context(&told(&world, &[started("a", "resume")]).await);
+    assert!(start.contains("session-20"), "the same thread has its topic: {start}");
+    let load = topic(&world).await;
+    assert!(load.contains("Compacted, in the client's words: The key is"), "{load}");
+    assert!(load.contains("Session ended. Asked: make the parser accept tabs"), "{load}");
+    assert!(!load.contains("ghp_16C7") && !load.contains("Hm."), "{load}");
+    assert!(!load.contains("ended without saving"), "nothing to look at again: {load}");
+}
+
+#[tokio::test]
+async fn messages_are_counted_where_the_client_does() {
+    let world = World::new().await;
+    let about = |name: &str, messages: u32| json!({"hook_event_name": name, "session_key": "k", "message_count": messages});
+    world.hook("openclaw", &about("before_compaction", 280)).await;
+    world.hook("openclaw", &about("after_compaction", 45)).await;
+    world.hook("openclaw", &about("session_end", 45)).await;
+    let load = topic(&world).await;
+    assert!(load.contains("Compacted 280→45 messages"), "{load}");
 }
 
 #[tokio::test]
