@@ -54,6 +54,9 @@ pub const LOG_FILES_MAX: usize = 7;
 /// Bytes written to one day's log file; the rest of the day is not logged.
 pub const LOG_FILE_BYTES_MAX: u64 = 64 << 20;
 
+/// Lines that wait to be written to it; with more the log loses some. Room for all of them is taken at the start.
+pub const LOG_LINES_QUEUED_MAX: usize = 4_096;
+
 /// Jobs of one session that wait for a project's owner; a session with more waits itself.
 pub const QUEUE_LANE_JOBS_MAX: usize = 32;
 
@@ -84,6 +87,9 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Characters of an agent's thread id that name its session.
 pub const THREAD_ID_CHARS_MAX: usize = 64;
+
+/// Topics that the list of resources names.
+pub const RESOURCES_LISTED_MAX: usize = 20;
 
 /// Characters of the key under which a thread's topic is kept.
 pub const SESSION_KEY_CHARS_MAX: usize = 200;

@@ -1,6 +1,7 @@
 //! Changes: what a journal entry says happened. Applying them in order gives the memory.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,9 @@ use crate::staged::Staged;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// A record's new version, whole. The version before it stays readable by (id, version).
-    Put(Box<Record>),
+    /// A record's new version, whole. The version before it stays readable by (id, version). Shared with
+    /// the memory that it is applied to.
+    Put(Arc<Record>),
     /// A session staged something more.
     Stage {
         /// The session that staged.
@@ -92,7 +94,7 @@ impl Change {
     }
 
     /// The record this writes, if it writes one.
-    pub fn record(&self) -> Option<&Record> {
+    pub fn record(&self) -> Option<&Arc<Record>> {
         match self {
             Self::Put(record) => Some(record),
             _ => None,

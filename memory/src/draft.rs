@@ -4,6 +4,7 @@
 //! ends as it began; that makes a repeated write change nothing.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::change::{Change, Counts};
 use crate::ids::{Kind, RecordId, Revision, Version};
@@ -184,14 +185,18 @@ impl<'a> Draft<'a> {
         self.stand(record.id, Standing::Forgotten, origin);
     }
 
-    /// Whether a note goes into one that is there.
-    pub(crate) fn has_twin(&self, new: &NewNote, origin: &Provenance) -> bool {
-        self.note_twin(&new.note(&origin.session)).is_some()
+    /// Notes and bytes of text that a note adds to what is kept: one that goes into one that is there adds no note.
+    pub(crate) fn more(&self, new: &NewNote, origin: &Provenance) -> (u64, u64) {
+        let bytes = new.text_bytes() as u64;
+        match self.note_twin(&new.note(&origin.session)).and_then(|twin| twin.note()) {
+            None => (1, bytes),
+            Some(before) => (0, bytes.saturating_sub(before.text_bytes() as u64)),
+        }
     }
 
     fn note_twin(&self, note: &Note) -> Option<&Record> {
         let key = MergeKey::note(&note.scope, note.key.as_deref(), &note.content);
-        let same = |record: &&std::sync::Arc<Record>| {
+        let same = |record: &&Arc<Record>| {
             note.key.is_some() || record.note().is_some_and(|kept| kept.content == note.content)
         };
         self.head.keyed(&key).find(same).map(|record| &**record)
@@ -211,7 +216,7 @@ impl<'a> Draft<'a> {
             body,
         };
         record.revision = self.revision(&record);
-        self.head.put(record);
+        self.head.put(Arc::new(record));
         self.touched.insert(id);
         id
     }
@@ -280,7 +285,7 @@ impl<'a> Draft<'a> {
             body,
         };
         record.revision = self.revision(&record);
-        self.head.put(record);
+        self.head.put(Arc::new(record));
         self.touched.insert(id);
     }
 
@@ -307,7 +312,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn finish(self) -> Written {
-        let changes = self.changed().map(|record| Change::Put(Box::new(record.clone()))).collect();
+        let changes = self.changed().cloned().map(Change::Put).collect();
         Written {
             changes,
             added: self.added(),
@@ -318,7 +323,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The records that are not as they were. One that was made and swallowed by the same write never was.
-    fn changed(&self) -> impl Iterator<Item = &Record> {
+    fn changed(&self) -> impl Iterator<Item = &Arc<Record>> {
         self.touched.iter().filter_map(|id| {
             let record = self.head.record(*id)?;
             let changed = match self.base.record(*id) {
@@ -328,7 +333,7 @@ impl<'a> Draft<'a> {
                         != (&record.body, record.standing, &record.tags, record.pinned)
                 }
             };
-            changed.then_some(&**record)
+            changed.then_some(record)
         })
     }
 

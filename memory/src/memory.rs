@@ -109,14 +109,12 @@ impl Memory {
 
     /// How many of these are active, and the tokens of their budget that they take.
     pub fn own_usage(&self, reader: &Reader) -> (u64, u64) {
-        let active = self.own_notes(reader).filter(|record| record.standing.is_active());
-        active.filter_map(|record| record.note()).fold((0, 0), |(notes, tokens), note| {
-            (notes + 1, tokens + u64::from(note.budget_tokens()))
-        })
+        let usage = reader.own_sessions().map(|session| self.index.private_usage(session));
+        usage.fold((0, 0), |all, more| (all.0 + more.0, all.1 + more.1))
     }
 
-    /// Sessions that keep something for themselves.
-    pub fn private_sessions(&self) -> impl Iterator<Item = &SessionId> {
+    /// Sessions that keep something for themselves, each with the clients that wrote it.
+    pub fn private_sessions(&self) -> impl Iterator<Item = (&SessionId, &str)> {
         self.index.private_sessions()
     }
 
@@ -254,7 +252,7 @@ impl Memory {
     }
 
     /// Puts a record's new version in the place of the one before it.
-    pub(crate) fn put(&mut self, record: Record) {
+    pub(crate) fn put(&mut self, record: Arc<Record>) {
         self.last_number = self.last_number.max(record.id.number);
         if let Body::SessionRow(row) = &record.body {
             self.session_rows = self.session_rows.max(row.number);
@@ -263,7 +261,7 @@ impl Memory {
             self.index.remove(before);
         }
         self.index.insert(&record);
-        self.records.insert(record.id, Arc::new(record));
+        self.records.insert(record.id, record);
     }
 
     /// Keeps the numbers of a version that was purged.
@@ -273,14 +271,23 @@ impl Memory {
         self.purged.insert(purged.id, Arc::new(purged));
     }
 
+    /// Brings the search index up to a record that is about to be put. Reading a text costs more than all else, and
+    /// many writes change none: what compaction sets aside is found by the words it was found by.
+    fn index_text(&mut self, record: &Record) {
+        let new = document(record);
+        let old = self.records.get(&record.id).and_then(|before| document(before));
+        match new {
+            new if new == old => {}
+            Some(new) => self.search.insert(&new),
+            None => self.search.remove(record.id),
+        }
+    }
+
     fn apply_one(&mut self, change: &Change) {
         match change {
             Change::Put(record) => {
-                match document(record) {
-                    Some(document) => self.search.insert(&document),
-                    None => self.search.remove(record.id),
-                }
-                self.put(Record::clone(record));
+                self.index_text(record);
+                self.put(Arc::clone(record));
             }
             Change::Stage { session, part } => {
                 let mut staged =
@@ -344,7 +351,7 @@ impl Restore {
 
     /// Adds a record at its newest version.
     pub fn record(&mut self, record: Record) {
-        self.0.put(record);
+        self.0.put(Arc::new(record));
     }
 
     /// Adds a session's staged work.
@@ -458,3 +465,6 @@ impl Memory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,6 +30,8 @@ pub fn plan_keep(
     let before = stored_row(&draft, session).map(|(_, row)| row);
     let captured = captured(staged, before.as_ref());
     if !staged.has_work() {
+        // A topic's history may have been told by rule, too.
+        draft.fold(staged, &origin);
         if let Some(captured) = captured {
             let (started, ended) = captured.times();
             let row = Row {

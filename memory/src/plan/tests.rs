@@ -1,5 +1,7 @@
 //! What each planner decides, and the laws of folding.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::{Save, find, plan_adopt, plan_checkpoint, plan_forget, plan_keep, plan_save};
@@ -216,7 +218,7 @@ fn an_archived_record_that_is_written_again_is_active() {
         let of = record.id;
         record.standing = Standing::Archived;
         record.version = record.version.next();
-        memory.apply(Seq(9), &[Change::Put(Box::new(record))]);
+        memory.apply(Seq(9), &[Change::Put(Arc::new(record))]);
         assert_eq!((bodies(&memory).len(), memory.totals().archived), (0, 1));
         save(&mut memory, &origin("two", 2), part);
         assert_eq!(memory.record(of).unwrap().version, Version(3));

@@ -1,5 +1,7 @@
 //! What goes, what stays, and what may not come back.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::testing::{anchor, apply, blueprint, lesson, lessons, origin, save};
 use crate::{
@@ -134,8 +136,7 @@ fn a_text_that_stands_in_other_records_is_named_and_stays() {
         let part = lessons([lesson(&format!("lesson of day {day}, about {day}"), &detail)]);
         let revision = memory.revision();
         save(&mut memory, &origin("s", day), part);
-        let new =
-            memory.written_since(revision).map(|record| Change::Put(Box::new((**record).clone())));
+        let new = memory.written_since(revision).map(|record| Change::Put(Arc::clone(record)));
         journal.push((new.collect(), None));
     }
     let (_, purge) = purged(&journal, &["l1"], None);
@@ -236,4 +237,32 @@ fn an_import_of_notes_leaves_out_what_was_purged() {
 fn what_is_not_there_is_told() {
     let (_, purge) = purged(&written(), &["n77"], None);
     assert_eq!(purge.missing().map(|id| id.to_string()).collect::<Vec<_>>(), ["n77"]);
+}
+
+#[test]
+fn what_another_session_staged_under_the_same_key_stays() {
+    let fact = |content: &str| NewNote {
+        key: Some("port".to_owned()),
+        content: content.to_owned(),
+        ..NewNote::default()
+    };
+    let mut memory = Memory::default();
+    let mut journal = Journal::new();
+    let mut write = |memory: &mut Memory, changes: Vec<Change>| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, None));
+    };
+    let plan = plan_notes(&memory, &origin("one", 1), vec![Ok(fact("the secret port"))]).unwrap();
+    write(&mut memory, plan.changes);
+    for (session, content) in [("two", "another port"), ("three", "it is the secret port")] {
+        let part = Staged { notes: vec![fact(content)], ..Staged::default() };
+        let plan = plan_checkpoint(&memory, &origin(session, 2), part).unwrap();
+        write(&mut memory, plan.changes);
+    }
+    let (after, purge) = purged(&journal, &["n1"], None);
+    assert_eq!(purge.staged(), 1);
+    let memory = replayed(&after);
+    let staged =
+        |session: &str| memory.staged_by(&crate::SessionId::new(session)).unwrap().notes.len();
+    assert_eq!((staged("two"), staged("three")), (1, 0));
 }

@@ -1,6 +1,7 @@
 //! A value is planted in every kind of record, purged, and looked for in every file of the instance.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -180,7 +181,7 @@ async fn a_scan_names_records_and_kinds_and_never_the_value() {
         if let anchord_memory::Body::Lesson(lesson) = &mut record.body {
             lesson.detail = planted;
         }
-        let changes = vec![Change::Put(Box::new(record))];
+        let changes = vec![Change::Put(Arc::new(record))];
         Ok(crate::project::Decided { changes, reply: String::new() })
     });
     open.owner.write(None, None, "test", decide).await.unwrap();

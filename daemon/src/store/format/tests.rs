@@ -51,7 +51,7 @@ fn entry() -> Entry<Change> {
         session: Some(SessionId::new("01JD")),
         call: Some(Call { instance: Arc::from("5e2c"), number: 12, acknowledged: 11 }),
         operation: Cow::Borrowed("save"),
-        changes: vec![Change::Put(Box::new(record))],
+        changes: vec![Change::Put(Arc::new(record))],
         reply: Some("saved: 1 anchor, revision 3".to_owned()),
     }
 }
