@@ -214,6 +214,8 @@ pub const PROMPT_RECORD_CHARS_MAX: usize = 320;
 pub const COMPACTION_CHARS_MAX: usize = 1_500;
 /// What comes back after a compaction, with its frame.
 pub const RESTORED_CHARS_MAX: usize = 4_000;
+/// The topic in that.
+pub const RESTORED_TOPIC_CHARS_MAX: usize = 1_500;
 /// What a subagent is given at its start, with its frame.
 pub const SUBAGENT_CHARS_MAX: usize = 1_500;
 /// Clauses of a prompt for which memory is searched.
