@@ -54,6 +54,9 @@ pub const LOG_FILES_MAX: usize = 7;
 /// Bytes written to one day's log file; the rest of the day is not logged.
 pub const LOG_FILE_BYTES_MAX: u64 = 64 << 20;
 
+/// Lines that wait to be written to it; with more the log loses some. Room for all of them is taken at the start.
+pub const LOG_LINES_QUEUED_MAX: usize = 4_096;
+
 /// Jobs of one session that wait for a project's owner; a session with more waits itself.
 pub const QUEUE_LANE_JOBS_MAX: usize = 32;
 
@@ -84,6 +87,9 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Characters of an agent's thread id that name its session.
 pub const THREAD_ID_CHARS_MAX: usize = 64;
+
+/// Characters of the key under which a thread's topic is kept.
+pub const SESSION_KEY_CHARS_MAX: usize = 200;
 
 /// A project that no session uses is closed after this.
 pub const PROJECT_IDLE_AFTER: Duration = Duration::from_mins(1);
@@ -148,3 +154,20 @@ pub const RETRIEVAL_PAGE_LINES_MAX: usize = 10_000;
 
 /// How long a reader that follows the retrieval log is kept waiting before it has to ask again.
 pub const RETRIEVAL_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// Conversations of which hooks have told and that the daemon remembers something between two events of; the one
+/// that was silent longest goes.
+pub const THREADS_MAX: usize = 256;
+
+/// Events of one conversation that are told apart from doubles.
+pub const EVENTS_SEEN_MAX: usize = 64;
+
+/// The same event of the same conversation within this time is a double: plugin and settings both have the hook.
+pub const DOUBLE_WITHIN: Duration = Duration::from_secs(10);
+
+/// Names of fields and events that a client has and this build does not know; each is logged once.
+pub const UNKNOWN_NAMES_MAX: usize = 256;
+
+/// Processes above a hook, shells not counted, that may be the agent's: a launcher may be between. Few, since an agent
+/// that another one started has that one above it.
+pub const HOOK_ANCESTORS_MAX: usize = 2;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anchord_memory::Timestamp;
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, Metadata, Subscriber};
-use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::filter::{FilterFn, Targets};
 use tracing_subscriber::fmt::MakeWriter;
@@ -19,7 +19,7 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::clock;
-use crate::limits::{LOG_FILE_BYTES_MAX, LOG_FILES_MAX};
+use crate::limits::{LOG_FILE_BYTES_MAX, LOG_FILES_MAX, LOG_LINES_QUEUED_MAX};
 use crate::secrets;
 
 /// The environment variable that sets what of ours is logged: a level, or `target=level` separated
@@ -65,7 +65,9 @@ pub fn start(directory: &Path, filter: Option<&str>) -> Result<Logs, LogsError> 
         .max_log_files(LOG_FILES_MAX)
         .build(directory)
         .map_err(|source| LogsError::Directory { directory: directory.to_owned(), source })?;
-    let (writer, guard) = NonBlocking::new(Capped::new(files, LOG_FILE_BYTES_MAX, clock::now));
+    let (writer, guard) = NonBlockingBuilder::default()
+        .buffered_lines_limit(LOG_LINES_QUEUED_MAX)
+        .finish(Capped::new(files, LOG_FILE_BYTES_MAX, clock::now));
     subscriber(filter, writer).try_init()?;
     Ok(Logs(guard))
 }

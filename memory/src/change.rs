@@ -1,6 +1,7 @@
 //! Changes: what a journal entry says happened. Applying them in order gives the memory.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,9 @@ use crate::staged::Staged;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// A record's new version, whole. The version before it stays readable by (id, version).
-    Put(Box<Record>),
+    /// A record's new version, whole. The version before it stays readable by (id, version). Shared with
+    /// the memory that it is applied to.
+    Put(Arc<Record>),
     /// A session staged something more.
     Stage {
         /// The session that staged.
@@ -42,6 +44,14 @@ pub enum Change {
         client: Option<String>,
         /// Replaces what was configured.
         settings: Settings,
+    },
+    /// A thread of an agent's has a topic, and has it again tomorrow.
+    Bind {
+        /// The agent's client and its own name for the conversation, or the session's id.
+        key: String,
+        /// The topic's name; none when the thread has no topic any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        topic: Option<String>,
     },
     /// Stands where a record's version stood whose content was purged.
     Purged(Box<Purged>),
@@ -78,12 +88,13 @@ impl Change {
             Self::Stage { .. }
             | Self::Unstage { .. }
             | Self::Adopt { .. }
-            | Self::Configure { .. } => false,
+            | Self::Configure { .. }
+            | Self::Bind { .. } => false,
         }
     }
 
     /// The record this writes, if it writes one.
-    pub fn record(&self) -> Option<&Record> {
+    pub fn record(&self) -> Option<&Arc<Record>> {
         match self {
             Self::Put(record) => Some(record),
             _ => None,
@@ -135,6 +146,9 @@ pub struct Counts {
     /// Of notes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub notes: u32,
+    /// Of topics.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub topics: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
@@ -150,6 +164,7 @@ impl fmt::Display for Counts {
             (Kind::Anchor, self.anchors),
             (Kind::Lesson, self.lessons),
             (Kind::Note, self.notes),
+            (Kind::Topic, self.topics),
         ]
         .into_iter()
         .filter(|(_, count)| *count > 0)

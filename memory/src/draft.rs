@@ -4,6 +4,7 @@
 //! ends as it began; that makes a repeated write change nothing.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::change::{Change, Counts};
 use crate::ids::{Kind, RecordId, Revision, Version};
@@ -14,6 +15,7 @@ use crate::note::{NewNote, Note};
 use crate::plan::KeptBlueprint;
 use crate::record::{Anchor, Blueprint, Body, Lesson, Provenance, Record, Standing};
 use crate::staged::Staged;
+use crate::topic::{Topic, TopicPart};
 
 pub(crate) struct Draft<'a> {
     base: &'a Memory,
@@ -68,6 +70,9 @@ impl<'a> Draft<'a> {
         }
         for note in &staged.notes {
             self.note(note, origin);
+        }
+        for part in &staged.topics {
+            self.topic(part, origin);
         }
     }
 
@@ -151,6 +156,21 @@ impl<'a> Draft<'a> {
         id
     }
 
+    /// One topic for each name; it is spelt as it was first.
+    pub(crate) fn topic(&mut self, part: &TopicPart, origin: &Provenance) {
+        let mut new = Topic { name: part.topic().to_owned(), ..Topic::default() };
+        new.take_in(part);
+        match self.twin(&Body::Topic(new.clone())) {
+            Some((id, Body::Topic(mut stored))) => {
+                stored.take_in(part);
+                self.merge(id, Body::Topic(stored), origin);
+            }
+            _ => {
+                self.create(Body::Topic(new), origin);
+            }
+        }
+    }
+
     /// Makes a note another session's. Where that has the same fact or text already, the one that was written last
     /// stays and the other is forgotten.
     pub(crate) fn take_over(&mut self, record: &Record, note: Note, origin: &Provenance) {
@@ -176,7 +196,7 @@ impl<'a> Draft<'a> {
 
     fn note_twin(&self, note: &Note) -> Option<&Record> {
         let key = MergeKey::note(&note.scope, note.key.as_deref(), &note.content);
-        let same = |record: &&std::sync::Arc<Record>| {
+        let same = |record: &&Arc<Record>| {
             note.key.is_some() || record.note().is_some_and(|kept| kept.content == note.content)
         };
         self.head.keyed(&key).find(same).map(|record| &**record)
@@ -196,7 +216,7 @@ impl<'a> Draft<'a> {
             body,
         };
         record.revision = self.revision(&record);
-        self.head.put(record);
+        self.head.put(Arc::new(record));
         self.touched.insert(id);
         id
     }
@@ -265,7 +285,7 @@ impl<'a> Draft<'a> {
             body,
         };
         record.revision = self.revision(&record);
-        self.head.put(record);
+        self.head.put(Arc::new(record));
         self.touched.insert(id);
     }
 
@@ -284,6 +304,7 @@ impl<'a> Draft<'a> {
                 Kind::Anchor => added.anchors += 1,
                 Kind::Lesson => added.lessons += 1,
                 Kind::Note => added.notes += 1,
+                Kind::Topic => added.topics += 1,
                 Kind::SessionRow => {}
             }
         }
@@ -291,7 +312,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn finish(self) -> Written {
-        let changes = self.changed().map(|record| Change::Put(Box::new(record.clone()))).collect();
+        let changes = self.changed().cloned().map(Change::Put).collect();
         Written {
             changes,
             added: self.added(),
@@ -302,7 +323,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The records that are not as they were. One that was made and swallowed by the same write never was.
-    fn changed(&self) -> impl Iterator<Item = &Record> {
+    fn changed(&self) -> impl Iterator<Item = &Arc<Record>> {
         self.touched.iter().filter_map(|id| {
             let record = self.head.record(*id)?;
             let changed = match self.base.record(*id) {
@@ -312,7 +333,7 @@ impl<'a> Draft<'a> {
                         != (&record.body, record.standing, &record.tags, record.pinned)
                 }
             };
-            changed.then_some(&**record)
+            changed.then_some(record)
         })
     }
 

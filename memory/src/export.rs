@@ -71,6 +71,12 @@ fn item(record: &Record) -> Value {
             "pinned": record.pinned,
             "timestamp": timestamp,
         }),
+        Body::Topic(topic) => json!({
+            "id": record.id.to_string(),
+            "name": topic.name,
+            "status": topic.status,
+            "timestamp": timestamp,
+        }),
         Body::SessionRow(row) => json!({
             "session_id": row.session.to_string(),
             "started_at": row.started.iso(),
@@ -115,6 +121,7 @@ pub fn markdown(memory: &Memory, project: &str, now: Timestamp) -> String {
         (Kind::Anchor, "## Anchors"),
         (Kind::Note, "## Notes"),
         (Kind::Lesson, "## Lessons"),
+        (Kind::Topic, "## Topics"),
         (Kind::SessionRow, "## Sessions"),
     ] {
         let parts: Vec<String> = memory.active_of(kind).map(|record| part(record, now)).collect();
@@ -153,6 +160,7 @@ fn part(record: &Record, now: Timestamp) -> String {
             let expired = if note.is_expired(now) { "[EXPIRED] " } else { "" };
             format!("- {expired}{}", item::whole(record))
         }
+        Body::Topic(_) => format!("- {}", item::whole(record)),
         Body::SessionRow(row) => {
             let summary = row.summary.replace('\n', "\n  ");
             format!("- {id} {}: {summary}", row.ended.date())

@@ -12,6 +12,7 @@ pub const WHERE_IT_GOES: &str = "\
 | settled and lasting: architecture, schema, decision, convention, dependency; kept verbatim, replaced only on purpose | **blueprint** |
 | learned from a failure | **lesson** (summary, detail, files) |
 | where some code is and why it matters; never the code itself | **anchor** (file, lines, concept) |
+| how a thread of work stands, and its open questions | **topic** (status, decisions pending or decided, history, active files) |
 | anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |
 ";
 

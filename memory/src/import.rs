@@ -84,6 +84,7 @@ pub fn plan_import(
             ended: origin.time,
             summary: row.summary.clone(),
             on_behalf: false,
+            captured: None,
             added: row.added,
         };
         put_row(&mut draft, row, &origin);
@@ -212,11 +213,12 @@ fn keep_pending(
             ended: origin.time,
             summary: summary.unwrap_or_else(|| format!("Staged {kept}.")),
             on_behalf: true,
+            captured: None,
             added: Counts {
                 blueprints: after.blueprints - before.blueprints,
                 anchors: after.anchors - before.anchors,
                 lessons: after.lessons - before.lessons,
-                notes: 0,
+                ..Counts::default()
             },
         },
         origin,

@@ -11,6 +11,7 @@ use crate::ids::{Kind, RecordId, Revision, SessionId};
 use crate::note::{Note, Scope};
 use crate::record::{Body, Category, Record, Standing};
 use crate::render;
+use crate::topic::topic_key;
 
 /// What two records that merge have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +26,8 @@ pub(crate) enum MergeKey {
     Fact(Scope, Arc<str>),
     /// Who sees it, and a hash of its content, which is compared as well.
     Note(Scope, u64),
+    /// The folded name.
+    Topic(Arc<str>),
     /// The session; a row that stands for folded ones has no key.
     SessionRow(SessionId),
 }
@@ -39,6 +42,7 @@ impl MergeKey {
             Body::Anchor(anchor) => Some(Self::Anchor(anchor.file.as_str().into())),
             Body::Lesson(lesson) => Some(Self::Lesson(lesson.key().into())),
             Body::Note(note) => Some(Self::note(&note.scope, note.key.as_deref(), &note.content)),
+            Body::Topic(topic) => Some(Self::Topic(topic_key(&topic.name).into())),
             Body::SessionRow(row) if row.folded > 0 => None,
             Body::SessionRow(row) => Some(Self::SessionRow(row.session.clone())),
         }
@@ -66,6 +70,8 @@ pub struct Totals {
     pub lessons: u64,
     /// Active notes of the project.
     pub notes: u64,
+    /// Active topics.
+    pub topics: u64,
     /// Active session rows.
     pub rows: u64,
     /// Archived records of any kind.
@@ -88,13 +94,14 @@ impl Totals {
             Kind::Anchor => self.anchors,
             Kind::Lesson => self.lessons,
             Kind::Note => self.notes,
+            Kind::Topic => self.topics,
             Kind::SessionRow => self.rows,
         }
     }
 
     /// Active records of all kinds.
     pub fn active(&self) -> u64 {
-        self.blueprints + self.anchors + self.lessons + self.notes + self.rows
+        self.blueprints + self.anchors + self.lessons + self.notes + self.topics + self.rows
     }
 
     fn of_mut(&mut self, kind: Kind) -> &mut u64 {
@@ -103,6 +110,7 @@ impl Totals {
             Kind::Anchor => &mut self.anchors,
             Kind::Lesson => &mut self.lessons,
             Kind::Note => &mut self.notes,
+            Kind::Topic => &mut self.topics,
             Kind::SessionRow => &mut self.rows,
         }
     }

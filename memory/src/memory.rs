@@ -14,6 +14,7 @@ use crate::record::{Body, Record, Standing};
 use crate::search::{Document, SearchIndex};
 use crate::settings::Settings;
 use crate::staged::Staged;
+use crate::topic::{Topic, topic_key};
 
 /// Everything a project remembers, at one journal entry. Maps share structure between clones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,11 +29,21 @@ pub struct Memory {
     notices: OrdMap<NoticeId, Arc<Notice>>,
     imports: OrdMap<(String, String), u32>,
     settings: OrdMap<Option<String>, Arc<Settings>>,
+    bindings: OrdMap<String, Bound>,
     purged: OrdMap<RecordId, Arc<Purged>>,
     tombstones: Arc<Tombstones>,
     index: Index,
     /// Of everything that is not forgotten. Follows entries, not drafts.
     search: SearchIndex,
+}
+
+/// The topic that a thread has.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Bound {
+    /// The topic's name; nothing need have been saved under it yet.
+    pub topic: String,
+    /// The entry that bound it.
+    pub seq: Seq,
 }
 
 impl Memory {
@@ -127,6 +138,53 @@ impl Memory {
         self.settings.iter().map(|(client, settings)| (client.as_deref(), settings))
     }
 
+    /// The topic with this name, active or archived.
+    pub fn topic(&self, name: &str) -> Option<&Arc<Record>> {
+        self.keyed(&MergeKey::Topic(topic_key(name).into())).next()
+    }
+
+    /// A topic as it will be when this session saves; `None` when there is none and nothing of it is staged.
+    pub fn topic_as_staged(&self, name: &str, session: &SessionId) -> Option<Topic> {
+        let key = topic_key(name);
+        let stored = self.topic(name).and_then(|record| record.topic()).cloned();
+        let staged = self.staged_by(session).into_iter().flat_map(|staged| &staged.topics);
+        staged.filter(|part| topic_key(part.topic()) == key).fold(stored, |topic, part| {
+            let mut topic = topic
+                .unwrap_or_else(|| Topic { name: part.topic().to_owned(), ..Topic::default() });
+            topic.take_in(part);
+            Some(topic)
+        })
+    }
+
+    /// All topics that are not forgotten, oldest first.
+    pub fn topics(&self) -> impl DoubleEndedIterator<Item = (&Arc<Record>, &Topic)> {
+        self.records_of(Kind::Topic).filter_map(|record| match &record.body {
+            Body::Topic(topic) if record.standing != Standing::Forgotten => Some((record, topic)),
+            _ => None,
+        })
+    }
+
+    /// The name of the topic that the thread with this key is bound to.
+    pub fn bound(&self, key: &str) -> Option<&str> {
+        self.bindings.get(key).map(|bound| bound.topic.as_str())
+    }
+
+    /// All bindings, by key.
+    pub fn bindings(&self) -> impl Iterator<Item = (&str, &Bound)> {
+        self.bindings.iter().map(|(key, bound)| (key.as_str(), bound))
+    }
+
+    /// One thread's binding, for a snapshot.
+    pub fn binding(&self, key: &str) -> Option<&Bound> {
+        self.bindings.get(key)
+    }
+
+    /// The records of one kind, whatever their standing, oldest first.
+    fn records_of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
+        let (first, last) = (RecordId { kind, number: 0 }, RecordId { kind, number: u64::MAX });
+        self.records.range(first..=last).map(|(_, record)| record)
+    }
+
     /// Shared records whose newest version was written after this revision, in the order of writing.
     pub fn written_since(&self, since: Revision) -> impl Iterator<Item = &Arc<Record>> {
         self.index.written_since(since).filter_map(|id| self.records.get(&id))
@@ -194,7 +252,7 @@ impl Memory {
     }
 
     /// Puts a record's new version in the place of the one before it.
-    pub(crate) fn put(&mut self, record: Record) {
+    pub(crate) fn put(&mut self, record: Arc<Record>) {
         self.last_number = self.last_number.max(record.id.number);
         if let Body::SessionRow(row) = &record.body {
             self.session_rows = self.session_rows.max(row.number);
@@ -203,7 +261,7 @@ impl Memory {
             self.index.remove(before);
         }
         self.index.insert(&record);
-        self.records.insert(record.id, Arc::new(record));
+        self.records.insert(record.id, record);
     }
 
     /// Keeps the numbers of a version that was purged.
@@ -213,14 +271,23 @@ impl Memory {
         self.purged.insert(purged.id, Arc::new(purged));
     }
 
+    /// Brings the search index up to a record that is about to be put. Reading a text costs more than all else, and
+    /// many writes change none: what compaction sets aside is found by the words it was found by.
+    fn index_text(&mut self, record: &Record) {
+        let new = document(record);
+        let old = self.records.get(&record.id).and_then(|before| document(before));
+        match new {
+            new if new == old => {}
+            Some(new) => self.search.insert(&new),
+            None => self.search.remove(record.id),
+        }
+    }
+
     fn apply_one(&mut self, change: &Change) {
         match change {
             Change::Put(record) => {
-                match document(record) {
-                    Some(document) => self.search.insert(&document),
-                    None => self.search.remove(record.id),
-                }
-                self.put(Record::clone(record));
+                self.index_text(record);
+                self.put(Arc::clone(record));
             }
             Change::Stage { session, part } => {
                 let mut staged =
@@ -242,6 +309,13 @@ impl Memory {
             }
             Change::Configure { client, settings } => {
                 self.settings.insert(client.clone(), Arc::new(settings.clone()));
+            }
+            Change::Bind { key, topic: Some(topic) } => {
+                let bound = Bound { topic: topic.clone(), seq: self.seq };
+                self.bindings.insert(key.clone(), bound);
+            }
+            Change::Bind { key, topic: None } => {
+                self.bindings.remove(key);
             }
             Change::Purged(purged) => self.put_purged(Purged::clone(purged)),
             Change::Tombstones { salt, digests, time } => {
@@ -277,7 +351,7 @@ impl Restore {
 
     /// Adds a record at its newest version.
     pub fn record(&mut self, record: Record) {
-        self.0.put(record);
+        self.0.put(Arc::new(record));
     }
 
     /// Adds a session's staged work.
@@ -298,6 +372,11 @@ impl Restore {
     /// Adds what is configured.
     pub fn settings(&mut self, client: Option<String>, settings: Settings) {
         self.0.settings.insert(client, Arc::new(settings));
+    }
+
+    /// Adds a thread's binding.
+    pub fn binding(&mut self, key: String, bound: Bound) {
+        self.0.bindings.insert(key, bound);
     }
 
     /// Adds a purged record at its newest version.
@@ -340,6 +419,17 @@ fn document(record: &Record) -> Option<Document<'_>> {
             let key = note.key.as_deref().unwrap_or_default();
             (vec![key, &note.summary, &note.content], Vec::new())
         }
+        Body::Topic(topic) => {
+            let decisions = topic.decisions.iter();
+            let decided = decisions
+                .flat_map(|it| std::iter::once(it.question.as_str()).chain(it.decided.as_deref()));
+            let history = topic.history.iter().map(|line| line.text.as_str());
+            let texts = [topic.name.as_str(), &topic.status].into_iter();
+            (
+                texts.chain(decided).chain(history).collect(),
+                topic.files.iter().map(String::as_str).collect(),
+            )
+        }
         Body::SessionRow(row) => (vec![&row.summary], Vec::new()),
     };
     Some(Document {
@@ -375,3 +465,6 @@ impl Memory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

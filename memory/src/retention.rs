@@ -12,7 +12,7 @@ use imbl::OrdMap;
 use crate::ids::{RecordId, Timestamp};
 use crate::limits::{IMPORTANCE, IMPORTANCE_MAX};
 use crate::note::ContentType;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Record};
 
 const MINUTE: f64 = 60.0 * 1000.0;
 const HOUR: f64 = 60.0 * MINUTE;
@@ -74,10 +74,11 @@ impl RetentionParts {
     }
 
     /// What a search multiplies a hit's score by: from 0.9 for the least worth keeping to 1 for the most, since
-    /// words say more than age does; half of that for what is archived, so that it ranks behind.
-    pub fn prior(&self, standing: Standing) -> f64 {
+    /// words say more than age does; half of that for what is archived and for what nobody wrote, so that it ranks
+    /// behind.
+    pub fn prior(&self, record: &Record) -> f64 {
         let prior = 0.9 + 0.1 * (self.score() / SCORE_HIGHEST).clamp(0.0, 1.0);
-        if standing.is_active() { prior } else { 0.5 * prior }
+        if record.standing.is_active() && !record.is_captured() { prior } else { 0.5 * prior }
     }
 }
 
@@ -114,7 +115,7 @@ fn content_type(record: &Record) -> ContentType {
         Body::Blueprint(_) => ContentType::Decision,
         Body::Anchor(_) => ContentType::Code,
         Body::Lesson(_) => ContentType::Error,
-        Body::SessionRow(_) => ContentType::Prose,
+        Body::Topic(_) | Body::SessionRow(_) => ContentType::Prose,
     }
 }
 
@@ -124,6 +125,7 @@ fn tokens_about(record: &Record) -> u32 {
         Body::Blueprint(blueprint) => blueprint.title.len() + blueprint.content.len(),
         Body::Anchor(anchor) => anchor.file.len() + anchor.concept.len(),
         Body::Lesson(lesson) => lesson.summary.len() + lesson.detail.len(),
+        Body::Topic(topic) => topic.text_bytes(),
         Body::SessionRow(row) => row.summary.len(),
     };
     u32::try_from(bytes / TOKEN_BYTES).unwrap_or(u32::MAX)

@@ -109,11 +109,12 @@ pub fn in_change(change: &Change) -> Vec<SecretKind> {
                 Body::Note(note) => note.key.as_deref().unwrap_or_default(),
                 Body::Blueprint(blueprint) => &blueprint.title,
                 Body::Lesson(lesson) => &lesson.summary,
-                Body::Anchor(_) | Body::SessionRow(_) => "",
+                Body::Anchor(_) | Body::Topic(_) | Body::SessionRow(_) => "",
             };
             texts::of_record(record).into_iter().map(|text| (name, text)).collect()
         }
         Change::Stage { part, .. } => texts::of_staged(part),
+        Change::Bind { topic, .. } => topic.iter().map(|name| ("", name.as_str())).collect(),
         _ => Vec::new(),
     };
     named.into_iter().flat_map(|(name, text)| scrub_named(name, text).removed).collect()

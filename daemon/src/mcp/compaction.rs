@@ -49,9 +49,7 @@ impl Context {
             let plan = Arc::clone(&plan);
             Box::new(move |memory, now| {
                 let applied = plan.apply(memory);
-                let mut after = memory.clone();
-                after.apply(memory.seq(), &applied.changes);
-                let reply = reply(&after, &applied.outcome, now);
+                let reply = reply(memory, &applied.outcome, now);
                 Ok(Decided { changes: applied.changes, reply })
             })
         };

@@ -113,8 +113,8 @@ fn the_state_has_the_fields_of_zipmem() {
 fn contents(memory: &Memory) -> Vec<(String, String)> {
     let mut contents: Vec<(String, String)> = memory
         .active()
-        // That system has no notes.
-        .filter(|record| record.note().is_none())
+        // That system has neither.
+        .filter(|record| record.note().is_none() && record.topic().is_none())
         .map(|record| {
             let mut body = record.body.clone();
             if let Body::SessionRow(row) = &mut body {

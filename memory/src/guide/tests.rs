@@ -12,6 +12,11 @@ fn instructions_are_short() {
 }
 
 #[test]
+fn the_readme_has_the_same_table() {
+    assert!(include_str!("../../../README.md").contains(WHERE_IT_GOES));
+}
+
+#[test]
 fn markers_are_stable() {
     insta::assert_snapshot!(marker(CheckpointMode::Balanced, 1), @"<!-- anchord:start v1 mode=balanced -->");
     insta::assert_snapshot!(MARKER_END, @"<!-- anchord:end -->");
@@ -58,6 +63,7 @@ fn the_directive_reads_well() {
     | settled and lasting: architecture, schema, decision, convention, dependency; kept verbatim, replaced only on purpose | **blueprint** |
     | learned from a failure | **lesson** (summary, detail, files) |
     | where some code is and why it matters; never the code itself | **anchor** (file, lines, concept) |
+    | how a thread of work stands, and its open questions | **topic** (status, decisions pending or decided, history, active files) |
     | anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |
     <!-- anchord:end -->
     ");

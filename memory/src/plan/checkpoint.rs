@@ -33,10 +33,12 @@ pub fn plan_checkpoint(
 ) -> Result<Plan<CheckpointOutcome>, Refusal> {
     let mut part = accept(part)?;
     if part.is_empty() {
-        let why = "has nothing in it; give a summary, blueprints, anchors, lessons or notes";
+        let why =
+            "has nothing in it; give a summary, blueprints, anchors, lessons, notes or a topic";
         return Err(Refusal::invalid("checkpoint", why));
     }
     memory.tombstones().refuse(&part)?;
+    part.topics.iter_mut().for_each(|part| part.stamp(origin));
     part.first = origin.time;
     part.last = origin.time;
     part.client = origin.client.clone();

@@ -1,14 +1,17 @@
 //! Looking a record up by its id or key; a miss names what comes near.
 
+use std::cmp::Reverse;
+
 use crate::ids::{RecordId, Version};
 use crate::index::MergeKey;
-use crate::limits::NEAREST_MAX;
+use crate::limits::{NEAREST_MAX, TOPICS_SHOWN_MAX};
 use crate::memory::Memory;
 use crate::note::{Scope, key_line};
 use crate::reader::Reader;
 use crate::record::{Provenance, Record};
 use crate::refusal::Refusal;
 use crate::render::title;
+use crate::topic::topic_name;
 
 /// The record with this id, or a refusal that names those near it.
 ///
@@ -56,6 +59,25 @@ pub fn find_fact<'a>(
     near.truncate(NEAREST_MAX);
     let nearest = near.into_iter().map(|(_, known)| known.to_owned()).collect();
     Err(Refusal::NoSuchKey { key, nearest })
+}
+
+/// The topic with this name.
+///
+/// # Errors
+/// When the name is none or there is no such topic; names those that there are, the last written first.
+pub fn find_topic<'a>(memory: &'a Memory, name: &str) -> Result<&'a Record, Refusal> {
+    let name = topic_name(name)?;
+    if let Some(record) = memory.topic(&name) {
+        return Ok(record);
+    }
+    let mut topics: Vec<_> = memory.topics().collect();
+    topics.sort_by_key(|(record, _)| Reverse((record.updated.time, record.id)));
+    let known = topics.iter().take(TOPICS_SHOWN_MAX).map(|(_, topic)| topic.name.clone());
+    Err(Refusal::NoSuchTopic {
+        name,
+        known: known.collect(),
+        more: topics.len().saturating_sub(TOPICS_SHOWN_MAX),
+    })
 }
 
 /// Jaro-Winkler likeness below which a key is no help.

@@ -62,7 +62,7 @@ pub fn plan_save(
     if summary.is_empty() {
         return Err(Refusal::invalid("session_summary", "is empty; say what this session did"));
     }
-    let part = accept(save.part)?;
+    let mut part = accept(save.part)?;
     memory.tombstones().refuse(&part)?;
     memory.tombstones().refuse_text("session_summary", &summary)?;
     if let Some(expected) = save.expected_revision.filter(|at| *at != memory.revision()) {
@@ -73,6 +73,7 @@ pub fn plan_save(
             changed: changes_since(memory, expected, None, origin.time),
         });
     }
+    part.topics.iter_mut().for_each(|part| part.stamp(origin));
     let stored = memory.staged_by(&origin.session);
     let mut staged = stored.map(|staged| Staged::clone(staged)).unwrap_or_default();
     let left_out = staged.absorb(&part);
@@ -89,6 +90,7 @@ pub fn plan_save(
         ended: origin.time,
         summary,
         on_behalf: false,
+        captured: None,
         added: draft.added(),
     };
     let row = put_row(&mut draft, row, origin);

@@ -1,5 +1,7 @@
 //! What goes, what stays, and what may not come back.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::testing::{anchor, apply, blueprint, lesson, lessons, origin, save};
 use crate::{
@@ -134,8 +136,7 @@ fn a_text_that_stands_in_other_records_is_named_and_stays() {
         let part = lessons([lesson(&format!("lesson of day {day}, about {day}"), &detail)]);
         let revision = memory.revision();
         save(&mut memory, &origin("s", day), part);
-        let new =
-            memory.written_since(revision).map(|record| Change::Put(Box::new((**record).clone())));
+        let new = memory.written_since(revision).map(|record| Change::Put(Arc::clone(record)));
         journal.push((new.collect(), None));
     }
     let (_, purge) = purged(&journal, &["l1"], None);

@@ -1,5 +1,7 @@
 //! Who finds what, by which filters, in which order.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::testing::{anchor, apply, day, note, origin, save};
 use crate::{Change, NewNote, Seq, SessionId, Staged, plan_forget, plan_notes};
@@ -13,7 +15,7 @@ fn noted(memory: &mut Memory, session: &str, on: i64, notes: impl IntoIterator<I
 fn archived(memory: &mut Memory, id: &str) {
     let record = memory.record(id.parse().unwrap()).unwrap().as_ref().clone();
     let record = Record { standing: Standing::Archived, ..record };
-    memory.apply(Seq(memory.seq().0 + 1), &[Change::Put(Box::new(record))]);
+    memory.apply(Seq(memory.seq().0 + 1), &[Change::Put(Arc::new(record))]);
 }
 
 fn everything<'a>(reader: &'a Reader, query: &'a str) -> Recall<'a> {

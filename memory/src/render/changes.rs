@@ -1,8 +1,9 @@
 //! What changed since a revision, one line each.
 
-use super::title;
+use super::{append, title};
+use crate::fold::clip;
 use crate::ids::{Revision, SessionId, Timestamp, Version};
-use crate::limits::CHANGES_SHOWN_MAX;
+use crate::limits::{CHANGE_CHARS_MAX, CHANGES_SHOWN_MAX};
 use crate::memory::Memory;
 use crate::record::{Record, Standing};
 
@@ -27,7 +28,7 @@ pub fn changes_since(
     lines
 }
 
-fn change(record: &Record, now: Timestamp) -> String {
+pub(super) fn change(record: &Record, now: Timestamp) -> String {
     let verb = match record.standing {
         Standing::Forgotten => "forgotten",
         Standing::Archived => "archived",
@@ -36,3 +37,32 @@ fn change(record: &Record, now: Timestamp) -> String {
     };
     format!("{verb} {}", title(record, now))
 }
+
+/// What a load says when a hook has put the memory at revision `injected` into the model's context: what changed
+/// after `since`, and how to have all of it again.
+pub fn already_loaded(
+    memory: &Memory,
+    injected: Revision,
+    since: Revision,
+    session: &SessionId,
+    now: Timestamp,
+) -> String {
+    let mut text = format!(
+        "Memory is already loaded in your context, at revision {}: the block that begins with \
+         `<anchord-memory`. For a part again in full: memory_load {{\"sections\":[\"blueprints\"]}}.\n",
+        injected.0
+    );
+    let lines = changes_since(memory, since, Some(session), now);
+    if lines.is_empty() {
+        append(&mut text, format_args!("Nothing changed since revision {}.\n", since.0));
+        return text;
+    }
+    append(&mut text, format_args!("Changed by others since revision {}:\n", since.0));
+    for line in lines {
+        append(&mut text, format_args!("- {}\n", clip(&line, CHANGE_CHARS_MAX)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -42,7 +42,7 @@ pub fn compaction_plan(memory: &Memory, plan: &CompactionPlan, now: Timestamp) -
     text
 }
 
-/// The reply to `memory_compact`, with the memory as it is after it.
+/// The reply to `memory_compact`, with the memory as it was before it or is after it: of what is shown nothing changes.
 pub fn compaction(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> String {
     let CompactionOutcome {
         archived, promoted, folded, skipped, tokens_before, tokens_after, ..

@@ -69,13 +69,15 @@ fn reading_makes_fresh_and_a_clock_that_went_back_does_no_harm() {
 
 #[test]
 fn a_prior_is_mild_and_ranks_archived_ones_behind() {
-    let old = parts(&stored(NewNote { importance: Some(1), ..note("$ ls\nCargo.toml") }), 100_000);
-    let new = parts(&stored(NewNote { importance: Some(10), ..note("error: no") }), 0);
-    for parts in [old, new] {
-        assert!((0.9..=1.0).contains(&parts.prior(Standing::Active)), "{parts}");
+    let old = stored(NewNote { importance: Some(1), ..note("$ ls\nCargo.toml") });
+    let new = stored(NewNote { importance: Some(10), ..note("error: no") });
+    let archived = Record { standing: Standing::Archived, ..new.clone() };
+    let (of_old, of_new) = (parts(&old, 100_000), parts(&new, 0));
+    for prior in [of_old.prior(&old), of_new.prior(&new)] {
+        assert!((0.9..=1.0).contains(&prior), "{prior}");
     }
-    assert!(new.prior(Standing::Archived) < old.prior(Standing::Active));
-    assert!(old.prior(Standing::Active) < new.prior(Standing::Active));
+    assert!(of_new.prior(&archived) < of_old.prior(&old));
+    assert!(of_old.prior(&old) < of_new.prior(&new));
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::neighbours::Neighbours;
+use super::chains::{Chains, Places};
 use super::query::{Phrase, Query, Wanted};
 use super::segment::{self, Doc, Occurrence, Posting, Segment, Slot};
 use super::tuning::Tuning;
@@ -59,8 +59,11 @@ impl SearchIndex {
         keep: &dyn Fn(RecordId) -> Option<f32>,
         limit: usize,
     ) -> Found {
+        if limit == 0 {
+            return Found::default();
+        }
         let hits = Search::new(self, query, tuning).best(keep, limit);
-        if !hits.is_empty() || limit == 0 {
+        if !hits.is_empty() {
             return Found { hits, corrected: Vec::new() };
         }
         let Some((query, corrected)) = typo::correct(self, query) else { return Found::default() };
@@ -83,27 +86,19 @@ impl SearchIndex {
 }
 
 /// One query over one index.
-struct Search<'i> {
+pub(super) struct Search<'i> {
     index: &'i SearchIndex,
     query: &'i Query,
     tuning: &'i Tuning,
-    /// Where each shelf's slots begin among all.
-    bases: Vec<usize>,
-    /// What each wanted term gives to documents, by rising places among all slots.
-    shares: Vec<Vec<Share>>,
-    /// The sum of the shares of each slot.
+    places: Places,
+    /// What each wanted term is worth.
+    weights: Vec<f32>,
+    /// What each document gets by its own words, by places.
     own: Vec<f32>,
-    /// What neighbours lend to each slot.
+    /// What neighbours lend to it.
     lent: Vec<f32>,
-    /// Slots that may be hits; absent when all may.
+    /// Places of what may be a hit; absent when all may.
     allowed: Option<Vec<bool>>,
-}
-
-#[derive(Clone, Copy)]
-struct Share {
-    at: u32,
-    score: f32,
-    in_tag: bool,
 }
 
 /// One term and one document.
@@ -115,115 +110,130 @@ struct Lending {
 }
 
 impl<'i> Search<'i> {
-    fn new(index: &'i SearchIndex, query: &'i Query, tuning: &'i Tuning) -> Self {
-        let mut all = 0;
-        let base = |shelf: &Shelf| {
-            let base = all;
-            all += shelf.segment.len();
-            base
-        };
-        let bases: Vec<usize> = index.shelves.iter().map(base).collect();
+    pub(super) fn new(index: &'i SearchIndex, query: &'i Query, tuning: &'i Tuning) -> Self {
+        let places = Places::of(index);
+        let count = places.count;
         let mut search = Self {
             index,
             query,
             tuning,
-            shares: Vec::new(),
-            bases,
-            own: vec![0.0; all],
-            lent: vec![0.0; all],
+            places,
+            weights: Vec::new(),
+            own: vec![0.0; count],
+            lent: vec![0.0; count],
             allowed: None,
         };
-        search.shares = query.wanted.iter().map(|wanted| search.of_term(wanted.hash)).collect();
         search.restrict();
-        for share in search.shares.iter().flatten() {
-            if let Some(own) = search.own.get_mut(share.at as usize) {
-                *own += share.score;
-            }
-        }
-        if tuning.neighbour > 0.0 || tuning.neighbour_far > 0.0 {
-            search.lend();
-        }
+        search.sum_up();
         search
     }
 
-    fn shelves(&self) -> impl Iterator<Item = (&'i Shelf, usize)> + use<'i, '_> {
-        self.index.shelves.iter().zip(self.bases.iter().copied())
+    fn shelves(&self) -> impl Iterator<Item = (&'i Shelf, u32)> + use<'i, '_> {
+        self.index.shelves.iter().zip(self.places.bases().iter().copied())
     }
 
-    /// BM25's part for one term, for all live documents that have it.
+    /// Adds up what each term gives to the documents that have it, and what those lend.
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
-    fn of_term(&self, hash: u64) -> Vec<Share> {
-        let Tuning { k1, b, tag_weight, .. } = *self.tuning;
+    fn sum_up(&mut self) {
+        let Tuning { neighbour, neighbour_far, neighbour_share_max, neighbour_ms_max, .. } =
+            *self.tuning;
         let documents = self.index.documents as f32;
-        let average = (self.index.length as f32 / documents.max(1.0)).max(1.0);
-        let mut shares = Vec::new();
-        for (shelf, base) in self.shelves() {
-            let (Some(found), base) = (shelf.segment.find(hash), segment::narrow(base)) else {
+        let lends = neighbour > 0.0 || neighbour_far > 0.0;
+        let mut lending: Vec<Lending> = Vec::new();
+        for wanted in &self.query.wanted {
+            let frequency = self.index.frequency(wanted.hash);
+            let having = frequency as f32;
+            let weight = (1.0 + (documents - having + 0.5) / (having + 0.5)).ln();
+            self.weights.push(weight);
+            if frequency == 0 {
                 continue;
-            };
-            let lengths = shelf.segment.lengths();
-            shares.reserve(found.docs as usize);
-            for Posting { slot, text, tags } in found.postings() {
-                let Some(length) = lengths.get(slot as usize) else { continue };
-                if shelf.dead.is_some() && !shelf.is_live(slot) {
-                    continue;
-                }
-                let often = text as f32 + tag_weight * tags as f32;
-                let norm = k1 * (1.0 - b + b * *length as f32 / average);
-                let score = often * (k1 + 1.0) / (often + norm);
-                shares.push(Share { at: base + slot, score, in_tag: tags > 0 });
+            }
+            if lends && having <= neighbour_share_max * documents {
+                lending.resize(self.places.count, Lending::default());
+                let chains = Chains::of(self.index, &self.places, neighbour_ms_max);
+                self.lend(wanted.hash, weight, &chains, &mut lending);
+            } else {
+                self.add(wanted.hash, weight, &mut |_, _| {});
             }
         }
-        let having = shares.len() as f32;
-        let weight = (1.0 + (documents - having + 0.5) / (having + 0.5)).ln();
-        for share in &mut shares {
-            share.score *= weight;
-        }
-        shares
     }
 
-    /// Gives each document, term by term, the most that one of its neighbours lends beyond what it has of its own.
-    #[expect(clippy::cast_precision_loss, reason = "seven digits of a length are enough")]
-    fn lend(&mut self) {
-        let Tuning { neighbour, neighbour_far, neighbour_ms_max, neighbour_words, .. } =
-            *self.tuning;
-        let neighbours = Neighbours::of(self.index, &self.bases, neighbour_ms_max);
-        let mut terms = vec![Lending::default(); self.own.len()];
-        let mut takers: Vec<u32> = Vec::new();
-        for shares in &self.shares {
-            for share in shares {
-                if let Some(term) = terms.get_mut(share.at as usize) {
-                    term.own = share.score;
-                }
-                let (before, after) = (neighbours.before(share.at), neighbours.after(share.at));
-                let far_before = before.and_then(|before| neighbours.before(before));
-                let far_after = after.and_then(|after| neighbours.after(after));
-                let near = [before, after].map(|taker| (taker, neighbour));
-                let far = [far_before, far_after].map(|taker| (taker, neighbour_far));
-                for (taker, part) in near.into_iter().chain(far) {
-                    let Some(taker) = taker else { continue };
-                    let Some(term) = terms.get_mut(taker as usize) else { continue };
-                    if term.most == 0.0 {
-                        takers.push(taker);
+    /// Adds what one term gives to each document that has it, and tells it.
+    fn add(&mut self, hash: u64, weight: f32, each: &mut impl FnMut(u32, f32)) {
+        let bm25 = Bm25::of(self.index, self.tuning);
+        for (shelf, base) in self.index.shelves.iter().zip(self.places.bases().iter().copied()) {
+            let Some(found) = shelf.segment.find(hash) else { continue };
+            let lengths = shelf.segment.lengths();
+            let Some(own) = self.own.get_mut(base as usize..) else { continue };
+            let all = shelf.dead.is_none() && self.allowed.is_none();
+            let allowed = self.allowed.as_ref().and_then(|allowed| allowed.get(base as usize..));
+            for posting in found.postings() {
+                let slot = posting.slot as usize;
+                if !all {
+                    let allowed = allowed.is_none_or(|allowed| allowed.get(slot) == Some(&true));
+                    if !allowed || !shelf.is_live(posting.slot) {
+                        continue;
                     }
-                    term.most = term.most.max(part * share.score);
                 }
-            }
-            for taker in takers.drain(..) {
-                let at = taker as usize;
-                let (Some(term), Some(lent)) = (terms.get_mut(at), self.lent.get_mut(at)) else {
+                let (Some(length), Some(own)) = (lengths.get(slot), own.get_mut(slot)) else {
                     continue;
                 };
-                let length = neighbours.length(taker);
-                let takes = (neighbour_words / length.max(1) as f32).powi(2).min(1.0);
-                *lent += (takes * term.most - term.own).max(0.0);
-                term.most = 0.0;
+                let share = bm25.share(&posting, *length, weight);
+                *own += share;
+                each(base + posting.slot, share);
             }
-            for share in shares {
-                if let Some(term) = terms.get_mut(share.at as usize) {
-                    term.own = 0.0;
+        }
+    }
+
+    /// The same for a term that lends: gives each document the most that one of its neighbours lends beyond what it has
+    /// of its own. `lending` comes and goes blank.
+    #[expect(clippy::cast_precision_loss, reason = "seven digits of a length are enough")]
+    fn lend(&mut self, hash: u64, weight: f32, chains: &Chains, lending: &mut [Lending]) {
+        let Tuning { neighbour, neighbour_far, neighbour_words, .. } = *self.tuning;
+        let mut touched: Vec<u32> = Vec::new();
+        let mut touch = |at: u32, own: f32, most: f32| {
+            let Some(term) = lending.get_mut(at as usize) else { return };
+            if term.own == 0.0 && term.most == 0.0 {
+                touched.push(at);
+            }
+            term.own = term.own.max(own);
+            term.most = term.most.max(most);
+        };
+        self.add(hash, weight, &mut |at, share| {
+            touch(at, share, 0.0);
+            let (near, far) = (neighbour * share, neighbour_far * share);
+            if let Some(before) = chains.before(at) {
+                touch(before, 0.0, near);
+                if let Some(before) = chains.before(before) {
+                    touch(before, 0.0, far);
                 }
             }
+            if let Some(after) = chains.after(at) {
+                touch(after, 0.0, near);
+                if let Some(after) = chains.after(after) {
+                    touch(after, 0.0, far);
+                }
+            }
+        });
+        let mut lengths: (u32, &[u32]) = (0, &[]);
+        for at in touched {
+            let Some(term) = lending.get_mut(at as usize).map(std::mem::take) else { continue };
+            let Some(lent) = self.lent.get_mut(at as usize) else { continue };
+            if term.most == 0.0 {
+                continue;
+            }
+            let length = |(base, lengths): (u32, &[u32])| {
+                lengths.get(at.checked_sub(base)? as usize).copied()
+            };
+            let length = length(lengths).unwrap_or_else(|| {
+                let shelf = self.places.shelf(at);
+                let found =
+                    shelf.and_then(|(shelf, base)| Some((self.index.shelves.get(shelf)?, base)));
+                lengths = found.map_or((0, &[]), |(shelf, base)| (base, shelf.segment.lengths()));
+                length(lengths).unwrap_or(0)
+            });
+            let takes = (neighbour_words / length.max(1) as f32).powi(2).min(1.0);
+            *lent += (takes * term.most - term.own).max(0.0);
         }
     }
 
@@ -232,9 +242,10 @@ impl<'i> Search<'i> {
         if self.query.phrases.is_empty() && self.query.unwanted.is_empty() {
             return;
         }
-        let mut allowed = vec![true; self.own.len()];
+        let mut allowed = vec![true; self.places.count];
         for (shelf, base) in self.shelves() {
-            let Some(allowed) = allowed.get_mut(base..base + shelf.segment.len()) else { continue };
+            let slots = base as usize..base as usize + shelf.segment.len();
+            let Some(allowed) = allowed.get_mut(slots) else { continue };
             for (phrases, must) in [(&self.query.phrases, true), (&self.query.unwanted, false)] {
                 for phrase in phrases {
                     let mut having = with_phrase(&shelf.segment, phrase).into_iter().peekable();
@@ -244,29 +255,23 @@ impl<'i> Search<'i> {
                 }
             }
         }
-        for shares in &mut self.shares {
-            shares.retain(|share| allowed.get(share.at as usize) == Some(&true));
-        }
         self.allowed = Some(allowed);
     }
 
     /// Takes documents in the order of their sums, until no other can be among the best.
-    fn best(&self, keep: &dyn Fn(RecordId) -> Option<f32>, limit: usize) -> Vec<Hit> {
-        let highest = self.sums().fold(0.0, |highest: f32, (_, sum)| highest.max(sum));
+    pub(super) fn best(&self, keep: &dyn Fn(RecordId) -> Option<f32>, limit: usize) -> Vec<Hit> {
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
-        let mut above = f32::INFINITY;
+        let (mut floor, mut above) = (self.highest(limit), f32::INFINITY);
         // Most documents are far below the best ones; they are put in order only when it comes to them.
-        for part in [0.7, 0.4, 0.0] {
-            let floor = (highest * part).max(f32::MIN_POSITIVE);
+        for part in [1.0, 0.5, 0.25, 0.0] {
+            floor = last(&best, limit).unwrap_or(floor * part).max(f32::MIN_POSITIVE);
             let band = self.sums().filter(|(_, sum)| (floor..above).contains(sum));
             // Positive numbers are in the order of their bits.
             let mut waiting: BinaryHeap<(u32, u32)> =
                 band.map(|(at, sum)| (sum.to_bits(), at)).collect();
-            above = floor;
             while let Some((sum, at)) = waiting.pop() {
                 let sum = f32::from_bits(sum);
-                let last = best.peek().filter(|_| best.len() >= limit);
-                if last.is_some_and(|Reverse(last)| sum < last.score) {
+                if last(&best, limit).is_some_and(|last| sum < last) {
                     return self.hits(best);
                 }
                 best.extend(self.candidate(at, sum, keep).map(Reverse));
@@ -274,8 +279,27 @@ impl<'i> Search<'i> {
                     best.pop();
                 }
             }
+            above = floor;
         }
         self.hits(best)
+    }
+
+    /// The sum that `limit` documents reach, if as many have one.
+    fn highest(&self, limit: usize) -> f32 {
+        let mut highest: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
+        let mut floor = 0.0;
+        for (_, sum) in self.sums() {
+            if sum > floor {
+                highest.push(Reverse(sum.to_bits()));
+                if highest.len() > limit {
+                    highest.pop();
+                }
+                if highest.len() == limit {
+                    floor = highest.peek().map_or(0.0, |Reverse(bits)| f32::from_bits(*bits));
+                }
+            }
+        }
+        floor.max(f32::MIN_POSITIVE)
     }
 
     /// What each document has and what it is lent, for those that may be hits.
@@ -303,32 +327,63 @@ impl<'i> Search<'i> {
         Some(Candidate { score: sum * prior, id, at, prior })
     }
 
-    fn place(&self, at: u32) -> Option<(&Segment, Slot)> {
-        let shelf = self.bases.partition_point(|base| *base <= at as usize).checked_sub(1)?;
-        let base = segment::narrow(*self.bases.get(shelf)?);
+    fn place(&self, at: u32) -> Option<(&'i Segment, Slot)> {
+        let (shelf, base) = self.places.shelf(at)?;
         Some((&self.index.shelves.get(shelf)?.segment, at - base))
     }
 
-    fn doc(&self, at: u32) -> Option<&Doc> {
+    fn doc(&self, at: u32) -> Option<&'i Doc> {
         self.place(at).and_then(|(segment, slot)| segment.doc(slot))
     }
 
     fn hit(&self, candidate: &Candidate) -> Hit {
         let Candidate { score, id, at, prior } = *candidate;
         let lent = self.lent.get(at as usize).copied().unwrap_or(0.0);
-        let term = |(wanted, shares): (&Wanted, &Vec<Share>)| {
-            let Share { score, in_tag, .. } = share_of(shares, at)?;
-            Some(TermShare { term: wanted.asked.clone(), score, in_tag })
+        let bm25 = Bm25::of(self.index, self.tuning);
+        let term = |(wanted, weight): (&Wanted, &f32)| {
+            let (segment, slot) = self.place(at)?;
+            let posting = segment.find(wanted.hash)?.posting(slot)?;
+            let length = *segment.lengths().get(slot as usize)?;
+            let score = bm25.share(&posting, length, *weight);
+            Some(TermShare { term: wanted.asked.clone(), score, in_tag: posting.tags > 0 })
         };
-        let why = self.query.wanted.iter().zip(&self.shares).filter_map(term).collect();
+        let why = self.query.wanted.iter().zip(&self.weights).filter_map(term).collect();
         Hit { id, score, why, prior, neighbours: lent }
     }
 }
 
-/// What a term gives to one document.
-fn share_of(shares: &[Share], at: u32) -> Option<Share> {
-    let found = shares.binary_search_by_key(&at, |share| share.at).ok()?;
-    shares.get(found).copied()
+/// The score of the last of the best, when there are as many as are wanted.
+fn last(best: &BinaryHeap<Reverse<Candidate>>, limit: usize) -> Option<f32> {
+    best.peek().filter(|_| best.len() >= limit).map(|Reverse(last)| last.score)
+}
+
+/// The formula, but for a term's weight.
+struct Bm25 {
+    k1: f32,
+    b: f32,
+    tag_weight: f32,
+    /// Words of a document.
+    average: f32,
+}
+
+impl Bm25 {
+    #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
+    fn of(index: &SearchIndex, tuning: &Tuning) -> Self {
+        let Tuning { k1, b, tag_weight, .. } = *tuning;
+        let documents = index.documents as f32;
+        let average = (index.length as f32 / documents.max(1.0)).max(1.0);
+        Self { k1, b, tag_weight, average }
+    }
+
+    /// What a term gives to a document of so many words.
+    #[inline]
+    #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
+    fn share(&self, posting: &Posting, length: u32, weight: f32) -> f32 {
+        let Self { k1, b, tag_weight, average } = *self;
+        let often = posting.text as f32 + tag_weight * posting.tags as f32;
+        let norm = k1 * (1.0 - b + b * length as f32 / average);
+        often * (k1 + 1.0) / (often + norm) * weight
+    }
 }
 
 /// The documents in which the terms stand at their distances, by rising slots.

@@ -8,9 +8,10 @@
 //! Phrases are found by positions kept beside the postings, about a byte for each word: cheaper than keeping the texts
 //! at hand, which a reader would have to fetch one by one.
 
+mod chains;
+mod cover;
 mod find;
 mod merge;
-mod neighbours;
 mod query;
 mod segment;
 mod snippet;
@@ -25,15 +26,16 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use crate::ids::{RecordId, SessionId, Timestamp};
+use chains::Chains;
+pub use cover::Cover;
 pub use find::{Found, Hit, TermShare};
-use neighbours::Neighbours;
 pub use query::Query;
 use segment::{Segment, Slot};
 pub use snippet::snippet;
 pub use tuning::Tuning;
 
 /// A record as it is indexed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document<'a> {
     /// The record's id; ties between hits break by it.
     pub id: RecordId,
@@ -59,7 +61,7 @@ pub struct SearchIndex {
     /// The sum of the documents' digests, wrapping: equal for equal sets, whatever the order.
     digest: u64,
     /// Found by the first search after a change.
-    neighbours: OnceLock<Arc<Neighbours>>,
+    chains: OnceLock<Arc<Chains>>,
 }
 
 /// A segment and which of its documents are no longer there.
@@ -133,7 +135,7 @@ impl SearchIndex {
     }
 
     fn add(&mut self, segment: Segment) {
-        self.neighbours = OnceLock::new();
+        self.chains = OnceLock::new();
         self.documents += segment.len();
         self.length += segment.lengths().iter().copied().map(u64::from).sum::<u64>();
         let digests = segment.docs().iter().map(|doc| doc.digest);
@@ -147,7 +149,7 @@ impl SearchIndex {
         let Some((at, slot)) = self.locate(id) else { return };
         let Some(shelf) = self.shelves.get_mut(at) else { return };
         let Some(doc) = shelf.segment.doc(slot) else { return };
-        self.neighbours = OnceLock::new();
+        self.chains = OnceLock::new();
         self.documents -= 1;
         let length = shelf.segment.lengths().get(slot as usize);
         self.length -= u64::from(length.copied().unwrap_or(0));
@@ -201,6 +203,14 @@ impl Shelf {
     fn is_live(&self, slot: Slot) -> bool {
         let word = |dead: &Arc<Vec<u64>>| dead.get(slot as usize / 64).copied();
         self.dead.as_ref().and_then(word).is_none_or(|word| word >> (slot % 64) & 1 == 0)
+    }
+
+    /// Slots of documents that are no longer there, rising.
+    fn removed(&self) -> impl Iterator<Item = Slot> {
+        let words = self.dead.iter().flat_map(|dead| dead.iter().copied());
+        (0..).step_by(64).zip(words).flat_map(|(first, word)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| first + bit)
+        })
     }
 
     fn remove(&mut self, slot: Slot) {

@@ -3,11 +3,13 @@
 //! Never changed once made, so clones of the index share it. Documents lie in the order of session, time and number, which
 //! makes those stored one after the other by one session neighbours; terms lie in the order of their hashes. Postings are
 //! bytes, since they are most of the index: the distance from the document before, and how often the term stands in its
-//! text and in its tags.
+//! text and in its tags. Those of a frequent term begin with a table by which one document's is found.
 
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
+use super::chains;
 use super::words::hash;
 use crate::ids::{RecordId, SessionId, Timestamp};
 
@@ -77,9 +79,25 @@ pub(super) struct Segment {
     text: String,
     postings: Vec<u8>,
     positions: Vec<u8>,
-    /// The slot after the last posting, while postings are added.
-    next: Slot,
+    /// The term that postings are added to.
+    open: Open,
+    /// What [`chains::turns`] found, for the time it was asked with first.
+    turns: OnceLock<(i64, Arc<Vec<u64>>)>,
 }
+
+/// A term while its postings are added.
+#[derive(Debug, Default)]
+struct Open {
+    /// The slot after the last posting.
+    next: Slot,
+    table: Vec<u8>,
+    postings: Vec<u8>,
+}
+
+/// The table of a term's postings has a row for each so many but the first: the slot after the one before, and where it
+/// begins. Four bytes each.
+const ROW_POSTINGS: u32 = 128;
+const ROW_BYTES: usize = 8;
 
 /// A term of a segment.
 #[derive(Clone, Copy)]
@@ -93,7 +111,26 @@ pub(super) struct Found<'a> {
 impl<'a> Found<'a> {
     /// Where the term stands, by rising slots.
     pub(super) fn postings(self) -> impl Iterator<Item = Posting> + use<'a> {
-        Postings { bytes: self.postings, next: 0 }
+        let (_, bytes) = self.parts();
+        Postings { bytes, next: 0 }
+    }
+
+    /// Where the term stands in one document.
+    pub(super) fn posting(self, slot: Slot) -> Option<Posting> {
+        let (table, bytes) = self.parts();
+        let (rows, _) = table.as_chunks::<ROW_BYTES>();
+        let (mut next, mut start) = (0, 0);
+        if let Some(row) = rows.partition_point(|row| row_of(*row).0 <= slot).checked_sub(1) {
+            (next, start) = row_of(*rows.get(row)?);
+        }
+        let mut postings = Postings { bytes: bytes.get(start as usize..)?, next };
+        postings.find(|posting| posting.slot >= slot).filter(|posting| posting.slot == slot)
+    }
+
+    /// The table and the postings.
+    fn parts(self) -> (&'a [u8], &'a [u8]) {
+        let rows = self.docs.saturating_sub(1) / ROW_POSTINGS;
+        self.postings.split_at_checked(rows as usize * ROW_BYTES).unwrap_or_default()
     }
 
     /// The same with the positions.
@@ -130,6 +167,7 @@ impl Segment {
 
     /// Begins a term. Terms come by rising hash.
     pub(super) fn begin(&mut self, hash: u64, text: &str) {
+        self.end();
         self.entries.push(Entry {
             hash,
             text: narrow(self.text.len()),
@@ -138,22 +176,34 @@ impl Segment {
             docs: 0,
         });
         self.text.push_str(text);
-        self.next = 0;
+    }
+
+    /// Ends the term that was begun last.
+    fn end(&mut self) {
+        self.postings.append(&mut self.open.table);
+        self.postings.append(&mut self.open.postings);
+        self.open.next = 0;
     }
 
     /// Adds an occurrence of the term that was begun last. They come by rising slots.
     pub(super) fn push(&mut self, occurrence: &Occurrence<'_>) {
         let Posting { slot, text, tags } = occurrence.posting;
         let (once, tagged) = (text == 1, tags > 0);
-        let head = (slot - self.next) << 2 | u32::from(!once) << 1 | u32::from(tagged);
-        put_varint(&mut self.postings, head);
+        let Open { next, table, postings } = &mut self.open;
+        let before = self.entries.last().map_or(0, |entry| entry.docs);
+        if before > 0 && before.is_multiple_of(ROW_POSTINGS) {
+            table.extend_from_slice(&next.to_le_bytes());
+            table.extend_from_slice(&narrow(postings.len()).to_le_bytes());
+        }
+        let head = (slot - *next) << 2 | u32::from(!once) << 1 | u32::from(tagged);
+        put_varint(postings, head);
         if !once {
-            put_varint(&mut self.postings, text);
+            put_varint(postings, text);
         }
         if tagged {
-            put_varint(&mut self.postings, tags);
+            put_varint(postings, tags);
         }
-        self.next = slot + 1;
+        *next = slot + 1;
         self.positions.extend_from_slice(occurrence.positions);
         if let Some(entry) = self.entries.last_mut() {
             entry.docs += 1;
@@ -162,6 +212,8 @@ impl Segment {
 
     /// Gives back memory that was reserved while terms were added.
     pub(super) fn seal(mut self) -> Self {
+        self.end();
+        self.open = Open::default();
         self.docs.shrink_to_fit();
         self.lengths.shrink_to_fit();
         self.runs.shrink_to_fit();
@@ -203,6 +255,18 @@ impl Segment {
 
     pub(super) fn runs(&self) -> &[Run] {
         &self.runs
+    }
+
+    /// The run that a slot is of.
+    pub(super) fn run(&self, slot: Slot) -> Option<&Run> {
+        self.runs.get(self.runs.partition_point(|run| run.slots.end <= slot))
+    }
+
+    /// Where chains of documents do not go on at the next slot; see [`chains::turns`].
+    pub(super) fn turns(&self, ms_max: i64) -> Arc<Vec<u64>> {
+        let find = || (ms_max, Arc::new(chains::turns(self, ms_max)));
+        let (of, turns) = self.turns.get_or_init(find);
+        if *of == ms_max { Arc::clone(turns) } else { find().1 }
     }
 
     /// The term with this hash.
@@ -255,6 +319,12 @@ impl Segment {
             + self.postings.len()
             + self.positions.len()
     }
+}
+
+fn row_of(row: [u8; ROW_BYTES]) -> (Slot, u32) {
+    let row = u64::from_le_bytes(row);
+    let low = row & u64::from(u32::MAX);
+    (u32::try_from(low).unwrap_or(0), u32::try_from(row >> 32).unwrap_or(0))
 }
 
 struct Postings<'a> {

@@ -260,9 +260,10 @@ fn reference(notes: &Notes, words: &[String], tuning: &Tuning) -> BTreeMap<Recor
     };
     let idf = |word: &String| {
         let having = float(notes.values().filter(|note| often(note, word) > 0.0).count());
-        ((count - having + 0.5) / (having + 0.5) + 1.0).ln()
+        let lends = having <= f64::from(tuning.neighbour_share_max) * count;
+        (((count - having + 0.5) / (having + 0.5) + 1.0).ln(), lends)
     };
-    let idfs: Vec<f64> = words.iter().map(idf).collect();
+    let idfs: Vec<(f64, bool)> = words.iter().map(idf).collect();
     let (k1, b) = (f64::from(tuning.k1), f64::from(tuning.b));
     let own = |note: &Note, word: &str, idf: f64| {
         let tf = often(note, word);
@@ -289,9 +290,9 @@ fn reference(notes: &Notes, words: &[String], tuning: &Tuning) -> BTreeMap<Recor
         }
         let takes =
             (f64::from(tuning.neighbour_words) / length(order[at].1).max(1.0)).powi(2).min(1.0);
-        let of = |(word, idf): (&String, &f64)| {
-            let lent =
-                lenders.iter().map(|(from, part)| takes * part * own(order[*from].1, word, *idf));
+        let of = |(word, (idf, lends)): (&String, &(f64, bool))| {
+            let lenders = lenders.iter().filter(|_| *lends);
+            let lent = lenders.map(|(from, part)| takes * part * own(order[*from].1, word, *idf));
             lent.fold(own(order[at].1, word, *idf), f64::max)
         };
         words.iter().zip(&idfs).map(of).sum()
@@ -333,15 +334,20 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn tunings() -> impl Strategy<Value = Tuning> {
     let shares = (0.0..0.8_f32, prop_oneof![Just(0.0), 0.0..0.8_f32]);
-    (0.0..3.0_f32, 0.0..1.0_f32, shares, 0..10_i64, 1.0..10.0_f32).prop_map(
-        |(k1, b, (neighbour, neighbour_far), minutes, neighbour_words)| Tuning {
-            k1,
-            b,
-            neighbour,
-            neighbour_far,
-            neighbour_ms_max: minutes * MINUTE,
-            neighbour_words,
-            ..Tuning::default()
+    // No share of documents is as large as a number with so many digits.
+    let most = prop_oneof![Just(1.0), 0.100_001..0.900_001_f32];
+    (0.0..3.0_f32, 0.0..1.0_f32, shares, most, 0..10_i64, 1.0..10.0_f32).prop_map(
+        |(k1, b, (neighbour, neighbour_far), neighbour_share_max, minutes, neighbour_words)| {
+            Tuning {
+                k1,
+                b,
+                neighbour,
+                neighbour_far,
+                neighbour_share_max,
+                neighbour_ms_max: minutes * MINUTE,
+                neighbour_words,
+                ..Tuning::default()
+            }
         },
     )
 }
@@ -365,6 +371,8 @@ fn check(index: &SearchIndex, notes: &Notes, words: &[String], tuning: &Tuning, 
     for (hit, (score, _)) in hits.iter().zip(&wanted) {
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-4 * b.abs().max(1e-2);
         assert!(near(f64::from(hit.score), *score), "{hits:?} {wanted:?}");
+        let shares: f32 = hit.why.iter().map(|share| share.score).sum();
+        assert!(near(f64::from((shares + hit.neighbours) * hit.prior), *score), "{hit:?}");
         let own = expected[&hit.id] * f64::from(keep(hit.id).expect("what is left out is no hit"));
         assert!(near(f64::from(hit.score), own), "{hits:?} {wanted:?}");
     }

@@ -14,6 +14,9 @@ pub struct Tuning {
     pub neighbour: f32,
     /// The share for the neighbours' neighbours.
     pub neighbour_far: f32,
+    /// A term that stands in a larger share of all documents lends nothing: what stands nearly everywhere says little
+    /// of what is beside it.
+    pub neighbour_share_max: f32,
     /// Neighbours are no further away in time, in milliseconds.
     pub neighbour_ms_max: i64,
     /// A text of so many words, stop words aside, takes all that is lent; a longer one stands for itself, and takes less
@@ -29,6 +32,7 @@ impl Tuning {
         tag_weight: 5.0,
         neighbour: 0.0,
         neighbour_far: 0.0,
+        neighbour_share_max: 0.0,
         neighbour_ms_max: 0,
         neighbour_words: 0.0,
     };
@@ -43,6 +47,7 @@ impl Default for Tuning {
             tag_weight: 5.0,
             neighbour: 0.5,
             neighbour_far: 0.3,
+            neighbour_share_max: 1.0 / 3.0,
             neighbour_ms_max: 10 * 60 * 1000,
             neighbour_words: 50.0,
         }

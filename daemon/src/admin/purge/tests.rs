@@ -1,6 +1,7 @@
 //! A value is planted in every kind of record, purged, and looked for in every file of the instance.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -154,7 +155,7 @@ async fn what_cannot_be_purged_is_said() {
     insta::assert_snapshot!(said.join("\n"), @r"
     nothing to purge: name records, or a text that stands in them
     the text to purge by has less than 4 bytes
-    failed to purge: `12` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), s4 (session)
+    failed to purge: `12` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session)
     there is no record n99
     ");
     let nothing = purge(&world.daemon, params(&world, &[], Some("nowhere"), false)).await.unwrap();
@@ -180,7 +181,7 @@ async fn a_scan_names_records_and_kinds_and_never_the_value() {
         if let anchord_memory::Body::Lesson(lesson) = &mut record.body {
             lesson.detail = planted;
         }
-        let changes = vec![Change::Put(Box::new(record))];
+        let changes = vec![Change::Put(Arc::new(record))];
         Ok(crate::project::Decided { changes, reply: String::new() })
     });
     open.owner.write(None, None, "test", decide).await.unwrap();

@@ -18,7 +18,7 @@ use crate::sessions::{Place, View};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {
-    /// b12, a3, l7, n9, s4
+    /// As b12
     id: Option<String>,
     /// A fact's
     key: Option<String>,
@@ -32,7 +32,7 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_get",
-        "One record in full, by id or key; expand: an anchor's code as it is now.",
+        "One record in full, by id or key; expand: an anchor's code now.",
         Effect::Reads,
         run,
     )
@@ -120,7 +120,7 @@ async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<R
             .iter()
             .filter_map(|change| change.record())
             .find(|record| record.id == id && record.version == version)
-            .cloned()
+            .map(|record| Record::clone(record))
     }))
 }
 

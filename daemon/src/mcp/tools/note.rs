@@ -40,7 +40,7 @@ pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_note",
         "Store anything worth having again, at once: a decision, error, requirement, file content. With a key: a \
-         fact that memory_get finds.",
+         fact.",
         Effect::Adds,
         run,
     )

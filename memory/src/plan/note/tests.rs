@@ -208,7 +208,7 @@ fn nearly_full(notes: u64, bytes: u64) -> Memory {
             note.content = "x".repeat(chars);
         }
         // Past the search index, which has no part in this.
-        memory.put(filler.clone());
+        memory.put(std::sync::Arc::new(filler.clone()));
     }
     memory
 }

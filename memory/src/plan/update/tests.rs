@@ -1,5 +1,7 @@
 //! Only what is given changes; what is used is active again.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::testing::{apply, blueprint, blueprints, day, note, origin, save};
 use crate::{Change, NewNote, Revision, SessionId, plan_forget, plan_notes};
@@ -21,7 +23,7 @@ fn updated(memory: &mut Memory, id: RecordId, update: &Update) -> UpdateOutcome 
 fn archive(memory: &mut Memory, id: RecordId) {
     let record =
         Record { standing: Standing::Archived, ..memory.record(id).unwrap().as_ref().clone() };
-    memory.apply(crate::Seq(memory.seq().0 + 1), &[Change::Put(Box::new(record))]);
+    memory.apply(crate::Seq(memory.seq().0 + 1), &[Change::Put(Arc::new(record))]);
 }
 
 #[test]

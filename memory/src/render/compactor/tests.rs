@@ -1,6 +1,7 @@
 //! The forms that users of the compactor know, to the letter.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
@@ -239,7 +240,7 @@ fn an_archived_or_expired_item_is_marked() {
     let outcome = stored(&mut memory, "one", 2, vec![shared]);
     let mut record = Record::clone(memory.record(outcome.stored[0].id).unwrap());
     record.standing = Standing::Archived;
-    let changes = vec![Change::Put(Box::new(record.clone()))];
+    let changes = vec![Change::Put(Arc::new(record.clone()))];
     apply(&mut memory, Plan { changes, outcome: () });
     assert_eq!(items(&memory, &one()).len(), 0, "out of sight until it is used");
     let usage = Usage::of(&memory, &one(), budget(1_000));

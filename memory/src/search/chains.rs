@@ -1,0 +1,255 @@
+//! Who stands next to whom: what one session stored just before and just after a document.
+//!
+//! Nearly always that is the document at the next place of the same segment, which a bit tells; segments keep these bits.
+//! What is found anew after each change is where a chain turns elsewhere: at removed documents, and between segments
+//! that have documents of the same session. So a search after a write looks at few documents.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::segment::{Segment, Slot, narrow};
+use super::{SearchIndex, Shelf};
+use crate::ids::{RecordId, Timestamp};
+
+/// The place of each shelf's first slot among all: multiples of [`WORD`], so that bits of segments can be put together.
+pub(super) struct Places {
+    bases: Vec<u32>,
+    /// All places, used or not.
+    pub(super) count: usize,
+}
+
+/// Bits of a word.
+pub(super) const WORD: usize = 64;
+
+impl Places {
+    pub(super) fn of(index: &SearchIndex) -> Self {
+        let mut count = 0;
+        let base = |shelf: &Shelf| {
+            let base = narrow(count);
+            count += shelf.segment.len().next_multiple_of(WORD);
+            base
+        };
+        let bases = index.shelves.iter().map(base).collect();
+        Self { bases, count }
+    }
+
+    /// By shelves.
+    pub(super) fn bases(&self) -> &[u32] {
+        &self.bases
+    }
+
+    /// The shelf of a place, by its number, and where that begins.
+    pub(super) fn shelf(&self, at: u32) -> Option<(usize, u32)> {
+        let shelf = self.bases.partition_point(|base| *base <= at).checked_sub(1)?;
+        Some((shelf, *self.bases.get(shelf)?))
+    }
+}
+
+/// The document before and the one after each, by their places.
+pub(super) struct Chains {
+    ms_max: i64,
+    /// Places after which the chain does not go on at the next place.
+    turns: Vec<u64>,
+    /// Where it goes on instead, if it does: from, to, by rising places.
+    after: Vec<(u32, u32)>,
+    /// The same backwards.
+    before: Vec<(u32, u32)>,
+}
+
+impl Chains {
+    /// Finds the order of each session's live documents. Those further apart in time than `ms_max` are no neighbours.
+    ///
+    /// An index keeps what was found until it changes, since most searches see the index of the one before.
+    pub(super) fn of(index: &SearchIndex, places: &Places, ms_max: i64) -> Arc<Self> {
+        let find = || Arc::new(Self::find(index, places, ms_max));
+        let known = index.chains.get_or_init(find);
+        if known.ms_max == ms_max { Arc::clone(known) } else { find() }
+    }
+
+    fn find(index: &SearchIndex, places: &Places, ms_max: i64) -> Self {
+        let mut turns = Vec::with_capacity(places.count / WORD);
+        for shelf in &index.shelves {
+            turns.extend_from_slice(&shelf.segment.turns(ms_max));
+        }
+        let mut search = Turning { index, places, ms_max, turns, links: HashMap::new() };
+        for (shelf, base) in index.shelves.iter().zip(places.bases()) {
+            search.step_over_removed(shelf, *base);
+        }
+        search.join_shelves();
+        let mut after: Vec<(u32, u32)> =
+            search.links.into_iter().filter_map(|(from, to)| Some((from, to?))).collect();
+        let mut before: Vec<(u32, u32)> = after.iter().map(|(from, to)| (*to, *from)).collect();
+        after.sort_unstable();
+        before.sort_unstable();
+        Self { ms_max, turns: search.turns, after, before }
+    }
+
+    /// The one after.
+    #[inline]
+    pub(super) fn after(&self, at: u32) -> Option<u32> {
+        if is_set(&self.turns, at) { linked(&self.after, at) } else { Some(at + 1) }
+    }
+
+    /// The one before.
+    #[inline]
+    pub(super) fn before(&self, at: u32) -> Option<u32> {
+        match at.checked_sub(1).filter(|before| !is_set(&self.turns, *before)) {
+            Some(before) => Some(before),
+            None => linked(&self.before, at),
+        }
+    }
+}
+
+/// Whether a place's bit is set, which it is where there is none.
+#[inline]
+fn is_set(bits: &[u64], at: u32) -> bool {
+    bits.get(at as usize / WORD).is_none_or(|word| word >> (at % 64) & 1 == 1)
+}
+
+fn linked(links: &[(u32, u32)], at: u32) -> Option<u32> {
+    let found = links.binary_search_by_key(&at, |(from, _)| *from).ok()?;
+    links.get(found).map(|(_, to)| *to)
+}
+
+/// A bit for each slot of a segment after which another document does not follow in its session or in time; set for
+/// what is beyond the last one.
+pub(super) fn turns(segment: &Segment, ms_max: i64) -> Vec<u64> {
+    let mut turns = vec![u64::MAX; segment.len().div_ceil(WORD)];
+    for run in segment.runs() {
+        let docs = segment.docs().get(run.slots.start as usize..run.slots.end as usize);
+        let pairs = docs.unwrap_or_default().windows(2);
+        for (slot, pair) in run.slots.clone().zip(pairs) {
+            let [doc, next] = pair else { continue };
+            if is_near(doc.time, next.time, ms_max)
+                && let Some(word) = turns.get_mut(slot as usize / WORD)
+            {
+                *word &= !(1 << (slot % 64));
+            }
+        }
+    }
+    turns
+}
+
+fn is_near(one: Timestamp, other: Timestamp, ms_max: i64) -> bool {
+    one.0.abs_diff(other.0) <= ms_max.unsigned_abs()
+}
+
+/// Looks for where chains turn.
+struct Turning<'i> {
+    index: &'i SearchIndex,
+    places: &'i Places,
+    ms_max: i64,
+    turns: Vec<u64>,
+    /// From where to where; to nowhere where a chain ends.
+    links: HashMap<u32, Option<u32>>,
+}
+
+/// The documents of one session in one shelf that are still to be put in order; the one that comes first is greatest.
+struct Rest {
+    place: Reverse<(Timestamp, u64, RecordId)>,
+    shelf: usize,
+    /// From the next live one on.
+    slots: Range<Slot>,
+}
+
+impl Turning<'_> {
+    fn link(&mut self, from: u32, to: Option<u32>) {
+        if let Some(word) = self.turns.get_mut(from as usize / WORD) {
+            *word |= 1 << (from % 64);
+        }
+        self.links.insert(from, to);
+    }
+
+    /// What stood on both sides of removed documents is neighbours now.
+    fn step_over_removed(&mut self, shelf: &Shelf, base: u32) {
+        let mut removed = shelf.removed().peekable();
+        while let Some(first) = removed.next() {
+            let mut next = first + 1;
+            while removed.next_if_eq(&next).is_some() {
+                next += 1;
+            }
+            for slot in first..next {
+                self.link(base + slot, None);
+            }
+            let Some(before) = first.checked_sub(1) else { continue };
+            let (Some(one), Some(run)) = (shelf.segment.doc(before), shelf.segment.run(before))
+            else {
+                continue;
+            };
+            let other = shelf.segment.doc(next).filter(|_| run.slots.contains(&next));
+            let joined = other.filter(|other| is_near(one.time, other.time, self.ms_max));
+            self.link(base + before, joined.map(|_| base + next));
+        }
+    }
+
+    /// Puts what each session has in several shelves into one order: as blocks, since they seldom overlap.
+    fn join_shelves(&mut self) {
+        let mut runs: Vec<(u64, usize, Range<Slot>)> = Vec::new();
+        for (at, shelf) in self.index.shelves.iter().enumerate() {
+            runs.extend(shelf.segment.runs().iter().map(|run| (run.hash, at, run.slots.clone())));
+        }
+        runs.sort_unstable_by_key(|(hash, at, _)| (*hash, *at));
+        for session in runs.chunk_by(|(a, ..), (b, ..)| a == b).filter(|runs| runs.len() > 1) {
+            let rests = session.iter().filter_map(|(_, at, slots)| self.rest(*at, slots.clone()));
+            let mut waiting: BinaryHeap<Rest> = rests.collect();
+            let mut last: Option<(u32, Timestamp)> = None;
+            while let Some(Rest { shelf, slots, .. }) = waiting.pop() {
+                let next = waiting.peek().map(|rest| rest.place.0);
+                let Some((block, time)) = self.block(shelf, &slots, next) else { continue };
+                let Some(base) = self.places.bases().get(shelf).copied() else { continue };
+                if let Some((from, before)) = last {
+                    let near = is_near(before, time.start, self.ms_max);
+                    self.link(from, near.then_some(base + block.start));
+                }
+                last = Some((base + block.end, time.end));
+                waiting.extend(self.rest(shelf, block.end + 1..slots.end));
+            }
+        }
+    }
+
+    /// From a run's first live document on.
+    fn rest(&self, at: usize, mut slots: Range<Slot>) -> Option<Rest> {
+        let shelf = self.index.shelves.get(at)?;
+        let first = slots.find(|slot| shelf.is_live(*slot))?;
+        let place = Reverse(shelf.segment.doc(first)?.place());
+        Some(Rest { place, shelf: at, slots: first..slots.end })
+    }
+
+    /// The first and the last of the live documents that come before another's place, and their times.
+    fn block(
+        &self,
+        at: usize,
+        slots: &Range<Slot>,
+        next: Option<(Timestamp, u64, RecordId)>,
+    ) -> Option<(Range<Slot>, Range<Timestamp>)> {
+        let shelf = self.index.shelves.get(at)?;
+        let docs = shelf.segment.docs().get(slots.start as usize..slots.end as usize)?;
+        let count = next.map_or(docs.len(), |next| docs.partition_point(|doc| doc.place() < next));
+        let end = slots.start + narrow(count.max(1));
+        let last = (slots.start..end).rev().find(|slot| shelf.is_live(*slot))?;
+        let time = shelf.segment.doc(slots.start)?.time..shelf.segment.doc(last)?.time;
+        Some((slots.start..last, time))
+    }
+}
+
+impl PartialEq for Rest {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Rest {}
+
+impl PartialOrd for Rest {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Rest {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.place.cmp(&other.place)
+    }
+}
