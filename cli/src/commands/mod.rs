@@ -4,6 +4,7 @@ mod compact;
 mod completions;
 mod daemon;
 mod demo;
+mod doctor;
 mod export;
 mod forget;
 mod get;
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     Log(log::Args),
     Setup(setup::Args),
     Init(init::Args),
+    Doctor(doctor::Args),
     Import(import::Args),
     #[command(subcommand)]
     Project(project::Command),
@@ -88,6 +90,7 @@ impl Command {
             Self::Compact(args) => args.run(out).map(|()| done),
             Self::Log(args) => args.run(out).map(|()| done),
             Self::Setup(args) => args.run(out),
+            Self::Doctor(args) => args.run(out),
             Self::Init(args) => args.run(out).map(|()| done),
             Self::Import(args) => args.run(out).map(|()| done),
             Self::Project(command) => command.run(out).map(|()| done),

@@ -19,6 +19,8 @@ use crate::show;
 
 mod check;
 
+pub(super) use check::round_trip;
+
 /// Set up the agents of this machine, once: server, hooks, and a check that it works
 ///
 /// Finds the agents installed, shows what it will write where, asks once, writes, and then starts the server as each
@@ -65,7 +67,7 @@ enum ScopeName {
 }
 
 /// What a person has to do before hooks of Codex run.
-pub(super) const TRUST: &str = "it runs hooks only once you trust them: start `codex`, type /hooks, look at \
+pub(super) const TRUST: &str = "Codex runs hooks only once you trust them: start `codex`, type /hooks, look at \
     anchord's, trust them. Until then the tools work and nothing happens by itself.";
 
 /// What a run works with.
@@ -244,7 +246,7 @@ impl Run<'_> {
             let facts = agent.facts();
             let state = State::of(*agent, &self.setting(wishes));
             if !state.untrusted.is_empty() {
-                writeln!(out, "{}: {}", facts.name, TRUST)?;
+                writeln!(out, "{TRUST}")?;
             }
             for remark in (facts.remarks)(&self.place) {
                 writeln!(out, "{}: {remark}", facts.name)?;
