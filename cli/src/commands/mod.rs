@@ -22,6 +22,7 @@ mod purge;
 mod restart;
 mod search;
 mod secrets;
+mod service;
 mod setup;
 mod status;
 mod stop;
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Setup(setup::Args),
     Init(init::Args),
     Doctor(doctor::Args),
+    #[command(subcommand)]
+    Service(service::Command),
     Import(import::Args),
     #[command(subcommand)]
     Project(project::Command),
@@ -91,6 +94,7 @@ impl Command {
             Self::Log(args) => args.run(out).map(|()| done),
             Self::Setup(args) => args.run(out),
             Self::Doctor(args) => args.run(out),
+            Self::Service(command) => command.run(out).map(|()| done),
             Self::Init(args) => args.run(out).map(|()| done),
             Self::Import(args) => args.run(out).map(|()| done),
             Self::Project(command) => command.run(out).map(|()| done),
