@@ -220,3 +220,9 @@ pub const SUBAGENT_CHARS_MAX: usize = 1_500;
 pub const ABOUT_CLAUSES_MAX: usize = 6;
 /// A clause with fewer words asks for nothing.
 pub const ABOUT_WORDS_MIN: usize = 3;
+
+/// Types of subagents that can be named as given nothing.
+pub const SUBAGENT_TYPES_MAX: usize = 50;
+
+/// Characters of the name of one.
+pub const SUBAGENT_TYPE_CHARS_MAX: usize = 100;

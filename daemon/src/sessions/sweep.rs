@@ -157,9 +157,10 @@ async fn keep(
     let Some((project, staged)) = staged_in(daemon, record).await? else { return Ok(false) };
     let since = staged.last;
     // What was noted by rule is kept without a notice, so nobody would read of files.
-    let changed = match staged.has_work() {
-        true => changed_files(daemon, &standing.session, record, since).await,
-        false => None,
+    let changed = if staged.has_work() {
+        changed_files(daemon, &standing.session, record, since).await
+    } else {
+        None
     };
     let died = standing.orphan && (daemon.after_crash || machine_died(record));
     let cause = match changed {

@@ -114,7 +114,7 @@ pub fn prompt_news(memory: &Memory, view: &PromptView<'_>) -> Told {
     }
     let news = view.since.map_or_else(Vec::new, |since| news(memory, since, view.session));
     for record in news.iter().take(PROMPT_CHANGES_MAX) {
-        let line = format!("- {}", clip(&changes::change(record), CHANGE_CHARS_MAX));
+        let line = format!("- {}", clip(&changes::change(record, view.now), CHANGE_CHARS_MAX));
         page.line("Changed by other sessions since your last prompt:", &line);
     }
     let rest = news.len().saturating_sub(PROMPT_CHANGES_MAX);
