@@ -46,3 +46,15 @@ pub(crate) const TORTURE_WRITE_MILLISECONDS_MAX: u64 = 20;
 
 /// Lines of the retrieval log asked for at once.
 pub(crate) const LOG_PAGE_LINES_MAX: u32 = 2_000;
+
+/// A line of a client's transcript is read up to here; a longer one is passed over.
+pub(crate) const TRANSCRIPT_LINE_BYTES_MAX: u64 = 16 << 20;
+
+/// Where a session worked stands within so many lines of its transcript.
+pub(crate) const TRANSCRIPT_PEEK_LINES_MAX: u32 = 50;
+
+/// A transcript that was written to since then may be of a session that goes on.
+pub(crate) const TRANSCRIPT_REST_SECONDS_MIN: u64 = 300;
+
+/// Past sessions handed to the daemon at once.
+pub(crate) const PAST_SESSIONS_BATCH_MAX: usize = 200;

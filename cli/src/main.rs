@@ -14,6 +14,7 @@ mod show;
 mod table;
 mod tally;
 mod tool;
+mod transcripts;
 
 use std::io::Write;
 use std::process::ExitCode;
