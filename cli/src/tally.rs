@@ -40,7 +40,7 @@ pub(crate) fn tally<'a>(
     }
 }
 
-/// What a project remembers, a text for each thing: records but session rows, and staged items. What is archived
+/// What a project remembers, a text for each thing: records but topics and session rows, and staged items. What is archived
 /// is there, what is forgotten is not.
 pub(crate) fn texts(document: &ExportDocument) -> Vec<String> {
     let mut texts: Vec<String> = document
@@ -54,7 +54,7 @@ pub(crate) fn texts(document: &ExportDocument) -> Vec<String> {
             Body::Anchor(anchor) => Some(anchor.concept.clone()),
             Body::Lesson(lesson) => Some(format!("{} {}", lesson.summary, lesson.detail)),
             Body::Note(note) => Some(note.content.clone()),
-            Body::SessionRow(_) => None,
+            Body::Topic(_) | Body::SessionRow(_) => None,
         })
         .collect();
     for staged in document.staged.values() {

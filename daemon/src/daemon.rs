@@ -11,6 +11,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::http::HttpState;
 use crate::instance::Instance;
+use crate::lifecycle::Lifecycle;
 use crate::mcp::ToolList;
 use crate::metrics::Metrics;
 use crate::project::{OpenProjects, Owner};
@@ -31,6 +32,7 @@ pub(crate) struct Daemon {
     pub(crate) after_crash: bool,
     pub(crate) http_state: std::sync::OnceLock<HttpState>,
     sessions: Arc<SessionTable>,
+    lifecycle: Lifecycle,
     metrics: Metrics,
     stopping: CancellationToken,
     tools: [Arc<ToolList>; ToolSet::ALL.len()],
@@ -60,6 +62,7 @@ impl Daemon {
             after_crash,
             http_state: std::sync::OnceLock::new(),
             sessions: Arc::default(),
+            lifecycle: Lifecycle::default(),
             metrics: Metrics::default(),
             stopping: CancellationToken::new(),
             tools: ToolSet::ALL.map(|set| Arc::new(ToolList::new(set))),
@@ -96,6 +99,11 @@ impl Daemon {
     /// The sessions that are open or not gone yet.
     pub(crate) fn sessions(&self) -> &Arc<SessionTable> {
         &self.sessions
+    }
+
+    /// What hooks have told of conversations.
+    pub(crate) fn lifecycle(&self) -> &Lifecycle {
+        &self.lifecycle
     }
 
     /// What is counted and measured.

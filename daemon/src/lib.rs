@@ -1,6 +1,6 @@
 //! anchord's daemon: one memory per project, any number of sessions.
 //!
-//! Calls inside go one way: `mcp`, `http`, `socket` → `sessions` → `project` → `store`. See
+//! Calls inside go one way: `mcp`, `lifecycle`, `http`, `socket` → `sessions` → `project` → `store`. See
 //! ARCHITECTURE.md for the map, the invariants and the lock table.
 
 pub mod activation;
@@ -13,6 +13,7 @@ pub mod detach;
 pub mod http;
 pub mod instance;
 mod jobs;
+mod lifecycle;
 pub mod limits;
 pub mod logs;
 mod mcp;

@@ -88,6 +88,12 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Characters of an agent's thread id that name its session.
 pub const THREAD_ID_CHARS_MAX: usize = 64;
 
+/// Topics that the list of resources names.
+pub const RESOURCES_LISTED_MAX: usize = 20;
+
+/// Characters of the key under which a thread's topic is kept.
+pub const SESSION_KEY_CHARS_MAX: usize = 200;
+
 /// A project that no session uses is closed after this.
 pub const PROJECT_IDLE_AFTER: Duration = Duration::from_mins(1);
 
@@ -151,3 +157,27 @@ pub const RETRIEVAL_PAGE_LINES_MAX: usize = 10_000;
 
 /// How long a reader that follows the retrieval log is kept waiting before it has to ask again.
 pub const RETRIEVAL_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// Conversations of which hooks have told and that the daemon remembers something between two events of; the one
+/// that was silent longest goes.
+pub const THREADS_MAX: usize = 256;
+
+/// Events of one conversation that are told apart from doubles.
+pub const EVENTS_SEEN_MAX: usize = 64;
+
+/// The same event of the same conversation within this time is a double: plugin and settings both have the hook.
+pub const DOUBLE_WITHIN: Duration = Duration::from_secs(10);
+
+/// Names of fields and events that a client has and this build does not know; each is logged once.
+pub const UNKNOWN_NAMES_MAX: usize = 256;
+
+/// Processes above a hook, shells not counted, that may be the agent's: a launcher may be between. Few, since an agent
+/// that another one started has that one above it.
+pub const HOOK_ANCESTORS_MAX: usize = 2;
+
+/// Characters of a client's name for a conversation that name its session.
+pub const HOOK_SESSION_CHARS_MAX: usize = 120;
+
+/// What hooks told of a conversation is staged at the end of a turn, or when nothing was heard for so long: a turn may
+/// last an hour, and a client that is killed ends none.
+pub const NOTED_STAGED_AFTER: Duration = Duration::from_secs(5);

@@ -1,5 +1,7 @@
 //! What the daemon counts and measures about itself: never a path, a name or a text.
 
+mod hooks;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -12,6 +14,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram as Buckets, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+
+pub(crate) use hooks::HooksSeen;
 
 use crate::limits::LATENCY_MICROS_MAX;
 
@@ -34,6 +38,7 @@ pub(crate) struct Metrics {
     projects_open: Gauge,
     calls_ok: Counter,
     calls_failed: Counter,
+    hooks: hooks::HookMetrics,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -128,6 +133,7 @@ impl Default for Metrics {
             projects_open: Gauge::default(),
             calls_ok: Counter::default(),
             calls_failed: Counter::default(),
+            hooks: hooks::HookMetrics::default(),
             registry: Registry::default(),
         };
         registry.register("connections", "Connections admitted", metrics.connections.clone());
@@ -170,6 +176,7 @@ impl Default for Metrics {
             "Share of its notes' budget that the fullest open project uses",
             metrics.budget_used.clone(),
         );
+        metrics.hooks.register(&mut registry);
         Self { registry, ..metrics }
     }
 }

@@ -5,7 +5,7 @@
 //! synced, and when the task is behind by [`RETRIEVALS_QUEUED_MAX`] they are dropped. What a line holds has passed
 //! the filter in `secrets.rs`. Nothing here makes a directory, so that a deleted project stays deleted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -67,7 +67,14 @@ pub struct Retrieval {
     pub micros: u64,
 }
 
+/// Stands in the place of a question that was purged.
+const GONE: &str = "[purged]";
+
 impl Retrieval {
+    fn names(&self, ids: &BTreeSet<String>) -> bool {
+        self.asked != GONE && (self.more > 0 || self.ids.iter().any(|id| ids.contains(id)))
+    }
+
     fn shortened(mut self) -> Self {
         let over = self.ids.len().saturating_sub(RETRIEVAL_IDS_MAX);
         self.ids.truncate(RETRIEVAL_IDS_MAX);
@@ -93,6 +100,7 @@ pub(crate) struct RetrievalLog {
 enum Job {
     Write { directory: Option<PathBuf>, line: Box<Retrieval>, text: String },
     Read { directory: PathBuf, from: Start, limit: usize, reply: oneshot::Sender<Vec<Retrieval>> },
+    Forget { directory: PathBuf, ids: BTreeSet<String>, reply: oneshot::Sender<io::Result<()>> },
     Flush(oneshot::Sender<()>),
 }
 
@@ -135,6 +143,23 @@ impl RetrievalLog {
             return Vec::new();
         }
         lines.await.unwrap_or_default()
+    }
+
+    /// Empties the questions of the lines that name one of these records, or too many records to name them all.
+    ///
+    /// # Errors
+    /// In words, when a file could not be written anew.
+    pub(crate) async fn forget(
+        &self,
+        directory: PathBuf,
+        ids: BTreeSet<String>,
+    ) -> Result<(), String> {
+        let (reply, done) = oneshot::channel();
+        if self.jobs.send(Job::Forget { directory, ids, reply }).await.is_err() {
+            return Err("the retrieval log has ended".to_owned());
+        }
+        let done = done.await.unwrap_or_else(|ended| Err(io::Error::other(ended)));
+        done.map_err(|error| format!("cannot write the retrieval log anew: {error}"))
     }
 
     /// Returns when everything given before is in the files.
@@ -195,6 +220,9 @@ impl Writer {
             Job::Read { directory, from, limit, reply } => {
                 let _ = reply.send(self.read(&directory, from, limit));
             }
+            Job::Forget { directory, ids, reply } => {
+                let _ = reply.send(forget(&directory, &ids));
+            }
             Job::Flush(done) => {
                 let _ = done.send(());
             }
@@ -253,6 +281,45 @@ fn lines(directory: &Path) -> impl Iterator<Item = Retrieval> {
         let lines = bytes.split(|byte| *byte == b'\n');
         lines.filter_map(|line| serde_json::from_slice(line).ok()).collect::<Vec<_>>()
     })
+}
+
+fn forget(directory: &Path, ids: &BTreeSet<String>) -> io::Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    for path in files(directory) {
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        let mut changed = false;
+        let mut text = Vec::with_capacity(bytes.len());
+        for raw in bytes.split_inclusive(|byte| *byte == b'\n') {
+            match serde_json::from_slice::<Retrieval>(raw) {
+                Ok(line) if line.names(ids) => {
+                    let gone = Retrieval { asked: GONE.into(), ..line };
+                    serde_json::to_writer(&mut text, &gone)?;
+                    text.push(b'\n');
+                    changed = true;
+                }
+                _ => text.extend_from_slice(raw),
+            }
+        }
+        if changed {
+            let temporary = path.with_extension("tmp");
+            // One that a crash left may hold anything.
+            match std::fs::remove_file(&temporary) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let mut file = open(&temporary)?;
+            file.write_all(&text)?;
+            file.sync_data()?;
+            std::fs::rename(&temporary, &path)?;
+        }
+    }
+    Ok(())
 }
 
 fn open(path: &Path) -> io::Result<std::fs::File> {

@@ -1,4 +1,5 @@
-//! The one filter in front of every entry and log: what comes from outside passes here first.
+//! The one filter in front of every entry and log: what comes from outside passes here first. It takes out secrets,
+//! and what anchord itself had put into a conversation: nothing is stored because it was shown.
 //!
 //! Tools get their arguments after it, so that nothing behind it (entries, replies, logs) can hold what
 //! it took out. The same text always loses the same, so a line that is sent again is told the same.
@@ -6,23 +7,40 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use anchord_memory::injected;
 use anchord_memory::secrets::{Scrubbed, SecretKind, scrub, scrub_named};
 use serde_json::{Map, Value};
 
-/// What was taken out, by kind.
+/// What was taken out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Removed(BTreeMap<SecretKind, u32>);
+pub(crate) struct Removed {
+    secrets: BTreeMap<SecretKind, u32>,
+    /// Texts that held something injected.
+    injected: u32,
+    /// Those of them that held nothing else.
+    emptied: u32,
+}
 
 impl Removed {
-    /// Whether nothing was.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether no secret was.
+    pub(crate) fn no_secrets(&self) -> bool {
+        self.secrets.is_empty()
+    }
+
+    /// Whether something was that anchord had injected.
+    pub(crate) fn had_injected(&self) -> bool {
+        self.injected > 0
+    }
+
+    /// Whether a text was nothing else.
+    pub(crate) fn emptied(&self) -> bool {
+        self.emptied > 0
     }
 
     /// The kinds: `GitHub token, 2 passwords`.
     pub(crate) fn kinds(&self) -> String {
         let kinds: Vec<String> = self
-            .0
+            .secrets
             .iter()
             .map(|(kind, count)| match count {
                 1 => kind.to_string(),
@@ -34,7 +52,7 @@ impl Removed {
 
     fn note<'a>(&mut self, scrubbed: Scrubbed<'a>) -> Cow<'a, str> {
         for kind in scrubbed.removed {
-            *self.0.entry(kind).or_default() += 1;
+            *self.secrets.entry(kind).or_default() += 1;
         }
         scrubbed.text
     }
@@ -45,7 +63,14 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     scrub(text).text
 }
 
-/// The same for a line of a log, which is text.
+/// A text of a conversation as it may be kept: without secrets, and without what anchord had put into it.
+pub(crate) fn keepable(text: &str) -> String {
+    let mut text = text.to_owned();
+    replace(&mut text, scrub, &mut Removed::default());
+    text
+}
+
+/// [`clean`] for a line of a log, which is text.
 pub(crate) fn clean_line(line: &[u8]) -> Cow<'_, [u8]> {
     match std::str::from_utf8(line).map(clean) {
         Ok(Cow::Owned(cleaned)) => Cow::Owned(cleaned.into_bytes()),
@@ -53,7 +78,7 @@ pub(crate) fn clean_line(line: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Takes the secrets out of every text in a JSON value, names of fields included.
+/// Takes what was injected, and secrets, out of every text in a JSON value; secrets out of names of fields as well.
 pub(crate) fn clean_json(value: &mut Value, removed: &mut Removed) {
     match value {
         Value::String(text) => replace(text, scrub, removed),
@@ -86,6 +111,11 @@ pub(crate) fn clean_fields(fields: &mut Map<String, Value>, removed: &mut Remove
 }
 
 fn replace(text: &mut String, scrub: impl Fn(&str) -> Scrubbed<'_>, removed: &mut Removed) {
+    if let Cow::Owned(own) = injected::strip(text) {
+        removed.injected += 1;
+        removed.emptied += u32::from(own.trim().is_empty());
+        *text = own;
+    }
     if let Cow::Owned(cleaned) = removed.note(scrub(text)) {
         *text = cleaned;
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_proto::hello::{Answer, Hello, Resume, Role, Welcome};
+use anchord_proto::hook::HookReply;
 use anchord_proto::host;
 use anchord_proto::instance::InstanceDir;
 use serde_json::{Value, json};
@@ -96,6 +97,24 @@ impl World {
         let (mut reader, mut writer) = self.stream();
         writer.write_all(line).await.unwrap();
         answer(&mut reader).await
+    }
+
+    /// What a hook in the project prints for an event; empty for nothing.
+    pub(crate) async fn hook(&self, client: &str, event: &Value) -> String {
+        let hello = Hello { client: Some(client.to_owned()), ..self.hello() };
+        self.hook_by(hello, event).await
+    }
+
+    /// The same by a hook that says more of itself.
+    pub(crate) async fn hook_by(&self, hello: Hello, event: &Value) -> String {
+        let (mut reader, mut writer) = self.stream();
+        writer.write_all(&line_of(&Hello { role: Role::Hook, ..hello })).await.unwrap();
+        assert!(matches!(answer(&mut reader).await, Answer::Welcome(_)));
+        writer.write_all(format!("{event}\n").as_bytes()).await.unwrap();
+        let mut line = String::new();
+        tokio::time::timeout(DEADLINE, reader.read_line(&mut line)).await.unwrap().unwrap();
+        let reply: HookReply = serde_json::from_str(&line).unwrap();
+        reply.stdout.unwrap_or_default()
     }
 
     fn stream(&self) -> (BufReader<ReadHalf<DuplexStream>>, WriteHalf<DuplexStream>) {

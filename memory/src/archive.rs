@@ -163,6 +163,7 @@ fn fold_rows(draft: &mut Draft<'_>, ids: &[RecordId], origin: &Provenance) -> u3
             ended.date()
         ),
         on_behalf: false,
+        captured: None,
         blueprints_added: rows().map(|row| row.blueprints_added).sum(),
         anchors_added: rows().map(|row| row.anchors_added).sum(),
         lessons_added: rows().map(|row| row.lessons_added).sum(),

@@ -45,6 +45,14 @@ pub enum Change {
         /// Replaces what was configured.
         settings: Settings,
     },
+    /// A thread of an agent's has a topic, and has it again tomorrow.
+    Bind {
+        /// The agent's client and its own name for the conversation, or the session's id.
+        key: String,
+        /// The topic's name; none when the thread has no topic any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        topic: Option<String>,
+    },
     /// Stands where a record's version stood whose content was purged.
     Purged(Box<Purged>),
     /// Digests of what was purged: the same text is not taken in again.
@@ -80,7 +88,8 @@ impl Change {
             Self::Stage { .. }
             | Self::Unstage { .. }
             | Self::Adopt { .. }
-            | Self::Configure { .. } => false,
+            | Self::Configure { .. }
+            | Self::Bind { .. } => false,
         }
     }
 
@@ -137,6 +146,9 @@ pub struct Counts {
     /// Of notes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub notes: u32,
+    /// Of topics.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub topics: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
@@ -152,6 +164,7 @@ impl fmt::Display for Counts {
             (Kind::Anchor, self.anchors),
             (Kind::Lesson, self.lessons),
             (Kind::Note, self.notes),
+            (Kind::Topic, self.topics),
         ]
         .into_iter()
         .filter(|(_, count)| *count > 0)

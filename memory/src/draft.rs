@@ -15,6 +15,7 @@ use crate::note::{NewNote, Note};
 use crate::plan::KeptBlueprint;
 use crate::record::{Anchor, Blueprint, Body, Lesson, Provenance, Record, Standing};
 use crate::staged::Staged;
+use crate::topic::{Topic, TopicPart};
 
 pub(crate) struct Draft<'a> {
     base: &'a Memory,
@@ -69,6 +70,9 @@ impl<'a> Draft<'a> {
         }
         for note in &staged.notes {
             self.note(note, origin);
+        }
+        for part in &staged.topics {
+            self.topic(part, origin);
         }
     }
 
@@ -152,6 +156,21 @@ impl<'a> Draft<'a> {
         id
     }
 
+    /// One topic for each name; it is spelt as it was first.
+    pub(crate) fn topic(&mut self, part: &TopicPart, origin: &Provenance) {
+        let mut new = Topic { name: part.topic().to_owned(), ..Topic::default() };
+        new.take_in(part);
+        match self.twin(&Body::Topic(new.clone())) {
+            Some((id, Body::Topic(mut stored))) => {
+                stored.take_in(part);
+                self.merge(id, Body::Topic(stored), origin);
+            }
+            _ => {
+                self.create(Body::Topic(new), origin);
+            }
+        }
+    }
+
     /// Makes a note another session's. Where that has the same fact or text already, the one that was written last
     /// stays and the other is forgotten.
     pub(crate) fn take_over(&mut self, record: &Record, note: Note, origin: &Provenance) {
@@ -166,9 +185,13 @@ impl<'a> Draft<'a> {
         self.stand(record.id, Standing::Forgotten, origin);
     }
 
-    /// Whether a note goes into one that is there.
-    pub(crate) fn has_twin(&self, new: &NewNote, origin: &Provenance) -> bool {
-        self.note_twin(&new.note(&origin.session)).is_some()
+    /// Notes and bytes of text that a note adds to what is kept: one that goes into one that is there adds no note.
+    pub(crate) fn more(&self, new: &NewNote, origin: &Provenance) -> (u64, u64) {
+        let bytes = new.text_bytes() as u64;
+        match self.note_twin(&new.note(&origin.session)).and_then(|twin| twin.note()) {
+            None => (1, bytes),
+            Some(before) => (0, bytes.saturating_sub(before.text_bytes() as u64)),
+        }
     }
 
     fn note_twin(&self, note: &Note) -> Option<&Record> {
@@ -281,6 +304,7 @@ impl<'a> Draft<'a> {
                 Kind::Anchor => added.anchors += 1,
                 Kind::Lesson => added.lessons += 1,
                 Kind::Note => added.notes += 1,
+                Kind::Topic => added.topics += 1,
                 Kind::SessionRow => {}
             }
         }

@@ -105,14 +105,16 @@ pub enum Kind {
     Lesson,
     /// Anything else worth having again; with a key it is a fact.
     Note,
+    /// How a thread of work stands.
+    Topic,
     /// What a session did; written by the daemon alone.
     SessionRow,
 }
 
 impl Kind {
     /// All kinds, in the order in which they are shown.
-    pub const ALL: [Self; 5] =
-        [Self::Blueprint, Self::Anchor, Self::Lesson, Self::Note, Self::SessionRow];
+    pub const ALL: [Self; 6] =
+        [Self::Blueprint, Self::Anchor, Self::Lesson, Self::Note, Self::Topic, Self::SessionRow];
 
     /// One of them, in words.
     pub fn noun(self) -> &'static str {
@@ -121,6 +123,7 @@ impl Kind {
             Self::Anchor => "anchor",
             Self::Lesson => "lesson",
             Self::Note => "note",
+            Self::Topic => "topic",
             Self::SessionRow => "session",
         }
     }
@@ -132,6 +135,7 @@ impl Kind {
             Self::Anchor => "anchors",
             Self::Lesson => "lessons",
             Self::Note => "notes",
+            Self::Topic => "topics",
             Self::SessionRow => "sessions",
         }
     }
@@ -148,6 +152,7 @@ impl Kind {
             Self::Anchor => 'a',
             Self::Lesson => 'l',
             Self::Note => 'n',
+            Self::Topic => 't',
             Self::SessionRow => 's',
         }
     }
@@ -172,7 +177,7 @@ impl fmt::Display for RecordId {
 /// The text is not a record id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), s4 (session)"
+    "`{0}` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session)"
 )]
 pub struct ParseIdError(String);
 

@@ -4,9 +4,11 @@
 //! holds merges with itself. What cannot be used is named, not dropped in silence.
 
 mod compactor;
+mod sessions;
 mod zipmem;
 
 pub use compactor::{COMPACTOR, Compactor, is_compactor, parse_compactor, plan_import_compactor};
+pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
 pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
 
 use crate::change::{Change, Counts, Notice, NoticeCause};
@@ -84,6 +86,7 @@ pub fn plan_import(
             ended: origin.time,
             summary: row.summary.clone(),
             on_behalf: false,
+            captured: None,
             added: row.added,
         };
         put_row(&mut draft, row, &origin);
@@ -212,11 +215,12 @@ fn keep_pending(
             ended: origin.time,
             summary: summary.unwrap_or_else(|| format!("Staged {kept}.")),
             on_behalf: true,
+            captured: None,
             added: Counts {
                 blueprints: after.blueprints - before.blueprints,
                 anchors: after.anchors - before.anchors,
                 lessons: after.lessons - before.lessons,
-                notes: 0,
+                ..Counts::default()
             },
         },
         origin,

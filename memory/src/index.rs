@@ -5,12 +5,13 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use imbl::OrdSet;
+use imbl::{OrdMap, OrdSet};
 
 use crate::ids::{Kind, RecordId, Revision, SessionId};
 use crate::note::{Note, Scope};
 use crate::record::{Body, Category, Record, Standing};
 use crate::render;
+use crate::topic::topic_key;
 
 /// What two records that merge have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +26,8 @@ pub(crate) enum MergeKey {
     Fact(Scope, Arc<str>),
     /// Who sees it, and a hash of its content, which is compared as well.
     Note(Scope, u64),
+    /// The folded name.
+    Topic(Arc<str>),
     /// The session; a row that stands for folded ones has no key.
     SessionRow(SessionId),
 }
@@ -39,6 +42,7 @@ impl MergeKey {
             Body::Anchor(anchor) => Some(Self::Anchor(anchor.file.as_str().into())),
             Body::Lesson(lesson) => Some(Self::Lesson(lesson.key().into())),
             Body::Note(note) => Some(Self::note(&note.scope, note.key.as_deref(), &note.content)),
+            Body::Topic(topic) => Some(Self::Topic(topic_key(&topic.name).into())),
             Body::SessionRow(row) if row.folded > 0 => None,
             Body::SessionRow(row) => Some(Self::SessionRow(row.session.clone())),
         }
@@ -66,6 +70,8 @@ pub struct Totals {
     pub lessons: u64,
     /// Active notes of the project.
     pub notes: u64,
+    /// Active topics.
+    pub topics: u64,
     /// Active session rows.
     pub rows: u64,
     /// Archived records of any kind.
@@ -88,13 +94,14 @@ impl Totals {
             Kind::Anchor => self.anchors,
             Kind::Lesson => self.lessons,
             Kind::Note => self.notes,
+            Kind::Topic => self.topics,
             Kind::SessionRow => self.rows,
         }
     }
 
     /// Active records of all kinds.
     pub fn active(&self) -> u64 {
-        self.blueprints + self.anchors + self.lessons + self.notes + self.rows
+        self.blueprints + self.anchors + self.lessons + self.notes + self.topics + self.rows
     }
 
     fn of_mut(&mut self, kind: Kind) -> &mut u64 {
@@ -103,9 +110,20 @@ impl Totals {
             Kind::Anchor => &mut self.anchors,
             Kind::Lesson => &mut self.lessons,
             Kind::Note => &mut self.notes,
+            Kind::Topic => &mut self.topics,
             Kind::SessionRow => &mut self.rows,
         }
     }
+}
+
+/// What one session keeps for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Owned {
+    /// Active or archived.
+    notes: u64,
+    active: u64,
+    /// Of the budget, by the active ones.
+    tokens: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -115,6 +133,8 @@ pub(crate) struct Index {
     active: OrdSet<RecordId>,
     /// What sessions keep for themselves, but for what they forgot. In none of the sets for what is shared.
     private: OrdSet<(SessionId, RecordId)>,
+    /// The same by who keeps it and with which client it was first written, counted.
+    owners: OrdMap<(SessionId, Arc<str>), Owned>,
     totals: Totals,
 }
 
@@ -157,12 +177,16 @@ impl Index {
             .map(|(_, id)| *id)
     }
 
-    /// Sessions that have notes of their own.
-    pub(crate) fn private_sessions(&self) -> impl Iterator<Item = &SessionId> {
-        let mut last: Option<&SessionId> = None;
-        self.private
-            .iter()
-            .filter_map(move |(owner, _)| (last.replace(owner) != Some(owner)).then_some(owner))
+    /// Sessions that have notes of their own, each with the clients that wrote them.
+    pub(crate) fn private_sessions(&self) -> impl Iterator<Item = (&SessionId, &str)> {
+        self.owners.keys().map(|(owner, client)| (owner, &**client))
+    }
+
+    /// How many notes of one session alone are active, and the tokens of their budget that they take.
+    pub(crate) fn private_usage(&self, session: &SessionId) -> (u64, u64) {
+        let first = (session.clone(), Arc::from(""));
+        let of = self.owners.range(first..).take_while(|((owner, _), _)| owner == session);
+        of.fold((0, 0), |(notes, tokens), (_, owned)| (notes + owned.active, tokens + owned.tokens))
     }
 
     /// The facts that a scope has, by key.
@@ -204,6 +228,12 @@ impl Index {
         if let Some(owner) = record.owner() {
             if record.standing != Standing::Forgotten {
                 self.private.insert((owner.clone(), record.id));
+                let key = (owner.clone(), Arc::clone(&record.created.client));
+                let owned = self.owners.entry(key).or_default();
+                let (active, tokens) = active_note(record);
+                owned.notes += 1;
+                owned.active += active;
+                owned.tokens += tokens;
             }
             return;
         }
@@ -228,7 +258,17 @@ impl Index {
             self.totals.note_bytes -= note.text_bytes() as u64;
         }
         if let Some(owner) = record.owner() {
-            self.private.remove(&(owner.clone(), record.id));
+            if self.private.remove(&(owner.clone(), record.id)).is_some() {
+                let key = (owner.clone(), Arc::clone(&record.created.client));
+                let owned = self.owners.entry(key.clone()).or_default();
+                let (active, tokens) = active_note(record);
+                owned.notes -= 1;
+                owned.active -= active;
+                owned.tokens -= tokens;
+                if owned.notes == 0 {
+                    self.owners.remove(&key);
+                }
+            }
             return;
         }
         self.written.remove(&(record.revision, record.id));
@@ -265,6 +305,12 @@ fn has_same_key(before: &Record, record: &Record) -> bool {
 /// The note of a record that is not forgotten.
 fn kept_note(record: &Record) -> Option<&Note> {
     record.note().filter(|_| record.standing != Standing::Forgotten)
+}
+
+/// One and its tokens, for a note that is active.
+fn active_note(record: &Record) -> (u64, u64) {
+    let note = record.note().filter(|_| record.standing.is_active());
+    note.map_or((0, 0), |note| (1, u64::from(note.budget_tokens())))
 }
 
 /// Below every id in use: numbers count from 1.

@@ -2,11 +2,15 @@
 
 use crate::files::normalise;
 use crate::fold::one_line;
-use crate::limits::{ITEMS_MAX, LESSON_FILES_MAX, LINE_CHARS_MAX, PATH_CHARS_MAX, TEXT_BYTES_MAX};
+use crate::limits::{
+    ITEMS_MAX, LESSON_FILES_MAX, LINE_CHARS_MAX, PATH_CHARS_MAX, TEXT_BYTES_MAX, TOPIC_FILES_MAX,
+    TOPIC_STATUS_CHARS_MAX,
+};
 use crate::lines::LineRange;
 use crate::note::accept_note;
 use crate::refusal::Refusal;
 use crate::staged::Staged;
+use crate::topic::{HistoryLine, TopicPart, topic_name};
 
 /// Checks a write's items and gives them as they are kept: titles, concepts and summaries on one line, paths
 /// in one spelling, contents verbatim. The refusal names the item: `blueprints[2].title is empty`.
@@ -16,6 +20,7 @@ pub(crate) fn accept(mut part: Staged) -> Result<Staged, Refusal> {
         ("anchors", part.anchors.len()),
         ("lessons", part.lessons.len()),
         ("notes", part.notes.len()),
+        ("topics", part.topics.len()),
     ] {
         if items > ITEMS_MAX {
             let why = format!("has {items} items, {ITEMS_MAX} are allowed; send them in parts");
@@ -52,24 +57,73 @@ pub(crate) fn accept(mut part: Staged) -> Result<Staged, Refusal> {
         let field = |name: &str| format!("lessons[{at}].{name}");
         lesson.summary = line(field("summary"), &lesson.summary)?;
         lesson.detail = text(&field("detail"), &lesson.detail)?;
-        if lesson.files.len() > LESSON_FILES_MAX {
-            let why = format!("has more than {LESSON_FILES_MAX} paths");
-            return Err(Refusal::invalid(field("files"), why));
-        }
-        let mut files = Vec::with_capacity(lesson.files.len());
-        for file in lesson.files.iter().filter(|file| !file.trim().is_empty()) {
-            let file = path(field("files"), file)?;
-            if !files.contains(&file) {
-                files.push(file);
-            }
-        }
-        lesson.files = files;
+        lesson.files = files(field("files"), &lesson.files, LESSON_FILES_MAX)?;
     }
     let notes = std::mem::take(&mut part.notes).into_iter().enumerate();
     part.notes = notes
         .map(|(at, note)| accept_note(note, &format!("notes[{at}].")))
         .collect::<Result<_, Refusal>>()?;
+    let topics = std::mem::take(&mut part.topics).into_iter();
+    let mut topics = topics.map(accept_topic).collect::<Result<Vec<TopicPart>, Refusal>>()?;
+    topics.retain(|topic| topic.name.is_some() || !topic.is_empty());
+    part.absorb_topics(&topics);
     Ok(part)
+}
+
+/// A status is told in the history, too, so that one which another session overwrites is not lost from view.
+fn accept_topic(mut part: TopicPart) -> Result<TopicPart, Refusal> {
+    let field = |name: &str| format!("topic.{name}");
+    part.name = part.name.as_deref().map(topic_name).transpose()?;
+    if let Some(status) = &part.status {
+        let status = status.trim();
+        let length = status.chars().count();
+        if length > TOPIC_STATUS_CHARS_MAX {
+            let why = format!(
+                "has {length} characters, {TOPIC_STATUS_CHARS_MAX} are allowed; say where it stands, and note the rest"
+            );
+            return Err(Refusal::invalid(field("status"), why));
+        }
+        part.status = Some(status.to_owned()).filter(|status| !status.is_empty());
+    }
+    if let Some(line) = part.status.as_deref().map(HistoryLine::new)
+        && !part.history.iter().any(|known| known.text == line.text)
+    {
+        part.history.push(line);
+    }
+    if part.decisions.len() > ITEMS_MAX || part.history.len() > ITEMS_MAX {
+        let why = format!("has more than {ITEMS_MAX} decisions or lines; send them in parts");
+        return Err(Refusal::invalid("topic", why));
+    }
+    for (at, decision) in part.decisions.iter_mut().enumerate() {
+        let field = |name: &str| field(&format!("decisions[{at}].{name}"));
+        decision.question = line(field("question"), &decision.question)?;
+        if let Some(decided) = &decision.decided {
+            let decided = one_line(decided);
+            chars(field("decision"), &decided, LINE_CHARS_MAX)?;
+            decision.decided = Some(decided).filter(|decided| !decided.is_empty());
+        }
+    }
+    for told in &mut part.history {
+        told.text = HistoryLine::new(&told.text).text;
+    }
+    part.history.retain(|told| !told.text.is_empty());
+    part.files = files(field("files"), &part.files, TOPIC_FILES_MAX)?;
+    Ok(part)
+}
+
+/// Paths in one spelling, each once.
+fn files(field: String, paths: &[String], files_max: usize) -> Result<Vec<String>, Refusal> {
+    if paths.len() > files_max {
+        return Err(Refusal::invalid(field, format!("has more than {files_max} paths")));
+    }
+    let mut files = Vec::with_capacity(paths.len());
+    for file in paths.iter().filter(|file| !file.trim().is_empty()) {
+        let file = path(field.clone(), file)?;
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    Ok(files)
 }
 
 /// A text that may have many lines and may be empty.

@@ -5,6 +5,7 @@
 //! it is another function. The daemon journals the [`Change`]s of a plan before it applies them.
 
 pub mod archive;
+mod captured;
 mod change;
 mod compaction;
 mod draft;
@@ -15,7 +16,9 @@ pub mod guide;
 mod ids;
 pub mod import;
 mod index;
+pub mod injected;
 mod intake;
+pub mod lifecycle;
 pub mod limits;
 pub mod lines;
 mod memory;
@@ -36,25 +39,28 @@ mod staged;
 #[cfg(test)]
 mod testing;
 pub mod tokens;
+mod topic;
 
 pub use archive::{ArchivePlan, Archived};
+pub use captured::Captured;
 pub use change::{Change, Counts, Notice, NoticeCause};
 pub use compaction::{CompactionPlan, Fold, Pool, plan_compaction};
 pub use ids::{
     Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version,
 };
 pub use index::Totals;
-pub use memory::{Counters, Memory, Restore};
+pub use memory::{Bound, Counters, Memory, Restore};
 pub use note::{ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect};
 pub use plan::{
-    CheckpointOutcome, CompactionOutcome, FailedNote, ForgetOutcome, KeptBlueprint, NotesOutcome,
-    Plan, Save, SaveOutcome, StoredNote, Telling, Update, UpdateOutcome, find, find_fact,
-    is_expired, plan_adopt, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes,
-    plan_save, plan_update, plan_use,
+    BindOutcome, CheckpointOutcome, CompactionOutcome, FailedNote, ForgetOutcome, KeptBlueprint,
+    NotesOutcome, Plan, Save, SaveOutcome, StoredNote, Telling, Update, UpdateOutcome, find,
+    find_fact, find_topic, in_thread, is_expired, plan_adopt, plan_bind, plan_capture,
+    plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes, plan_save, plan_update,
+    plan_use,
 };
 pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
 pub use reader::Reader;
-pub use recall::{Recall, Recalled, recall};
+pub use recall::{About, Recall, Recalled, about, recall};
 pub use record::{
     Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, SessionRow,
     Standing,
@@ -63,3 +69,6 @@ pub use refusal::Refusal;
 pub use retention::{Access, Accesses, RetentionParts};
 pub use settings::{Budget, Settings};
 pub use staged::Staged;
+pub use topic::{
+    HistoryLine, MAIN, Topic, TopicDecision, TopicPart, topic_name, topic_named_after,
+};

@@ -13,6 +13,31 @@ pub const TEXT_BYTES_MAX: usize = 256 * 1024;
 /// Files that one lesson concerns.
 pub const LESSON_FILES_MAX: usize = 100;
 
+/// A topic's name.
+pub const TOPIC_NAME_CHARS_MAX: usize = 60;
+/// A topic's status.
+pub const TOPIC_STATUS_CHARS_MAX: usize = 4_000;
+/// A line of a topic's history.
+pub const TOPIC_HISTORY_CHARS_MAX: usize = 300;
+/// Decisions that a topic keeps; earlier ones are in its earlier versions.
+pub const TOPIC_DECISIONS_MAX: usize = 100;
+/// Lines of history that a topic keeps; earlier ones are in its earlier versions.
+pub const TOPIC_HISTORY_MAX: usize = 100;
+/// Active files of a topic.
+pub const TOPIC_FILES_MAX: usize = 50;
+/// Decisions of a topic in view.
+pub const TOPIC_DECISIONS_SHOWN_MAX: usize = 20;
+/// Lines of a topic's history in view.
+pub const TOPIC_HISTORY_SHOWN_MAX: usize = 30;
+/// Lines of a topic's history that a load shows.
+pub const TOPIC_HISTORY_LOADED_MAX: usize = 5;
+/// Characters of a decision, or of a line of history, that a load shows.
+pub const TOPIC_LINE_CHARS_MAX: usize = 300;
+/// Other topics that a load names when it was not asked for topics alone.
+pub const TOPICS_SHOWN_MAX: usize = 5;
+/// Threads that are bound to a topic; the binding that was made first goes.
+pub const BINDINGS_MAX: usize = 1_000;
+
 /// Rendered size of active memory above which a load and a save ask for tidying.
 pub const RENDERED_SOFT_BYTES_MAX: u64 = 100 * 1024;
 /// Rendered size of active memory above which the next save archives.
@@ -53,6 +78,8 @@ pub const PURGED_TEXT_BYTES_MIN: usize = 8;
 pub const PURGED_TEXT_BYTES_SOUGHT: usize = 256;
 /// The line in which a record is shown that is about to be purged.
 pub const PURGE_TITLE_CHARS_MAX: usize = 60;
+/// The same for a status, a decision or a line of history of a topic, which are said in few words.
+pub const PURGED_LINE_BYTES_MIN: usize = 24;
 /// A text by which records are purged is at least this long.
 pub const PURGE_QUERY_BYTES_MIN: usize = 4;
 
@@ -147,3 +174,57 @@ pub const CORRECTED_TERMS_MAX: usize = 8;
 pub const SEARCH_TERM_BYTES_MAX: usize = 64;
 /// Words whose stems are remembered on one thread.
 pub const SEARCH_MEMO_WORDS_MAX: usize = 16_384;
+
+/// The first prompt of a session, as it is kept by rule.
+pub const CAPTURED_PROMPT_CHARS_MAX: usize = 200;
+/// The agent's last message, as it is kept by rule.
+pub const CAPTURED_MESSAGE_CHARS_MAX: usize = 1_000;
+/// A command, as it is kept by rule.
+pub const CAPTURED_COMMAND_CHARS_MAX: usize = 200;
+/// Edited files that are kept by rule of one session: the last ones.
+pub const CAPTURED_FILES_MAX: usize = 30;
+/// Commands that failed that are kept by rule of one session: the first ones.
+pub const CAPTURED_FAILED_MAX: usize = 50;
+/// Commands that passed of which digests are kept for one session.
+pub const CAPTURED_PASSED_MAX: usize = 500;
+/// Commands that passed last and are kept by rule of one session.
+pub const CAPTURED_WORKED_MAX: usize = 8;
+/// Of a text that an event brings, so much is read.
+pub const CAPTURED_READ_BYTES_MAX: usize = 64 * 1024;
+/// Edited files that a row made by rule names.
+pub const CAPTURED_FILES_SHOWN_MAX: usize = 10;
+/// Commands that a row made by rule names.
+pub const CAPTURED_COMMANDS_SHOWN_MAX: usize = 5;
+/// Characters of a row made by rule in a load that has to be short.
+pub const CAPTURED_LINE_CHARS_MAX: usize = 400;
+/// Rows made by rule that a load shows when there are enough that agents wrote.
+pub const CAPTURED_ROWS_SHOWN_MAX: usize = 2;
+
+/// A session's start, with its frame: a longer one is put into a file by some client.
+pub const SESSION_START_CHARS_MAX: usize = 9_000;
+/// What a prompt is told, with its frame.
+pub const PROMPT_NEWS_CHARS_MAX: usize = 2_400;
+/// Changes by others that a prompt is told.
+pub const PROMPT_CHANGES_MAX: usize = 5;
+/// Records that a prompt is told.
+pub const PROMPT_RECORDS_MAX: usize = 3;
+/// Characters of one of them.
+pub const PROMPT_RECORD_CHARS_MAX: usize = 320;
+/// What a compaction is told to keep, with its frame.
+pub const COMPACTION_CHARS_MAX: usize = 1_500;
+/// What comes back after a compaction, with its frame.
+pub const RESTORED_CHARS_MAX: usize = 4_000;
+/// The topic in that.
+pub const RESTORED_TOPIC_CHARS_MAX: usize = 1_500;
+/// What a subagent is given at its start, with its frame.
+pub const SUBAGENT_CHARS_MAX: usize = 1_500;
+/// Clauses of a prompt for which memory is searched.
+pub const ABOUT_CLAUSES_MAX: usize = 6;
+/// A clause with fewer words asks for nothing.
+pub const ABOUT_WORDS_MIN: usize = 3;
+
+/// Types of subagents that can be named as given nothing.
+pub const SUBAGENT_TYPES_MAX: usize = 50;
+
+/// Characters of the name of one.
+pub const SUBAGENT_TYPE_CHARS_MAX: usize = 100;

@@ -14,6 +14,7 @@ use crate::record::{Body, Record, Standing};
 use crate::search::{Document, SearchIndex};
 use crate::settings::Settings;
 use crate::staged::Staged;
+use crate::topic::{Topic, topic_key};
 
 /// Everything a project remembers, at one journal entry. Maps share structure between clones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,11 +29,21 @@ pub struct Memory {
     notices: OrdMap<NoticeId, Arc<Notice>>,
     imports: OrdMap<(String, String), u32>,
     settings: OrdMap<Option<String>, Arc<Settings>>,
+    bindings: OrdMap<String, Bound>,
     purged: OrdMap<RecordId, Arc<Purged>>,
     tombstones: Arc<Tombstones>,
     index: Index,
     /// Of everything that is not forgotten. Follows entries, not drafts.
     search: SearchIndex,
+}
+
+/// The topic that a thread has.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Bound {
+    /// The topic's name; nothing need have been saved under it yet.
+    pub topic: String,
+    /// The entry that bound it.
+    pub seq: Seq,
 }
 
 impl Memory {
@@ -98,14 +109,12 @@ impl Memory {
 
     /// How many of these are active, and the tokens of their budget that they take.
     pub fn own_usage(&self, reader: &Reader) -> (u64, u64) {
-        let active = self.own_notes(reader).filter(|record| record.standing.is_active());
-        active.filter_map(|record| record.note()).fold((0, 0), |(notes, tokens), note| {
-            (notes + 1, tokens + u64::from(note.budget_tokens()))
-        })
+        let usage = reader.own_sessions().map(|session| self.index.private_usage(session));
+        usage.fold((0, 0), |all, more| (all.0 + more.0, all.1 + more.1))
     }
 
-    /// Sessions that keep something for themselves.
-    pub fn private_sessions(&self) -> impl Iterator<Item = &SessionId> {
+    /// Sessions that keep something for themselves, each with the clients that wrote it.
+    pub fn private_sessions(&self) -> impl Iterator<Item = (&SessionId, &str)> {
         self.index.private_sessions()
     }
 
@@ -127,6 +136,53 @@ impl Memory {
     /// All that is configured, for a snapshot.
     pub fn all_settings(&self) -> impl Iterator<Item = (Option<&str>, &Arc<Settings>)> {
         self.settings.iter().map(|(client, settings)| (client.as_deref(), settings))
+    }
+
+    /// The topic with this name, active or archived.
+    pub fn topic(&self, name: &str) -> Option<&Arc<Record>> {
+        self.keyed(&MergeKey::Topic(topic_key(name).into())).next()
+    }
+
+    /// A topic as it will be when this session saves; `None` when there is none and nothing of it is staged.
+    pub fn topic_as_staged(&self, name: &str, session: &SessionId) -> Option<Topic> {
+        let key = topic_key(name);
+        let stored = self.topic(name).and_then(|record| record.topic()).cloned();
+        let staged = self.staged_by(session).into_iter().flat_map(|staged| &staged.topics);
+        staged.filter(|part| topic_key(part.topic()) == key).fold(stored, |topic, part| {
+            let mut topic = topic
+                .unwrap_or_else(|| Topic { name: part.topic().to_owned(), ..Topic::default() });
+            topic.take_in(part);
+            Some(topic)
+        })
+    }
+
+    /// All topics that are not forgotten, oldest first.
+    pub fn topics(&self) -> impl DoubleEndedIterator<Item = (&Arc<Record>, &Topic)> {
+        self.records_of(Kind::Topic).filter_map(|record| match &record.body {
+            Body::Topic(topic) if record.standing != Standing::Forgotten => Some((record, topic)),
+            _ => None,
+        })
+    }
+
+    /// The name of the topic that the thread with this key is bound to.
+    pub fn bound(&self, key: &str) -> Option<&str> {
+        self.bindings.get(key).map(|bound| bound.topic.as_str())
+    }
+
+    /// All bindings, by key.
+    pub fn bindings(&self) -> impl Iterator<Item = (&str, &Bound)> {
+        self.bindings.iter().map(|(key, bound)| (key.as_str(), bound))
+    }
+
+    /// One thread's binding, for a snapshot.
+    pub fn binding(&self, key: &str) -> Option<&Bound> {
+        self.bindings.get(key)
+    }
+
+    /// The records of one kind, whatever their standing, oldest first.
+    fn records_of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
+        let (first, last) = (RecordId { kind, number: 0 }, RecordId { kind, number: u64::MAX });
+        self.records.range(first..=last).map(|(_, record)| record)
     }
 
     /// Shared records whose newest version was written after this revision, in the order of writing.
@@ -254,6 +310,13 @@ impl Memory {
             Change::Configure { client, settings } => {
                 self.settings.insert(client.clone(), Arc::new(settings.clone()));
             }
+            Change::Bind { key, topic: Some(topic) } => {
+                let bound = Bound { topic: topic.clone(), seq: self.seq };
+                self.bindings.insert(key.clone(), bound);
+            }
+            Change::Bind { key, topic: None } => {
+                self.bindings.remove(key);
+            }
             Change::Purged(purged) => self.put_purged(Purged::clone(purged)),
             Change::Tombstones { salt, digests, time } => {
                 Arc::make_mut(&mut self.tombstones).add(salt, digests, *time);
@@ -311,6 +374,11 @@ impl Restore {
         self.0.settings.insert(client, Arc::new(settings));
     }
 
+    /// Adds a thread's binding.
+    pub fn binding(&mut self, key: String, bound: Bound) {
+        self.0.bindings.insert(key, bound);
+    }
+
     /// Adds a purged record at its newest version.
     pub fn purged(&mut self, purged: Purged) {
         self.0.put_purged(purged);
@@ -350,6 +418,17 @@ fn document(record: &Record) -> Option<Document<'_>> {
         Body::Note(note) => {
             let key = note.key.as_deref().unwrap_or_default();
             (vec![key, &note.summary, &note.content], Vec::new())
+        }
+        Body::Topic(topic) => {
+            let decisions = topic.decisions.iter();
+            let decided = decisions
+                .flat_map(|it| std::iter::once(it.question.as_str()).chain(it.decided.as_deref()));
+            let history = topic.history.iter().map(|line| line.text.as_str());
+            let texts = [topic.name.as_str(), &topic.status].into_iter();
+            (
+                texts.chain(decided).chain(history).collect(),
+                topic.files.iter().map(String::as_str).collect(),
+            )
         }
         Body::SessionRow(row) => (vec![&row.summary], Vec::new()),
     };

@@ -4,6 +4,8 @@
 //! and so does memory (`draft.rs`). Staged work is kept in a form that loses nothing a later fold needs:
 //! `a.absorb(b)` and then folding gives the same memory as folding `a` and then `b`.
 
+mod topics;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fold::{fold, substance};
@@ -69,7 +71,7 @@ impl Lesson {
 
 impl Note {
     /// Takes the note's next telling. A fact is replaced, but for a pin and an importance that the new telling is
-    /// silent on; the same content told again adds what it says besides.
+    /// silent on; the same content told again adds what it says besides, and keeps its expiry.
     pub(crate) fn rewrite(&mut self, new: &NewNote, tags: &mut Vec<String>, pinned: &mut bool) {
         let is_fact = self.key.is_some();
         if is_fact || !new.tags.is_empty() {
@@ -83,7 +85,7 @@ impl Note {
         }
         self.set_content(new.content.clone());
         self.importance = new.importance.unwrap_or(self.importance);
-        self.expires = new.expires;
+        self.expires = new.expires.or(if is_fact { None } else { self.expires });
         *pinned |= new.pinned;
     }
 }
@@ -103,7 +105,7 @@ impl NewNote {
         }
         self.content.clone_from(&later.content);
         self.importance = later.importance.or(self.importance);
-        self.expires = later.expires;
+        self.expires = later.expires.or(if is_fact { None } else { self.expires });
         self.pinned |= later.pinned;
     }
 }
@@ -139,12 +141,18 @@ impl Staged {
         if later.is_empty() {
             return Vec::new();
         }
-        if self.is_empty() {
-            self.first = later.first;
-            self.last = later.last;
-        } else {
-            self.first = self.first.min(later.first);
-            self.last = self.last.max(later.last);
+        // Checkpoints date the work; what was noted by rule dates it only where there is none.
+        match (self.has_work(), later.has_work()) {
+            (true, false) => {}
+            (false, true) => (self.first, self.last) = (later.first, later.last),
+            _ if self.is_empty() => (self.first, self.last) = (later.first, later.last),
+            _ => {
+                self.first = self.first.min(later.first);
+                self.last = self.last.max(later.last);
+            }
+        }
+        if let Some(later) = &later.captured {
+            self.captured.get_or_insert_default().absorb(later);
         }
         if later.summary.is_some() {
             self.summary.clone_from(&later.summary);
@@ -157,6 +165,7 @@ impl Staged {
         }
         self.absorb_lessons(&later.lessons);
         self.absorb_notes(&later.notes);
+        self.absorb_topics(&later.topics);
         self.absorb_blueprints(&later.blueprints)
     }
 

@@ -13,6 +13,7 @@ use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::captured::Captured;
 use crate::change::{Change, Notice, NoticeCause};
 use crate::fold::clip;
 use crate::ids::{RecordId, Revision, Timestamp, Version};
@@ -21,9 +22,10 @@ use crate::limits::{PURGE_TITLE_CHARS_MAX, PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BY
 use crate::note::{NewNote, Scope};
 use crate::record::{Anchor, Body};
 use crate::refusal::Refusal;
-use crate::render::title;
+use crate::render::item::title;
 use crate::secrets::scrub;
 use crate::staged::Staged;
+use crate::topic::topic_key;
 
 /// What stands where a purged text stood, if something must.
 const GONE: &str = "[purged]";
@@ -76,6 +78,17 @@ impl Tombstones {
         self.times.extend(digests.iter().map(|digest| (digest.clone(), time)));
     }
 
+    /// Refuses a text that was purged; `field` names it.
+    ///
+    /// # Errors
+    /// When it was.
+    pub(crate) fn refuse_text(&self, field: impl Into<String>, text: &str) -> Result<(), Refusal> {
+        match self.of(text) {
+            Some(time) => Err(Refusal::PurgedText { field: field.into(), time }),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a part of which an item was purged.
     ///
     /// # Errors
@@ -95,6 +108,9 @@ impl Tombstones {
         let anchors = part.anchors.iter().map(texts::of_anchor);
         let lessons = part.lessons.iter().map(texts::of_lesson);
         let notes = part.notes.iter().map(|note| note.content.clone());
+        let shorts = part.notes.iter().map(|note| note.summary.clone());
+        let short = |(at, text)| (format!("notes[{at}].summary"), text);
+        let topics = part.topics.iter().flat_map(texts::of_topic_part);
         let named = |name: &'static str| move |(at, text)| (format!("{name}[{at}]"), text);
         let summary = part.summary.iter().map(|text| ("summary".to_owned(), text.clone()));
         summary
@@ -102,6 +118,8 @@ impl Tombstones {
             .chain(anchors.enumerate().map(named("anchors")))
             .chain(lessons.enumerate().map(named("lessons")))
             .chain(notes.enumerate().map(named("notes")))
+            .chain(shorts.enumerate().map(short))
+            .chain(topics.map(|text| ("topic".to_owned(), text.to_owned())))
             .find_map(|(field, text)| Some((field, self.of(&text)?)))
     }
 }
@@ -178,11 +196,17 @@ impl Purge {
             let found = self.found.entry(record.id).or_insert(first);
             found.versions += 1;
             found.title = shown;
-            let texts = texts::of_body(&record.body).into_iter().map(str::to_owned);
-            self.texts.extend(texts.filter(|text| text.len() >= PURGED_TEXT_BYTES_MIN));
-            let said = texts::whole(&record.body);
-            if !said.trim().is_empty() {
-                self.digests.insert(digest(&self.salt, &said));
+            let telling = |text: &&str| texts::is_telling(&record.body, text);
+            let texts = texts::of_body(&record.body).into_iter().filter(telling);
+            self.texts.extend(texts.map(str::to_owned));
+            let said = texts::said(&record.body).into_iter();
+            let said = said.filter(|text| !text.trim().is_empty());
+            self.digests.extend(said.map(|said| digest(&self.salt, &said)));
+            // A summary says the same again, unless it is so short that it could be anything's.
+            if let Body::Note(note) = &record.body
+                && note.summary.len() >= PURGED_TEXT_BYTES_MIN
+            {
+                self.digests.insert(digest(&self.salt, &note.summary));
             }
             if let Body::Anchor(anchor) = &record.body {
                 self.anchors.push(anchor.clone());
@@ -232,6 +256,13 @@ impl Purge {
                 self.staged += u32::from(edited);
                 return edited;
             }
+            Change::Bind { topic, .. } => {
+                let gone = topic.as_deref().is_some_and(|name| self.topic_goes(name));
+                if gone {
+                    *topic = None;
+                }
+                return gone;
+            }
             Change::Notify(notice) => return self.edit_notice(notice),
             _ => {}
         }
@@ -270,6 +301,11 @@ impl Purge {
             !self.goes(MergeKey::of(&body).as_ref(), &texts)
         });
         part.notes.retain(|note| !self.note_goes(note));
+        part.topics.retain(|topic| {
+            let files = topic.files.iter().map(String::as_str);
+            let texts = texts::of_topic_part(topic).into_iter().chain(files);
+            !(self.topic_goes(topic.topic()) || self.goes(None, &texts.collect::<Vec<_>>()))
+        });
         let summary_goes = part.summary.as_deref().is_some_and(|summary| {
             let within = summary.len() >= PURGED_TEXT_BYTES_MIN
                 && self.texts.iter().any(|text| text.contains(summary));
@@ -278,7 +314,22 @@ impl Purge {
         if summary_goes {
             part.summary = Some(GONE.to_owned());
         }
+        if part.captured.as_ref().is_some_and(|captured| self.captured_goes(captured)) {
+            part.captured = None;
+        }
         *part != before
+    }
+
+    /// What was noted goes as a whole: it is a few lines about one session.
+    fn captured_goes(&self, captured: &Captured) -> bool {
+        let within = |text: &str| {
+            text.len() >= PURGED_TEXT_BYTES_MIN && self.texts.iter().any(|gone| gone.contains(text))
+        };
+        captured.said_texts().any(within) || captured.texts().any(|text| self.holds(text))
+    }
+
+    fn topic_goes(&self, name: &str) -> bool {
+        self.goes(Some(&MergeKey::Topic(topic_key(name).into())), &[name])
     }
 
     fn note_goes(&self, note: &NewNote) -> bool {

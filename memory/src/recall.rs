@@ -1,5 +1,7 @@
 //! Recall: what a reader gets for a query, filtered and ranked, over every kind at once.
 
+mod about;
+
 use std::cmp::Reverse;
 
 use crate::files::normalise;
@@ -8,6 +10,7 @@ use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
 use crate::search::{Hit, Query, Tuning};
+pub use about::{About, about};
 
 /// What is looked for. Filters that are empty let everything through.
 #[derive(Clone, Copy)]
@@ -107,6 +110,7 @@ fn concerns(record: &Record, file: &str) -> bool {
     match &record.body {
         Body::Anchor(anchor) => beneath(&anchor.file),
         Body::Lesson(lesson) => lesson.files.iter().any(|path| beneath(path)),
+        Body::Topic(topic) => topic.files.iter().any(|path| beneath(path)),
         Body::Note(note) => note.content.contains(file),
         Body::Blueprint(blueprint) => blueprint.content.contains(file),
         Body::SessionRow(row) => row.summary.contains(file),

@@ -4,9 +4,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::captured::Captured;
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::lines::LineRange;
 use crate::note::Note;
+use crate::topic::Topic;
 
 /// One unit of memory at one version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,6 +46,19 @@ impl Record {
     pub fn note(&self) -> Option<&Note> {
         match &self.body {
             Body::Note(note) => Some(note),
+            _ => None,
+        }
+    }
+
+    /// Whether nobody wrote it: a session row made by rule.
+    pub fn is_captured(&self) -> bool {
+        matches!(&self.body, Body::SessionRow(row) if row.captured.is_some())
+    }
+
+    /// The topic, if it is one.
+    pub fn topic(&self) -> Option<&Topic> {
+        match &self.body {
+            Body::Topic(topic) => Some(topic),
             _ => None,
         }
     }
@@ -98,6 +113,8 @@ pub enum Body {
     Lesson(Lesson),
     /// Anything else.
     Note(Note),
+    /// How a thread of work stands.
+    Topic(Topic),
     /// What a session did.
     SessionRow(SessionRow),
 }
@@ -110,6 +127,7 @@ impl Body {
             Self::Anchor(_) => Kind::Anchor,
             Self::Lesson(_) => Kind::Lesson,
             Self::Note(_) => Kind::Note,
+            Self::Topic(_) => Kind::Topic,
             Self::SessionRow(_) => Kind::SessionRow,
         }
     }
@@ -221,6 +239,9 @@ pub struct SessionRow {
     /// Written on the session's behalf, since it was gone without a save; its own save replaces it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_behalf: bool,
+    /// What was noted by rule, from which the summary was made since the agent wrote none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<Box<Captured>>,
     /// New blueprints in this session.
     #[serde(default)]
     pub blueprints_added: u32,

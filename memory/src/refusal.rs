@@ -61,6 +61,16 @@ pub enum Refusal {
         /// Keys that come near it.
         nearest: Vec<String>,
     },
+    /// Use another name, or write the topic first.
+    #[error("there is no topic `{name}` yet{}", topics(.known, *.more))]
+    NoSuchTopic {
+        /// The name that was asked for.
+        name: String,
+        /// Names of topics that there are, the last written first.
+        known: Vec<String>,
+        /// How many more there are.
+        more: usize,
+    },
     /// Look at what changed, then decide again.
     #[error("{what} is at {current} now, not at {expected}{}", listed(.changed))]
     Conflict {
@@ -93,6 +103,15 @@ fn near_keys(nearest: &[String]) -> String {
         "; memory_search finds notes by their words".to_owned()
     } else {
         format!("; near it are {}", keys.join(", "))
+    }
+}
+
+fn topics(known: &[String], more: usize) -> String {
+    let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    match (names.is_empty(), more) {
+        (true, _) => "; memory_checkpoint with a topic begins one".to_owned(),
+        (false, 0) => format!("; there are {}", names.join(", ")),
+        (false, more) => format!("; there are {} and {more} more", names.join(", ")),
     }
 }
 

@@ -4,14 +4,15 @@
 //! and how fast recency fades come from what the content looks like; notes that the project shares fade
 //! [`PROJECT_HALF_LIFE_FACTOR`](crate::limits::PROJECT_HALF_LIFE_FACTOR) times slower than what one session keeps for itself.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
+use std::str::FromStr;
 
 use imbl::OrdMap;
 
 use crate::ids::{RecordId, Timestamp};
 use crate::limits::{IMPORTANCE, IMPORTANCE_MAX};
 use crate::note::ContentType;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Record};
 
 const MINUTE: f64 = 60.0 * 1000.0;
 const HOUR: f64 = 60.0 * MINUTE;
@@ -73,10 +74,11 @@ impl RetentionParts {
     }
 
     /// What a search multiplies a hit's score by: from 0.9 for the least worth keeping to 1 for the most, since
-    /// words say more than age does; half of that for what is archived, so that it ranks behind.
-    pub fn prior(&self, standing: Standing) -> f64 {
+    /// words say more than age does; half of that for what is archived and for what nobody wrote, so that it ranks
+    /// behind.
+    pub fn prior(&self, record: &Record) -> f64 {
         let prior = 0.9 + 0.1 * (self.score() / SCORE_HIGHEST).clamp(0.0, 1.0);
-        if standing.is_active() { prior } else { 0.5 * prior }
+        if record.standing.is_active() && !record.is_captured() { prior } else { 0.5 * prior }
     }
 }
 
@@ -113,7 +115,7 @@ fn content_type(record: &Record) -> ContentType {
         Body::Blueprint(_) => ContentType::Decision,
         Body::Anchor(_) => ContentType::Code,
         Body::Lesson(_) => ContentType::Error,
-        Body::SessionRow(_) => ContentType::Prose,
+        Body::Topic(_) | Body::SessionRow(_) => ContentType::Prose,
     }
 }
 
@@ -123,6 +125,7 @@ fn tokens_about(record: &Record) -> u32 {
         Body::Blueprint(blueprint) => blueprint.title.len() + blueprint.content.len(),
         Body::Anchor(anchor) => anchor.file.len() + anchor.concept.len(),
         Body::Lesson(lesson) => lesson.summary.len() + lesson.detail.len(),
+        Body::Topic(topic) => topic.text_bytes(),
         Body::SessionRow(row) => row.summary.len(),
     };
     u32::try_from(bytes / TOKEN_BYTES).unwrap_or(u32::MAX)
@@ -137,6 +140,29 @@ pub struct Access {
     pub last: Timestamp,
 }
 
+/// `3 1793534400000`: the count and the milliseconds.
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.count, self.last.0)
+    }
+}
+
+/// The text is no count with a time, as after a torn write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is no count of reads with the time of the last")]
+pub struct ParseAccessError;
+
+impl FromStr for Access {
+    type Err = ParseAccessError;
+
+    fn from_str(text: &str) -> Result<Self, ParseAccessError> {
+        let (count, last) = text.split_once(' ').ok_or(ParseAccessError)?;
+        let count = count.parse().map_err(|_| ParseAccessError)?;
+        let last = last.parse().map_err(|_| ParseAccessError)?;
+        Ok(Self { count, last: Timestamp(last) })
+    }
+}
+
 /// Reads of records: soft marks, which are written late and may be lost. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accesses(OrdMap<RecordId, Access>);
@@ -144,60 +170,20 @@ pub struct Accesses(OrdMap<RecordId, Access>);
 impl Accesses {
     /// Counts a read.
     pub fn record(&mut self, id: RecordId, now: Timestamp) {
-        self.add(id, Access { count: 1, last: now });
-    }
-
-    /// Adds what was counted elsewhere.
-    pub fn merge(&mut self, other: &Self) {
-        for (id, access) in &other.0 {
-            self.add(*id, *access);
-        }
-    }
-
-    /// Forgets what was counted for records that are not to be kept.
-    pub fn retain(&mut self, keep: impl Fn(RecordId) -> bool) {
-        self.0 = self.0.iter().filter(|(id, _)| keep(**id)).map(|(id, at)| (*id, *at)).collect();
+        let access = self.0.entry(id).or_default();
+        access.count = access.count.saturating_add(1);
+        access.last = access.last.max(now);
     }
 
     /// The reads of one record.
     pub fn of(&self, id: RecordId) -> Access {
         self.0.get(&id).copied().unwrap_or_default()
     }
+}
 
-    /// Whether nothing was read.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// A line for each record that was read: `n12 3 1793534400000`, id, count and milliseconds.
-    pub fn print(&self) -> String {
-        let mut lines = String::new();
-        for (id, access) in &self.0 {
-            writeln!(lines, "{id} {} {}", access.count, access.last.0)
-                .expect("a String takes all that is written to it");
-        }
-        lines
-    }
-
-    /// What [`print`](Self::print) gave. Lines that are none, as after a torn write, count for nothing.
-    pub fn parse(lines: &str) -> Self {
-        let mut accesses = Self::default();
-        for line in lines.lines() {
-            let mut words = line.split(' ');
-            let id = words.next().and_then(|id| id.parse().ok());
-            let count = words.next().and_then(|count| count.parse().ok());
-            let last = words.next().and_then(|last| last.parse().ok());
-            if let (Some(id), Some(count), Some(last), None) = (id, count, last, words.next()) {
-                accesses.add(id, Access { count, last: Timestamp(last) });
-            }
-        }
-        accesses
-    }
-
-    fn add(&mut self, id: RecordId, more: Access) {
-        let access = self.0.entry(id).or_default();
-        access.count = access.count.saturating_add(more.count);
-        access.last = access.last.max(more.last);
+impl FromIterator<(RecordId, Access)> for Accesses {
+    fn from_iter<I: IntoIterator<Item = (RecordId, Access)>>(reads: I) -> Self {
+        Self(reads.into_iter().collect())
     }
 }
 

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::captured::Captured;
 use crate::change::Counts;
 use crate::files::relative;
 use crate::ids::Timestamp;
 use crate::note::NewNote;
 use crate::record::{Anchor, Blueprint, Lesson};
+use crate::topic::TopicPart;
 
 /// One session's staged work, or one checkpoint's part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,9 +30,15 @@ pub struct Staged {
     /// Merged as in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NewNote>,
-    /// The first checkpoint.
+    /// One for each topic, with all that was said of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub topics: Vec<TopicPart>,
+    /// What was noted of the session by rule, in case it saves nothing itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<Box<Captured>>,
+    /// The first checkpoint; where there was none, the first event noted.
     pub first: Timestamp,
-    /// The last checkpoint.
+    /// The last checkpoint; where there was none, the last event noted.
     pub last: Timestamp,
     /// The client that staged it, for the row written on the session's behalf.
     #[serde(default, skip_serializing_if = "str::is_empty")]
@@ -38,13 +46,28 @@ pub struct Staged {
 }
 
 impl Staged {
-    /// Whether nothing was staged, not even a summary.
+    /// Whether nothing was staged, not even a summary, and nothing noted.
     pub fn is_empty(&self) -> bool {
-        self.summary.is_none()
+        !self.has_work() && self.topics.is_empty() && self.captured.is_none()
+    }
+
+    /// Whether the agent staged anything; what was noted by rule is not its work.
+    pub fn has_work(&self) -> bool {
+        !(self.summary.is_none()
             && self.blueprints.is_empty()
             && self.anchors.is_empty()
             && self.lessons.is_empty()
             && self.notes.is_empty()
+            && !self.topics.iter().any(TopicPart::is_work))
+    }
+
+    /// Whether nothing was staged but lines for the history of topics, what hooks note of a conversation's course.
+    pub(crate) fn has_history_alone(&self) -> bool {
+        let line = |part: &TopicPart| {
+            part.status.is_none() && part.decisions.is_empty() && part.files.is_empty()
+        };
+        let others = Counts { topics: 0, ..self.counts() };
+        self.summary.is_none() && others == Counts::default() && self.topics.iter().all(line)
     }
 
     /// How many there are of each kind.
@@ -55,6 +78,7 @@ impl Staged {
             anchors: count(self.anchors.len()),
             lessons: count(self.lessons.len()),
             notes: count(self.notes.len()),
+            topics: count(self.topics.iter().filter(|part| part.is_work()).count()),
         }
     }
 
@@ -66,17 +90,23 @@ impl Staged {
             l.summary.len() + l.detail.len() + l.files.iter().map(String::len).sum::<usize>()
         });
         let notes = self.notes.iter().map(NewNote::text_bytes);
-        self.summary.as_ref().map_or(0, String::len)
-            + blueprints.chain(anchors).chain(lessons).chain(notes).sum::<usize>()
+        let topics = self.topics.iter().map(TopicPart::text_bytes);
+        let captured = self.captured.as_ref().map_or(0, |captured| captured.text_bytes());
+        captured
+            + self.summary.as_ref().map_or(0, String::len)
+            + blueprints.chain(anchors).chain(lessons).chain(notes).chain(topics).sum::<usize>()
     }
 
     /// The same with absolute paths beneath `root` made relative to it.
     #[must_use]
     pub fn relative_to(mut self, root: &str) -> Self {
         let files = self.anchors.iter_mut().map(|anchor| &mut anchor.file);
-        for file in files.chain(self.lessons.iter_mut().flat_map(|lesson| &mut lesson.files)) {
+        let lessons = self.lessons.iter_mut().flat_map(|lesson| &mut lesson.files);
+        let topics = self.topics.iter_mut().flat_map(|part| &mut part.files);
+        for file in files.chain(lessons).chain(topics) {
             *file = relative(file, root);
         }
+        self.captured = self.captured.map(|captured| Box::new(captured.relative_to(root)));
         self
     }
 }

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use crate::{
-    Anchor, Blueprint, Category, Change, Lesson, Memory, NewNote, NoticeCause, Plan, Provenance,
-    Reader, Save, Seq, SessionId, Staged, Timestamp, plan_checkpoint, plan_forget, plan_keep,
-    plan_save,
+    Anchor, Blueprint, Category, Change, HistoryLine, Lesson, Memory, NewNote, NoticeCause, Plan,
+    Provenance, Reader, Save, Seq, SessionId, Staged, Timestamp, TopicDecision, TopicPart,
+    plan_checkpoint, plan_forget, plan_keep, plan_save,
 };
 
 /// Noon of a day in November 2026.
@@ -136,6 +136,34 @@ fn any_note() -> impl Strategy<Value = NewNote> {
     )
 }
 
+fn any_topic() -> impl Strategy<Value = TopicPart> {
+    let name = prop::option::of(prop::sample::select(vec!["main", "Cache", "cache", "Wire 2"]));
+    let decision = (
+        prop::sample::select(vec!["Which port?", "which  port?", "LRU?", "Keep?"]),
+        prop::option::of(words()),
+        0_i64..4,
+    );
+    let decision = decision.prop_map(|(question, decided, time)| TopicDecision {
+        question: question.to_owned(),
+        decided,
+        time: Timestamp(time),
+    });
+    let line = (words(), 0_i64..4)
+        .prop_map(|(text, time)| HistoryLine { time: Timestamp(time), ..HistoryLine::new(&text) });
+    let files = prop::collection::vec(prop::sample::select(vec!["a.rs", "./a.rs", "b.rs"]), 0..3);
+    let status = prop::option::of(words());
+    let decisions = prop::collection::vec(decision, 0..5);
+    (name, status, decisions, prop::collection::vec(line, 0..4), files).prop_map(
+        |(name, status, decisions, history, files)| TopicPart {
+            name: name.map(str::to_owned),
+            status,
+            decisions,
+            history,
+            files: files.into_iter().map(str::to_owned).collect(),
+        },
+    )
+}
+
 /// A part of a session's work, never empty.
 pub(crate) fn any_part() -> impl Strategy<Value = Staged> {
     let lists = (
@@ -143,12 +171,16 @@ pub(crate) fn any_part() -> impl Strategy<Value = Staged> {
         prop::collection::vec(any_anchor(), 0..7),
         prop::collection::vec(any_lesson(), 0..5),
         prop::collection::vec(any_note(), 0..4),
+        prop::collection::vec(any_topic(), 0..3),
     );
     let summary = prop_oneof![Just(None), words().prop_map(Some)];
-    let part = (summary, lists).prop_map(|(summary, (blueprints, anchors, lessons, notes))| {
-        Staged { summary, blueprints, anchors, lessons, notes, ..Staged::default() }
-    });
-    part.prop_filter("a checkpoint has something in it", |part| !part.is_empty())
+    let part =
+        (summary, lists).prop_map(|(summary, (blueprints, anchors, lessons, notes, topics))| {
+            Staged { summary, blueprints, anchors, lessons, notes, topics, ..Staged::default() }
+        });
+    part.prop_filter("a checkpoint has something in it", |part| {
+        crate::intake::accept(part.clone()).is_ok_and(|part| !part.is_empty())
+    })
 }
 
 /// One thing that happens to a memory.

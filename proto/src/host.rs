@@ -25,6 +25,11 @@ pub fn process_start(pid: u32) -> Option<u64> {
     ProcessStat::read(pid).map(|stat| stat.start)
 }
 
+/// The process above another one, and that one's program: a name of at most 15 bytes. `None` as before.
+pub fn process_parent(pid: u32) -> Option<(u32, String)> {
+    ProcessStat::read(pid).map(|stat| (stat.parent, stat.name))
+}
+
 /// The process that started this one.
 pub fn parent_pid() -> Option<u32> {
     let parent = rustix::process::getppid()?;
@@ -48,7 +53,9 @@ pub fn process_alive(pid: u32, start: Option<u64>) -> Option<bool> {
 /// What is used of `/proc/<pid>/stat`.
 #[derive(Debug, PartialEq, Eq)]
 struct ProcessStat {
+    name: String,
     ended: bool,
+    parent: u32,
     start: u64,
 }
 
@@ -60,11 +67,14 @@ impl ProcessStat {
     /// The second field is the program's name in brackets and may itself hold spaces and brackets:
     /// the fields are counted from behind its last one, the third field first.
     fn parse(line: &str) -> Option<Self> {
-        let (_, after_name) = line.rsplit_once(')')?;
+        let (before, after_name) = line.rsplit_once(')')?;
+        let (_, name) = before.split_once('(')?;
         let mut fields = after_name.split_ascii_whitespace();
         let state = fields.next()?;
-        let start = fields.nth(22 - 4)?.parse().ok()?;
-        Some(Self { ended: matches!(state, "Z" | "X" | "x"), start })
+        let parent = fields.next()?.parse().ok()?;
+        let start = fields.nth(22 - 5)?.parse().ok()?;
+        let ended = matches!(state, "Z" | "X" | "x");
+        Some(Self { name: name.to_owned(), ended, parent, start })
     }
 }
 

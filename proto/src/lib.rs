@@ -56,8 +56,10 @@
 //!
 //! # Role `hook`
 //!
-//! One line, the event as the agent gave it; one line back, a JSON object, empty if there is nothing to
-//! say. Then both close.
+//! One line, the event as the agent gave it; one line back, the [`hook::HookReply`]: `{}` if there is nothing to
+//! print, else `{"stdout":"text"}`, which the hook prints as it is. Then both close. The hook gives up after
+//! [`limits::HOOK_DEADLINE_MS`], at a session's end after [`limits::HOOK_END_DEADLINE_MS`], and prints nothing;
+//! the daemon handles an event to its end all the same.
 //!
 //! # Role `http`
 //!
@@ -70,6 +72,7 @@
 //! While it drains it no longer listens; who was accepted just before is refused with `draining`.
 
 pub mod hello;
+pub mod hook;
 pub mod host;
 pub mod instance;
 pub mod launch;

@@ -20,6 +20,9 @@ pub const REPORT_BYTES_MAX: usize = 4 * 1024;
 /// One event that a hook reads from stdin; a compaction summary is the longest that agents send.
 pub const HOOK_EVENT_BYTES_MAX: usize = 1024 * 1024;
 
+/// The smallest budget of a session's own notes that a shim takes; the daemon takes a smaller one for this.
+pub const BUDGET_TOKENS_MIN: u32 = 1_000;
+
 /// Requests that a shim holds unanswered before it answers "busy" itself. Agents have a few in
 /// flight; a thousand means that nobody waits for the answers.
 pub const UNANSWERED_LINES_MAX: usize = 1024;
@@ -82,9 +85,13 @@ pub const TURN_DEADLINE_MS: u64 = 6_000;
 /// How often it asks for its turn: a saved reply takes about a millisecond.
 pub const TURN_POLL_MS: u64 = 2;
 
-/// The whole life of a hook, so that the agent never waits for its memory. One client gives all
-/// hooks at a session's end together 1.0 s, which leaves 0.2 s for starting the process.
-pub const HOOK_DEADLINE_MS: u64 = 800;
+/// The whole life of a hook, so that the agent never waits for its memory. Clients give one from 10 s up, and
+/// a person notices a second.
+pub const HOOK_DEADLINE_MS: u64 = 1_000;
+
+/// The same at a session's end. One client gives all hooks there together 1.0 s, which leaves 0.2 s for
+/// starting the process.
+pub const HOOK_END_DEADLINE_MS: u64 = 800;
 
 /// A limit in milliseconds as a [`Duration`].
 pub const fn millis(limit_ms: u64) -> Duration {

@@ -1,7 +1,8 @@
-//! `anchord-hook`: hands one lifecycle event to the daemon and prints its reply.
+//! `anchord-hook`: hands one lifecycle event to the daemon and prints what it is told to.
 //!
 //! Whatever goes wrong, the agent goes on: nothing is printed and the exit code is 0, also where the
 //! command line is wrong (agents take some codes as an order to stop), all within one deadline.
+//! Nothing is known here of clients and events but the name of a session's end, where time is shorter.
 
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
@@ -15,8 +16,12 @@ use std::time::{Duration, Instant};
 
 use anchord_proto::PROTOCOL;
 use anchord_proto::hello::Role;
+use anchord_proto::hook::HookReply;
+use anchord_proto::host;
 use anchord_proto::instance::InstanceDir;
-use anchord_proto::limits::{HOOK_DEADLINE_MS, HOOK_EVENT_BYTES_MAX, LINE_BYTES_MAX, millis};
+use anchord_proto::limits::{
+    HOOK_DEADLINE_MS, HOOK_END_DEADLINE_MS, HOOK_EVENT_BYTES_MAX, LINE_BYTES_MAX, millis,
+};
 use anchord_proto::line::{LineRead, read_line_capped};
 use serde_json::value::RawValue;
 
@@ -24,6 +29,12 @@ use crate::descriptors;
 use crate::identity;
 use crate::link::Search;
 use crate::start::Launcher;
+
+/// The event that ends a session, as clients call it.
+const ENDS: [&str; 3] = ["SessionEnd", "session_end", "session.deleted"];
+
+/// The client that tells its hooks its own process.
+const NAMES_ITS_PROCESS: &str = "claude-code";
 
 /// What the command line says.
 #[derive(Clone, Debug)]
@@ -45,9 +56,13 @@ impl Default for HookOptions {
 /// Handles the event on this process's stdin. To be called first in `main`: it assumes that no other
 /// thread runs.
 pub fn run(options: HookOptions) -> ExitCode {
+    let begin = Instant::now();
     descriptors::keep_from_children();
-    let until = Instant::now() + millis(HOOK_DEADLINE_MS);
     let mut hello = identity::hello(Role::Hook, None);
+    if options.client.as_deref().is_some_and(|client| client != NAMES_ITS_PROCESS) {
+        // That variable, where it is set, is of an agent around this one.
+        hello.agent_pid = host::parent_pid();
+    }
     hello.anchord = options.protocol;
     hello.client = options.client;
     let search = Search {
@@ -57,46 +72,69 @@ pub fn run(options: HookOptions) -> ExitCode {
         patience: millis(HOOK_DEADLINE_MS),
         may_start: Arc::new(AtomicBool::new(true)),
     };
-    if let Some(reply) = reply_within(until, search, io::stdin()) {
+    if let Some(text) = printed_for(begin, search, io::stdin()) {
         // An agent that does not read its hook's output has no use for an error.
-        let _ = io::stdout().write_all(&reply);
+        let _ = io::stdout().write_all(text.as_bytes());
     }
     ExitCode::SUCCESS
 }
 
-/// The daemon's reply to the event on `stdin`, as it is printed; none where it has nothing to say,
-/// or not by `until`.
-fn reply_within(
-    until: Instant,
-    search: Search,
+/// What is printed for the event on `stdin`; none where the daemon has nothing to say, or not in time.
+fn printed_for(
+    begin: Instant,
+    mut search: Search,
     stdin: impl Read + Send + 'static,
-) -> Option<Vec<u8>> {
+) -> Option<String> {
+    let until = begin + millis(HOOK_DEADLINE_MS);
+    let event = within(until, move || read_event(stdin))?;
+    let until = if is_end(&event) {
+        // Nobody waits for a daemon that would be started to hear of the end.
+        search.launcher = None;
+        search.patience = millis(HOOK_END_DEADLINE_MS);
+        begin + millis(HOOK_END_DEADLINE_MS)
+    } else {
+        until
+    };
+    within(until, move || reply(&search, &event, until)?.stdout)
+}
+
+/// What `work` gives by `until`. It may block for ever; a thread that does is left behind.
+fn within<T: Send + 'static>(
+    until: Instant,
+    work: impl FnOnce() -> Option<T> + Send + 'static,
+) -> Option<T> {
     let (sender, receiver) = channel();
-    // Reading stdin and connecting may block for ever; a thread that does is left behind.
     thread::Builder::new()
         .spawn(move || {
             // Fails when the deadline has passed, and then nobody asks.
-            let _ = sender.send(reply(&search, stdin, until));
+            let _ = sender.send(work());
         })
         .ok()?;
     receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok()?
 }
 
-fn reply(search: &Search, stdin: impl Read, until: Instant) -> Option<Vec<u8>> {
-    let event = read_event(stdin)?;
+fn reply(search: &Search, event: &[u8], until: Instant) -> Option<HookReply> {
     let connection = search.run().ok()?;
     let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
     connection.stream.set_read_timeout(Some(left)).ok()?;
     connection.stream.set_write_timeout(Some(left)).ok()?;
-    (&connection.stream).write_all(&event).ok()?;
+    (&connection.stream).write_all(event).ok()?;
     let mut line = Vec::new();
     let mut replies = BufReader::new(connection.rest.chain(&connection.stream));
     if read_line_capped(&mut replies, &mut line, LINE_BYTES_MAX).ok()? != LineRead::Line {
         return None;
     }
-    let says: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&line).ok()?;
-    line.push(b'\n');
-    (!says.is_empty()).then_some(line)
+    serde_json::from_slice(&line).ok()
+}
+
+/// Whether the event is a session's end, which has less time.
+fn is_end(event: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Event {
+        hook_event_name: String,
+    }
+    serde_json::from_slice(event)
+        .is_ok_and(|event: Event| ENDS.contains(&event.hook_event_name.as_str()))
 }
 
 /// The event as one line. Agents may write it over several: line breaks in JSON stand only between

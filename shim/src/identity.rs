@@ -16,6 +16,12 @@ const PROJECT_VARIABLES: [&str; 2] = ["ANCHORD_PROJECT", "CLAUDE_PROJECT_DIR"];
 /// The variable in which an agent names its session to the servers and hooks it starts.
 const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
 
+/// The same of an agent that passes on what it was itself started with, another agent's session id included.
+const INNER_SESSION_VARIABLE: &str = "GEMINI_SESSION_ID";
+
+/// Variables that such agents set for what they start.
+const INNER_AGENT_VARIABLES: [&str; 2] = ["GEMINI_CLI", "OPENCODE"];
+
 /// The variable in which an agent names its own process to its hooks, which a shell may have started.
 const AGENT_VARIABLE: &str = "CLAUDE_PID";
 
@@ -30,7 +36,7 @@ pub fn hello(role: Role, project: Option<&Path>) -> Hello {
         .filter(|_| role == Role::Hook)
         .and_then(|pid| pid.parse().ok())
         .or_else(host::parent_pid);
-    hello.agent_session = variable(SESSION_VARIABLE);
+    hello.agent_session = agent_session(variable);
     hello.cwd = env::current_dir().ok().and_then(into_text);
     // Of `.`, not of the path: they differ where the directory was moved or removed.
     let cwd = fs::metadata(".").ok();
@@ -38,6 +44,14 @@ pub fn hello(role: Role, project: Option<&Path>) -> Hello {
     hello.cwd_ino = cwd.as_ref().map(MetadataExt::ino);
     hello.project = named_project(project, variable);
     hello
+}
+
+/// The agent's own session id, where the environment gives it and it is not that of an agent around this one.
+fn agent_session(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    variable(INNER_SESSION_VARIABLE).or_else(|| {
+        let inner = INNER_AGENT_VARIABLES.into_iter().any(|name| variable(name).is_some());
+        variable(SESSION_VARIABLE).filter(|_| !inner)
+    })
 }
 
 /// The project that the command line or a variable names: an id as it is, or a directory, absolute.

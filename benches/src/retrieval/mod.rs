@@ -2,9 +2,10 @@
 //!
 //! `retrieval --file PATH` reads a LoCoMo file; without it the small sample of our own. Each turn is a note, stored in order;
 //! then each session is one. Notes are stored and questions asked as an agent does it, over its shim and the daemon. `--sweep`
-//! calls the engine in this process in place of that, and tries other constants.
+//! calls the engine in this process in place of that, and tries other constants. `--prompts` measures what is said unasked.
 
 mod dataset;
+mod prompts;
 mod score;
 mod tool_path;
 
@@ -25,13 +26,14 @@ const SAMPLE: &str = include_str!("../../data/sample.json");
 
 /// Prints the figures; arguments as the command line has them.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (mut file, mut sweep) = (None, false);
+    let (mut file, mut sweep, mut unasked) = (None, false, false);
     let mut left = arguments.iter();
     while let Some(argument) = left.next() {
         match (argument.as_str(), left.len()) {
             ("--file", 1..) => file = left.next().map(PathBuf::from),
             ("--sweep", _) => sweep = true,
-            (other, _) => bail!("`{other}` is none of --file PATH, --sweep"),
+            ("--prompts", _) => unasked = true,
+            (other, _) => bail!("`{other}` is none of --file PATH, --sweep, --prompts"),
         }
     }
     let text = match file {
@@ -40,7 +42,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     };
     let conversations = dataset::conversations(&text)?;
     let coding = dataset::coding(CODING)?;
-    if sweep {
+    if unasked {
+        prompts::report(&coding)
+    } else if sweep {
         sweep_tunings(&conversations, &coding)
     } else {
         let instance = Instance::shipped();

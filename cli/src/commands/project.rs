@@ -140,12 +140,13 @@ impl DeleteArgs {
 fn summary(project: &ProjectStatus) -> String {
     let records = match project.records {
         None => "unknown, its store cannot be read".to_owned(),
-        Some(RecordsStatus { blueprints, anchors, lessons, notes, sessions }) => format!(
-            "{}, {}, {}, {}, {}",
+        Some(RecordsStatus { blueprints, anchors, lessons, notes, topics, sessions }) => format!(
+            "{}, {}, {}, {}, {}, {}",
             show::count(blueprints, "blueprint"),
             show::count(anchors, "anchor"),
             show::count(lessons, "lesson"),
             show::count(notes, "note"),
+            show::count(topics, "topic"),
             show::count(sessions, "session row"),
         ),
     };

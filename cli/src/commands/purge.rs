@@ -72,6 +72,9 @@ impl Args {
         if done.files > 0 {
             writeln!(out, "blackened in {}", show::count(done.files.into(), "other file"))?;
         }
+        for path in &done.failed {
+            writeln!(out, "NOT looked through, look yourself: {}", show::plain(path))?;
+        }
         Ok(())
     }
 }
@@ -88,7 +91,7 @@ fn text_of(query: String) -> Result<String, Error> {
 
 fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {
     if plan.is_empty() {
-        return Ok(writeln!(out, "nothing to purge: the text stands in no record")?);
+        return Ok(writeln!(out, "nothing to purge: the text stands in no record and no log")?);
     }
     writeln!(out, "This goes from {}:", show::plain(&plan.project.root))?;
     let mut table =
@@ -103,6 +106,10 @@ fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {
     if plan.checkpoints > 0 {
         let checkpoints = show::count(plan.checkpoints.into(), "checkpoint");
         writeln!(out, "  what {checkpoints} held of it")?;
+    }
+    if plan.files > 0 {
+        let files = show::count(plan.files.into(), "other file");
+        writeln!(out, "  what {files} held of it, such as logs")?;
     }
     if !plan.elsewhere.is_empty() {
         let ids = plan.elsewhere.join(" ");

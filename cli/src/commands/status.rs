@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anchord_daemon::http::api::{
-    self, HttpState, ProjectStatus, SessionStatus, StagedStatus, StatusReply,
+    self, HooksStatus, HttpState, ProjectStatus, SessionStatus, StagedStatus, StatusReply,
 };
 use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
@@ -66,10 +66,32 @@ fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io:
         let panics = show::count(counters.panics, "panic");
         writeln!(out, "  {}", format!("{panics} caught: the logs say where").red())?;
     }
+    hooks(out, &status.hooks, now)?;
     writeln!(out)?;
     sessions(out, &status.sessions, &status.projects, now)?;
     writeln!(out)?;
     projects(out, &status.projects, now, home)
+}
+
+/// What agents' hooks told, where there are any.
+fn hooks(out: &mut dyn Write, hooks: &HooksStatus, now: i64) -> io::Result<()> {
+    if hooks.total() == 0 {
+        return Ok(());
+    }
+    let told = show::count(hooks.total(), "event");
+    let (whole, tenth) = (hooks.p50_micros / 1_000, hooks.p50_micros / 100 % 10);
+    writeln!(out, "  hooks    {told}, half within {whole}.{tenth} ms")?;
+    if hooks.doubled > 0 {
+        let twice = format!("{} came twice: the hooks are in two places", hooks.doubled);
+        writeln!(out, "  {}", twice.yellow())?;
+    }
+    if let Some(failure) = &hooks.last_failure {
+        let ago = show::ago(now, failure.time);
+        let (client, event) = (show::plain(&failure.client), show::plain(&failure.event));
+        let text = format!("{client} {event}, {ago}: {}", show::plain(&failure.error));
+        writeln!(out, "  {}", text.yellow())?;
+    }
+    Ok(())
 }
 
 fn port(http: &HttpState) -> String {

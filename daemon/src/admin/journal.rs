@@ -5,6 +5,7 @@ use anchord_memory::{Memory, Seq, SessionId};
 use super::{Answer, internal, known, opened, reference, store_error, write_error};
 use crate::daemon::Daemon;
 use crate::http::api::{IndexState, JournalLine, Problem, RebuildReply, VerifyReply};
+use crate::project::unwound;
 use crate::store::{Machine, StoreError, discard_index};
 use crate::{clock, limits};
 
@@ -47,18 +48,20 @@ pub(crate) async fn journal(
 /// Reads a whole journal and checks it.
 pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply> {
     let (record, open) = opened(daemon, project).await?;
-    let (read, sizes, health, replayed, state) = open
+    let asked = open
         .owner
-        .ask(|store, state| {
-            let mut replayed = Memory::default();
-            let read = store.entries(Seq(1), &mut |entry| {
-                replayed.apply(entry.seq, &entry.changes);
-                true
-            });
-            (read, store.sizes(), store.health(), replayed, state.clone())
-        })
-        .await
-        .map_err(write_error)?;
+        .ask(|store, state| (store.reading(), store.sizes(), store.health(), state.clone()));
+    let (reading, sizes, health, state) = asked.await.map_err(write_error)?;
+    // The owner serves sessions meanwhile.
+    let replaying = tokio::task::spawn_blocking(move || {
+        let mut replayed = Memory::default();
+        let read = reading(Seq(1), &mut |entry| {
+            replayed.apply(entry.seq, &entry.changes);
+            true
+        });
+        (read, replayed)
+    });
+    let (read, replayed) = unwound(replaying).await;
     let mut problems = Vec::new();
     if let Err(error) = &read {
         let (file, line) = place_of(error);

@@ -3,20 +3,24 @@
 mod blacken;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anchord_memory::secrets::{self, SecretKind};
 use anchord_memory::{Change, Memory, Purge, RecordId, Revision, Seq, limits};
 
-use super::{Answer, opened, reference, store_error, write_error};
+use blacken::Blackened;
+
+use super::{Answer, internal, opened, reference, store_error, write_error};
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
     ErrorCode, ErrorReply, ProjectRef, PurgeParams, PurgeReply, PurgedStatus, SecretEntry,
     SecretRecord, SecretsReply,
 };
+use crate::project::unwound;
 use crate::projects::ProjectRecord;
-use crate::store::{Entry, JournalStore, Opened, Options, Store, StoreError};
+use crate::retrieval_log;
+use crate::store::{Entry, JournalStore, Opened, Options, Reading, Store as _, StoreError};
 
 /// What to purge, checked.
 #[derive(Clone, Debug)]
@@ -29,29 +33,42 @@ struct Wanted {
 pub(crate) async fn purge(daemon: &Daemon, params: PurgeParams) -> Answer<PurgeReply> {
     let wanted = wanted(&params)?;
     let (record, open) = opened(daemon, &params.project).await?;
-    let surveyed = {
-        let wanted = wanted.clone();
-        let surveyed = open.owner.ask(move |store, state| Survey::of(store, state, wanted));
-        surveyed.await.map_err(write_error)??
+    let retrievals = daemon.projects.retrievals();
+    retrievals.flush().await;
+    let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
+    let directories = [daemon.projects.directory(record.id), daemon.instance.logs().to_owned()];
+    let surveying = {
+        let (wanted, memory, directories) = (wanted.clone(), open.memory(), directories.clone());
+        tokio::task::spawn_blocking(move || {
+            let surveyed = Survey::of(&reading, &memory, wanted)?;
+            let found = blacken::find(&directories, &surveyed.texts());
+            Ok::<_, PurgeError>((surveyed, found))
+        })
     };
+    let (surveyed, found) = unwound(surveying).await?;
     if let Some(id) = surveyed.purge.missing().next() {
         return Err(missing(&open.memory(), id));
     }
-    let plan = surveyed.reply(&record);
+    let plan = surveyed.reply(&record, &found);
     if params.dry_run || plan.is_empty() {
         return Ok(plan);
     }
     drop(open);
-    let logs = daemon.instance.logs().to_owned();
-    let done = daemon
-        .projects
-        .close_and(record.id, move |directory| carry_out(directory, &logs, wanted))
-        .await;
-    let (surveyed, files) = done?;
+    // Before the records go, so that what is cut short can be done again, and after, for what was asked meanwhile.
+    let ids = surveyed.ids();
+    retrievals.forget(directories[0].clone(), ids).await.map_err(|error| internal(&error))?;
+    let closed = move |_: &Path| carry_out(&directories, wanted);
+    let (surveyed, mut found) = daemon.projects.close_and(record.id, closed).await?;
+    let directory = daemon.projects.directory(record.id);
+    if let Err(error) = retrievals.forget(directory.clone(), surveyed.ids()).await {
+        tracing::error!(error, "what was asked during a purge may stay in the log");
+        found.failed.extend(retrieval_log::files(&directory));
+    }
     let open = daemon.projects.open(record.id).await.map_err(store_error)?;
-    let revision = Some(open.memory().revision().0);
+    let rewritten = !surveyed.is_empty();
+    let revision = rewritten.then(|| open.memory().revision().0);
     tracing::info!(project = %record.id, records = surveyed.purge.records().count(), "purged");
-    Ok(PurgeReply { applied: true, revision, files, ..surveyed.reply(&record) })
+    Ok(PurgeReply { applied: true, revision, ..surveyed.reply(&record, &found) })
 }
 
 fn wanted(params: &PurgeParams) -> Answer<Wanted> {
@@ -122,27 +139,23 @@ struct Survey {
 
 impl Survey {
     /// Goes through all entries and changes none.
-    fn of<S: Store<Memory> + ?Sized>(
-        store: &mut S,
-        state: &Memory,
-        wanted: Wanted,
-    ) -> Result<Self, PurgeError> {
+    fn of(reading: &Reading<Memory>, state: &Memory, wanted: Wanted) -> Result<Self, PurgeError> {
         let salt = match state.tombstones().salt() {
             "" => uuid::Uuid::new_v4().simple().to_string(),
             salt => salt.to_owned(),
         };
         let mut purge = Purge::new(wanted.ids, wanted.query, salt, clock::now());
-        store.entries(Seq(1), &mut |entry| {
+        reading(Seq(1), &mut |entry| {
             purge.pick(&entry.changes);
             true
         })?;
-        store.entries(Seq(1), &mut |entry| {
+        reading(Seq(1), &mut |entry| {
             purge.learn(&entry.changes);
             true
         })?;
         purge.ready().map_err(PurgeError::TooMuch)?;
         let mut replies = 0;
-        store.entries(Seq(1), &mut |entry| {
+        reading(Seq(1), &mut |entry| {
             let (mut changes, mut reply) = (entry.changes.clone(), entry.reply.clone());
             purge.edit(&mut changes, &mut reply);
             replies += u32::from(reply != entry.reply);
@@ -151,7 +164,20 @@ impl Survey {
         Ok(Self { checkpoints: purge.staged(), purge, replies })
     }
 
-    fn reply(&self, record: &ProjectRecord) -> PurgeReply {
+    /// Whether no entry has to change.
+    fn is_empty(&self) -> bool {
+        self.purge.records().next().is_none() && self.purge.staged() == 0 && self.replies == 0
+    }
+
+    fn ids(&self) -> BTreeSet<String> {
+        self.purge.records().map(|gone| gone.id.to_string()).collect()
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.purge.texts().map(str::to_owned).collect()
+    }
+
+    fn reply(&self, record: &ProjectRecord, found: &Blackened) -> PurgeReply {
         let records = self.purge.records().map(|gone| PurgedStatus {
             id: gone.id.to_string(),
             versions: gone.versions,
@@ -165,17 +191,31 @@ impl Survey {
             checkpoints: self.checkpoints,
             replies: self.replies,
             elsewhere: self.purge.elsewhere().map(|id| id.to_string()).collect(),
-            files: 0,
+            files: u32::try_from(found.files.len()).unwrap_or(u32::MAX),
+            failed: found.failed.iter().map(|path| path.display().to_string()).collect(),
         }
     }
 }
 
-/// Purges in a closed project's directory; says how many other files held something. What is there may
-/// have changed since it was shown.
-fn carry_out(directory: &Path, logs: &Path, wanted: Wanted) -> Result<(Survey, u32), PurgeError> {
-    let Opened { mut store, state, .. } =
+/// Purges in a closed project's directory, the first of these; says which other files held something. What
+/// is there may have changed since it was shown.
+///
+/// Other files come first: once the records are gone nothing says what to look for, so a purge that ends
+/// half-way could not be done again.
+fn carry_out(
+    directories: &[PathBuf; 2],
+    wanted: Wanted,
+) -> Result<(Survey, Blackened), PurgeError> {
+    let directory = &directories[0];
+    let Opened { store, state, .. } =
         JournalStore::<Memory>::open(directory, Options::real(directory))?;
-    let mut surveyed = Survey::of(&mut store, &state, wanted)?;
+    let mut surveyed = Survey::of(&store.reading(), &state, wanted)?;
+    let texts = surveyed.texts();
+    let mut found = blacken::blacken(directories, &texts);
+    if surveyed.is_empty() {
+        Box::new(store).close();
+        return Ok((surveyed, found));
+    }
     let last = Entry {
         seq: Seq(state.seq().0 + 1),
         revision: Some(Revision(state.revision().0 + 1)),
@@ -188,24 +228,26 @@ fn carry_out(directory: &Path, logs: &Path, wanted: Wanted) -> Result<(Survey, u
     };
     let purge = &mut surveyed.purge;
     store.rewrite(&mut |entry| purge.edit(&mut entry.changes, &mut entry.reply), &last)?;
-    let texts: Vec<&str> = surveyed.purge.texts().collect();
-    let files = blacken::beneath(directory, &texts) + blacken::beneath(logs, &texts);
-    Ok((surveyed, files))
+    // What the daemon wrote to its log meanwhile.
+    found.add(blacken::blacken(directories, &texts));
+    Ok((surveyed, found))
 }
 
 /// Looks through all versions of all records, checkpoints and replies for what looks like a secret.
 pub(crate) async fn scan_secrets(daemon: &Daemon, project: &str) -> Answer<SecretsReply> {
     let (record, open) = opened(daemon, project).await?;
     let project = reference(&record);
-    let scan = open.owner.ask(move |store, _| {
+    let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
+    // The owner serves sessions meanwhile.
+    let scanning = tokio::task::spawn_blocking(move || {
         let mut scan = Scan::default();
-        let read = store.entries(Seq(1), &mut |entry| {
+        let read = reading(Seq(1), &mut |entry| {
             scan.entry(entry);
             true
         });
         read.map(|()| scan.reply(project))
     });
-    scan.await.map_err(write_error)?.map_err(store_error)
+    unwound(scanning).await.map_err(store_error)
 }
 
 #[derive(Default)]

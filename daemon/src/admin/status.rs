@@ -7,9 +7,10 @@ use super::{Answer, directory_bytes, opened, text};
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
-    CountersStatus, InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus,
-    SessionStatus, StagedStatus, StatusReply,
+    CountersStatus, HookEventsStatus, HookFailureStatus, HooksStatus, InstanceStatus, ProjectRef,
+    ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus, StagedStatus, StatusReply,
 };
+use crate::metrics::HooksSeen;
 use crate::project::{OpenProject, unwound};
 use crate::projects::ProjectRecord;
 
@@ -42,7 +43,30 @@ pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
             calls_failed,
             panics: daemon.metrics().panics(),
         },
+        hooks: hooks(daemon),
     })
+}
+
+fn hooks(daemon: &Daemon) -> HooksStatus {
+    let HooksSeen { events, doubled, skipped, latencies, last_failure } = daemon.metrics().hooks();
+    let event = |((client, event), count): ((&str, String), u64)| HookEventsStatus {
+        client: client.to_owned(),
+        event,
+        count,
+    };
+    HooksStatus {
+        events: events.into_iter().map(event).collect(),
+        doubled,
+        skipped,
+        p50_micros: latencies.p50_micros,
+        p99_micros: latencies.p99_micros,
+        last_failure: last_failure.map(|failure| HookFailureStatus {
+            time: failure.time.0,
+            client: failure.client.to_owned(),
+            event: failure.event,
+            error: failure.error,
+        }),
+    }
 }
 
 /// Every project that is known.
@@ -91,6 +115,7 @@ fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
                         }
                     })
                     .unwrap_or_default(),
+                joined: standing.sure.map(|sure| sure.name().to_owned()),
             }
         })
         .collect();
@@ -124,6 +149,7 @@ async fn project_status(
             anchors: totals.of(anchord_memory::Kind::Anchor),
             lessons: totals.of(anchord_memory::Kind::Lesson),
             notes: totals.of(anchord_memory::Kind::Note),
+            topics: totals.of(anchord_memory::Kind::Topic),
             sessions: totals.of(anchord_memory::Kind::SessionRow),
         }),
         revision: memory.as_ref().map_or(0, |memory| memory.revision().0),

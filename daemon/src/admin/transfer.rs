@@ -37,7 +37,7 @@ pub(crate) async fn export_document(
     let (record, open) = opened(daemon, project).await?;
     let memory = open.memory();
     let json = match format {
-        ExportFormat::Markdown => return Ok(export::markdown(&memory, &record.name)),
+        ExportFormat::Markdown => return Ok(export::markdown(&memory, &record.name, clock::now())),
         ExportFormat::Zipmem => export::zipmem_state(&memory, &record.name, clock::now()),
         ExportFormat::Compactor => export::compactor_state(&memory, |_| true),
         ExportFormat::Json => {
@@ -165,12 +165,14 @@ async fn establish_project(daemon: &Daemon, located: Located) -> Answer<ProjectI
 /// What of the source needs a word: what stayed as it was here, and what could not be used.
 fn remarks(outcome: &ImportOutcome, removed: &Removed) -> Vec<String> {
     let taken =
-        (!removed.is_empty()).then(|| format!("secrets were taken out: {}", removed.kinds()));
+        (!removed.no_secrets()).then(|| format!("secrets were taken out: {}", removed.kinds()));
+    let injected =
+        removed.had_injected().then(|| "anchord's own injected text was taken out".to_owned());
     let kept = outcome
         .kept
         .iter()
         .map(|kept| format!("blueprint \"{}\" is immutable here and stays as it is", kept.title));
-    kept.chain(outcome.notes.iter().cloned()).chain(taken).collect()
+    kept.chain(outcome.notes.iter().cloned()).chain(taken).chain(injected).collect()
 }
 
 /// A source's text without its secrets; what is no JSON is for the reader of it to refuse.

@@ -5,12 +5,19 @@
 //! directory in the project or the project's id. Paths are text: a name that is not UTF-8 is shown with
 //! replacement characters and cannot be asked for. Times are milliseconds since the Unix epoch.
 
+mod hooks;
 mod purge;
+mod sessions;
 mod tool;
 
 use serde::{Deserialize, Serialize};
 
+pub use hooks::{HookEventsStatus, HookFailureStatus, HooksStatus};
 pub use purge::{PurgeParams, PurgeReply, PurgedStatus, SecretEntry, SecretRecord, SecretsReply};
+pub use sessions::{
+    PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
+    PastSessionsReply,
+};
 pub use tool::{LogQuery, Retrieval, ToolParams, ToolReply};
 
 /// `GET`: [`StatusReply`].
@@ -37,6 +44,8 @@ pub const JOURNAL_REBUILD: &str = "/v1/journal/rebuild";
 pub const EXPORT: &str = "/v1/export";
 /// `POST` [`ImportParams`]: [`ImportReply`].
 pub const IMPORT: &str = "/v1/import";
+/// `POST` [`PastSessionsParams`]: [`PastSessionsReply`].
+pub const SESSIONS: &str = "/v1/sessions";
 /// `POST` [`PurgeParams`]: [`PurgeReply`]; content goes off the disk for good.
 pub const PURGE: &str = "/v1/purge";
 /// `GET` with [`ProjectQuery`]: [`SecretsReply`].
@@ -134,6 +143,9 @@ pub struct StatusReply {
     /// What happened since `started`.
     #[serde(default)]
     pub counters: CountersStatus,
+    /// What agents' hooks told since `started`.
+    #[serde(default)]
+    pub hooks: HooksStatus,
 }
 
 /// The instance's id and directories.
@@ -194,6 +206,10 @@ pub struct SessionStatus {
     /// What it has checkpointed but not saved.
     #[serde(default)]
     pub staged: StagedStatus,
+    /// How sure it is that hooks' events are this session's: `by id`, `by process`, or `alone` where no connection is
+    /// known; absent where there were none.
+    #[serde(default)]
+    pub joined: Option<String>,
 }
 
 /// A project's id and place.
@@ -263,6 +279,9 @@ pub struct RecordsStatus {
     pub lessons: u64,
     /// Notes of the project.
     pub notes: u64,
+    /// Topics.
+    #[serde(default)]
+    pub topics: u64,
     /// Session rows.
     pub sessions: u64,
 }
@@ -270,7 +289,7 @@ pub struct RecordsStatus {
 impl RecordsStatus {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.blueprints + self.anchors + self.lessons + self.notes + self.sessions
+        self.blueprints + self.anchors + self.lessons + self.notes + self.topics + self.sessions
     }
 }
 

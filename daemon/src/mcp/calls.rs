@@ -98,14 +98,24 @@ pub(crate) async fn call_by_name(
 
 fn remark(removed: &Removed, stored: bool) -> Option<String> {
     let kinds = removed.kinds();
-    match (removed.is_empty(), stored) {
+    let secrets = match (removed.no_secrets(), stored) {
         (true, _) => None,
         (_, true) => Some(format!(
             "A secret was taken out ({kinds}) and the rest was stored. Note where it is kept, never the secret \
              itself."
         )),
         (_, false) => Some(format!("A secret was taken out of this call first ({kinds}).")),
-    }
+    };
+    let injected = match (removed.had_injected(), removed.emptied() && !stored) {
+        (false, _) => None,
+        (true, false) => Some("anchord's own injected text was taken out."),
+        (true, true) => Some(
+            "A text of this call was nothing but what anchord had injected. That is in memory already: write what \
+             is yours.",
+        ),
+    };
+    let remarks: Vec<String> = secrets.into_iter().chain(injected.map(str::to_owned)).collect();
+    (!remarks.is_empty()).then(|| remarks.join("\n"))
 }
 
 /// Short enough to be read out, long enough not to come twice in a week's logs.

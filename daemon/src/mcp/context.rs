@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anchord_memory::{
-    Accesses, ArchivePlan, Change, CheckpointOutcome, Counts, Memory, NewNote, NotesOutcome,
-    Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save, SaveOutcome,
-    Staged, Timestamp, archive, plan_checkpoint, plan_notes, plan_save, plan_use,
+    Accesses, ArchivePlan, Change, CheckpointOutcome, Memory, NewNote, NotesOutcome, Provenance,
+    Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save, SaveOutcome, Staged,
+    Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save, plan_use,
 };
 
 use super::tool::ToolError;
@@ -15,8 +15,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided};
-use crate::projects::Presence;
-use crate::sessions::{Session, View};
+use crate::sessions::{LiveSession, Session, View, session_key};
 use crate::store::Call;
 
 /// A call.
@@ -75,20 +74,13 @@ impl Ranking {
     /// What a search multiplies a hit's score by, in (0, 1].
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
     pub(crate) fn prior(&self, record: &Record) -> f32 {
-        self.parts(record).prior(record.standing) as f32
+        self.parts(record).prior(record) as f32
     }
 
     /// The same in words.
     pub(crate) fn explain(&self, record: &Record) -> String {
         self.parts(record).to_string()
     }
-}
-
-/// Another session that is live in the same project.
-#[derive(Clone, Debug)]
-pub(crate) struct LiveSession {
-    pub(crate) client: Arc<str>,
-    pub(crate) since: Timestamp,
 }
 
 impl Context {
@@ -166,9 +158,11 @@ impl Context {
         part: Staged,
         reply: fn(&CheckpointOutcome) -> String,
     ) -> Result<String, ToolError> {
+        let key = session_key(&self.session);
         self.write("checkpoint", part, move |memory, by, part| {
+            let (part, bound) = in_thread(memory, &key, part)?;
             let plan = plan_checkpoint(memory, by, part)?;
-            Ok((plan.changes, reply(&plan.outcome)))
+            Ok(([plan.changes, bound].concat(), reply(&plan.outcome)))
         })
         .await
     }
@@ -182,52 +176,30 @@ impl Context {
         reply: fn(&SaveOutcome) -> String,
     ) -> Result<String, ToolError> {
         let archive = self.archive_plan().await?;
-        let started = self.session.started;
+        let (started, key) = (self.session.started, session_key(&self.session));
         self.write_notes("save", part, move |memory, by, part| {
             let session_summary = &session_summary;
             let archive = archive.as_ref();
+            let (part, bound) = in_thread(memory, &key, part)?;
             let save = Save { started, session_summary, part, expected_revision, archive };
             let plan = plan_save(memory, by, save)?;
-            Ok((plan.changes, reply(&plan.outcome)))
+            Ok(([plan.changes, bound].concat(), reply(&plan.outcome)))
         })
         .await
     }
 
     /// What a save should archive, if memory is too large. Looks at files, hence not where it is decided.
     async fn archive_plan(&self) -> Result<Option<ArchivePlan>, ToolError> {
-        let View { memory, place, .. } = self.view().await?;
+        let view = self.view().await?;
         let now = clock::now();
-        let candidates = archive::candidates(&memory, now);
-        let gone = tokio::task::spawn_blocking(move || {
-            let Some(files) = place.files() else { return BTreeSet::new() };
-            candidates
-                .into_iter()
-                .filter(|file| files.exists(file.as_ref()) == Presence::Absent)
-                .collect::<BTreeSet<String>>()
-        })
-        .await
-        .map_err(|error| ToolError::Internal(error.to_string()))?;
-        let plan = archive::plan(&memory, now, &gone);
+        let gone = view.absent(archive::candidates(&view.memory, now)).await;
+        let plan = archive::plan(&view.memory, now, &gone);
         Ok((!plan.is_empty()).then_some(plan))
     }
 
-    /// What this conversation has staged and not saved, in words; also what an earlier process of it
-    /// left, which the next write takes over.
+    /// What this conversation has staged and not saved, in words.
     pub(crate) fn staged(&self, view: &View) -> Option<String> {
-        let project = view.project.as_ref()?;
-        let registry = self.daemon.registry.snapshot();
-        let earlier = self.session.predecessors(&registry, project.id);
-        let mut staged = Staged::default();
-        for session in earlier.iter().map(|record| &record.session).chain([&self.session.id]) {
-            if let Some(part) = view.memory.staged_by(session) {
-                staged.absorb(part);
-            }
-        }
-        match staged.counts() {
-            _ if staged.is_empty() => None,
-            counts if counts == Counts::default() => Some("a summary".to_owned()),
-            counts => Some(counts.to_string()),
-        }
+        self.session.staged(&self.daemon, view)
     }
 
     /// Stores notes; `reply` words the outcome as the tool set does.
@@ -277,6 +249,11 @@ impl Context {
         }
     }
 
+    /// What this call wrote.
+    pub(crate) fn written(&self) -> BTreeSet<RecordId> {
+        lock(&self.given).records.iter().map(|record| record.id).collect()
+    }
+
     /// Notes what the answer gives, and whether there is more.
     pub(crate) fn gave(&self, records: impl IntoIterator<Item = Arc<Record>>, truncated: bool) {
         let records = records.into_iter().collect();
@@ -290,33 +267,12 @@ impl Context {
 
     /// Who reads.
     pub(crate) fn reader(&self) -> Reader {
-        let reader = Reader::session(self.session.id.clone());
-        let Some(project) = self.session.project() else { return reader };
-        // What an earlier process of this conversation left; its first write takes that over.
-        let earlier = self.session.predecessors(&self.daemon.registry.snapshot(), project.id);
-        reader.inheriting(earlier.iter().map(|record| record.session.clone()))
+        self.session.reader(&self.daemon)
     }
 
     /// The other sessions that are live in this project, oldest first.
     pub(crate) fn others_live(&self, view: &View) -> Vec<LiveSession> {
-        let Some(project) = &view.project else { return Vec::new() };
-        let mut others: Vec<LiveSession> = self
-            .daemon
-            .sessions()
-            .all()
-            .into_iter()
-            .filter(|standing| standing.disconnected.is_none())
-            .filter(|standing| standing.session.id != self.session.id)
-            .filter(|standing| {
-                standing.session.project().is_some_and(|other| other.id == project.id)
-            })
-            .map(|standing| LiveSession {
-                client: standing.session.client(),
-                since: standing.session.started,
-            })
-            .collect();
-        others.sort_by_key(|live| live.since);
-        others
+        self.session.others_live(&self.daemon, view)
     }
 }
 

@@ -157,7 +157,12 @@ fn tidy(schema: &mut Value) {
             if object.get("format").is_some_and(Value::is_string) {
                 object.remove("format");
             }
+            // Bounds of integer types; what is out of bounds is refused with the ones that hold.
             object.remove("minimum");
+            object.remove("maximum");
+            if let Some(Value::Array(values)) = object.get_mut("enum") {
+                values.retain(|value| !value.is_null());
+            }
             let says_nothing = |default: &Value| match default {
                 Value::String(text) => text.is_empty(),
                 Value::Array(items) => items.is_empty(),

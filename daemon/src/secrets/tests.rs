@@ -1,10 +1,13 @@
-//! Texts in JSON, and every way in: what is planted is nowhere in the instance.
+//! Texts in JSON, and every way in: what is planted is nowhere in the instance, and what was shown is not stored.
 
 use std::path::Path;
 
+use anchord_memory::export;
+use anchord_memory::injected::frame;
 use serde_json::json;
 
 use super::*;
+use crate::clock;
 use crate::http::api::{ImportParams, ImportSource};
 use crate::testing::{Shim, World, holding};
 
@@ -144,4 +147,86 @@ async fn an_import_brings_no_secret_over() {
     let told = "secrets were taken out: GitHub token (2 times)";
     assert!(reply.remarks.iter().any(|remark| remark == told), "{:?}", reply.remarks);
     expect_nowhere(&world, &token(8)).await;
+}
+
+/// What an agent sees at its start, and in a hook of every other kind.
+fn injected(world: &World) -> Vec<String> {
+    let memory = world.daemon.projects.all().first().map(|open| open.memory());
+    let text =
+        memory.map(|memory| export::markdown(&memory, "project", clock::now())).unwrap_or_default();
+    let whole = frame(&text);
+    let cut = whole.get(..whole.len() / 2).unwrap().to_owned();
+    let quoted = format!("SessionStart hook additional context: {whole}");
+    vec![whole, cut, quoted]
+}
+
+/// Records, and bytes of the project's journals.
+fn stored(world: &World) -> (usize, u64) {
+    let open = world.daemon.projects.all();
+    let records = open.iter().map(|open| open.memory().records().count()).sum();
+    let bytes = open
+        .iter()
+        .map(|open| bytes_beneath(&world.daemon.projects.directory(open.id).join("journal")));
+    (records, bytes.sum())
+}
+
+fn bytes_beneath(directory: &Path) -> u64 {
+    std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum()
+}
+
+#[tokio::test]
+async fn replaying_what_was_injected_stores_nothing() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let lessons = json!([{ "summary": "the proxy drops idle connections", "detail": "ping it" }]);
+    shim.call("memory_save", json!({ "session_summary": "learnt", "lessons": lessons })).await;
+    let shown = injected(&world);
+    let before = stored(&world);
+    assert!(before.0 > 0 && before.1 > 0);
+    for round in 0..100 {
+        let [whole, cut, quoted] = shown.as_slice() else { panic!("{shown:?}") };
+        let said = shim.call("memory_note", json!({ "content": whole })).await;
+        assert!(said.starts_with("ERROR ") && said.ends_with("write what is yours."), "{said}");
+        shim.call("memory_note", json!({ "items": [{ "content": cut }, { "content": whole }] }))
+            .await;
+        shim.call("memory_checkpoint", json!({ "summary": whole })).await;
+        let lesson = json!([{ "summary": whole, "detail": cut }]);
+        shim.call("memory_checkpoint", json!({ "lessons": lesson })).await;
+        shim.call("memory_save", json!({ "session_summary": cut })).await;
+        assert_eq!(stored(&world), before, "round {round}: {quoted}");
+    }
+}
+
+#[tokio::test]
+async fn what_stands_around_injected_text_is_kept_alone() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    shim.call("memory_note", json!({ "content": "the sea is deep" })).await;
+    let shown = injected(&world).remove(0);
+    let content = format!("ebb at nine\n{shown}");
+    let said = shim.call("memory_note", json!({ "content": content })).await;
+    assert!(said.ends_with("\nanchord's own injected text was taken out."), "{said}");
+    let got = shim.call("memory_get", json!({ "id": "n2" })).await;
+    assert!(got.contains("ebb at nine") && !got.contains("deep"), "{got}");
+}
+
+#[tokio::test]
+async fn an_import_brings_nothing_injected_over() {
+    let world = World::new().await;
+    let content = format!("ours\n{}", frame("b1 [decision] shown before"));
+    let state = json!({ "lessons": [{ "summary": "a lesson", "detail": content }] });
+    let params = ImportParams {
+        project: world.hello().cwd.unwrap(),
+        source: ImportSource::Zipmem,
+        path: String::new(),
+        state: state.to_string(),
+        session: None,
+        dry_run: false,
+    };
+    let reply = crate::admin::import_memory(&world.daemon, params).await.unwrap();
+    let told = "anchord's own injected text was taken out";
+    assert!(reply.remarks.iter().any(|remark| remark == told), "{:?}", reply.remarks);
+    world.daemon.projects.close_all().await;
+    let instance = world.directory("instance");
+    assert_eq!(holding(&instance, "shown before"), Vec::<std::path::PathBuf>::new());
 }

@@ -1,11 +1,12 @@
 //! Which project a session works in: found at the first call that needs it, given an id at the first
 //! write. A session is in the registry before its first write, so that recovery finds its work.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use anchord_memory::{Memory, Provenance, plan_adopt};
+use anchord_memory::{MAIN, Memory, Provenance, SessionId, plan_adopt};
 use anchord_proto::hello::Hello;
 use anchord_proto::host;
 
@@ -13,7 +14,7 @@ use super::Session;
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject, WriteError, Written, unwound};
 use crate::projects::{
-    EstablishError, Established, Located, NotAProject, ProjectFiles, ProjectId, Registry,
+    EstablishError, Established, Located, NotAProject, Presence, ProjectFiles, ProjectId, Registry,
     RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify, locate,
     locate_exactly,
 };
@@ -104,6 +105,29 @@ pub(crate) struct View {
     pub(crate) memory: Arc<Memory>,
     /// That this place is a copy or has moved, if so.
     pub(crate) remark: Option<String>,
+}
+
+impl View {
+    /// Those of these files that do not exist; none where the project's files cannot be seen.
+    pub(crate) async fn absent(&self, files: Vec<String>) -> BTreeSet<String> {
+        if files.is_empty() {
+            return BTreeSet::new();
+        }
+        let place = Arc::clone(&self.place);
+        unwound(tokio::task::spawn_blocking(move || {
+            let Some(project) = place.files() else { return BTreeSet::new() };
+            let gone = |file: &String| project.exists(file.as_ref()) == Presence::Absent;
+            files.into_iter().filter(gone).collect()
+        }))
+        .await
+    }
+
+    /// Those of a topic's active files that do not exist; of the project's own thread when none is named.
+    pub(crate) async fn gone_files(&self, topic: Option<&str>) -> BTreeSet<String> {
+        let record = self.memory.topic(topic.unwrap_or(MAIN));
+        let topic = record.and_then(|record| record.topic());
+        self.absent(topic.map(|topic| topic.files.clone()).unwrap_or_default()).await
+    }
 }
 
 impl Session {
@@ -220,8 +244,15 @@ impl Session {
             first_write: clock::now(),
         };
         let decide: Decide<Registry> = Box::new(move |registry, _| {
-            let known =
-                registry.session(&record.session).is_some_and(|known| known.project == project);
+            // A conversation that was started again has another process: after a restart that one counts.
+            let known = registry.session(&record.session).is_some_and(|known| {
+                known.project == project
+                    && (known.pid, known.pid_start) == (record.pid, record.pid_start)
+            });
+            let first_write = registry
+                .session(&record.session)
+                .map_or(record.first_write, |known| known.first_write);
+            let record = SessionRecord { first_write, ..record };
             let changes =
                 if known { Vec::new() } else { vec![RegistryChange::SessionBound(record)] };
             Ok(Decided { changes, reply: String::new() })
@@ -246,6 +277,20 @@ impl Session {
             .filter(|record| is_dead(record.pid, record.pid_start, record.boot.as_deref()))
             .cloned()
             .collect()
+    }
+
+    /// The sessions of the same conversation in this project that have ended, of those the registry still knows.
+    pub(crate) fn ended_before(
+        &self,
+        registry: &Registry,
+        project: ProjectId,
+    ) -> BTreeSet<SessionId> {
+        let ended = registry.ended().into_iter().map(|ended| &ended.session).filter(|record| {
+            self.agent_session.is_some()
+                && record.agent_session.as_deref() == self.agent_session.as_deref()
+                && record.project == project
+        });
+        ended.map(|record| record.session.clone()).collect()
     }
 
     /// Takes over what a dead predecessor of the same agent session left staged here.

@@ -5,6 +5,7 @@
 //! process no longer exists. Only then is its staged work folded ([`sweep`]).
 
 mod bind;
+mod reading;
 mod sweep;
 mod table;
 
@@ -17,11 +18,12 @@ use arc_swap::ArcSwapOption;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use bind::{BindError, Place, View, establish_in_registry};
-pub(crate) use sweep::{recover, sweep};
-pub(crate) use table::SessionTable;
+pub(crate) use reading::LiveSession;
+pub(crate) use sweep::{hand_over, keep_and_end, recover, sweep};
+pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};
 
 use crate::project::OpenProject;
-use crate::{clock, secrets};
+use crate::{clock, limits, secrets};
 
 /// One shim's connection.
 #[derive(Debug)]
@@ -57,6 +59,19 @@ impl Connection {
     }
 }
 
+/// Under which a session's topic is found again: the client and its own name for the conversation, else the session.
+/// Of the client's name only the first word counts, since the same client calls itself `codex` in a hook and
+/// `codex-mcp-client` here.
+pub(crate) fn session_key(session: &Session) -> String {
+    let Some(conversation) = session.agent_session.as_deref() else {
+        return session.id.to_string();
+    };
+    let client = session.client().to_lowercase();
+    let first = client.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let key = format!("{first}:{conversation}");
+    key.chars().take(limits::SESSION_KEY_CHARS_MAX).collect()
+}
+
 /// A session that is connected, or was and is not gone yet.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -72,6 +87,7 @@ pub(crate) struct Session {
     /// In no table and no registry: it stages nothing, so nothing of it is to be found again.
     visits: bool,
     revision_seen: AtomicU64,
+    injected: AtomicU64,
 }
 
 impl Session {
@@ -92,6 +108,7 @@ impl Session {
             binding: tokio::sync::Mutex::default(),
             visits: false,
             revision_seen: AtomicU64::new(u64::MAX),
+            injected: AtomicU64::new(u64::MAX),
         }
     }
 
@@ -136,14 +153,28 @@ impl Session {
 
     /// The revision at the session's last load; `None` before its first.
     pub(crate) fn revision_seen(&self) -> Option<Revision> {
-        match self.revision_seen.load(Ordering::Relaxed) {
-            u64::MAX => None,
-            seen => Some(Revision(seen)),
-        }
+        seen(&self.revision_seen)
     }
 
     /// A soft mark: lost with the daemon, at worst something is told twice.
     pub(crate) fn set_revision_seen(&self, revision: Revision) {
         self.revision_seen.store(revision.0, Ordering::Relaxed);
+    }
+
+    /// The revision of the memory that a hook has put into the model's context and that is still there.
+    pub(crate) fn injected(&self) -> Option<Revision> {
+        seen(&self.injected)
+    }
+
+    /// A soft mark: lost with the daemon, at worst a load is given in full. `None` when the context was emptied.
+    pub(crate) fn set_injected(&self, revision: Option<Revision>) {
+        self.injected.store(revision.map_or(u64::MAX, |revision| revision.0), Ordering::Relaxed);
+    }
+}
+
+fn seen(mark: &AtomicU64) -> Option<Revision> {
+    match mark.load(Ordering::Relaxed) {
+        u64::MAX => None,
+        revision => Some(Revision(revision)),
     }
 }

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{Memory, NoticeCause, SessionId, Timestamp, plan_keep};
+use anchord_memory::{
+    Memory, NoticeCause, Provenance, SessionId, Staged, Timestamp, plan_adopt, plan_keep,
+};
 use anchord_proto::hello::{Hello, Role};
 use uuid::Uuid;
 
@@ -16,7 +18,7 @@ use super::table::Standing;
 use super::{Place, Session};
 use crate::daemon::Daemon;
 use crate::limits;
-use crate::project::{Decide, Decided, WriteError};
+use crate::project::{Decide, Decided, OpenProject, WriteError};
 use crate::projects::{Changed, Registry, RegistryChange, SessionRecord, identify, locate};
 
 /// Puts the sessions back that were open when an earlier daemon ended; they may reconnect.
@@ -70,21 +72,96 @@ async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<(), BindE
     Ok(())
 }
 
+/// Ends a session that its agent says is over, or that another one has taken the place of: its staged work is folded
+/// now, and nobody waits for a grace.
+pub(crate) async fn keep_and_end(daemon: &Daemon, session: &Session) -> Result<(), BindError> {
+    daemon.sessions().end(&session.id);
+    let Some(record) = daemon.registry.snapshot().session(&session.id).cloned() else {
+        return Ok(()); // It never wrote anything.
+    };
+    let had_staged = match staged_in(daemon, &record).await? {
+        Some((project, _)) => {
+            fold(&project, &record, NoticeCause::Ended).await?;
+            true
+        }
+        None => false,
+    };
+    end(daemon, &record.session, !had_staged).await?;
+    tracing::info!(session = %record.session, had_staged, "a session was ended by its agent");
+    Ok(())
+}
+
+/// Hands what a session staged to the one that turned out to be the same conversation, and ends it.
+pub(crate) async fn hand_over(
+    daemon: &Daemon,
+    from: &Session,
+    to: &Session,
+) -> Result<(), BindError> {
+    daemon.sessions().end(&from.id);
+    let Some(record) = daemon.registry.snapshot().session(&from.id).cloned() else {
+        return Ok(());
+    };
+    let adopted = from.id.clone();
+    to.write(daemon, None, "adopt", || {
+        let (from, to, client) = (adopted.clone(), to.id.clone(), to.client());
+        Box::new(move |memory, time| {
+            let by = Provenance { session: to.clone(), client, time };
+            let changes = plan_adopt(memory, &from, &to, &by).map(|plan| plan.changes);
+            Ok(Decided { changes: changes.unwrap_or_default(), reply: String::new() })
+        })
+    })
+    .await?;
+    end(daemon, &record.session, false).await?;
+    tracing::info!(session = %to.id, from = %from.id, "the same conversation by another name");
+    Ok(())
+}
+
+/// What a session has staged, and the project in which it has.
+async fn staged_in(
+    daemon: &Daemon,
+    record: &SessionRecord,
+) -> Result<Option<(Arc<OpenProject>, Arc<Staged>)>, BindError> {
+    if !daemon.projects.exists(record.project) {
+        return Ok(None); // Deleted, and its staged work with it.
+    }
+    let project = daemon.projects.open(record.project).await?;
+    let staged = project.memory().staged_by(&record.session).cloned();
+    Ok(staged.map(|staged| (project, staged)))
+}
+
+/// Folds what a session left staged.
+async fn fold(
+    project: &OpenProject,
+    record: &SessionRecord,
+    cause: NoticeCause,
+) -> Result<(), BindError> {
+    let (session, client) = (record.session.clone(), record.client.as_str().into());
+    let decide: Decide<Memory> = Box::new(move |memory, time| {
+        let by = Provenance { session, client, time };
+        let plan = plan_keep(memory, &by.session, &by, cause);
+        Ok(Decided {
+            changes: plan.map(|plan| plan.changes).unwrap_or_default(),
+            reply: String::new(),
+        })
+    });
+    project.owner.write(Some(record.session.clone()), None, "keep", decide).await?;
+    Ok(())
+}
+
 /// Folds what the session left staged. Returns whether there was anything.
 async fn keep(
     daemon: &Arc<Daemon>,
     standing: &Standing,
     record: &SessionRecord,
 ) -> Result<bool, BindError> {
-    if !daemon.projects.exists(record.project) {
-        return Ok(false); // Deleted, and its staged work with it.
-    }
-    let project = daemon.projects.open(record.project).await?;
-    let Some(staged) = project.memory().staged_by(&record.session).cloned() else {
-        return Ok(false);
-    };
+    let Some((project, staged)) = staged_in(daemon, record).await? else { return Ok(false) };
     let since = staged.last;
-    let changed = changed_files(daemon, &standing.session, record, since).await;
+    // What was noted by rule is kept without a notice, so nobody would read of files.
+    let changed = if staged.has_work() {
+        changed_files(daemon, &standing.session, record, since).await
+    } else {
+        None
+    };
     let died = standing.orphan && (daemon.after_crash || machine_died(record));
     let cause = match changed {
         Some(changed) if !changed.files.is_empty() => {
@@ -93,20 +170,7 @@ async fn keep(
         _ if died => NoticeCause::Crashed { files: Vec::new(), more: 0 },
         _ => NoticeCause::Ended,
     };
-    let provenance = anchord_memory::Provenance {
-        session: record.session.clone(),
-        client: record.client.as_str().into(),
-        time: since,
-    };
-    let decide: Decide<Memory> = Box::new(move |memory, now| {
-        let by = anchord_memory::Provenance { time: now, ..provenance };
-        let plan = plan_keep(memory, &by.session, &by, cause);
-        Ok(Decided {
-            changes: plan.map(|plan| plan.changes).unwrap_or_default(),
-            reply: String::new(),
-        })
-    });
-    project.owner.write(Some(record.session.clone()), None, "keep", decide).await?;
+    fold(&project, record, cause).await?;
     Ok(true)
 }
 

@@ -1,5 +1,7 @@
 //! The table of sessions: who is connected, who was, and which connection is whose.
 
+mod join;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -13,6 +15,8 @@ use super::bind::{is_dead, is_foreign_process};
 use super::{Connection, Session};
 use crate::{clock, secrets};
 
+pub(crate) use join::{Joined, Replaced, Sure, Teller};
+
 /// Sessions by id and connections by shim. One short lock; nothing is awaited under it.
 #[derive(Debug, Default)]
 pub(crate) struct SessionTable {
@@ -24,6 +28,8 @@ struct Inner {
     sessions: HashMap<SessionId, Row>,
     /// The connection of each shim, so that a new one of the same shim ends the old.
     connections: HashMap<Uuid, Arc<Connection>>,
+    /// By a connection's default session: the one that its calls belong to instead, as hooks told.
+    current: HashMap<SessionId, SessionId>,
 }
 
 #[derive(Debug)]
@@ -34,6 +40,28 @@ struct Row {
     disconnected: Option<Instant>,
     /// The daemon started while this session was open, and it has not come back.
     orphan: bool,
+    /// The default session of the connection that its calls come by, where that is another one.
+    through: Option<SessionId>,
+    /// How sure it is that the events of hooks are this session's; none where there were none.
+    sure: Option<Sure>,
+}
+
+impl Row {
+    fn new(session: Session, now: Timestamp, disconnected: Option<Instant>) -> Self {
+        Self {
+            session: Arc::new(session),
+            last_call: now,
+            disconnected,
+            orphan: false,
+            through: None,
+            sure: None,
+        }
+    }
+
+    /// Whether the calls of the connection with this default session may be of this one.
+    fn is_served_by(&self, connection: &SessionId) -> bool {
+        belongs(&self.session.id, connection) || self.through.as_ref() == Some(connection)
+    }
 }
 
 /// A session and how it stands, for sweeping and for people.
@@ -43,6 +71,8 @@ pub(crate) struct Standing {
     pub(crate) last_call: Timestamp,
     pub(crate) disconnected: Option<Instant>,
     pub(crate) orphan: bool,
+    pub(crate) sure: Option<Sure>,
+    through: Option<SessionId>,
 }
 
 impl SessionTable {
@@ -69,8 +99,8 @@ impl SessionTable {
         });
         let mut inner = self.lock();
         let previous = inner.connections.insert(connection.hello.instance, Arc::clone(&connection));
-        for (session, row) in &mut inner.sessions {
-            if belongs(session, &id) {
+        for row in inner.sessions.values_mut() {
+            if row.is_served_by(&id) {
                 if std::mem::take(&mut row.orphan) {
                     let hello = Arc::clone(&connection.hello);
                     row.session = Arc::new(row.session.resumed(hello));
@@ -92,26 +122,20 @@ impl SessionTable {
         thread: Option<&str>,
         client: Option<&str>,
     ) -> Arc<Session> {
-        let (id, agent_session) = if let Some(thread) = thread {
-            (thread_id(&connection.id, thread), Some(Arc::from(thread)))
-        } else {
-            let named = connection.hello.agent_session.as_deref();
-            (connection.id.clone(), named.map(Arc::from))
-        };
+        let named = thread.or(connection.hello.agent_session.as_deref());
         let now = clock::now();
         let mut inner = self.lock();
         // A call may outlive its connection; the session it begins then is away from the start.
         let disconnected = (!inner.holds(&connection.id)).then(clock::start);
-        let row = inner.sessions.entry(id).or_insert_with_key(|id| Row {
-            session: Arc::new(Session::new(
-                id.clone(),
-                Arc::clone(&connection.hello),
-                agent_session,
-                now,
-            )),
-            last_call: now,
-            disconnected,
-            orphan: false,
+        let id = match (inner.told(connection, thread, named), thread) {
+            (Some(told), _) => told,
+            (None, Some(thread)) => thread_id(&connection.id, thread),
+            (None, None) => connection.id.clone(),
+        };
+        let row = inner.sessions.entry(id).or_insert_with_key(|id| {
+            let hello = Arc::clone(&connection.hello);
+            let session = Session::new(id.clone(), hello, named.map(Arc::from), now);
+            Row::new(session, now, disconnected)
         });
         row.last_call = now;
         let session = Arc::clone(&row.session);
@@ -136,8 +160,8 @@ impl SessionTable {
             return; // The same shim is back already.
         }
         let now = clock::start();
-        for (id, row) in &mut inner.sessions {
-            if belongs(id, &connection.id) {
+        for row in inner.sessions.values_mut() {
+            if row.is_served_by(&connection.id) {
                 row.disconnected = Some(now);
             }
         }
@@ -145,12 +169,8 @@ impl SessionTable {
 
     /// Puts back a session that was open when an earlier daemon ended.
     pub(crate) fn restore(&self, session: Session) {
-        let row = Row {
-            last_call: session.started,
-            session: Arc::new(session),
-            disconnected: Some(clock::start()),
-            orphan: true,
-        };
+        let started = session.started;
+        let row = Row { orphan: true, ..Row::new(session, started, Some(clock::start())) };
         self.lock().sessions.entry(row.session.id.clone()).or_insert(row);
     }
 
@@ -161,6 +181,8 @@ impl SessionTable {
             last_call: standing.last_call,
             disconnected: standing.disconnected,
             orphan: standing.orphan,
+            through: standing.through.clone(),
+            sure: standing.sure,
         };
         self.lock().sessions.entry(row.session.id.clone()).or_insert(row);
     }
@@ -170,7 +192,7 @@ impl SessionTable {
         let mut inner = self.lock();
         let away = inner.sessions.get(id).is_some_and(|row| row.disconnected.is_some());
         if away {
-            inner.sessions.remove(id);
+            inner.remove(id);
         }
         away
     }
@@ -190,6 +212,8 @@ impl SessionTable {
                 last_call: row.last_call,
                 disconnected: row.disconnected,
                 orphan: row.orphan,
+                sure: row.sure,
+                through: row.through.clone(),
             })
             .collect()
     }
@@ -220,6 +244,13 @@ impl Inner {
     /// Whether a connection with this default session is open.
     fn holds(&self, id: &SessionId) -> bool {
         self.connections.values().any(|connection| connection.id == *id)
+    }
+
+    /// Takes a session out, and what led to it.
+    fn remove(&mut self, id: &SessionId) -> Option<Row> {
+        let row = self.sessions.remove(id)?;
+        self.current.retain(|_, current| current != id);
+        Some(row)
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod lines;
 use std::sync::Arc;
 
 use anchord_proto::hello::{Answer, Hello, RefusalCode, Refused, Role, ToolSet, Welcome};
+use anchord_proto::hook::HookReply;
 use anchord_proto::{PROTOCOL, limits as wire};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -14,7 +15,7 @@ use tokio_util::task::TaskTracker;
 use self::lines::{LineReader, Read};
 use crate::daemon::Daemon;
 use crate::sessions::Open;
-use crate::{http, mcp};
+use crate::{http, lifecycle, mcp};
 
 /// Accepts until `draining`; then the connections that are left finish what they were asked.
 pub(crate) async fn accept(
@@ -96,7 +97,7 @@ where
             let stop = open.0.stop.clone();
             mcp::serve(Arc::clone(&daemon), Arc::clone(&open.0), lines, writer, stop).await;
         }
-        Some(Admitted::Hook) => serve_hook(lines, writer).await,
+        Some(Admitted::Hook(hello)) => serve_hook(&daemon, &hello, lines, writer).await,
         Some(Admitted::Http) => http::serve_admin(daemon, lines.into_inner(), writer).await,
         Some(Admitted::Replace) => {
             daemon.stop("a newer client asked for room");
@@ -113,7 +114,7 @@ where
 /// What a connection was admitted as.
 enum Admitted {
     Mcp(Open),
-    Hook,
+    Hook(Box<Hello>),
     Http,
     Replace,
 }
@@ -144,26 +145,34 @@ fn admit(daemon: &Arc<Daemon>, hello: Hello, version: u32) -> Result<(Admitted, 
             welcome.resume = Some(token);
             Admitted::Mcp(Open(connection))
         }
-        Role::Hook => Admitted::Hook,
+        Role::Hook => Admitted::Hook(Box::new(hello)),
         Role::Http => Admitted::Http,
         Role::Replace => Admitted::Replace,
     };
     Ok((admitted, welcome))
 }
 
-/// One event, one reply. No event is known to this build: each gets the reply that prints nothing.
-async fn serve_hook<R, W>(mut lines: LineReader<R>, mut writer: W)
-where
+/// One event, one reply. The event is handled to its end, also when the hook has left meanwhile.
+async fn serve_hook<R, W>(
+    daemon: &Arc<Daemon>,
+    hello: &Hello,
+    mut lines: LineReader<R>,
+    mut writer: W,
+) where
     R: tokio::io::AsyncBufRead + Unpin,
     W: AsyncWrite + Unpin,
 {
     lines.set_bytes_max(wire::LINE_BYTES_MAX);
     let deadline = wire::millis(wire::HOOK_DEADLINE_MS);
-    let event = tokio::time::timeout(deadline, lines.next()).await;
-    if let Ok(Ok(Read::Line(_) | Read::TooLong)) = event {
-        // A hook that has gone wants no reply.
-        let _ = writer.write_all(b"{}\n").await;
-    }
+    let reply = match tokio::time::timeout(deadline, lines.next()).await {
+        Ok(Ok(Read::Line(event))) => lifecycle::handle(daemon, hello, event).await,
+        Ok(Ok(Read::TooLong)) => HookReply::default(),
+        Ok(Ok(Read::End) | Err(_)) | Err(_) => return,
+    };
+    let Ok(mut reply) = serde_json::to_vec(&reply) else { return };
+    reply.push(b'\n');
+    // A hook that has gone wants no reply.
+    let _ = writer.write_all(&reply).await;
 }
 
 fn refused(code: RefusalCode, message: String, action: &str) -> Refused {

@@ -1,5 +1,5 @@
-//! Lines on disk, format 2: what a journal and a snapshot consist of. Format 1 is the same without notes
-//! and purged records; see `docs/decisions/0006-format-2.md`.
+//! Lines on disk, format 3: what a journal and a snapshot consist of. Older formats are the same without the kinds
+//! that came later; see `docs/decisions/0006-format-2.md` and `0009-format-3.md`.
 //!
 //! Every line is a JSON object that ends in its own checksum, `,"crc":"0a1b2c3d"}`: CRC-32 (IEEE) over
 //! all bytes of the line before `,"crc":`. Lines of a newer format keep that frame and `format`, so
@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{Call, Entry};
 
 /// The format that this build writes, and the newest that it reads.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 const CRC_KEY: &[u8] = b",\"crc\":\"";
 const CRC_FRAME_BYTES: usize = CRC_KEY.len() + 8 + 2;

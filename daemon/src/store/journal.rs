@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -173,35 +173,19 @@ impl Journal {
         Ok(line.len() as u64)
     }
 
+    /// What is there now, to be read while this journal goes on.
+    pub(crate) fn written(&self) -> Segments {
+        let (disk, dir) = (Arc::clone(&self.disk), self.dir.clone());
+        Segments { disk, dir, segments: self.segments.clone() }
+    }
+
     /// Reads every entry from `from` on, checked, until `visit` says false.
     pub(crate) fn replay<C: DeserializeOwned>(
         &self,
         from: Seq,
         visit: &mut dyn FnMut(Placed<C>) -> bool,
     ) -> Result<(), StoreError> {
-        let start = self.segments.partition_point(|segment| segment.first <= from).max(1) - 1;
-        let mut next = from;
-        for segment in self.segments.iter().skip(start) {
-            let bytes = self.read_segment(segment)?;
-            for line in segment::lines(&bytes).skip(1) {
-                let damaged = |why: String| segment::damaged(segment.number, line.number, why);
-                let seq =
-                    format::peek_seq(line.bytes).map_err(|fault| damaged(fault.to_string()))?;
-                if seq < from {
-                    continue;
-                }
-                let crc = segment::check_entry(line.bytes, next).map_err(damaged)?;
-                let entry =
-                    format::read_entry(line.bytes).map_err(|fault| damaged(fault.to_string()))?;
-                let (number, offset) = (segment.number, line.offset);
-                let position = Position { segment: number, offset, bytes: line.bytes.len() };
-                next = Seq(next.0 + 1);
-                if !visit(Placed { entry, position, crc }) {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
+        self.written().replay(from, visit)
     }
 
     /// Reads the entry at a position, and its checksum.
@@ -242,11 +226,7 @@ impl Journal {
 
     /// The complete lines of a segment.
     pub(crate) fn read_segment(&self, segment: &Segment) -> Result<Vec<u8>, StoreError> {
-        let path = self.path(segment.number);
-        let mut bytes = self.disk.read(&path).map_err(StoreError::io("read", &path))?;
-        // What lies beyond was never acknowledged.
-        bytes.truncate(usize::try_from(segment.bytes).unwrap_or(usize::MAX));
-        Ok(bytes)
+        read_segment(&*self.disk, &self.dir, segment)
     }
 
     /// The number of the segment that is written to.
@@ -324,6 +304,55 @@ impl Journal {
         }
         Ok(())
     }
+}
+
+/// The segments of a journal as they stood at one moment.
+#[derive(Debug)]
+pub(crate) struct Segments {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    segments: Vec<Segment>,
+}
+
+impl Segments {
+    /// See [`Journal::replay`].
+    pub(crate) fn replay<C: DeserializeOwned>(
+        &self,
+        from: Seq,
+        visit: &mut dyn FnMut(Placed<C>) -> bool,
+    ) -> Result<(), StoreError> {
+        let start = self.segments.partition_point(|segment| segment.first <= from).max(1) - 1;
+        let mut next = from;
+        for segment in self.segments.iter().skip(start) {
+            let bytes = read_segment(&*self.disk, &self.dir, segment)?;
+            for line in segment::lines(&bytes).skip(1) {
+                let damaged = |why: String| segment::damaged(segment.number, line.number, why);
+                let seq =
+                    format::peek_seq(line.bytes).map_err(|fault| damaged(fault.to_string()))?;
+                if seq < from {
+                    continue;
+                }
+                let crc = segment::check_entry(line.bytes, next).map_err(damaged)?;
+                let entry =
+                    format::read_entry(line.bytes).map_err(|fault| damaged(fault.to_string()))?;
+                let (number, offset) = (segment.number, line.offset);
+                let position = Position { segment: number, offset, bytes: line.bytes.len() };
+                next = Seq(next.0 + 1);
+                if !visit(Placed { entry, position, crc }) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_segment(disk: &dyn Disk, dir: &Path, segment: &Segment) -> Result<Vec<u8>, StoreError> {
+    let path = dir.join(file_name(segment.number));
+    let mut bytes = disk.read(&path).map_err(StoreError::io("read", &path))?;
+    // What lies beyond was never acknowledged.
+    bytes.truncate(usize::try_from(segment.bytes).unwrap_or(usize::MAX));
+    Ok(bytes)
 }
 
 impl fmt::Display for Position {

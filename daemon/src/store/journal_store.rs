@@ -16,7 +16,7 @@ use super::index::{HISTORY, Index, IndexError, IndexPlace, MARKS, META, MemIndex
 use super::journal::{Journal, Position};
 use super::limits::{ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX};
 use super::sled_index::SledPlace;
-use super::{Entry, Health, Machine, Replies, Row, Sizes, Store, StoreError, snapshot};
+use super::{Entry, Health, Machine, Reading, Replies, Row, Sizes, Store, StoreError, snapshot};
 
 /// A store in a directory.
 #[derive(Debug)]
@@ -132,12 +132,9 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         }
     }
 
-    fn entries(
-        &mut self,
-        from: Seq,
-        visit: &mut dyn FnMut(&Entry<M::Change>) -> bool,
-    ) -> Result<(), StoreError> {
-        self.journal.replay(from, &mut |placed| visit(&placed.entry))
+    fn reading(&self) -> Reading<M> {
+        let written = self.journal.written();
+        Box::new(move |from, visit| written.replay(from, &mut |placed| visit(&placed.entry)))
     }
 
     fn mark(&mut self, key: &str, value: Option<&str>) {

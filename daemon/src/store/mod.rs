@@ -134,6 +134,12 @@ pub struct Row {
     pub value: Option<String>,
 }
 
+/// Reads every entry from a number on, in order, until the visitor says false.
+pub type Reading<M> = Box<
+    dyn Fn(Seq, &mut dyn FnMut(&Entry<<M as Machine>::Change>) -> bool) -> Result<(), StoreError>
+        + Send,
+>;
+
 /// Keeps what it is given: the daemon's only way to write.
 ///
 /// Calls come in this order: `append`, then `settle` with the state after it, any number of times;
@@ -170,7 +176,13 @@ pub trait Store<M: Machine>: Send {
         &mut self,
         from: Seq,
         visit: &mut dyn FnMut(&Entry<M::Change>) -> bool,
-    ) -> Result<(), StoreError>;
+    ) -> Result<(), StoreError> {
+        self.reading()(from, visit)
+    }
+
+    /// The same of what is there now, for another thread to read while this store goes on. Where a purge
+    /// changes the entries meanwhile, reading fails or gives them as they were or are.
+    fn reading(&self) -> Reading<M>;
 
     /// Remembers something that may be lost, such as what a session has seen. Not journalled, written
     /// at the next [`Store::flush`]. `None` forgets it.

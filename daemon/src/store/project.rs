@@ -1,14 +1,15 @@
 //! A project's memory as a state machine of the store: which rows it consists of.
 
 use anchord_memory::{
-    Change, Counters, Memory, Notice, Purged, Record, RecordId, Restore, Revision, Seq, SessionId,
-    Settings, Staged, Tombstones,
+    Bound, Change, Counters, Memory, Notice, Purged, Record, RecordId, Restore, Revision, Seq,
+    SessionId, Settings, Staged, Tombstones,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Machine, Row};
 
+const BINDING: &str = "b/";
 const COUNTERS: &str = "m/counters";
 const RECORD: &str = "n/";
 const NOTICE: &str = "o/";
@@ -57,6 +58,7 @@ impl Machine for Memory {
                             .map(|settings| settings_row(client.as_deref(), settings)),
                     );
                 }
+                Change::Bind { key, .. } => rows.push(binding_row(self, key)),
                 Change::Purged(purged) => {
                     rows.push(record_row(self, purged.id));
                     rows.extend(self.purged(purged.id).map(|purged| purged_row(purged)));
@@ -82,6 +84,7 @@ impl Machine for Memory {
                 .chain(imports)
                 .chain(self.staged().map(|(session, _)| staged_row(self, session)))
                 .chain(self.all_settings().map(|(client, settings)| settings_row(client, settings)))
+                .chain(self.bindings().map(|(key, _)| binding_row(self, key)))
                 .chain(self.all_purged().map(|purged| purged_row(purged)))
                 .chain((!self.tombstones().salt().is_empty()).then(|| tombstones_row(self))),
         )
@@ -105,6 +108,8 @@ impl Machine for Memory {
                 parts.notices.push(read(&key, &value)?);
             } else if key.starts_with(IMPORT) {
                 parts.imports.push(read(&key, &value)?);
+            } else if let Some(thread) = key.strip_prefix(BINDING) {
+                parts.bindings.push((thread.to_owned(), read(&key, &value)?));
             } else if key.starts_with(SETTINGS) {
                 parts.settings.push(read(&key, &value)?);
             } else {
@@ -155,6 +160,7 @@ struct Parts {
     notices: Vec<Notice>,
     imports: Vec<ImportV1>,
     settings: Vec<SettingsV1>,
+    bindings: Vec<(String, Bound)>,
     purged: Vec<Purged>,
     tombstones: Option<Tombstones>,
 }
@@ -179,6 +185,9 @@ impl Parts {
         }
         for SettingsV1 { client, settings } in self.settings {
             memory.settings(client, settings);
+        }
+        for (key, bound) in self.bindings {
+            memory.binding(key, bound);
         }
         for purged in self.purged {
             memory.purged(purged);
@@ -230,6 +239,14 @@ fn settings_row(client: Option<&str>, settings: &Settings) -> Row {
     let key = client.map_or_else(String::new, |client| format!("/{client}"));
     let client = client.map(str::to_owned);
     row(format!("{SETTINGS}{key}"), &SettingsV1 { client, settings: settings.clone() })
+}
+
+fn binding_row(memory: &Memory, key: &str) -> Row {
+    let row_key = format!("{BINDING}{key}");
+    match memory.binding(key) {
+        Some(bound) => row(row_key, bound),
+        None => Row { key: row_key, value: None },
+    }
 }
 
 fn purged_row(purged: &Purged) -> Row {

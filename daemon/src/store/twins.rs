@@ -15,7 +15,9 @@ use super::format;
 use super::index::{Index, IndexError, IndexPlace, MemIndex};
 use super::limits::ENTRY_BYTES_MAX;
 use super::sim_disk::Random;
-use super::{Entry, Health, Machine, OpenReport, Opened, Replies, Row, Sizes, Store, StoreError};
+use super::{
+    Entry, Health, Machine, OpenReport, Opened, Reading, Replies, Row, Sizes, Store, StoreError,
+};
 
 /// What outlives a [`MemStore`]: open another one on it. Clones are the same.
 #[derive(Debug)]
@@ -163,14 +165,12 @@ impl<M: Machine> Store<M> for MemStore<M> {
         Ok(lock(&self.kept).entries.iter().rev().find(has).cloned())
     }
 
-    fn entries(
-        &mut self,
-        from: Seq,
-        visit: &mut dyn FnMut(&Entry<M::Change>) -> bool,
-    ) -> Result<(), StoreError> {
+    fn reading(&self) -> Reading<M> {
         let entries = lock(&self.kept).entries.clone();
-        let _all = entries.iter().filter(|entry| entry.seq >= from).all(visit);
-        Ok(())
+        Box::new(move |from, visit| {
+            let _all = entries.iter().filter(|entry| entry.seq >= from).all(visit);
+            Ok(())
+        })
     }
 
     fn mark(&mut self, key: &str, value: Option<&str>) {
@@ -260,6 +260,10 @@ impl<M: Machine, S: Store<M>> Store<M> for FailingStore<S> {
     ) -> Result<(), StoreError> {
         self.step()?;
         self.inner.entries(from, visit)
+    }
+
+    fn reading(&self) -> Reading<M> {
+        self.inner.reading()
     }
 
     fn mark(&mut self, key: &str, value: Option<&str>) {

@@ -1,14 +1,19 @@
 //! The words agents are told.
 
 use super::{
-    CheckpointMode, DIRECTIVE_VERSION, INSTRUCTIONS, MARKER_END, WHERE_IT_GOES, directive, marker,
-    parse_marker,
+    CheckpointMode, DIRECTIVE_VERSION, INSTRUCTIONS, Loading, MARKER_END, WHERE_IT_GOES, directive,
+    marker, parse_marker,
 };
 
 #[test]
 fn instructions_are_short() {
     let chars = INSTRUCTIONS.chars().count();
     assert!(chars <= 1_200, "{chars}");
+}
+
+#[test]
+fn the_readme_has_the_same_table() {
+    assert!(include_str!("../../../README.md").contains(WHERE_IT_GOES));
 }
 
 #[test]
@@ -27,7 +32,7 @@ fn markers_are_stable() {
 
 #[test]
 fn each_mode_has_its_own_advice_between_the_same_markers() {
-    let texts = CheckpointMode::ALL.map(directive);
+    let texts = CheckpointMode::ALL.map(|mode| directive(mode, Loading::ByAgent));
     for text in &texts {
         assert!(text.contains(WHERE_IT_GOES));
         assert!(text.ends_with(&format!("{MARKER_END}\n")));
@@ -38,7 +43,7 @@ fn each_mode_has_its_own_advice_between_the_same_markers() {
 
 #[test]
 fn the_directive_reads_well() {
-    insta::assert_snapshot!(directive(CheckpointMode::Balanced), @r"
+    insta::assert_snapshot!(directive(CheckpointMode::Balanced, Loading::ByAgent), @r"
     <!-- anchord:start v1 mode=balanced -->
     ## Project memory (anchord)
 
@@ -58,7 +63,22 @@ fn the_directive_reads_well() {
     | settled and lasting: architecture, schema, decision, convention, dependency; kept verbatim, replaced only on purpose | **blueprint** |
     | learned from a failure | **lesson** (summary, detail, files) |
     | where some code is and why it matters; never the code itself | **anchor** (file, lines, concept) |
+    | how a thread of work stands, and its open questions | **topic** (status, decisions pending or decided, history, active files) |
     | anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |
     <!-- anchord:end -->
     ");
+}
+
+#[test]
+fn with_hooks_the_directive_says_only_what_to_keep() {
+    for mode in CheckpointMode::ALL {
+        let text = directive(mode, Loading::ByHooks);
+        assert!(!text.contains("- Load:"), "{text}");
+        assert!(text.contains("- Checkpoint:") && text.contains("- Save:"), "{text}");
+        assert!(
+            text.contains("where it is not, call `memory_load`"),
+            "teammates may have no hooks"
+        );
+        assert!(text.len() < directive(mode, Loading::ByAgent).len(), "it shrinks");
+    }
 }

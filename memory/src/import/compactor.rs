@@ -98,7 +98,9 @@ pub fn plan_import_compactor(
     let mut notes = source.notes.clone();
     let mut stayed = 0;
     for Dated { time, item } in &source.items {
-        if let Some(purged) = memory.tombstones().of(&item.content) {
+        let tombstones = memory.tombstones();
+        if let Some(purged) = tombstones.of(&item.content).or_else(|| tombstones.of(&item.summary))
+        {
             let date = purged.date();
             notes.push(format!("a note was purged on {date} and is not taken in again"));
             continue;
@@ -112,7 +114,7 @@ pub fn plan_import_compactor(
         });
         if newer {
             stayed += 1;
-        } else if let Err(refusal) = has_room(draft.head().totals(), item) {
+        } else if let Err(refusal) = has_room(draft.head().totals(), draft.more(item, &origin)) {
             notes.push(format!("{refusal}; what follows is left out"));
             break;
         } else {

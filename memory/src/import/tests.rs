@@ -52,7 +52,10 @@ fn a_state_and_staged_work_are_taken_over() {
     let source = parse(STATE, Some(SESSION)).unwrap();
     assert_eq!(source.project.as_deref(), Some("demo"));
     let outcome = imported(&mut memory, &source, "d1");
-    assert_eq!(outcome.added, Counts { blueprints: 2, anchors: 2, lessons: 1, notes: 0 });
+    assert_eq!(
+        outcome.added,
+        Counts { blueprints: 2, anchors: 2, lessons: 1, ..Counts::default() }
+    );
     assert_eq!((outcome.sessions, outcome.merged), (1, 1));
     assert_eq!(outcome.pending, Counts { anchors: 1, ..Counts::default() });
     insta::assert_snapshot!(outcome.notes.join("\n"), @r"

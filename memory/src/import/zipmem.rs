@@ -199,7 +199,7 @@ impl Reader {
                     blueprints: number("blueprints_added"),
                     anchors: number("anchors_added"),
                     lessons: number("lessons_added"),
-                    notes: 0,
+                    ..Counts::default()
                 },
             })
         });
@@ -220,10 +220,10 @@ impl Reader {
             blueprints: items(self.blueprints(pending, "pending.")),
             anchors: items(self.anchors(pending, "pending.")),
             lessons: items(self.lessons(pending, "pending.")),
-            notes: Vec::new(),
             first: or_unset(started.or(updated)),
             last: or_unset(updated.or(started)),
             client: Arc::from(ZIPMEM),
+            ..Staged::default()
         };
         let mut staged = Staged::default();
         staged.absorb(&part);

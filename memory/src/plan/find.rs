@@ -1,13 +1,17 @@
 //! Looking a record up by its id or key; a miss names what comes near.
 
+use std::cmp::Reverse;
+
 use crate::ids::{RecordId, Version};
-use crate::limits::NEAREST_MAX;
+use crate::index::MergeKey;
+use crate::limits::{NEAREST_MAX, TOPICS_SHOWN_MAX};
 use crate::memory::Memory;
 use crate::note::{Scope, key_line};
 use crate::reader::Reader;
-use crate::record::Record;
+use crate::record::{Provenance, Record};
 use crate::refusal::Refusal;
 use crate::render::title;
+use crate::topic::topic_name;
 
 /// The record with this id, or a refusal that names those near it.
 ///
@@ -39,9 +43,8 @@ pub fn find_fact<'a>(
     let own = reader.own_sessions().map(|session| Scope::Session(session.clone()));
     let scopes: Vec<Scope> = own.chain([Scope::Project]).collect();
     for scope in &scopes {
-        if let Some((_, id)) = memory.facts(scope).find(|(known, _)| *known == key)
-            && let Some(record) = memory.record(id)
-        {
+        let fact = MergeKey::Fact(scope.clone(), key.as_str().into());
+        if let Some(record) = memory.keyed(&fact).next() {
             return Ok(record);
         }
     }
@@ -58,18 +61,41 @@ pub fn find_fact<'a>(
     Err(Refusal::NoSuchKey { key, nearest })
 }
 
+/// The topic with this name.
+///
+/// # Errors
+/// When the name is none or there is no such topic; names those that there are, the last written first.
+pub fn find_topic<'a>(memory: &'a Memory, name: &str) -> Result<&'a Record, Refusal> {
+    let name = topic_name(name)?;
+    if let Some(record) = memory.topic(&name) {
+        return Ok(record);
+    }
+    let mut topics: Vec<_> = memory.topics().collect();
+    topics.sort_by_key(|(record, _)| Reverse((record.updated.time, record.id)));
+    let known = topics.iter().take(TOPICS_SHOWN_MAX).map(|(_, topic)| topic.name.clone());
+    Err(Refusal::NoSuchTopic {
+        name,
+        known: known.collect(),
+        more: topics.len().saturating_sub(TOPICS_SHOWN_MAX),
+    })
+}
+
 /// Jaro-Winkler likeness below which a key is no help.
 const LIKENESS_MIN: f64 = 0.6;
 
 /// Refuses a record that is at another version than the caller has in mind.
-pub(crate) fn at_version(record: &Record, expected: Option<Version>) -> Result<(), Refusal> {
+pub(crate) fn at_version(
+    record: &Record,
+    expected: Option<Version>,
+    origin: &Provenance,
+) -> Result<(), Refusal> {
     match expected.filter(|version| *version != record.version) {
         None => Ok(()),
         Some(expected) => Err(Refusal::Conflict {
             what: record.id.to_string(),
             expected: expected.0.into(),
             current: record.version.0.into(),
-            changed: vec![title(record)],
+            changed: vec![title(record, origin.time)],
         }),
     }
 }

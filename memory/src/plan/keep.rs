@@ -1,15 +1,21 @@
 //! What becomes of staged work whose session is gone: kept on its behalf, or handed to its successor.
 
 use super::{Plan, Row, put_row, stored_row};
-use crate::change::{Change, Notice, NoticeCause};
+use crate::captured::Captured;
+use crate::change::{Change, Counts, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::ids::SessionId;
 use crate::memory::Memory;
 use crate::note::{Note, Scope};
-use crate::record::{Body, Provenance};
+use crate::record::{Body, Provenance, SessionRow};
+use crate::staged::Staged;
 
 /// Folds a gone session's staged work into memory on its behalf and leaves a notice for the next load.
 /// Nothing when it has staged nothing. `origin` gives the time, and the client when the work names none.
+///
+/// What was noted of the session by rule makes its row where neither the agent nor a checkpoint says what it did. A
+/// session of which nothing else is left, or lines of a topic's history, has no notice: there is nothing to look at
+/// again.
 pub fn plan_keep(
     memory: &Memory,
     session: &SessionId,
@@ -21,15 +27,38 @@ pub fn plan_keep(
     let origin = Provenance { session: session.clone(), client: client.clone(), time: origin.time };
 
     let mut draft = Draft::new(memory);
+    let before = stored_row(&draft, session).map(|(_, row)| row);
+    let captured = captured(staged, before.as_ref());
+    if !staged.has_work() {
+        // A topic's history may have been told by rule, too.
+        draft.fold(staged, &origin);
+        if let Some(captured) = captured {
+            let (started, ended) = captured.times();
+            let row = Row {
+                session: session.clone(),
+                started,
+                ended,
+                summary: captured.row_summary(),
+                on_behalf: true,
+                captured: Some(captured),
+                added: Counts::default(),
+            };
+            put_row(&mut draft, row, &origin);
+        }
+        let mut changes = draft.finish().changes;
+        changes.push(Change::Unstage { session: session.clone() });
+        return Some(Plan { changes, outcome: () });
+    }
     draft.fold(staged, &origin);
     let kept = staged.counts();
-    let before = stored_row(&draft, session).map(|(_, row)| row);
     let own = before.as_ref().filter(|row| !row.on_behalf);
-    let summary = match (&staged.summary, own, &before) {
-        (Some(last), Some(own), _) => format!("{}\nAfter that, not saved: {last}", own.summary),
-        (Some(last), None, _) => last.clone(),
-        (None, _, Some(before)) => before.summary.clone(),
-        (None, _, None) => format!("Staged {kept}."),
+    let mut made_by_rule = None;
+    let summary = match (&staged.summary, own, &before, captured) {
+        (Some(last), Some(own), ..) => format!("{}\nAfter that, not saved: {last}", own.summary),
+        (Some(last), None, ..) => last.clone(),
+        (None, _, _, Some(captured)) => made_by_rule.insert(captured).row_summary(),
+        (None, _, Some(before), None) => before.summary.clone(),
+        (None, _, None, None) => format!("Staged {kept}."),
     };
     let row = Row {
         session: session.clone(),
@@ -37,11 +66,15 @@ pub fn plan_keep(
         ended: origin.time,
         summary,
         on_behalf: own.is_none(),
+        captured: made_by_rule,
         added: draft.added(),
     };
     let row = put_row(&mut draft, row, &origin);
     let mut changes = draft.finish().changes;
     changes.push(Change::Unstage { session: session.clone() });
+    if staged.has_history_alone() {
+        return Some(Plan { changes, outcome: () });
+    }
     changes.push(Change::Notify(Box::new(Notice {
         id: memory.next_notice(),
         time: origin.time,
@@ -51,6 +84,18 @@ pub fn plan_keep(
         kept,
     })));
     Some(Plan { changes, outcome: () })
+}
+
+/// What was noted of a session over all its runs, where its row is to be made from that: nobody wrote one yet, and
+/// there is something to say.
+fn captured(staged: &Staged, before: Option<&SessionRow>) -> Option<Box<Captured>> {
+    let earlier = match before {
+        Some(row) => Some(row.captured.as_ref()?),
+        None => None,
+    };
+    let mut all = earlier.cloned().unwrap_or_default();
+    all.absorb(staged.captured.as_ref()?);
+    all.leaves_row().then_some(all)
 }
 
 /// Hands what a dead session staged, and what it kept for itself, to the one that goes on in its place. Nothing

@@ -1,6 +1,8 @@
 //! Decide, then do: a write looks at a [`Memory`](crate::Memory) and gives a [`Plan`], a value that can be
 //! shown, journalled and applied. A planner that refuses has written nothing.
 
+mod bind;
+mod capture;
 mod checkpoint;
 mod compact;
 mod configure;
@@ -12,10 +14,12 @@ mod row;
 mod save;
 mod update;
 
+pub use bind::{BindOutcome, in_thread, plan_bind};
+pub use capture::plan_capture;
 pub use checkpoint::{CheckpointOutcome, plan_checkpoint};
 pub use compact::CompactionOutcome;
 pub use configure::plan_configure;
-pub use find::{find, find_fact};
+pub use find::{find, find_fact, find_topic};
 pub use forget::{ForgetOutcome, plan_forget};
 pub use keep::{plan_adopt, plan_keep};
 pub use note::{FailedNote, NotesOutcome, StoredNote, Telling, plan_notes};
@@ -23,7 +27,7 @@ pub use save::{Save, SaveOutcome, plan_save};
 pub use update::{Update, UpdateOutcome, is_expired, plan_update, plan_use};
 
 pub(crate) use find::at_version;
-pub(crate) use note::has_room;
+pub(crate) use note::{has_room, have_room};
 pub(crate) use row::{Row, put_row, stored_row};
 
 use crate::change::Change;

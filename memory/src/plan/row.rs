@@ -1,5 +1,6 @@
 //! The session row: one for each session, written by the daemon alone.
 
+use crate::captured::Captured;
 use crate::change::Counts;
 use crate::draft::Draft;
 use crate::ids::{RecordId, SessionId, Timestamp};
@@ -13,6 +14,7 @@ pub(crate) struct Row {
     pub(crate) ended: Timestamp,
     pub(crate) summary: String,
     pub(crate) on_behalf: bool,
+    pub(crate) captured: Option<Box<Captured>>,
     pub(crate) added: Counts,
 }
 
@@ -28,6 +30,7 @@ pub(crate) fn put_row(draft: &mut Draft<'_>, row: Row, origin: &Provenance) -> R
         ended: row.ended,
         summary: row.summary,
         on_behalf: row.on_behalf,
+        captured: row.captured,
         blueprints_added: add(before.map(|b| b.blueprints_added), row.added.blueprints),
         anchors_added: add(before.map(|b| b.anchors_added), row.added.anchors),
         lessons_added: add(before.map(|b| b.lessons_added), row.added.lessons),

@@ -1,6 +1,6 @@
 //! Saving: a session's staged work and what came with the call become memory, as one commit.
 
-use super::{KeptBlueprint, Plan, Row, has_room, put_row};
+use super::{KeptBlueprint, Plan, Row, have_room, put_row};
 use crate::archive::{ArchivePlan, Archived};
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
@@ -62,26 +62,26 @@ pub fn plan_save(
     if summary.is_empty() {
         return Err(Refusal::invalid("session_summary", "is empty; say what this session did"));
     }
-    let part = accept(save.part)?;
+    let mut part = accept(save.part)?;
     memory.tombstones().refuse(&part)?;
-    if let Some(time) = memory.tombstones().of(&summary) {
-        return Err(Refusal::PurgedText { field: "session_summary".to_owned(), time });
-    }
+    memory.tombstones().refuse_text("session_summary", &summary)?;
     if let Some(expected) = save.expected_revision.filter(|at| *at != memory.revision()) {
         return Err(Refusal::Conflict {
             what: "memory".to_owned(),
             expected: expected.0,
             current: memory.revision().0,
-            changed: changes_since(memory, expected, None),
+            changed: changes_since(memory, expected, None, origin.time),
         });
     }
+    part.topics.iter_mut().for_each(|part| part.stamp(origin));
     let stored = memory.staged_by(&origin.session);
     let mut staged = stored.map(|staged| Staged::clone(staged)).unwrap_or_default();
     let left_out = staged.absorb(&part);
 
     let mut draft = Draft::new(memory);
-    for note in part.notes.iter().filter(|note| !draft.has_twin(note, origin)) {
-        has_room(memory.totals(), note)?;
+    // What was staged before had room then, and nothing of it may be lost.
+    if !part.notes.is_empty() {
+        have_room(&draft, &staged.notes, origin)?;
     }
     draft.fold(&staged, origin);
     let row = Row {
@@ -90,6 +90,7 @@ pub fn plan_save(
         ended: origin.time,
         summary,
         on_behalf: false,
+        captured: None,
         added: draft.added(),
     };
     let row = put_row(&mut draft, row, origin);

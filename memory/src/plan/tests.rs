@@ -54,7 +54,7 @@ fn a_checkpoint_stages_and_memory_stays_as_it_is() {
 #[test]
 fn refusals_name_the_field() {
     let memory = Memory::default();
-    insta::assert_snapshot!(refused(&memory, Staged::default()), @"checkpoint has nothing in it; give a summary, blueprints, anchors, lessons or notes");
+    insta::assert_snapshot!(refused(&memory, Staged::default()), @"checkpoint has nothing in it; give a summary, blueprints, anchors, lessons, notes or a topic");
     let part = blueprints([blueprint("a", "x"), blueprint("b", "x"), blueprint(" \n", "x")]);
     insta::assert_snapshot!(refused(&memory, part), @"blueprints[2].title is empty");
     let part = blueprints([blueprint("a", " \n")]);
@@ -110,7 +110,7 @@ fn a_save_folds_what_was_staged_as_one_commit_with_a_row() {
     let by = origin("one", 3);
     checkpoint(&mut memory, &by, anchors([anchor("a.rs", "1-5", "x")]));
     let outcome = save(&mut memory, &by, lessons([lesson("Flush does not fsync", "")]));
-    assert_eq!(outcome.added, Counts { blueprints: 0, anchors: 1, lessons: 1, notes: 0 });
+    assert_eq!(outcome.added, Counts { anchors: 1, lessons: 1, ..Counts::default() });
     assert_eq!((outcome.revision, memory.revision()), (Revision(1), Revision(1)));
     assert_eq!((outcome.totals, outcome.sessions), (memory.totals(), 1));
     assert_eq!(memory.staged().count(), 0);

@@ -1,7 +1,9 @@
 //! The texts that records and staged items hold.
 
+use crate::limits::{PURGED_LINE_BYTES_MIN, PURGED_TEXT_BYTES_MIN};
 use crate::record::{Anchor, Blueprint, Body, Lesson, Record};
 use crate::staged::Staged;
+use crate::topic::{Topic, TopicDecision, TopicPart};
 
 /// All texts of a record that somebody wrote, tags included.
 pub(crate) fn of_record(record: &Record) -> Vec<&str> {
@@ -11,7 +13,14 @@ pub(crate) fn of_record(record: &Record) -> Vec<&str> {
         Body::Anchor(anchor) => texts.push(&anchor.file),
         Body::Lesson(lesson) => texts.extend(lesson.files.iter().map(String::as_str)),
         Body::Note(note) => texts.extend(note.key.as_deref()),
-        Body::Blueprint(_) | Body::SessionRow(_) => {}
+        Body::SessionRow(row) => {
+            texts.extend(row.captured.iter().flat_map(|captured| captured.texts()));
+        }
+        Body::Topic(topic) => {
+            texts.push(&topic.name);
+            texts.extend(topic.files.iter().map(String::as_str));
+        }
+        Body::Blueprint(_) => {}
     }
     texts
 }
@@ -23,19 +32,56 @@ pub(crate) fn of_body(body: &Body) -> Vec<&str> {
         Body::Anchor(anchor) => vec![&anchor.concept],
         Body::Lesson(lesson) => vec![&lesson.summary, &lesson.detail],
         Body::Note(note) => vec![&note.content, &note.summary],
-        Body::SessionRow(row) => vec![&row.summary],
+        Body::Topic(topic) => of_topic(topic),
+        Body::SessionRow(row) => {
+            let said = row.captured.iter().flat_map(|captured| captured.said_texts());
+            [row.summary.as_str()].into_iter().chain(said).collect()
+        }
     }
 }
 
-/// What a record says, as its tombstone has it.
-pub(crate) fn whole(body: &Body) -> String {
-    match body {
+/// What a record says, as its tombstones have it.
+pub(crate) fn said(body: &Body) -> Vec<String> {
+    let whole = match body {
         Body::Blueprint(blueprint) => of_blueprint(blueprint),
         Body::Anchor(anchor) => of_anchor(anchor),
         Body::Lesson(lesson) => of_lesson(lesson),
         Body::Note(note) => note.content.clone(),
         Body::SessionRow(row) => row.summary.clone(),
-    }
+        // It never comes back as a whole, only what was said in it.
+        Body::Topic(topic) => {
+            let said = of_topic(topic).into_iter().filter(|text| is_telling(body, text));
+            return said.map(str::to_owned).collect();
+        }
+    };
+    vec![whole]
+}
+
+/// Whether a text of a record is long enough to be no other's.
+pub(crate) fn is_telling(body: &Body, text: &str) -> bool {
+    let bytes_min =
+        if let Body::Topic(_) = body { PURGED_LINE_BYTES_MIN } else { PURGED_TEXT_BYTES_MIN };
+    text.len() >= bytes_min
+}
+
+fn of_topic(topic: &Topic) -> Vec<&str> {
+    let decisions = topic.decisions.iter();
+    let mut texts = vec![topic.status.as_str()];
+    texts.extend(decisions.flat_map(of_decision));
+    texts.extend(topic.history.iter().map(|line| line.text.as_str()));
+    texts
+}
+
+fn of_decision(decision: &TopicDecision) -> impl Iterator<Item = &str> {
+    std::iter::once(decision.question.as_str()).chain(decision.decided.as_deref())
+}
+
+/// The texts of what a write says of a topic, its name aside.
+pub(crate) fn of_topic_part(part: &TopicPart) -> Vec<&str> {
+    let mut texts: Vec<&str> = part.status.iter().map(String::as_str).collect();
+    texts.extend(part.decisions.iter().flat_map(of_decision));
+    texts.extend(part.history.iter().map(|line| line.text.as_str()));
+    texts
 }
 
 pub(crate) fn of_blueprint(blueprint: &Blueprint) -> String {
@@ -68,6 +114,11 @@ pub(crate) fn of_staged(part: &Staged) -> Vec<(&str, &str)> {
         let key = note.key.as_deref().unwrap_or_default();
         texts.extend([("", key), (key, note.content.as_str()), ("", &note.summary)]);
         texts.extend(note.tags.iter().map(|tag| ("", tag.as_str())));
+    }
+    texts.extend(part.captured.iter().flat_map(|captured| captured.texts()).map(|text| ("", text)));
+    for part in &part.topics {
+        let files = part.files.iter().chain(&part.name).map(String::as_str);
+        texts.extend(of_topic_part(part).into_iter().chain(files).map(|text| ("", text)));
     }
     texts
 }

@@ -1,9 +1,10 @@
 //! One record as a load prints it: in full, or as a line of its own when there is no room.
 
+use super::topic;
 use crate::fold::{clip, one_line};
-use crate::limits::{IMPORTANCE, TITLE_CHARS_MAX};
+use crate::limits::{CAPTURED_LINE_CHARS_MAX, IMPORTANCE, TITLE_CHARS_MAX};
 use crate::note::Note;
-use crate::record::{Body, Record};
+use crate::record::{Body, Record, SessionRow};
 use crate::search::{Query, snippet};
 
 /// Ends a line that stands for more than it says.
@@ -38,10 +39,11 @@ pub(crate) fn full(record: &Record) -> String {
             with_block(format!("{}: {first}", head(record, note)), rest, "  ")
         }
         Body::Note(_) => whole(record),
+        Body::Topic(topic) => topic::loaded(record, topic),
         Body::SessionRow(row) => {
             let day = row.ended.date();
             let client = if row.folded > 0 { "" } else { &*record.created.client };
-            let on_behalf = if row.on_behalf { " (ended without saving)" } else { "" };
+            let on_behalf = row_mark(row);
             let space = if client.is_empty() { "" } else { " " };
             let mut lines = row.summary.trim().lines();
             let head = lines.next().unwrap_or_default();
@@ -55,19 +57,40 @@ pub(crate) fn full(record: &Record) -> String {
     }
 }
 
-/// The same with a note's summary in the place of its content, where there is one.
+/// The same with a note's summary in the place of its content, where there is one; of a row that nobody wrote
+/// the beginning.
 pub(super) fn short(record: &Record) -> String {
     match &record.body {
         Body::Note(note) if !note.summary.is_empty() => {
             format!("{}: {}", head(record, note), one_line(&note.summary)) + CUT
         }
+        Body::SessionRow(row) if row.captured.is_some() => {
+            let full = full(record);
+            if full.chars().count() <= CAPTURED_LINE_CHARS_MAX {
+                return full;
+            }
+            clip(&full, CAPTURED_LINE_CHARS_MAX - CUT.chars().count()) + CUT
+        }
         _ => full(record),
     }
 }
 
-/// The same with a note's whole content, also when its summary stands for it.
+/// How a row came about when its agent did not save.
+fn row_mark(row: &SessionRow) -> &'static str {
+    match (&row.captured, row.on_behalf) {
+        (Some(_), _) => " (captured)",
+        (None, true) => " (ended without saving)",
+        (None, false) => "",
+    }
+}
+
+/// The same with a note's whole content, also when its summary stands for it, and all of a topic that is in view.
 pub(crate) fn whole(record: &Record) -> String {
-    let Body::Note(note) = &record.body else { return full(record) };
+    let note = match &record.body {
+        Body::Note(note) => note,
+        Body::Topic(topic) => return topic::whole(record, topic),
+        _ => return full(record),
+    };
     let head = format!("{}: {}", head(record, note), one_line(&note.summary));
     with_block(head.trim_end().to_owned(), &note.content, "  ")
 }
@@ -93,7 +116,15 @@ pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> Strin
             let head = format!("{}: {}", head(record, note), one_line(&note.summary));
             part(clip(head.trim_end(), chars_max / 2), &note.content)
         }
-        Body::SessionRow(row) => part(format!("{} {}:", record.id, row.ended.date()), &row.summary),
+        Body::SessionRow(row) => {
+            let head = format!("{} {}{}:", record.id, row.ended.date(), row_mark(row));
+            part(head, &row.summary)
+        }
+        Body::Topic(_) => {
+            let (first, rest) = full.split_once('\n').unwrap_or((&full, ""));
+            let rest: Vec<&str> = rest.lines().map(str::trim_start).collect();
+            part(clip(first, chars_max / 2), &rest.join("\n"))
+        }
         Body::Anchor(_) => clip(&full, chars_max),
     }
 }
@@ -128,6 +159,7 @@ pub(crate) fn title(record: &Record) -> String {
         Body::Note(note) if !note.summary.is_empty() => {
             format!("{}: {}", head(record, note), note.summary)
         }
+        Body::Topic(topic) => topic::head(record, topic),
         _ => full.lines().next().unwrap_or_default().to_owned(),
     };
     if line == full && full.chars().count() <= TITLE_CHARS_MAX {

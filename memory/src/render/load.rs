@@ -8,13 +8,16 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::page::{Cursor, Entry, Page, Priority, Room, Shown, first, later, priority};
+use super::page::{
+    ANCHORS, Cursor, Entry, LESSONS, Page, Priority, ROWS, Room, Shape, Shown, TOPICS, first,
+    later, priority,
+};
 use super::{append, changes_since, newest_rows, notice, size};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
 use crate::limits::{
     ANSWER_CHARS_MIN, CHANGE_CHARS_MAX, LOAD_TOKENS_MIN, PROJECT_HALF_LIFE_FACTOR, RELEVANT_MAX,
-    RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX,
+    RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, TOPICS_SHOWN_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -23,6 +26,7 @@ use crate::refusal::Refusal;
 use crate::retention::{Accesses, RetentionParts};
 use crate::search::{Query, Tuning};
 use crate::tokens;
+use crate::topic::MAIN;
 
 /// What a load is to show, and to whom.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +41,11 @@ pub struct LoadView<'a> {
     pub tokens_max: Option<u32>,
     /// What the reader is about to do: lessons, anchors and notes that are about it get room first.
     pub task: Option<&'a str>,
+    /// The topic that is shown in full: the one asked for, or the reader's own; the project's own thread when there
+    /// is none. Others are named.
+    pub topic: Option<&'a str>,
+    /// Those of its active files that are gone.
+    pub gone: &'a BTreeSet<String>,
     /// The budget is nearly used up: notes that have a summary are shown by it.
     pub tight: bool,
     /// Where an earlier page ended.
@@ -197,10 +206,13 @@ fn place_of(memory: &Memory, cursor: &str) -> Option<(Priority, Option<(RecordId
 
 /// The active records of the sections asked for, the most wanted first, and how many notes have expired.
 fn entries<'a>(memory: &'a Memory, view: &'a LoadView<'_>) -> (Vec<Entry<'a>>, u64) {
+    let focus = view.focus(memory);
     let mut records: Vec<&'a Record> = Vec::new();
     for kind in view.sections.iter().copied().collect::<BTreeSet<Kind>>() {
         if is_whole(kind, view.sections) {
             records.extend(memory.active_of(kind).map(|record| &**record));
+        } else if kind == Kind::Topic {
+            records.extend(topics(memory, focus));
         } else {
             records.extend(newest_rows(memory, ROWS_SHOWN_MAX));
         }
@@ -217,26 +229,55 @@ fn entries<'a>(memory: &'a Memory, view: &'a LoadView<'_>) -> (Vec<Entry<'a>>, u
     let written = records.iter().map(|record| record.updated.time).max().unwrap_or_default();
     records.sort_by_cached_key(|record| {
         let relevance = Reverse(relevance.get(&record.id).copied().unwrap_or_default());
-        (tier(record, view.task.is_some()), relevance, worth(record, written), priority(record))
+        let tier = tier(record, focus, view.task.is_some());
+        (tier, relevance, worth(record, written), priority(record))
     });
-    let entry = |record| Entry::new(record, view.tight);
+    let entry = |record: &'a Record| {
+        let shape = match record.kind() {
+            Kind::Topic if Some(record.id) == focus => Shape::Topic(view.gone),
+            Kind::Topic if !is_whole(Kind::Topic, view.sections) => Shape::Line,
+            _ if view.tight || record.is_captured() => Shape::Condensed,
+            _ => Shape::Whole,
+        };
+        Entry::new(record, shape)
+    };
     (records.into_iter().map(entry).collect(), expired)
 }
 
-/// Pinned, blueprints, rows, lessons and anchors, notes. With a task it does not matter whether it is a lesson or
-/// an anchor that is about it.
-fn tier(record: &Record, has_task: bool) -> u8 {
+/// Pinned, the topic, blueprints, rows and other topics, lessons and anchors, notes. With a task it does not matter
+/// whether it is a lesson or an anchor that is about it.
+fn tier(record: &Record, focus: Option<RecordId>, has_task: bool) -> u8 {
     match priority(record).0 {
-        4 if has_task => 3,
+        TOPICS if Some(record.id) != focus => ROWS,
+        ANCHORS if has_task => LESSONS,
         tier => tier,
+    }
+}
+
+/// The topic in view and those written last, each once.
+fn topics(memory: &Memory, focus: Option<RecordId>) -> impl Iterator<Item = &Record> {
+    let mut others: Vec<&Record> = memory
+        .active_of(Kind::Topic)
+        .map(|record| &**record)
+        .filter(|record| Some(record.id) != focus)
+        .collect();
+    others.sort_by_key(|record| Reverse((record.updated.time, record.id)));
+    others.truncate(TOPICS_SHOWN_MAX);
+    focus.and_then(|id| memory.record(id)).map(|record| &**record).into_iter().chain(others)
+}
+
+impl LoadView<'_> {
+    /// The active topic that is shown in full.
+    fn focus(&self, memory: &Memory) -> Option<RecordId> {
+        let named = self.topic.and_then(|name| memory.topic(name));
+        let focus = named.or_else(|| memory.topic(MAIN).filter(|_| self.topic.is_none()));
+        focus.filter(|record| record.standing.is_active()).map(|record| record.id)
     }
 }
 
 /// How much records are about the task, in thousandths; what is not about it is not there.
 fn relevance(memory: &Memory, view: &LoadView<'_>) -> BTreeMap<RecordId, i64> {
-    // A task is told, not searched: what would exclude or demand words elsewhere does not here.
-    let words = |text: &str| text.replace('"', " ").replace(" -", " ");
-    let query = Query::parse(&words(&format!(" {}", view.task.unwrap_or_default())));
+    let query = Query::told(view.task.unwrap_or_default());
     if query.is_empty() {
         return BTreeMap::new();
     }
@@ -261,7 +302,7 @@ fn worth(record: &Record, at: Timestamp) -> Reverse<i64> {
 
 /// Whether a section shows all of its kind.
 fn is_whole(kind: Kind, sections: &[Kind]) -> bool {
-    kind != Kind::SessionRow || sections == [Kind::SessionRow]
+    !matches!(kind, Kind::Topic | Kind::SessionRow) || sections == [kind]
 }
 
 fn sections(
@@ -286,10 +327,14 @@ fn sections(
             Kind::Blueprint | Kind::Lesson | Kind::Note => {
                 shown.sort_by_key(|(entry, _)| entry.record.id);
             }
+            // The one in view first, the others newest first.
+            Kind::Topic => shown.sort_by_key(|(entry, _)| {
+                Reverse((entry.is_in_view(), entry.record.updated.time, entry.record.id))
+            }),
             Kind::SessionRow => {}
         }
         let total = match kind {
-            Kind::SessionRow => memory.totals().rows,
+            Kind::SessionRow | Kind::Topic => memory.totals().of(kind),
             _ => entries.iter().filter(|entry| entry.record.kind() == kind).count() as u64,
         };
         append(text, format_args!("\n## {}\n", heading(kind, shown.len() as u64, total, wanted)));
@@ -315,11 +360,13 @@ fn heading(kind: Kind, shown: u64, total: u64, wanted: &[Kind]) -> String {
         Kind::Lesson => format!("Lessons ({count})"),
         Kind::Note => format!("Notes ({count})"),
         Kind::Anchor => format!("Anchors ({count}): path -> lines -> concept"),
-        Kind::SessionRow if is_whole(kind, wanted) || shown == total => {
-            format!("Sessions ({count})")
-        }
-        Kind::SessionRow => {
-            format!("Sessions ({count}; all: memory_load {{\"sections\":[\"sessions\"]}})")
+        Kind::Topic | Kind::SessionRow => {
+            let title = if kind == Kind::Topic { "Topics" } else { "Sessions" };
+            if is_whole(kind, wanted) || shown == total {
+                return format!("{title} ({count})");
+            }
+            let name = kind.plural();
+            format!("{title} ({count}; all: memory_load {{\"sections\":[\"{name}\"]}})")
         }
     }
 }
@@ -406,7 +453,7 @@ fn tail(memory: &Memory, view: &LoadView<'_>, chars: usize) -> Tail {
         append(&mut tail.text, format_args!("{waiting} {wait} for the next load.\n"));
     }
     if let Some(since) = view.others_changed {
-        tail.text.push_str(&changed(memory, since, view.session, left));
+        tail.text.push_str(&changed(memory, since, view, left));
     }
     tail.text.push_str(&live);
     if !tail.text.is_empty() {
@@ -415,8 +462,8 @@ fn tail(memory: &Memory, view: &LoadView<'_>, chars: usize) -> Tail {
     tail
 }
 
-fn changed(memory: &Memory, since: Revision, session: &SessionId, chars: usize) -> String {
-    let lines = changes_since(memory, since, Some(session));
+fn changed(memory: &Memory, since: Revision, view: &LoadView<'_>, chars: usize) -> String {
+    let lines = changes_since(memory, since, Some(view.session), view.now);
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
         let line = format!("- {}\n", clip(line, CHANGE_CHARS_MAX));

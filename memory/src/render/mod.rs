@@ -7,6 +7,7 @@ mod changes;
 mod compact;
 pub mod compactor;
 pub(crate) mod item;
+pub mod lifecycle;
 mod list;
 mod load;
 mod notice;
@@ -15,26 +16,34 @@ mod record;
 mod replies;
 mod search;
 mod size;
+mod topic;
 pub mod zipmem;
 
 pub use budget::{budget, percent};
-pub use changes::changes_since;
-pub use compact::{compaction, compaction_plan};
+pub use changes::{already_loaded, changes_since};
+pub use compact::{compaction, compaction_plan, full_of_pinned};
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
-pub use record::{record, record_page};
+pub use record::{end_with_a_line, record, record_page};
 pub use replies::{checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
+pub use topic::{BoundSession, bind, topic, topics};
 
 use std::fmt::{self, Write as _};
 
-use crate::ids::Kind;
+use crate::ids::{Kind, Timestamp};
+use crate::limits::CAPTURED_ROWS_SHOWN_MAX;
 use crate::memory::Memory;
+use crate::plan::is_expired;
 use crate::record::Record;
 
-/// A record in one line.
-pub fn title(record: &Record) -> String {
-    item::title(record)
+/// A record in one line; one that has expired by then says so.
+pub fn title(record: &Record, now: Timestamp) -> String {
+    let mut line = item::title(record);
+    if is_expired(record, now) {
+        line.push_str(" [EXPIRED]");
+    }
+    line
 }
 
 /// Bytes as the texts here have them: kilobytes of 1,024 with one digit, `3.2 KB`.
@@ -42,10 +51,19 @@ pub fn kilobytes(bytes: u64) -> String {
     size::kilobytes(bytes)
 }
 
-/// The newest session rows, newest first.
-fn newest_rows(memory: &Memory, rows_max: usize) -> Vec<&Record> {
+/// The newest session rows, newest first. Of those that nobody wrote only the newest few, unless there are too few
+/// others.
+pub(crate) fn newest_rows(memory: &Memory, rows_max: usize) -> Vec<&Record> {
     let mut rows: Vec<&Record> = memory.active_of(Kind::SessionRow).map(|row| &**row).collect();
     rows.sort_by_key(|record| page::priority(record));
+    let written = rows.iter().filter(|row| !row.is_captured()).count();
+    let mut captured_max = CAPTURED_ROWS_SHOWN_MAX.max(rows_max.saturating_sub(written));
+    rows.retain(|row| {
+        let counts = row.is_captured();
+        let stays = !counts || captured_max > 0;
+        captured_max -= usize::from(counts && stays);
+        stays
+    });
     rows.truncate(rows_max);
     rows
 }

@@ -7,8 +7,10 @@
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::item;
+use super::topic::{self, Detail};
 use crate::ids::RecordId;
 use crate::record::{Body, Record};
 use crate::tokens;
@@ -47,9 +49,21 @@ impl Room {
 /// One record to be printed; its texts are made when they are asked for, since most of a large memory never is.
 pub(super) struct Entry<'a> {
     pub(super) record: &'a Record,
-    /// A summary stands for the content of a note that has one.
-    condensed: bool,
+    shape: Shape<'a>,
     texts: OnceCell<Texts>,
+}
+
+/// How an entry is shown when it is shown in full.
+#[derive(Clone, Copy)]
+pub(super) enum Shape<'a> {
+    /// As it is.
+    Whole,
+    /// A summary stands for the content of a note that has one.
+    Condensed,
+    /// In one line, whatever more there is.
+    Line,
+    /// A topic of whose active files these are gone.
+    Topic(&'a BTreeSet<String>),
 }
 
 struct Texts {
@@ -60,15 +74,21 @@ struct Texts {
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn new(record: &'a Record, condensed: bool) -> Self {
-        Self { record, condensed, texts: OnceCell::new() }
+    pub(super) fn new(record: &'a Record, shape: Shape<'a>) -> Self {
+        Self { record, shape, texts: OnceCell::new() }
     }
 
     fn texts(&self) -> &Texts {
         self.texts.get_or_init(|| {
             let title = item::title(self.record);
-            let full =
-                if self.condensed { item::short(self.record) } else { item::full(self.record) };
+            let full = match (self.shape, self.record.topic()) {
+                (Shape::Condensed, _) => item::short(self.record),
+                (Shape::Line, _) => title.clone(),
+                (Shape::Topic(gone), Some(of)) => {
+                    topic::full(Some(self.record.id), of, gone, Detail::Loaded)
+                }
+                (Shape::Whole | Shape::Topic(_), _) => item::full(self.record),
+            };
             let (title_room, full_room) = (Room::of(&title), Room::of(&full));
             Texts { title, full, title_room, full_room }
         })
@@ -76,6 +96,11 @@ impl<'a> Entry<'a> {
 
     pub(super) fn text(&self, shown: Shown) -> &str {
         if shown == Shown::Full { &self.texts().full } else { &self.texts().title }
+    }
+
+    /// Whether it is the topic that a load is about.
+    pub(super) fn is_in_view(&self) -> bool {
+        matches!(self.shape, Shape::Topic(_))
     }
 
     /// Whether no page with so much room has room for all of it.
@@ -129,10 +154,16 @@ pub(super) struct Page {
     pub(super) next: Option<Cursor>,
 }
 
+/// Tiers of [`priority`] that a load makes more of.
+pub(super) const TOPICS: u8 = 1;
+pub(super) const ROWS: u8 = 3;
+pub(super) const LESSONS: u8 = 4;
+pub(super) const ANCHORS: u8 = 5;
+
 /// Where a record stands in the order in which later pages go on.
 pub(super) type Priority = (u8, Reverse<i64>, u64, Reverse<u64>);
 
-/// What is pinned, blueprints as they came, then what is newest first. Rows are few and say where the work stands,
+/// What is pinned, topics and blueprints as they came, then what is newest first. Rows are few and say where the work stands,
 /// so they come before the rest. Nothing else that others write moves a record, so a cursor holds while memory changes.
 pub(super) fn priority(record: &Record) -> Priority {
     let number = record.id.number;
@@ -140,11 +171,12 @@ pub(super) fn priority(record: &Record) -> Priority {
         return (0, Reverse(0), number, Reverse(0));
     }
     match &record.body {
-        Body::Blueprint(_) => (1, Reverse(0), number, Reverse(0)),
-        Body::SessionRow(row) => (2, Reverse(row.ended.0), 0, Reverse(number)),
-        Body::Lesson(_) => (3, Reverse(0), 0, Reverse(number)),
-        Body::Anchor(_) => (4, Reverse(0), 0, Reverse(number)),
-        Body::Note(_) => (5, Reverse(0), 0, Reverse(number)),
+        Body::Topic(_) => (TOPICS, Reverse(0), number, Reverse(0)),
+        Body::Blueprint(_) => (2, Reverse(0), number, Reverse(0)),
+        Body::SessionRow(row) => (ROWS, Reverse(row.ended.0), 0, Reverse(number)),
+        Body::Lesson(_) => (LESSONS, Reverse(0), 0, Reverse(number)),
+        Body::Anchor(_) => (ANCHORS, Reverse(0), 0, Reverse(number)),
+        Body::Note(_) => (6, Reverse(0), 0, Reverse(number)),
     }
 }
 

@@ -37,6 +37,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
         (Kind::Anchor, added.anchors),
         (Kind::Lesson, added.lessons),
         (Kind::Note, added.notes),
+        (Kind::Topic, added.topics),
     ]
     .into_iter()
     .filter_map(with_added)

@@ -81,8 +81,8 @@ fn section(memory: &Memory, kind: Kind) -> String {
             lines(&records)
         ),
         Kind::Lesson => format!("\n### Lessons Learned ({count})\n{}", lines(&records)),
-        // That system has no notes.
-        Kind::Note => String::new(),
+        // That system has neither.
+        Kind::Note | Kind::Topic => String::new(),
         Kind::SessionRow => {
             let newest = newest_rows(memory, ROWS_SHOWN_MAX);
             let total = memory.session_rows();
@@ -110,7 +110,7 @@ fn lines(records: &[&Record]) -> String {
             let head = format!("[L{}] {}{files}", at + 1, lesson.summary);
             item::with_block(head, &one_line(&lesson.detail), "    ")
         }
-        Body::Note(_) => item::full(record),
+        Body::Note(_) | Body::Topic(_) => item::full(record),
         Body::SessionRow(row) => {
             format!("[S{}] {}: {}", row.number, row.ended.date(), one_line(&row.summary))
         }

@@ -86,7 +86,7 @@ impl SearchIndex {
 }
 
 /// One query over one index.
-struct Search<'i> {
+pub(super) struct Search<'i> {
     index: &'i SearchIndex,
     query: &'i Query,
     tuning: &'i Tuning,
@@ -110,7 +110,7 @@ struct Lending {
 }
 
 impl<'i> Search<'i> {
-    fn new(index: &'i SearchIndex, query: &'i Query, tuning: &'i Tuning) -> Self {
+    pub(super) fn new(index: &'i SearchIndex, query: &'i Query, tuning: &'i Tuning) -> Self {
         let places = Places::of(index);
         let count = places.count;
         let mut search = Self {
@@ -267,7 +267,7 @@ impl<'i> Search<'i> {
     }
 
     /// Takes documents in the order of their sums, until no other can be among the best.
-    fn best(&self, keep: &dyn Fn(RecordId) -> Option<f32>, limit: usize) -> Vec<Hit> {
+    pub(super) fn best(&self, keep: &dyn Fn(RecordId) -> Option<f32>, limit: usize) -> Vec<Hit> {
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
         let (mut floor, mut above) = (self.highest(limit), f32::INFINITY);
         // Most documents are far below the best ones; they are put in order only when it comes to them.

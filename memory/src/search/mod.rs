@@ -9,6 +9,7 @@
 //! at hand, which a reader would have to fetch one by one.
 
 mod chains;
+mod cover;
 mod find;
 mod merge;
 mod query;
@@ -26,6 +27,7 @@ use std::thread;
 
 use crate::ids::{RecordId, SessionId, Timestamp};
 use chains::Chains;
+pub use cover::Cover;
 pub use find::{Found, Hit, TermShare};
 pub use query::Query;
 use segment::{Segment, Slot};

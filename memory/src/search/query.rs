@@ -49,6 +49,11 @@ impl Query {
         query
     }
 
+    /// Reads a text that was told, not asked: quotes and minuses in it are its own and demand nothing.
+    pub fn told(text: &str) -> Self {
+        Self::parse(&format!(" {text}").replace(['"', '“', '”'], " ").replace(" -", " "))
+    }
+
     /// Whether nothing is asked for that could raise a score.
     pub fn is_empty(&self) -> bool {
         self.wanted.is_empty()

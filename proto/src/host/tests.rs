@@ -7,7 +7,9 @@ use super::*;
 #[test]
 fn a_name_with_brackets_and_spaces_does_not_shift_the_fields() {
     let stat = "77 (a) b (c)) S 12 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 123456 99 1 2";
-    assert_eq!(ProcessStat::parse(stat), Some(ProcessStat { ended: false, start: 123_456 }));
+    let name = "a) b (c)".to_owned();
+    let expected = ProcessStat { name, ended: false, parent: 12, start: 123_456 };
+    assert_eq!(ProcessStat::parse(stat), Some(expected));
 }
 
 #[test]
@@ -31,6 +33,7 @@ fn this_process_is_alive_and_another_start_time_is_another_process() {
     assert_eq!(process_alive(pid, start), Some(true));
     assert_eq!(process_alive(pid, start.map(|start| start + 1)), Some(false));
     assert_eq!(process_alive(pid, None), None);
+    assert_eq!(process_parent(pid).map(|(parent, _)| parent), parent_pid());
     assert!(boot_id().is_some_and(|id| id.len() == 36));
     assert!(pid_namespace().is_some());
 }

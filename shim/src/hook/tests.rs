@@ -5,45 +5,45 @@ use std::os::unix::net::UnixStream;
 use anchord_proto::hello::RefusalCode;
 
 use super::*;
-use crate::testing::{Instance, SOON, refused};
+use crate::testing::{Instance, program, refused};
 
 /// What is printed for `event`, while `daemon` does its part.
 fn printed<T>(
     instance: &Instance,
-    limit: Duration,
     event: &'static str,
     daemon: impl FnOnce() -> T,
 ) -> (Option<String>, T) {
     let search = instance.search();
     thread::scope(|scope| {
-        let hook =
-            scope.spawn(move || reply_within(Instant::now() + limit, search, event.as_bytes()));
+        let hook = scope.spawn(move || printed_for(Instant::now(), search, event.as_bytes()));
         let result = daemon();
-        let printed = hook.join().unwrap();
-        (printed.map(|printed| String::from_utf8(printed).unwrap()), result)
+        (hook.join().unwrap(), result)
     })
 }
 
+/// A machine that has too much to do.
+const SLACK: Duration = Duration::from_millis(1_000);
+
 #[test]
-fn an_event_goes_as_one_line_and_its_reply_is_printed() {
+fn an_event_goes_as_one_line_and_the_text_is_printed_as_it_is() {
     let instance = Instance::new();
     let daemon = instance.daemon();
-    let (printed, event) = printed(&instance, SOON, "{\r\n  \"a\": \"b c\"\n}\n", || {
+    let (printed, event) = printed(&instance, "{\r\n  \"a\": \"b c\"\n}\n", || {
         let (_, mut served) = daemon.welcome();
         let event = served.raw_line();
-        served.say(r#"{"hookSpecificOutput":{}}"#);
+        served.say(r#"{"stdout":"{\"a\":1}\nplain"}"#);
         event
     });
     assert_eq!(event, "{    \"a\": \"b c\" } ");
-    assert_eq!(printed.as_deref(), Some("{\"hookSpecificOutput\":{}}\n"));
+    assert_eq!(printed.as_deref(), Some("{\"a\":1}\nplain"));
 }
 
 #[test]
 fn an_empty_reply_and_nonsense_print_nothing() {
     let instance = Instance::new();
     let daemon = instance.daemon();
-    for reply in ["{}", "", "[]", "\"text\"", "panicked at", "{\"cut\":"] {
-        let (printed, ()) = printed(&instance, SOON, "{}", || {
+    for reply in ["{}", "", "[]", "\"text\"", "panicked at", "{\"stdout\":1}", "{\"cut\":"] {
+        let (printed, ()) = printed(&instance, "{}", || {
             let (_, mut served) = daemon.welcome();
             served.raw_line();
             served.say(reply);
@@ -56,18 +56,18 @@ fn an_empty_reply_and_nonsense_print_nothing() {
 fn a_reply_that_is_cut_a_refusal_and_no_daemon_print_nothing() {
     let instance = Instance::new();
     let daemon = instance.daemon();
-    let (cut, ()) = printed(&instance, SOON, "{}", || {
+    let (cut, ()) = printed(&instance, "{}", || {
         let (_, mut served) = daemon.welcome();
         served.raw_line();
-        served.begin(r#"{"x":1}"#);
+        served.begin(r#"{"stdout":"x"}"#);
         served.die();
     });
     assert_eq!(cut, None);
     let (after_refusal, _) =
-        printed(&instance, SOON, "{}", || daemon.answer(&refused(RefusalCode::TooNew)));
+        printed(&instance, "{}", || daemon.answer(&refused(RefusalCode::TooNew)));
     assert_eq!(after_refusal, None);
     drop(daemon);
-    let (without, ()) = printed(&instance, Duration::from_millis(50), "{}", || {});
+    let (without, ()) = printed(&instance, "{}", || {});
     assert_eq!(without, None);
 }
 
@@ -75,19 +75,42 @@ fn a_reply_that_is_cut_a_refusal_and_no_daemon_print_nothing() {
 fn a_daemon_that_does_not_answer_costs_the_deadline_and_no_more() {
     let instance = Instance::new();
     let _silent = instance.daemon();
-    let begin = Instant::now();
-    let (printed, ()) = printed(&instance, Duration::from_millis(50), "{}", || {});
-    assert_eq!(printed, None);
-    assert!(begin.elapsed() < Duration::from_millis(550), "took {:?}", begin.elapsed());
+    for (event, deadline) in [
+        ("{}", HOOK_DEADLINE_MS),
+        (r#"{"hook_event_name":"SessionEnd"}"#, HOOK_END_DEADLINE_MS),
+        (r#"{"hook_event_name":"session_end"}"#, HOOK_END_DEADLINE_MS),
+    ] {
+        let begin = Instant::now();
+        let (printed, ()) = printed(&instance, event, || {});
+        assert_eq!(printed, None);
+        let took = begin.elapsed();
+        assert!(took >= millis(deadline) - Duration::from_millis(50), "{event} took {took:?}");
+        assert!(took < millis(deadline) + SLACK, "{event} took {took:?}");
+    }
 }
 
 #[test]
 fn stdin_that_never_ends_costs_the_deadline_and_no_more() {
     let instance = Instance::new();
     let (stdin, _open) = UnixStream::pair().unwrap();
-    let until = Instant::now() + Duration::from_millis(50);
-    assert_eq!(reply_within(until, instance.search(), stdin), None);
-    assert!(until.elapsed() < Duration::from_millis(500));
+    let begin = Instant::now();
+    assert_eq!(printed_for(begin, instance.search(), stdin), None);
+    assert!(begin.elapsed() < millis(HOOK_DEADLINE_MS) + SLACK);
+}
+
+#[test]
+fn a_daemon_is_started_for_an_event_but_not_for_the_end() {
+    let instance = Instance::new();
+    let started = instance.dir.path().join("started");
+    let script = format!("touch {}; echo 'failed: asked by a test'", started.display());
+    let launcher = program(&instance, &script);
+    let says = |event: &'static str| {
+        let search = Search { launcher: Some(launcher.clone()), ..instance.search() };
+        assert_eq!(printed_for(Instant::now(), search, event.as_bytes()), None);
+        started.exists()
+    };
+    assert!(!says(r#"{"reason":"other","hook_event_name":"SessionEnd"}"#));
+    assert!(says(r#"{"hook_event_name":"Stop","last_assistant_message":"SessionEnd"}"#));
 }
 
 #[test]

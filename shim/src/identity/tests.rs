@@ -1,4 +1,4 @@
-//! How a project is named.
+//! How a project and a session are named.
 
 use super::*;
 
@@ -38,4 +38,21 @@ fn the_command_line_comes_first_and_nothing_may_be_named() {
     check(None, &both, Some("/b"));
     check(None, &both[..1], Some("/c"));
     check(None, &[], None);
+}
+
+#[test]
+fn the_session_of_an_agent_around_this_one_is_not_this_ones() {
+    let check = |variables: &[(&str, &str)], expected: Option<&str>| {
+        let found = agent_session(|name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        });
+        assert_eq!(found.as_deref(), expected, "{variables:?}");
+    };
+    let claude = ("CLAUDE_CODE_SESSION_ID", "c");
+    check(&[], None);
+    check(&[claude], Some("c"));
+    check(&[claude, ("GEMINI_CLI", "1")], None);
+    check(&[claude, ("OPENCODE", "1")], None);
+    check(&[claude, ("GEMINI_SESSION_ID", "g"), ("GEMINI_CLI", "1")], Some("g"));
 }

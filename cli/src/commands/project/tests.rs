@@ -15,6 +15,7 @@ fn path_records_and_bytes_are_shown() {
             anchors: 0,
             lessons: 12,
             notes: 0,
+            topics: 2,
             sessions: 3,
         }),
         revision: 4,

@@ -16,7 +16,8 @@ fn plan() -> PurgeReply {
         checkpoints: 2,
         replies: 1,
         elsewhere: vec!["l3".to_owned(), "s4".to_owned()],
-        files: 0,
+        files: 3,
+        failed: Vec::new(),
     }
 }
 
@@ -34,6 +35,7 @@ fn a_plan_names_what_goes_and_what_stays() {
       b3          1  deploys�[2J
       n12        14  a note
       what 2 checkpoints held of it
+      what 3 other files held of it, such as logs
     The same text stands in l3 s4 as well; name them to purge them, too.
     ");
 }
@@ -45,7 +47,8 @@ fn nothing_to_purge_is_said() {
         checkpoints: 0,
         replies: 0,
         elsewhere: Vec::new(),
+        files: 0,
         ..plan()
     };
-    assert_eq!(shown(&nothing), "nothing to purge: the text stands in no record\n");
+    assert_eq!(shown(&nothing), "nothing to purge: the text stands in no record and no log\n");
 }

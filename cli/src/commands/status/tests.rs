@@ -29,6 +29,7 @@ fn fresh() -> StatusReply {
         sessions: Vec::new(),
         projects: Vec::new(),
         counters: CountersStatus::default(),
+        hooks: HooksStatus::default(),
     }
 }
 
@@ -44,6 +45,7 @@ fn project(id: &str, name: &str) -> ProjectStatus {
             anchors: 6,
             lessons: 2,
             notes: 0,
+            topics: 0,
             sessions: 1,
         }),
         revision: 42,
@@ -94,6 +96,7 @@ fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
         last_call: NOW - 3_000,
         connected,
         staged: StagedStatus::default(),
+        joined: None,
     };
     let staged =
         StagedStatus { blueprints: 2, lessons: 1, summary: true, ..StagedStatus::default() };

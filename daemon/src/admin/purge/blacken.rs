@@ -2,10 +2,11 @@
 //!
 //! In place and with as many bytes, since somebody may be writing at the file's end.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use anchord_memory::limits;
@@ -13,71 +14,117 @@ use anchord_memory::limits;
 /// What a store writes itself, and has written anew.
 const STORE: [&str; 3] = ["journal", "snapshot", "sled"];
 
-/// Blackens the texts in all files beneath a directory, also as JSON has them, and says how many files
-/// held one. A file that cannot be read or written is named in the log.
-pub(super) fn beneath(directory: &Path, texts: &[&str]) -> u32 {
+/// What came of a look through files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Blackened {
+    /// Those that held a text.
+    pub(super) files: BTreeSet<PathBuf>,
+    /// Those that could not be read or written, and may hold one.
+    pub(super) failed: BTreeSet<PathBuf>,
+}
+
+impl Blackened {
+    /// A later look: what failed then counts.
+    pub(super) fn add(&mut self, later: Self) {
+        self.files.extend(later.files);
+        self.failed = later.failed;
+    }
+}
+
+/// Finds the files beneath directories that hold one of the texts, also as JSON has them.
+pub(super) fn find(directories: &[PathBuf], texts: &[String]) -> Blackened {
+    look(directories, texts, false)
+}
+
+/// Blackens the texts in all files beneath directories, also as JSON has them.
+pub(super) fn blacken(directories: &[PathBuf], texts: &[String]) -> Blackened {
+    look(directories, texts, true)
+}
+
+fn look(directories: &[PathBuf], texts: &[String], blacken: bool) -> Blackened {
+    let mut found = Blackened::default();
     let escaped = texts.iter().filter_map(|text| {
         let text = serde_json::to_string(text).ok()?;
         Some(text.strip_prefix('"')?.strip_suffix('"')?.to_owned())
     });
-    let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).chain(escaped).collect();
+    let texts: Vec<String> = texts.iter().cloned().chain(escaped).collect();
     if texts.is_empty() {
-        return 0;
+        return found;
     }
     let beginnings = texts.iter().map(|text| clipped(text.as_bytes()));
     match AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(beginnings) {
-        Ok(beginnings) => in_directory(directory, &Sought { beginnings, texts }, true),
+        Ok(beginnings) => {
+            let sought = Sought { beginnings, texts, blacken };
+            for directory in directories {
+                sought.in_directory(directory, true, &mut found);
+            }
+        }
         Err(error) => {
             tracing::error!(%error, "purged texts are not looked for in logs");
-            0
+            found.failed.extend(directories.iter().cloned());
         }
     }
+    found
 }
 
 /// What to look for. An automaton of whole texts would be much larger than they are.
 struct Sought {
     beginnings: AhoCorasick,
     texts: Vec<String>,
+    blacken: bool,
 }
 
 fn clipped(text: &[u8]) -> &[u8] {
     text.get(..limits::PURGED_TEXT_BYTES_SOUGHT).unwrap_or(text)
 }
 
-fn in_directory(directory: &Path, sought: &Sought, top: bool) -> u32 {
-    let Ok(entries) = fs::read_dir(directory) else { return 0 };
-    let mut files = 0;
-    for entry in entries.filter_map(Result::ok) {
-        let (path, kind) = (entry.path(), entry.file_type());
-        let store = top && STORE.iter().any(|name| entry.file_name() == *name);
-        match kind {
-            Ok(kind) if kind.is_dir() && !store => files += in_directory(&path, sought, false),
-            Ok(kind) if kind.is_file() => match in_file(&path, sought) {
-                Ok(blackened) => files += u32::from(blackened),
-                Err(error) => {
-                    tracing::warn!(path = %path.display(), %error, "cannot look for purged text");
-                }
-            },
-            _ => {}
+impl Sought {
+    fn in_directory(&self, directory: &Path, top: bool, found: &mut Blackened) {
+        let entries = match fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+            Err(error) => return failed(directory, &error, found),
+        };
+        for entry in entries.filter_map(Result::ok) {
+            let (path, kind) = (entry.path(), entry.file_type());
+            let store = top && STORE.iter().any(|name| entry.file_name() == *name);
+            match kind {
+                Ok(kind) if kind.is_dir() && !store => self.in_directory(&path, false, found),
+                Ok(kind) if kind.is_file() => match self.in_file(&path) {
+                    Ok(true) => {
+                        found.files.insert(path);
+                    }
+                    Ok(false) => {}
+                    Err(error) => failed(&path, &error, found),
+                },
+                _ => {}
+            }
         }
     }
-    files
+
+    fn in_file(&self, path: &Path) -> io::Result<bool> {
+        let bytes = fs::read(path)?;
+        if !self.beginnings.is_match(&bytes) {
+            return Ok(false);
+        }
+        if !self.blacken {
+            return Ok(true);
+        }
+        let file = OpenOptions::new().write(true).open(path)?;
+        for found in self.beginnings.find_iter(&bytes) {
+            let text = self.texts.get(found.pattern().as_usize()).map_or("", String::as_str);
+            let there = bytes.get(found.start()..).unwrap_or_default();
+            let same = there.iter().zip(text.as_bytes()).take_while(|(a, b)| a == b).count();
+            file.write_all_at(&vec![b'*'; same], found.start() as u64)?;
+        }
+        file.sync_data()?;
+        Ok(true)
+    }
 }
 
-fn in_file(path: &Path, sought: &Sought) -> io::Result<bool> {
-    let bytes = fs::read(path)?;
-    if !sought.beginnings.is_match(&bytes) {
-        return Ok(false);
-    }
-    let file = OpenOptions::new().write(true).open(path)?;
-    for found in sought.beginnings.find_iter(&bytes) {
-        let text = sought.texts.get(found.pattern().as_usize()).map_or("", String::as_str);
-        let there = bytes.get(found.start()..).unwrap_or_default();
-        let same = there.iter().zip(text.as_bytes()).take_while(|(a, b)| a == b).count();
-        file.write_all_at(&vec![b'*'; same], found.start() as u64)?;
-    }
-    file.sync_data()?;
-    Ok(true)
+fn failed(path: &Path, error: &io::Error, found: &mut Blackened) {
+    tracing::warn!(path = %path.display(), %error, "cannot look for purged text");
+    found.failed.insert(path.to_owned());
 }
 
 #[cfg(test)]

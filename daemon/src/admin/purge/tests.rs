@@ -155,7 +155,7 @@ async fn what_cannot_be_purged_is_said() {
     insta::assert_snapshot!(said.join("\n"), @r"
     nothing to purge: name records, or a text that stands in them
     the text to purge by has less than 4 bytes
-    failed to purge: `12` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), s4 (session)
+    failed to purge: `12` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session)
     there is no record n99
     ");
     let nothing = purge(&world.daemon, params(&world, &[], Some("nowhere"), false)).await.unwrap();
@@ -197,4 +197,59 @@ async fn a_scan_names_records_and_kinds_and_never_the_value() {
     assert_eq!(holding(&world.directory("instance"), &token), Vec::<PathBuf>::new());
     let said: Value = json!(shim.call("memory_get", json!({ "id": id })).await);
     assert!(said.as_str().unwrap().contains("was purged on"), "{said}");
+}
+
+/// A purge that ends half-way is done again: by then the records must be there to say what goes.
+#[tokio::test]
+async fn a_purge_cut_short_can_be_done_again() {
+    let world = World::new().await;
+    let mut shim = plant(&world).await;
+    let found = shim.call("memory_search", json!({ "query": PLANTED, "kinds": ["lesson"] })).await;
+    let id = found.split_whitespace().find(|word| word.starts_with('l')).unwrap().to_owned();
+    let log = world.daemon.instance.logs().join("anchord.2026-01-01.log");
+    std::fs::create_dir_all(world.daemon.instance.logs()).unwrap();
+    std::fs::write(&log, format!("cannot store {PLANTED}\n")).unwrap();
+    let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    let journal = world.daemon.projects.directory(project).join("journal");
+    // In the place of the file that commits the rewriting.
+    let obstacle = journal.join("rewritten.tmp");
+    std::fs::create_dir(&obstacle).unwrap();
+    purge(&world.daemon, params(&world, &[&id], None, false)).await.unwrap_err();
+    assert_eq!(holding(world.daemon.instance.logs(), PLANTED), Vec::<PathBuf>::new(), "logs first");
+    std::fs::remove_dir(&obstacle).unwrap();
+    let done = purge(&world.daemon, params(&world, &[&id], None, false)).await.unwrap();
+    assert_eq!((done.records.len(), done.failed), (1, Vec::new()));
+
+    // Whatever else there is by now: a text is looked for in files even when no record holds it.
+    purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    std::fs::write(&log, format!("again {PLANTED}\n")).unwrap();
+    let plan = purge(&world.daemon, params(&world, &[], Some(PLANTED), true)).await.unwrap();
+    assert_eq!((plan.records.len(), plan.files, plan.is_empty()), (0, 1, false));
+    let done = purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    assert_eq!((done.applied, done.revision, done.files), (true, None, 1));
+    assert_eq!(planted_in(&world), Vec::<PathBuf>::new());
+}
+
+#[tokio::test]
+async fn a_purge_by_id_empties_what_was_asked_of_the_record() {
+    let world = World::new().await;
+    let mut shim = plant(&world).await;
+    // Words of the record, and no copy of any of its texts.
+    shim.call("memory_search", json!({ "query": "value planted note" })).await;
+    shim.call("memory_search", json!({ "query": "sea of notes", "tags": ["none"] })).await;
+    let found = shim.call("memory_get", json!({ "key": "planted" })).await;
+    let id = found.split_whitespace().find(|word| word.starts_with('n')).unwrap().to_owned();
+    world.daemon.projects.retrievals().flush().await;
+    let instance = world.directory("instance");
+    assert!(!holding(&instance, "value planted note").is_empty());
+    purge(&world.daemon, params(&world, &[&id], None, false)).await.unwrap();
+    assert_eq!(holding(&instance, "value planted note"), Vec::<PathBuf>::new());
+    assert_eq!(holding(&instance, "sea of notes").len(), 1, "what named another stays");
+    let open = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    let directory = world.daemon.projects.directory(open);
+    let log = world.daemon.projects.retrievals();
+    let lines = log.read(directory, retrieval_log::Start::Last, 10).await;
+    let emptied: Vec<_> = lines.iter().filter(|line| line.asked == "[purged]").collect();
+    assert_eq!((lines.len(), emptied.len()), (3, 2), "{lines:?}");
+    assert!(emptied.iter().all(|line| line.ids.contains(&id)), "numbers stay");
 }

@@ -40,15 +40,18 @@ pub struct PurgeReply {
     /// Other records in which a text of these stands; they stay.
     #[serde(default)]
     pub elsewhere: Vec<String>,
-    /// Other files that held it, such as logs, and were blackened.
+    /// Other files that hold it, such as logs, or held it and were blackened.
     #[serde(default)]
     pub files: u32,
+    /// Other files that may hold it still: they could not be read or written.
+    #[serde(default)]
+    pub failed: Vec<String>,
 }
 
 impl PurgeReply {
     /// Whether there is nothing to purge.
     pub fn is_empty(&self) -> bool {
-        self.records.is_empty() && self.checkpoints == 0 && self.replies == 0
+        self.records.is_empty() && self.checkpoints == 0 && self.replies == 0 && self.files == 0
     }
 }
 

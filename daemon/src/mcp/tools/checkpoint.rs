@@ -5,7 +5,7 @@ use anchord_memory::render;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::{AnchorParams, BlueprintParams, LessonParams, NoteParams, part};
+use super::params::{AnchorParams, BlueprintParams, LessonParams, NoteParams, TopicParams, part};
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -24,6 +24,9 @@ struct Params {
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     notes: Vec<NoteParams>,
+    /// name, status, decisions: [{question, decision}], files
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    topic: Option<TopicParams>,
 }
 
 /// The tool.
@@ -31,8 +34,8 @@ pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_checkpoint",
         format!(
-            "Stage progress: after a decision, a finding, a fixed failure, before a risky step. Survives \
-             crashes; private until memory_save.\n{WHERE_IT_GOES}"
+            "Stage progress: after a decision, a finding, a fixed failure, before a risky step. Durable; \
+             private until memory_save.\n{WHERE_IT_GOES}"
         ),
         Effect::Adds,
         run,
@@ -47,6 +50,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         params.anchors,
         params.lessons,
         params.notes,
+        params.topic,
         clock::now(),
     )
     .map_err(|refusal| ToolError::Caller(format!("failed to checkpoint: {refusal}")))?;

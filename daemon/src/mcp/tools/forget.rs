@@ -18,7 +18,7 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_forget",
-        "Take a record that is wrong or obsolete out of memory. History keeps it.",
+        "Take out what is wrong or obsolete; history keeps it.",
         Effect::Removes,
         run,
     )

@@ -18,7 +18,7 @@ use crate::sessions::{Place, View};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Params {
-    /// b12, a3, l7, n9, s4
+    /// As b12
     id: Option<String>,
     /// A fact's
     key: Option<String>,
@@ -32,7 +32,7 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_get",
-        "One record in full, by id or key; expand: an anchor's code as it is now.",
+        "One record in full, by id or key; expand: an anchor's code now.",
         Effect::Reads,
         run,
     )
@@ -71,6 +71,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     };
     let (mut text, next) = render::record_page(
         &record,
+        params.version.map(Version),
         params.cursor.as_deref(),
         limits::ANSWER_CHARS_MAX - MARKS_CHARS,
     )
@@ -82,7 +83,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         let _ = writeln!(
             text,
             "NOT CURRENT: replaced on {day} by version {version}: {}",
-            render::title(&newest)
+            render::title(&newest, clock::now())
         );
     } else if params.version.is_some() {
         text.push_str("This version is current.\n");

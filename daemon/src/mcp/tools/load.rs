@@ -1,7 +1,9 @@
 //! `memory_load`: the memory, condensed; what else is to be known last.
 
+use std::collections::BTreeSet;
+
 use anchord_memory::render::{self, LiveSession, LoadView};
-use anchord_memory::{Kind, Memory, Reader, Revision, SessionId, limits};
+use anchord_memory::{Kind, Memory, Reader, Refusal, Revision, SessionId, find_topic, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -9,8 +11,8 @@ use crate::budgets;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
-use crate::project::{OpenProject, unwound};
-use crate::sessions::View;
+use crate::project::OpenProject;
+use crate::sessions::session_key;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,10 +21,19 @@ struct Params {
     #[schemars(with = "Option<Vec<String>>")]
     sections: Option<Vec<Section>>,
     task: Option<String>,
+    topic: Option<String>,
     max_tokens: Option<u32>,
     cursor: Option<String>,
-    /// Revision: changes since
+    /// A revision
     since: Option<u64>,
+}
+
+impl Params {
+    /// Whether it asks for the start of a session and nothing in particular: what a hook has given already.
+    fn is_plain(&self) -> bool {
+        let Self { sections, task: _, topic, max_tokens: _, cursor, since } = self;
+        sections.is_none() && topic.is_none() && cursor.is_none() && since.is_none()
+    }
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
@@ -32,6 +43,7 @@ enum Section {
     Anchors,
     Lessons,
     Notes,
+    Topics,
     Sessions,
 }
 
@@ -42,6 +54,7 @@ impl From<Section> for Kind {
             Section::Anchors => Self::Anchor,
             Section::Lessons => Self::Lesson,
             Section::Notes => Self::Note,
+            Section::Topics => Self::Topic,
             Section::Sessions => Self::SessionRow,
         }
     }
@@ -60,6 +73,19 @@ pub(super) fn spec() -> ToolSpec {
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let view = context.view().await?;
+    if params.is_plain()
+        && let Some(injected) = context.session.injected()
+    {
+        let since = context.session.revision_seen().unwrap_or(injected);
+        context.session.set_revision_seen(view.memory.revision());
+        return Ok(render::already_loaded(
+            &view.memory,
+            injected,
+            since,
+            &context.session.id,
+            clock::now(),
+        ));
+    }
     let name = view.place.name(&context.daemon);
     let sections: Vec<Kind> = match params.sections {
         Some(sections) if !sections.is_empty() => sections.into_iter().map(Kind::from).collect(),
@@ -71,7 +97,14 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         .into_iter()
         .map(|live| LiveSession { client: live.client.to_string() })
         .collect();
-    let tail = tail(&context, &view).await;
+    let refused = |refusal: Refusal| ToolError::Caller(format!("failed to load: {refusal}"));
+    if let Some(name) = &params.topic {
+        find_topic(&view.memory, name).map_err(refused)?;
+    }
+    let key = session_key(&context.session);
+    let topic = params.topic.as_deref().or_else(|| view.memory.bound(&key));
+    let gone = view.gone_files(topic).await;
+    let tail = context.session.remarks(&context.daemon, &view).await;
     let (settings, reader, now) = (
         budgets::project_settings(&view.memory, &context.daemon.config),
         context.reader(),
@@ -85,6 +118,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             chars_max: Some(limits::ANSWER_CHARS_MAX),
             tokens_max: Some(params.max_tokens.unwrap_or_else(|| settings.load_tokens())),
             task: params.task.as_deref(),
+            topic,
+            gone: &gone,
             tight: settings.project_budget().is_tight(view.memory.totals().note_tokens),
             cursor: params.cursor.as_deref(),
             reader: &reader,
@@ -96,37 +131,13 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             last: &tail,
         },
     )
-    .map_err(|refusal| ToolError::Caller(format!("failed to load: {refusal}")))?;
+    .map_err(refused)?;
     context.session.set_revision_seen(view.memory.revision());
     if let Some(project) = &view.project {
         project.mark_shown(load.notices_shown);
     }
     context.gave_newest(&view.memory, &load.shown, load.truncated);
     Ok(load.text)
-}
-
-/// What only this session has to know: its own staged work, where its project comes from, what can be
-/// imported.
-async fn tail(context: &Context, view: &View) -> String {
-    let mut tail = String::new();
-    if let Some(staged) = context.staged(view) {
-        tail = format!("Staged by you and not saved yet: {staged}; memory_save keeps it.\n");
-    }
-    if let Some(remark) = &view.remark {
-        tail.push_str(remark);
-        tail.push('\n');
-    }
-    if view.memory.seq().0 == 0
-        && let Some(root) = view.place.root()
-    {
-        let state = root.join(".zipmem/state.json");
-        if unwound(tokio::task::spawn_blocking(move || state.is_file())).await {
-            tail.push_str(
-                "A zipmem memory is here: `anchord import .zipmem` takes it in; the original stays.\n",
-            );
-        }
-    }
-    tail
 }
 
 /// What `anchord load` prints: the same text in full; no notice counts as shown.
@@ -138,6 +149,8 @@ pub(crate) fn load_text(memory: &Memory, name: &str, project: Option<&OpenProjec
         chars_max: Some(limits::ANSWER_CHARS_MAX),
         tokens_max: None,
         task: None,
+        topic: None,
+        gone: &BTreeSet::new(),
         tight: false,
         cursor: None,
         reader: &Reader::anyone(),

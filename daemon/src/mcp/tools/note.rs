@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::params::{NoteParams, ScopeParams};
+use super::params::{NoteParams, ScopeParams, importance};
 use crate::clock;
 use crate::mcp::context::{Budgets, Context};
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -20,6 +20,8 @@ struct Params {
     #[serde(default)]
     tags: Vec<String>,
     /// 1-10
+    #[serde(default, deserialize_with = "importance")]
+    #[schemars(with = "Option<u8>")]
     importance: Option<u8>,
     /// session: for you alone
     scope: Option<ScopeParams>,
@@ -38,7 +40,7 @@ pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_note",
         "Store anything worth having again, at once: a decision, error, requirement, file content. With a key: a \
-         fact that memory_get finds.",
+         fact.",
         Effect::Adds,
         run,
     )

@@ -2,15 +2,17 @@
 
 use anchord_memory::{
     Anchor, Blueprint, Category, Expires, Kind, Lesson, NewNote, Refusal, Staged, Timestamp,
+    TopicDecision, TopicPart, limits,
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 // A doc comment here would go into the schema, and cost every session tokens.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object with category, title, content")]
 pub(super) struct BlueprintParams {
-    /// As in the table
     #[schemars(with = "String")]
     category: CategoryParams,
     title: String,
@@ -34,7 +36,7 @@ enum CategoryParams {
 #[serde(deny_unknown_fields, expecting = "an object with file, lines, concept")]
 pub(super) struct AnchorParams {
     file: String,
-    /// "42-67" or "42"
+    /// 42-67
     lines: String,
     concept: String,
 }
@@ -62,7 +64,8 @@ pub(super) struct NoteParams {
     pub(super) summary: String,
     #[serde(default)]
     pub(super) tags: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "importance")]
+    #[schemars(with = "Option<u8>")]
     pub(super) importance: Option<u8>,
     #[serde(default)]
     pub(super) expires: Option<String>,
@@ -70,6 +73,44 @@ pub(super) struct NoteParams {
     pub(super) pinned: bool,
     #[serde(default)]
     pub(super) scope: Option<ScopeParams>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object with name, status, decisions, files")]
+pub(super) struct TopicParams {
+    name: Option<String>,
+    status: Option<String>,
+    #[serde(default)]
+    decisions: Vec<DecisionParams>,
+    #[serde(default)]
+    files: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object with question and, once there is one, decision"
+)]
+struct DecisionParams {
+    question: String,
+    decision: Option<String>,
+}
+
+impl From<TopicParams> for TopicPart {
+    fn from(params: TopicParams) -> Self {
+        let decisions = params.decisions.into_iter().map(|told| TopicDecision {
+            question: told.question,
+            decided: told.decision,
+            time: Timestamp::default(),
+        });
+        Self {
+            name: params.name,
+            status: params.status,
+            decisions: decisions.collect(),
+            history: Vec::new(),
+            files: params.files,
+        }
+    }
 }
 
 impl NoteParams {
@@ -103,7 +144,20 @@ pub(super) fn expires(
     })
 }
 
-/// Who is to see a note.
+// An importance, also one that is out of its bounds by so much that it is no `u8`.
+pub(super) fn importance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8>, D::Error> {
+    let given = Value::deserialize(from)?;
+    if given.is_null() {
+        return Ok(None);
+    }
+    let number = given.as_i64().and_then(|number| u8::try_from(number).ok());
+    number.map(Some).ok_or_else(|| {
+        let shown: String = given.to_string().chars().take(40).collect();
+        D::Error::custom(format!("is {shown}; give a number from 1 to {}", limits::IMPORTANCE_MAX))
+    })
+}
+
+// Who is to see a note. A doc comment here would go into the schema, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ScopeParams {
@@ -119,6 +173,7 @@ pub(super) enum KindParams {
     Anchor,
     Lesson,
     Note,
+    Topic,
     Session,
 }
 
@@ -129,6 +184,7 @@ impl From<KindParams> for Kind {
             KindParams::Anchor => Self::Anchor,
             KindParams::Lesson => Self::Lesson,
             KindParams::Note => Self::Note,
+            KindParams::Topic => Self::Topic,
             KindParams::Session => Self::SessionRow,
         }
     }
@@ -145,6 +201,7 @@ pub(super) fn part(
     anchors: Vec<AnchorParams>,
     lessons: Vec<LessonParams>,
     notes: Vec<NoteParams>,
+    topic: Option<TopicParams>,
     now: Timestamp,
 ) -> Result<Staged, Refusal> {
     let notes = notes
@@ -158,6 +215,7 @@ pub(super) fn part(
         anchors: anchors.into_iter().map(Anchor::from).collect(),
         lessons: lessons.into_iter().map(Lesson::from).collect(),
         notes,
+        topics: topic.into_iter().map(TopicPart::from).collect(),
         ..Staged::default()
     })
 }

@@ -4,7 +4,7 @@ use anchord_memory::{Revision, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::{AnchorParams, BlueprintParams, LessonParams, NoteParams, part};
+use super::params::{AnchorParams, BlueprintParams, LessonParams, NoteParams, TopicParams, part};
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -14,7 +14,7 @@ use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 struct Params {
     /// What was done and what is open
     session_summary: String,
-    /// These four as in memory_checkpoint
+    /// These five as in memory_checkpoint
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     blueprints: Vec<BlueprintParams>,
@@ -27,6 +27,8 @@ struct Params {
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     notes: Vec<NoteParams>,
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    topic: Option<TopicParams>,
     expected_revision: Option<u64>,
 }
 
@@ -42,9 +44,16 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
-    let part =
-        part(None, params.blueprints, params.anchors, params.lessons, params.notes, clock::now())
-            .map_err(|refusal| ToolError::Caller(format!("failed to save: {refusal}")))?;
+    let part = part(
+        None,
+        params.blueprints,
+        params.anchors,
+        params.lessons,
+        params.notes,
+        params.topic,
+        clock::now(),
+    )
+    .map_err(|refusal| ToolError::Caller(format!("failed to save: {refusal}")))?;
     let expected_revision = params.expected_revision.map(Revision);
     context.save(params.session_summary, part, expected_revision, render::save).await
 }

@@ -21,7 +21,6 @@ struct Params {
     key: Option<String>,
     #[serde(default)]
     tags: Vec<String>,
-    /// As note, lesson
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     kinds: Vec<KindParams>,

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::testing::{Shim, World, hello_from};
 
+mod edges;
 mod notes;
+mod topics;
 
 /// Set to write the document instead of comparing it.
 const UPDATE: &str = "UPDATE_DOCS";
@@ -22,6 +24,10 @@ Generated from the definitions; after a change run `UPDATE_DOCS=1 cargo test -p 
 
 An unknown parameter is refused, and the error names those that there are. Every answer is text and has 9,000 characters at most; what
 did not fit is named, with the `cursor` that fetches it. A mistake of the caller's is a result with `isError` that says what to do.
+
+A note is the project's unless `scope` says `session`. Then its session alone sees it, and those that go on with the same conversation, as an agent
+does that resumes it; `memory_update` with `scope: project` shares it. When the conversation is over no other agent finds it; `anchord export
+--format json` has everything, for you. (`--tools compactor` is its own: [a client goes on with what its ended sessions left](compactor.md).)
 "
     .to_owned();
     let default = ToolList::new(ToolSet::Default);
@@ -146,7 +152,7 @@ async fn a_project_begins_empty() {
     insta::assert_snapshot!(shim.call("memory_status", json!({})).await, @r"
     project: demo
     revision: 0
-    active: 0 blueprints, 0 anchors, 0 lessons, 0 notes, 0 sessions
+    active: 0 blueprints, 0 anchors, 0 lessons, 0 notes, 0 topics, 0 sessions
     size: 0.0 KB (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
     budget: 0 notes, 0 tokens, 0.0% of 100000 tokens (the default); above 90% compacted to 80%
     your own notes: 0 notes, 0 tokens, 0.0% of 100000 tokens (the client's default); above 90% compacted to 80%
@@ -188,7 +194,7 @@ async fn work_is_staged_then_saved_then_loaded() {
     insta::assert_snapshot!(shim.call("memory_status", json!({})).await, @r"
     project: demo
     revision: 0
-    active: 0 blueprints, 0 anchors, 0 lessons, 0 notes, 0 sessions
+    active: 0 blueprints, 0 anchors, 0 lessons, 0 notes, 0 topics, 0 sessions
     size: 0.0 KB (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
     budget: 0 notes, 0 tokens, 0.0% of 100000 tokens (the default); above 90% compacted to 80%
     your own notes: 0 notes, 0 tokens, 0.0% of 100000 tokens (the client's default); above 90% compacted to 80%
@@ -280,7 +286,7 @@ async fn a_record_is_read_at_any_version() {
     ");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "version": 9 })).await, @"ERROR failed to get: b1 has no version 9; versions go from 1 to 2");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b77" })).await, @"ERROR failed to get: there is no record b77; near it are b1");
-    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "first" })).await, @"ERROR failed to get: `first` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), s4 (session)");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "first" })).await, @"ERROR failed to get: `first` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session)");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "cursor": "x" })).await, @"ERROR failed to get: cursor is no cursor of b1: `x`; leave it out");
 }
 
@@ -341,7 +347,7 @@ async fn a_record_is_forgotten_unless_it_changed() {
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3", "expected_version": 1 })).await, @"Forgotten, kept in history: l3 a cold cache times out …");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3" })).await, @"Was forgotten before: l3 a cold cache times out …");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l9" })).await, @"ERROR failed to forget: there is no record l9");
-    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "9" })).await, @"ERROR failed to forget: `9` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), s4 (session)");
+    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "9" })).await, @"ERROR failed to forget: `9` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session)");
     let load = shim.call("memory_load", json!({})).await;
     assert!(!load.contains("a cold cache times out"), "{load}");
 }
@@ -393,8 +399,8 @@ async fn a_wrong_parameter_is_named() {
     ERROR memory_status: verbose: unknown field `verbose`, there are no fields
     ERROR failed to get: give an id, or a fact's key
     ERROR memory_get: id: invalid type: integer `7`, expected a string
-    ERROR memory_load: sections[0]: unknown variant `everything`, expected one of `blueprints`, `anchors`, `lessons`, `notes`, `sessions`
-    ERROR failed to checkpoint: checkpoint has nothing in it; give a summary, blueprints, anchors, lessons or notes
+    ERROR memory_load: sections[0]: unknown variant `everything`, expected one of `blueprints`, `anchors`, `lessons`, `notes`, `topics`, `sessions`
+    ERROR failed to checkpoint: checkpoint has nothing in it; give a summary, blueprints, anchors, lessons, notes or a topic
     ERROR memory_checkpoint: lessons[1].sumary: unknown field `sumary`, expected one of `summary`, `detail`, `files`
     ERROR failed to checkpoint: lessons[0].summary is empty
     ERROR memory_checkpoint: blueprints[0].category: unknown variant `law`, expected one of `architecture`, `schema`, `decision`, `convention`, `dependency`

@@ -371,12 +371,8 @@ async fn a_thread_that_dies_lets_go_of_everyone() {
         fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
             self.0.history(key)
         }
-        fn entries(
-            &mut self,
-            from: Seq,
-            visit: &mut dyn FnMut(&Entry<M::Change>) -> bool,
-        ) -> Result<(), StoreError> {
-            self.0.entries(from, visit)
+        fn reading(&self) -> crate::store::Reading<M> {
+            self.0.reading()
         }
         fn mark(&mut self, key: &str, value: Option<&str>) {
             self.0.mark(key, value);

@@ -78,7 +78,7 @@ fn the_document_shows_this_line() {
 #[test]
 fn the_bytes_of_a_header_are_pinned() {
     let header = HeaderV1 {
-        format: 2,
+        format: 3,
         build: "0.1.0".into(),
         machine: "project".into(),
         journal: Uuid::from_u128(1),
@@ -90,9 +90,9 @@ fn the_bytes_of_a_header_are_pinned() {
     let mut bytes = Vec::new();
     write_line(&header, &mut bytes);
     let expected = concat!(
-        r#"{"format":2,"build":"0.1.0","machine":"project","#,
+        r#"{"format":3,"build":"0.1.0","machine":"project","#,
         r#""journal":"00000000-0000-0000-0000-000000000001","epoch":1,"segment":2,"first":8,"#,
-        r#""previous":"000000ab","crc":"e2858935"}"#,
+        r#""previous":"000000ab","crc":"8f5d8dec"}"#,
         "\n"
     );
     assert_eq!(String::from_utf8(bytes).unwrap(), expected);

@@ -265,3 +265,24 @@ fn the_index_holds_exactly_the_state() {
         assert_eq!(machinery.index.row(&format!("d/{}", row.key)), row.value);
     }
 }
+
+/// What another thread reads, while the store goes on.
+#[test]
+fn a_reading_is_of_what_was_there_when_it_was_asked_for() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let before: Vec<_> = (1..=5).map(|by| writer.add("x", by)).collect();
+    let reading = writer.store.reading();
+    for by in 6..=30 {
+        writer.add("x", by);
+    }
+    let read = std::thread::spawn(move || {
+        let mut read = Vec::new();
+        reading(Seq(1), &mut |entry| {
+            read.push(entry.clone());
+            true
+        })
+        .map(|()| read)
+    });
+    assert_eq!(read.join().unwrap().unwrap(), before);
+}

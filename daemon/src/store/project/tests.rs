@@ -1,16 +1,19 @@
-//! A memory as rows, and the files of format 1 that must open for ever.
+//! A memory as rows, and the files of every format that must open for ever.
 
 use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use anchord_memory::{
-    Anchor, Blueprint, Body, Category, ContentType, Counts, Kind, Lesson, NewNote, Note,
-    NoticeCause, NoticeId, Provenance, Scope, Standing, Timestamp, Version,
+    Anchor, Blueprint, Body, Captured, Category, ContentType, Counts, HistoryLine, Kind, Lesson,
+    NewNote, Note, NoticeCause, NoticeId, Provenance, Scope, SessionRow, Standing, Timestamp,
+    Topic, TopicDecision, TopicPart, Version,
 };
 
 use super::*;
+use crate::store::format::FORMAT;
 use crate::store::{Answer, Call, Entry, JournalStore, Opened, Options, Replies, Store};
 
 fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
@@ -148,6 +151,79 @@ fn changes_2() -> Vec<Vec<Change>> {
     changes
 }
 
+/// And every kind that format 3 added.
+fn changes_3() -> Vec<Vec<Change>> {
+    let decided = |question: &str, decided: Option<&str>, time: i64| TopicDecision {
+        question: question.to_owned(),
+        decided: decided.map(str::to_owned),
+        time: Timestamp(time),
+    };
+    let told = |text: &str, time: i64| HistoryLine {
+        time: Timestamp(time),
+        client: Arc::from("codex"),
+        ..HistoryLine::new(text)
+    };
+    let topic = Topic {
+        name: "Cache warm-up".to_owned(),
+        status: "half way\nthen the eviction".to_owned(),
+        decisions: vec![decided("LRU?", Some("yes"), 8), decided("Which size?", None, 9)],
+        history: vec![told("begun", 8), told("half way", 9)],
+        files: vec!["src/cache.rs".to_owned()],
+    };
+    let part = TopicPart {
+        name: Some("main".to_owned()),
+        status: Some("open".to_owned()),
+        decisions: vec![decided("Now?", None, 10)],
+        history: vec![told("open", 10)],
+        files: vec!["a.rs".to_owned()],
+    };
+    let bind = |key: &str, topic: Option<&str>| Change::Bind {
+        key: key.to_owned(),
+        topic: topic.map(str::to_owned),
+    };
+    let mut captured = Captured::of("codex:0199-b");
+    let prompt = Event::PromptSubmitted { prompt: "make it green".to_owned() };
+    captured.saw(&prompt, Timestamp(11));
+    let ran = |passed| {
+        Event::ToolRan(ToolRun {
+            tool: "shell".to_owned(),
+            edited: vec!["a.rs".to_owned()],
+            command: Some(CommandRun { command: "cargo test".to_owned(), passed }),
+        })
+    };
+    captured.saw(&ran(false), Timestamp(12));
+    captured.saw(&ran(true), Timestamp(13));
+    let ended = Event::TurnEnded { last_message: Some("green".to_owned()) };
+    captured.saw(&ended, Timestamp(14));
+    let noted = Staged { captured: Some(Box::new(captured.clone())), ..Staged::default() };
+    let row = SessionRow {
+        number: 10,
+        session: SessionId::new("s-6"),
+        started: Timestamp(11),
+        ended: Timestamp(14),
+        summary: "make it green".to_owned(),
+        on_behalf: true,
+        captured: Some(Box::new(captured)),
+        blueprints_added: 0,
+        anchors_added: 0,
+        lessons_added: 0,
+        folded: 0,
+    };
+    let part = Staged { topics: vec![part], ..Staged::default() };
+    let mut changes = changes_2();
+    changes.extend([
+        vec![
+            Change::Stage { session: SessionId::new("s-4"), part: Box::new(part) },
+            bind("codex:0199-a", Some("Cache warm-up")),
+        ],
+        vec![record(Kind::Topic, 16, 1, Body::Topic(topic))],
+        vec![bind("claude:77", Some("main")), bind("codex:0199-a", None)],
+        vec![Change::Stage { session: SessionId::new("s-5"), part: Box::new(noted) }],
+        vec![record(Kind::SessionRow, 17, 1, Body::SessionRow(row))],
+    ]);
+    changes
+}
+
 fn memory_after(entries: &[Vec<Change>]) -> Memory {
     let mut memory = Memory::default();
     for (changes, seq) in entries.iter().zip(1..) {
@@ -158,7 +234,7 @@ fn memory_after(entries: &[Vec<Change>]) -> Memory {
 
 #[test]
 fn rows_restore_to_the_same_memory_after_every_entry() {
-    let entries = changes_2();
+    let entries = changes_3();
     for count in 0..=entries.len() {
         let memory = memory_after(&entries[..count]);
         let restored = Memory::restore(&mut memory.rows()).unwrap();
@@ -168,7 +244,7 @@ fn rows_restore_to_the_same_memory_after_every_entry() {
 
 #[test]
 fn touched_rows_bring_older_rows_up_to_date() {
-    let entries = changes_2();
+    let entries = changes_3();
     for from in 0..entries.len() {
         for to in from + 1..=entries.len() {
             let mut rows: std::collections::BTreeMap<_, _> =
@@ -225,7 +301,11 @@ fn fixture(format: u32) -> PathBuf {
 
 /// What is in a fixture.
 fn in_format(format: u32) -> Vec<Vec<Change>> {
-    if format == 1 { changes() } else { changes_2() }
+    match format {
+        1 => changes(),
+        2 => changes_2(),
+        _ => changes_3(),
+    }
 }
 
 fn open(dir: &Path) -> Opened<Memory, JournalStore<Memory>> {
@@ -261,7 +341,7 @@ fn fixture_entries(format: u32) -> Vec<Entry<Change>> {
 
 #[test]
 fn files_of_every_format_open() {
-    for format in [1, 2] {
+    for format in 1..=FORMAT {
         let dir = copied_fixture(format);
         let expected = fixture_entries(format);
         let mut opened = open(dir.path());
@@ -306,7 +386,7 @@ fn what_follows_format_1_is_in_a_segment_of_its_own() {
     Box::new(store).close();
     assert_eq!([1, 2].map(|number| fs::read(path(number)).unwrap()), before);
     let text = fs::read_to_string(path(3)).unwrap();
-    assert!(text.starts_with("{\"format\":2,"), "{text}");
+    assert!(text.starts_with("{\"format\":3,"), "{text}");
     assert_eq!(text.lines().count(), 3, "a header and both entries");
     let mut opened = open(dir.path());
     assert_eq!((opened.report.read_only, opened.report.entries), (None, 9));
@@ -314,11 +394,11 @@ fn what_follows_format_1_is_in_a_segment_of_its_own() {
 }
 
 /// The other direction: what this build writes, an older one of the same format reads; and what was in
-/// format 1 has the same lines in format 2. Headers and trailers hold ids and checksums of ids, and are
+/// an older format has the same lines in the newest. Headers and trailers hold ids and checksums of ids, and are
 /// left out.
 #[test]
 fn this_build_writes_the_lines_of_every_format() {
-    for format in [1, 2] {
+    for format in 1..=FORMAT {
         let dir = tempfile::tempdir().unwrap();
         let Opened { mut store, mut state, mut replies, .. } = open(dir.path());
         for entry in fixture_entries(format) {
@@ -328,6 +408,9 @@ fn this_build_writes_the_lines_of_every_format() {
             store.settle(&state, &mut replies).unwrap();
         }
         Box::new(store).close();
+        if format == FORMAT && std::env::var_os(UPDATE).is_some() {
+            keep_fixture(dir.path(), format);
+        }
         for (part, trailers) in [("journal", 0), ("snapshot", 1)] {
             for file in fs::read_dir(fixture(format).join(part)).unwrap() {
                 let file = Path::new(part).join(file.unwrap().file_name());
@@ -338,6 +421,19 @@ fn this_build_writes_the_lines_of_every_format() {
                 };
                 assert_eq!(lines(dir.path()), lines(&fixture(format)), "{}", file.display());
             }
+        }
+    }
+}
+
+/// Set to write the newest format's files anew, as long as no anchord that writes it is in use.
+const UPDATE: &str = "UPDATE_FIXTURES";
+
+fn keep_fixture(written: &Path, format: u32) {
+    for part in ["journal", "snapshot"] {
+        let kept = fixture(format).join(part);
+        fs::create_dir_all(&kept).unwrap();
+        for file in fs::read_dir(written.join(part)).unwrap().map(Result::unwrap) {
+            fs::copy(file.path(), kept.join(file.file_name())).unwrap();
         }
     }
 }

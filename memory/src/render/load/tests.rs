@@ -25,6 +25,8 @@ struct Asked {
     seen: BTreeSet<NoticeId>,
     live: Vec<LiveSession>,
     others_changed: Option<Revision>,
+    topic: Option<&'static str>,
+    gone: BTreeSet<String>,
     last: &'static str,
 }
 
@@ -37,6 +39,8 @@ impl Default for Asked {
             task: None,
             tight: false,
             cursor: None,
+            topic: None,
+            gone: BTreeSet::new(),
             seen: BTreeSet::new(),
             live: Vec::new(),
             others_changed: None,
@@ -54,6 +58,8 @@ fn with_view<T>(asked: &Asked, see: impl FnOnce(&LoadView<'_>) -> T) -> T {
         chars_max: asked.chars_max,
         tokens_max: asked.tokens_max,
         task: asked.task,
+        topic: asked.topic,
+        gone: &asked.gone,
         tight: asked.tight,
         cursor: asked.cursor.as_deref(),
         reader: &Reader::session(me.clone()),

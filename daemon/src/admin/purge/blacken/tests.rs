@@ -12,15 +12,32 @@ fn a_text_is_blackened_wherever_it_stands_but_in_the_store() {
     fs::write(path("log/old/r.jsonl"), "{\"query\":\"a \\\"planted\\ntext\\\" b\"}\n").unwrap();
     fs::write(path("log/clean"), "clean").unwrap();
     fs::write(path("journal/000001.jsonl"), "\"planted\ntext\"").unwrap();
-    assert_eq!(beneath(dir.path(), &["\"planted\ntext\""]), 2);
+    let beneath = |texts: &[&str]| {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        let (found, done) =
+            (find(&[dir.path().to_owned()], &texts), blacken(&[dir.path().to_owned()], &texts));
+        assert_eq!(found, done, "what is shown is what is done");
+        assert_eq!(done.failed, BTreeSet::new());
+        done.files.len()
+    };
+    assert_eq!(beneath(&["\"planted\ntext\""]), 2);
     let text = |name: &str| fs::read_to_string(path(name)).unwrap();
     assert_eq!(text("anchord.log"), format!("a {} b\n", "*".repeat(14)));
     assert_eq!(text("log/old/r.jsonl"), format!("{{\"query\":\"a {} b\"}}\n", "*".repeat(17)));
     assert_eq!(text("journal/000001.jsonl"), "\"planted\ntext\"", "the store has its own way");
-    assert_eq!(beneath(dir.path(), &["\"planted\ntext\""]), 0);
-    assert_eq!(beneath(dir.path(), &[]), 0);
+    assert_eq!(beneath(&["\"planted\ntext\""]), 0);
+    assert_eq!(beneath(&[]), 0);
     let long = "long and longer ".repeat(100);
     fs::write(path("long.log"), format!("<{long}>")).unwrap();
-    assert_eq!(beneath(dir.path(), &[&long]), 1);
+    assert_eq!(beneath(&[&long]), 1);
     assert_eq!(text("long.log"), format!("<{}>", "*".repeat(long.len())));
+}
+
+#[test]
+fn what_cannot_be_looked_through_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, none) = (dir.path().join("no-directory"), dir.path().join("none"));
+    fs::write(&file, "planted").unwrap();
+    let found = blacken(&[file.clone(), none], &["planted".to_owned()]);
+    assert_eq!((found.files, found.failed), (BTreeSet::new(), BTreeSet::from([file])));
 }

@@ -165,7 +165,7 @@ fn a_newer_format_opens_read_only_and_untouched() {
     let (header, entries) = text.split_once('\n').unwrap();
     let body = header.split(",\"crc\"").next().unwrap();
     let body = body
-        .replace("\"format\":2", "\"format\":3")
+        .replace("\"format\":3", "\"format\":4")
         .replace(env!("CARGO_PKG_VERSION"), "9.8.7")
         .replace("\"segment\"", "\"part\"");
     let crc = crc32fast::hash(body.as_bytes());
@@ -177,7 +177,7 @@ fn a_newer_format_opens_read_only_and_untouched() {
     let why = writer.report.read_only.clone().unwrap();
     assert_eq!(
         why,
-        "journal/000004.jsonl was written by a newer anchord (9.8.7, format 3); \
+        "journal/000004.jsonl was written by a newer anchord (9.8.7, format 4); \
          update this one to write"
     );
     assert_eq!(writer.report.tail_removed, None);

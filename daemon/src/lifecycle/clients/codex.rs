@@ -1,0 +1,71 @@
+//! Codex. Its payloads have Claude Code's form, less what it does not know: how a command ended, and the summary of a
+//! compaction. It has no channel into a compaction; context comes back with `SessionStart` of source `compact`.
+
+use anchord_memory::lifecycle::{Answer, Event};
+
+use super::claude_code::source;
+use super::payload::Payload;
+use super::{Adapter, Read, hook_specific};
+use crate::lifecycle::envelope::Envelope;
+
+pub(super) const ADAPTER: Adapter = Adapter {
+    client: "codex",
+    fields: &[
+        "agent_id",
+        "agent_transcript_path",
+        "agent_type",
+        "cwd",
+        "hook_event_name",
+        "last_assistant_message",
+        "model",
+        "permission_mode",
+        "prompt",
+        "reason",
+        "session_id",
+        "source",
+        "stop_hook_active",
+        "tool_input",
+        "tool_name",
+        "tool_response",
+        "tool_use_id",
+        "transcript_path",
+        "trigger",
+        "turn_id",
+    ],
+    session: |payload| payload.session(),
+    agent: |payload| payload.agent(),
+    read,
+    write,
+};
+
+fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
+    let agent = || payload.agent().unwrap_or_default();
+    let event = match name {
+        "SessionStart" => Event::SessionStarted { source: source(payload) },
+        "UserPromptSubmit" => {
+            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
+        }
+        "PostToolUse" => Event::ToolRan(payload.tool(&[], None)),
+        "PreCompact" => Event::CompactionBegins { messages: None },
+        "PostCompact" => Event::Compacted { summary: None, messages: None },
+        "Stop" => Event::TurnEnded { last_message: payload.owned("last_assistant_message") },
+        "StopFailure" | "Interrupt" => Event::TurnEnded { last_message: None },
+        "SubagentStart" => Event::SubagentStarted(agent()),
+        "SubagentStop" => Event::SubagentEnded(agent()),
+        "SessionEnd" => Event::SessionEnded,
+        _ => return None,
+    };
+    Some(Read::event(event))
+}
+
+fn write(envelope: &Envelope, answer: &Answer) -> String {
+    match (answer, &envelope.event) {
+        (
+            Answer::Context(context),
+            Event::SessionStarted { .. }
+            | Event::PromptSubmitted { .. }
+            | Event::SubagentStarted(_),
+        ) => hook_specific(envelope, context),
+        _ => String::new(),
+    }
+}

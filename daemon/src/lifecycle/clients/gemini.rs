@@ -1,0 +1,80 @@
+//! Gemini CLI. It reads JSON alone. `PreCompress` comes before every model call, compression or not, so it says
+//! nothing; that a context was compressed is not told.
+
+use anchord_memory::lifecycle::{Answer, Event};
+
+use super::claude_code::source;
+use super::payload::Payload;
+use super::{Adapter, Read, hook_specific};
+use crate::lifecycle::envelope::Envelope;
+
+pub(super) const ADAPTER: Adapter = Adapter {
+    client: "gemini",
+    fields: &[
+        "cwd",
+        "hook_event_name",
+        "mcp_context",
+        "prompt",
+        "prompt_response",
+        "reason",
+        "session_id",
+        "source",
+        "stop_hook_active",
+        "timestamp",
+        "tool_input",
+        "tool_name",
+        "tool_response",
+        "transcript_path",
+        "trigger",
+    ],
+    session: |payload| payload.session(),
+    agent: |payload| payload.agent(),
+    read,
+    write,
+};
+
+/// Tools that write the file they name.
+const WRITES: [&str; 2] = ["write_file", "replace"];
+
+fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
+    let event = match name {
+        "SessionStart" => Event::SessionStarted { source: source(payload) },
+        "BeforeAgent" => {
+            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
+        }
+        "AfterTool" => {
+            let passed = passed(payload);
+            let mut run = payload.tool(&WRITES, Some(passed));
+            if !passed {
+                run.edited.clear();
+            }
+            Event::ToolRan(run)
+        }
+        "AfterAgent" => Event::TurnEnded { last_message: payload.owned("prompt_response") },
+        "SessionEnd" => Event::SessionEnded,
+        "PreCompress" => return Some(Read::nothing()),
+        _ => return None,
+    };
+    Some(Read::event(event))
+}
+
+/// A failed command has its exit code in the text for the model, a failed tool an error beside it.
+fn passed(payload: Payload<'_>) -> bool {
+    let response = payload.object("tool_response");
+    let failed = |line: &str| {
+        let code = line.strip_prefix("Exit Code: ").or_else(|| line.strip_prefix("Signal: "));
+        code.is_some_and(|code| !matches!(code.trim(), "0" | "(none)"))
+    };
+    let text = response.text("llmContent").unwrap_or_default();
+    response.value("error").is_none_or(serde_json::Value::is_null) && !text.lines().any(failed)
+}
+
+fn write(envelope: &Envelope, answer: &Answer) -> String {
+    match (answer, &envelope.event) {
+        (
+            Answer::Context(context),
+            Event::SessionStarted { .. } | Event::PromptSubmitted { .. },
+        ) => hook_specific(envelope, context),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,98 @@
+//! opencode, through a plugin file of ours, which sends what `docs/hooks.md` says and reads `{"context": …}`.
+//!
+//! The system prompt is built anew for every call of the model: it wants the same bytes each time. A subagent is a
+//! session with a parent, and its events are the parent's.
+
+use anchord_memory::lifecycle::{Answer, CommandRun, Event, StartSource, Subagent, ToolRun};
+
+use super::payload::Payload;
+use super::{Adapter, Read};
+use crate::lifecycle::envelope::Envelope;
+
+pub(super) const ADAPTER: Adapter = Adapter {
+    client: "opencode",
+    fields: &[
+        "call_id",
+        "command",
+        "cwd",
+        "exit",
+        "file",
+        "hook_event_name",
+        "last_message",
+        "message_id",
+        "parent_id",
+        "pid",
+        "prompt",
+        "session_id",
+        "summary",
+        "tool",
+    ],
+    session: |payload| payload.text("parent_id").or(payload.session()),
+    agent: child,
+    read,
+    write,
+};
+
+fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
+    let child = child(payload);
+    let event = match name {
+        // Nothing can be answered here; the system prompt follows.
+        "session.created" => return Some(Read::nothing()),
+        "system.transform" => Event::SessionStarted { source: StartSource::Rebuilt },
+        "tool.execute.after" => Event::ToolRan(tool(payload)),
+        "session.idle" => {
+            let last_message = payload.owned("last_message");
+            match child {
+                Some(child) => Event::SubagentEnded(Subagent { last_message, ..child }),
+                None => Event::TurnEnded { last_message },
+            }
+        }
+        // What the parent asks of a subagent is no person's prompt, and its context is not the conversation's.
+        "chat.message" | "session.compacting" | "session.compacted" | "session.deleted"
+            if child.is_some() =>
+        {
+            return Some(Read::nothing());
+        }
+        "chat.message" => {
+            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
+        }
+        "session.compacting" => Event::CompactionBegins { messages: None },
+        "session.compacted" => {
+            Event::Compacted { summary: payload.owned("summary"), messages: None }
+        }
+        "session.deleted" => Event::SessionEnded,
+        _ => return None,
+    };
+    Some(Read::event(event))
+}
+
+/// The subagent that a session with a parent is.
+fn child(payload: Payload<'_>) -> Option<Subagent> {
+    payload.text("parent_id")?;
+    Some(Subagent { id: payload.owned("session_id")?, ..Subagent::default() })
+}
+
+/// A tool's run in the form of our plugins: what it wrote, or the command and its exit code.
+pub(super) fn tool(payload: Payload<'_>) -> ToolRun {
+    let exit = payload.value("exit").and_then(serde_json::Value::as_i64);
+    let command = payload.owned("command").zip(exit);
+    let writes = ["edit", "write", "patch", "multiedit", "apply_patch"];
+    let tool = payload.owned("tool").unwrap_or_default();
+    let edited = payload.owned("file").filter(|_| writes.contains(&tool.as_str()));
+    ToolRun {
+        tool,
+        edited: edited.into_iter().collect(),
+        command: command.map(|(command, exit)| CommandRun { command, passed: exit == 0 }),
+    }
+}
+
+/// The answer of both clients with a plugin of ours.
+pub(super) fn write(envelope: &Envelope, answer: &Answer) -> String {
+    match (answer, &envelope.event) {
+        (Answer::Context(text), Event::SessionStarted { .. } | Event::PromptSubmitted { .. })
+        | (Answer::Instructions(text), Event::CompactionBegins { .. }) => {
+            serde_json::json!({ "context": text }).to_string()
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,79 @@
+//! Reading fields of a payload: what is missing or of another type is not there.
+
+use anchord_memory::lifecycle::{CommandRun, Subagent, ToolRun};
+use serde_json::{Map, Value};
+
+/// Begins the line of a patch that names a file.
+const PATCHED: [&str; 4] =
+    ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+
+/// An object of a payload.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Payload<'a>(Option<&'a Map<String, Value>>);
+
+impl<'a> Payload<'a> {
+    pub(super) fn new(object: &'a Map<String, Value>) -> Self {
+        Self(Some(object))
+    }
+
+    pub(super) fn value(self, field: &str) -> Option<&'a Value> {
+        self.0?.get(field)
+    }
+
+    /// A text that is not empty.
+    pub(super) fn text(self, field: &str) -> Option<&'a str> {
+        self.value(field)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    /// The same as a value of its own.
+    pub(super) fn owned(self, field: &str) -> Option<String> {
+        self.text(field).map(str::to_owned)
+    }
+
+    pub(super) fn number(self, field: &str) -> Option<u32> {
+        self.value(field)?.as_u64().and_then(|number| u32::try_from(number).ok())
+    }
+
+    /// An object within; without fields where it is none.
+    pub(super) fn object(self, field: &str) -> Self {
+        Self(self.value(field).and_then(Value::as_object))
+    }
+
+    /// The conversation, as most clients name the field.
+    pub(super) fn session(self) -> Option<&'a str> {
+        self.text("session_id")
+    }
+
+    /// The subagent that a payload of Claude Code's form names.
+    pub(super) fn agent(self) -> Option<Subagent> {
+        let id = self.owned("agent_id")?;
+        let agent_type = self.owned("agent_type").unwrap_or_default();
+        Some(Subagent { id, agent_type, last_message: self.owned("last_assistant_message") })
+    }
+
+    /// A tool's run, by what its input has: a file that it wrote, a patch, or a command and how it ended.
+    pub(super) fn tool(self, writes: &[&str], passed: Option<bool>) -> ToolRun {
+        let tool = self.owned("tool_name").unwrap_or_default();
+        let input = self.object("tool_input");
+        let mut edited = Vec::new();
+        if writes.contains(&tool.as_str()) {
+            let named = ["file_path", "notebook_path", "filePath"];
+            edited.extend(named.into_iter().find_map(|field| input.owned(field)));
+        }
+        let patch = ["command", "input", "patch", "patchText"];
+        let patch = patch.into_iter().filter_map(|field| input.text(field));
+        edited.extend(patch.filter(|text| text.contains("*** Begin Patch")).flat_map(patched));
+        let command = input.owned("command").filter(|_| edited.is_empty());
+        let command = command.zip(passed);
+        let command = command.map(|(command, passed)| CommandRun { command, passed });
+        ToolRun { tool, edited, command }
+    }
+}
+
+/// The files that a patch in Codex's form names.
+fn patched(patch: &str) -> impl Iterator<Item = String> {
+    patch.lines().filter_map(|line| {
+        let line = line.trim_start();
+        PATCHED.iter().find_map(|begin| line.strip_prefix(begin)).map(|file| file.trim().to_owned())
+    })
+}

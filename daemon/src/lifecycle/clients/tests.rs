@@ -1,0 +1,101 @@
+//! Recorded payloads, what is read in them, and what is printed for an answer.
+
+use std::fmt::Write as _;
+
+use super::*;
+
+/// What an adapter makes of each payload of a fixture, and of an answer to it.
+fn told(client: &str, fixture: &str) -> String {
+    let adapter = Adapter::of(client).unwrap();
+    let payloads: Vec<serde_json::Value> = serde_json::from_str(fixture).unwrap();
+    let mut told = String::new();
+    for payload in payloads {
+        let (heard, unknown) = adapter.read(payload.to_string().as_bytes()).unwrap();
+        assert!(unknown.is_empty(), "{unknown:?} of {payload}");
+        let name = payload["hook_event_name"].as_str().unwrap();
+        match heard {
+            Heard::Event(envelope) => {
+                writeln!(told, "{name}: {:?}", envelope.event).unwrap();
+                if let Some(agent) = &envelope.agent {
+                    writeln!(told, "  in {} {:?}", agent.id, agent.agent_type).unwrap();
+                }
+                assert_eq!(envelope.cwd.as_deref(), Some("/home/u/app"));
+                for answer in ["context", "instructions"] {
+                    let text = "of\nthe daemon".to_owned();
+                    let says = match answer {
+                        "context" => Answer::Context(text),
+                        _ => Answer::Instructions(text),
+                    };
+                    let printed = adapter.write(&envelope, &says);
+                    if !printed.is_empty() {
+                        writeln!(told, "  {answer}: {printed}").unwrap();
+                    }
+                }
+                assert_eq!(adapter.write(&envelope, &Answer::Nothing), "");
+            }
+            heard => writeln!(told, "{name}: {heard:?}").unwrap(),
+        }
+    }
+    told
+}
+
+#[test]
+fn claude_code_is_understood() {
+    insta::assert_snapshot!(told("claude-code", include_str!("fixtures/claude_code.json")));
+}
+
+#[test]
+fn codex_is_understood() {
+    insta::assert_snapshot!(told("codex", include_str!("fixtures/codex.json")));
+}
+
+#[test]
+fn gemini_is_understood() {
+    insta::assert_snapshot!(told("gemini", include_str!("fixtures/gemini.json")));
+}
+
+fn heard(client: &str, payload: &serde_json::Value) -> (Heard, Vec<String>) {
+    Adapter::of(client).unwrap().read(payload.to_string().as_bytes()).unwrap()
+}
+
+#[test]
+fn what_a_later_client_has_is_ignored_and_named() {
+    let payload = serde_json::json!({
+        "hook_event_name": "Stop", "session_id": "s", "mood": "fine", "last_assistant_message": 7,
+    });
+    let (read, unknown) = heard("claude-code", &payload);
+    let Heard::Event(envelope) = read else { panic!("an event") };
+    assert_eq!(envelope.event, Event::TurnEnded { last_message: None });
+    assert_eq!(unknown, ["mood"]);
+    let payload = serde_json::json!({"hook_event_name": "MoonRose", "session_id": "s"});
+    assert_eq!(heard("claude-code", &payload).0, Heard::Unknown("MoonRose".to_owned()));
+}
+
+#[test]
+fn what_is_no_event_is_an_error() {
+    let adapter = Adapter::of("codex").unwrap();
+    for malformed in ["", "[]", "7", "{\"hook_event_name\":"] {
+        assert_eq!(adapter.read(malformed.as_bytes()), Err(Unreadable::Malformed), "{malformed}");
+    }
+    let missing = Err(Unreadable::Missing("hook_event_name"));
+    assert_eq!(adapter.read(br#"{"session_id":"s"}"#), missing);
+    let no_session = br#"{"hook_event_name":"Stop","session_id":""}"#;
+    assert_eq!(adapter.read(no_session), Err(Unreadable::Missing("session")));
+    assert!(Adapter::of("a-client-of-next-year").is_none());
+}
+
+#[test]
+fn a_patch_names_the_files_that_it_edits() {
+    let patch = "*** Begin Patch\n*** Add File: src/b.txt\n+two\n*** Update File: a.rs\n@@\n-x\n\
+                 *** Move to: c.rs\n*** Delete File: d.rs\n*** End Patch\n";
+    for input in ["command", "input"] {
+        let payload = serde_json::json!({
+            "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "apply_patch",
+            "tool_input": { input: patch },
+        });
+        let (Heard::Event(envelope), _) = heard("codex", &payload) else { panic!("an event") };
+        let Event::ToolRan(run) = envelope.event else { panic!("a tool's run") };
+        assert_eq!(run.edited, ["src/b.txt", "a.rs", "c.rs", "d.rs"]);
+        assert_eq!(run.command, None);
+    }
+}

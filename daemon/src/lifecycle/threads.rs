@@ -1,0 +1,117 @@
+//! What is known of each conversation between two of its events: what was shown, what was said to be the system
+//! prompt, what was seen and not staged yet. Soft: lost with the daemon, at worst something is told twice.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anchord_memory::{Captured, RecordId, Revision};
+
+use crate::sessions::Session;
+use crate::{clock, limits};
+
+/// A conversation: the client, and what that calls it.
+pub(crate) type Name = (&'static str, String);
+
+/// The conversations that hooks have told of.
+#[derive(Debug, Default)]
+pub(crate) struct Threads {
+    inner: Mutex<HashMap<Name, Thread>>,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    /// The revision that the model's context is at: what others change after it is news.
+    pub(crate) told: Option<Revision>,
+    /// Records that were shown to it by hooks.
+    pub(crate) shown: BTreeSet<RecordId>,
+    /// The text for a system prompt that is built again and again, by subagent; the conversation's own under "".
+    pub(crate) rebuilt: HashMap<String, Arc<str>>,
+    /// Messages in the context when its compaction began.
+    pub(crate) messages: Option<u32>,
+    /// What was seen of it and is not staged yet, and in which session.
+    pub(crate) noted: Captured,
+    pub(crate) session: Option<Arc<Session>>,
+    /// Events of the last seconds, by digest.
+    seen: VecDeque<(u64, Instant)>,
+    used: Instant,
+}
+
+impl Thread {
+    fn new() -> Self {
+        Self {
+            told: None,
+            shown: BTreeSet::new(),
+            rebuilt: HashMap::new(),
+            messages: None,
+            noted: Captured::default(),
+            session: None,
+            seen: VecDeque::new(),
+            used: clock::start(),
+        }
+    }
+
+    /// The model's context was emptied or replaced: what was shown may be shown again.
+    pub(crate) fn forget_shown(&mut self) {
+        self.shown.clear();
+        self.rebuilt.clear();
+    }
+}
+
+impl Threads {
+    /// Looks at a conversation or changes it, made when it is the first.
+    pub(crate) fn with<T>(&self, name: &Name, look: impl FnOnce(&mut Thread) -> T) -> T {
+        let mut threads = self.lock();
+        if !threads.contains_key(name) && threads.len() >= limits::THREADS_MAX {
+            let oldest = threads.iter().min_by_key(|(_, thread)| thread.used);
+            if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
+                threads.remove(&oldest);
+            }
+        }
+        let thread = threads.entry(name.clone()).or_insert_with(Thread::new);
+        thread.used = clock::start();
+        look(thread)
+    }
+
+    /// Whether an event of this digest came in the last seconds; from now on it has.
+    pub(crate) fn is_double(&self, name: &Name, digest: u64) -> bool {
+        self.with(name, |thread| {
+            let now = clock::start();
+            thread.seen.retain(|(_, at)| now.duration_since(*at) < limits::DOUBLE_WITHIN);
+            let double = thread.seen.iter().any(|(seen, _)| *seen == digest);
+            if !double {
+                thread.seen.push_back((digest, now));
+                if thread.seen.len() > limits::EVENTS_SEEN_MAX {
+                    thread.seen.pop_front();
+                }
+            }
+            double
+        })
+    }
+
+    /// Conversations of which something was noted and nothing was heard for so long.
+    pub(crate) fn silent(&self, since: Duration) -> Vec<(Name, Arc<Session>)> {
+        let threads = self.lock();
+        let silent = threads
+            .iter()
+            .filter(|(_, thread)| thread.noted.leaves_row() && thread.used.elapsed() >= since);
+        silent.filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?))).collect()
+    }
+
+    /// Forgets a conversation that is over.
+    pub(crate) fn end(&self, name: &Name) {
+        if let Some(thread) = self.lock().get_mut(name) {
+            // What was seen stays: the end may be told twice, too.
+            let seen = std::mem::take(&mut thread.seen);
+            *thread = Thread { seen, ..Thread::new() };
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Name, Thread>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

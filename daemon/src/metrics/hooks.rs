@@ -1,0 +1,125 @@
+//! What is counted and measured of hooks.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anchord_memory::Timestamp;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::registry::{Registry, Unit};
+
+use super::{Latencies, Metrics, Times};
+
+/// Counters of hooks since the daemon started, and how long they took inside it.
+#[derive(Debug, Default)]
+pub(super) struct HookMetrics {
+    events: Family<EventLabels, Counter>,
+    doubled: Counter,
+    skipped: Counter,
+    times: Times,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// By client and event.
+    events: BTreeMap<(&'static str, String), u64>,
+    last_failure: Option<HookFailure>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EventLabels {
+    client: &'static str,
+    event: String,
+    ok: String,
+}
+
+/// An event that was answered with nothing because something failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HookFailure {
+    pub(crate) time: Timestamp,
+    pub(crate) client: &'static str,
+    pub(crate) event: String,
+    pub(crate) error: String,
+}
+
+/// What hooks have told so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HooksSeen {
+    /// Events by client and name.
+    pub(crate) events: BTreeMap<(&'static str, String), u64>,
+    /// Events that came twice and were answered once.
+    pub(crate) doubled: u64,
+    /// Events of runs that no person started.
+    pub(crate) skipped: u64,
+    /// From the event's arrival to its answer.
+    pub(crate) latencies: Latencies,
+    /// The last one that failed.
+    pub(crate) last_failure: Option<HookFailure>,
+}
+
+impl HookMetrics {
+    pub(super) fn register(&self, registry: &mut Registry) {
+        let events = self.events.clone();
+        registry.register("hooks", "Events of hooks by client, event and outcome", events);
+        let doubled = self.doubled.clone();
+        registry.register("hooks_doubled", "Events that came twice, answered once", doubled);
+        let skipped = self.skipped.clone();
+        registry.register("hooks_skipped", "Events of runs that no person started", skipped);
+        registry.register_with_unit(
+            "hook",
+            "Time from an event's arrival to its answer",
+            Unit::Seconds,
+            self.times.seconds.clone(),
+        );
+    }
+}
+
+impl Metrics {
+    /// A hook was answered.
+    pub(crate) fn hook_handled(&self, client: &'static str, event: &str, ok: bool, took: Duration) {
+        let labels = EventLabels { client, event: event.to_owned(), ok: ok.to_string() };
+        self.hooks.events.get_or_create(&labels).inc();
+        self.hooks.times.observe(took);
+        let mut seen = self.hooks.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        *seen.events.entry((client, event.to_owned())).or_default() += 1;
+    }
+
+    /// A hook was answered with nothing because something failed.
+    pub(crate) fn hook_failed(
+        &self,
+        client: &'static str,
+        event: &str,
+        error: &str,
+        time: Timestamp,
+    ) {
+        let failure =
+            HookFailure { time, client, event: event.to_owned(), error: error.to_owned() };
+        let mut seen = self.hooks.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.last_failure = Some(failure);
+    }
+
+    /// An event came twice.
+    pub(crate) fn hook_doubled(&self) {
+        self.hooks.doubled.inc();
+    }
+
+    /// An event was of a run that no person started.
+    pub(crate) fn hook_skipped(&self) {
+        self.hooks.skipped.inc();
+    }
+
+    /// What hooks have told since the start.
+    pub(crate) fn hooks(&self) -> HooksSeen {
+        let seen = self.hooks.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        HooksSeen {
+            events: seen.events.clone(),
+            doubled: self.hooks.doubled.get(),
+            skipped: self.hooks.skipped.get(),
+            latencies: self.hooks.times.latencies(),
+            last_failure: seen.last_failure.clone(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What a session sees of a project besides its records: its own staged work, who else is there.
+
+use std::sync::Arc;
+
+use anchord_memory::{Counts, Reader, Staged, Timestamp};
+
+use super::{Session, View, session_key};
+use crate::daemon::Daemon;
+use crate::project::unwound;
+
+/// Another session that is live in the same project.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveSession {
+    /// Under which its topic is found.
+    pub(crate) key: String,
+    pub(crate) client: Arc<str>,
+    pub(crate) since: Timestamp,
+}
+
+impl Session {
+    /// Who reads.
+    pub(crate) fn reader(&self, daemon: &Daemon) -> Reader {
+        let reader = Reader::session(self.id.clone());
+        let Some(project) = self.project() else { return reader };
+        // What an earlier process of this conversation left; its first write takes that over, unless it has ended.
+        let registry = daemon.registry.snapshot();
+        let earlier = self.predecessors(&registry, project.id);
+        reader
+            .inheriting(earlier.iter().map(|record| record.session.clone()))
+            .inheriting(self.ended_before(&registry, project.id))
+    }
+
+    /// What this conversation has staged and not saved, in words; also what an earlier process of it
+    /// left, which the next write takes over.
+    pub(crate) fn staged(&self, daemon: &Daemon, view: &View) -> Option<String> {
+        let project = view.project.as_ref()?;
+        let registry = daemon.registry.snapshot();
+        let earlier = self.predecessors(&registry, project.id);
+        let mut staged = Staged::default();
+        for session in earlier.iter().map(|record| &record.session).chain([&self.id]) {
+            if let Some(part) = view.memory.staged_by(session) {
+                staged.absorb(part);
+            }
+        }
+        match staged.counts() {
+            _ if !staged.has_work() => None,
+            counts if counts == Counts::default() => Some("a summary".to_owned()),
+            counts => Some(counts.to_string()),
+        }
+    }
+
+    /// The other sessions that are live in this project, oldest first.
+    pub(crate) fn others_live(&self, daemon: &Daemon, view: &View) -> Vec<LiveSession> {
+        let Some(project) = &view.project else { return Vec::new() };
+        let mut others: Vec<LiveSession> = daemon
+            .sessions()
+            .all()
+            .into_iter()
+            .filter(|standing| standing.disconnected.is_none())
+            .filter(|standing| standing.session.id != self.id)
+            .filter(|standing| {
+                standing.session.project().is_some_and(|other| other.id == project.id)
+            })
+            .map(|standing| LiveSession {
+                key: session_key(&standing.session),
+                client: standing.session.client(),
+                since: standing.session.started,
+            })
+            .collect();
+        others.sort_by_key(|live| live.since);
+        others
+    }
+
+    /// What only this session has to know: its own staged work, where its project comes from, what can be
+    /// imported. Lines for the end of a load.
+    pub(crate) async fn remarks(&self, daemon: &Daemon, view: &View) -> String {
+        let mut remarks = String::new();
+        if let Some(staged) = self.staged(daemon, view) {
+            remarks = format!("Staged by you and not saved yet: {staged}; memory_save keeps it.\n");
+        }
+        if let Some(remark) = &view.remark {
+            remarks.push_str(remark);
+            remarks.push('\n');
+        }
+        if view.memory.seq().0 == 0
+            && let Some(root) = view.place.root()
+        {
+            let state = root.join(".zipmem/state.json");
+            if unwound(tokio::task::spawn_blocking(move || state.is_file())).await {
+                remarks.push_str(
+                    "A zipmem memory is here: `anchord import .zipmem` takes it in; the original stays.\n",
+                );
+            }
+        }
+        remarks
+    }
+}

@@ -1,0 +1,265 @@
+//! Whose an event is that a hook told: the session whose calls come by a connection, or one of the hook's own.
+//!
+//! A conversation of which hooks tell is a session of the hooks' own, unless calls named it first. Its connection is the
+//! one that names the agent's session id; else the one of the agent's process, which started both the shim and the hook;
+//! else there is none yet.
+//! After `/clear` the shim goes on with its old id: the connection's calls are then the new session's.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use anchord_memory::{SessionId, Timestamp};
+use anchord_proto::hello::Hello;
+
+use super::super::bind::is_dead;
+use super::super::{Connection, Session};
+use super::{Inner, Row, SessionTable};
+use crate::{clock, limits};
+
+/// How sure it is that an event is of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sure {
+    /// No connection is known for it: what is there are events alone.
+    Alone,
+    /// The agent's process started both the hook and the connection's shim.
+    ByProcess,
+    /// The agent's own session id.
+    ById,
+}
+
+impl Sure {
+    /// As `anchord status --json` has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Alone => "alone",
+            Self::ByProcess => "by process",
+            Self::ById => "by id",
+        }
+    }
+}
+
+/// What is known of who told an event.
+#[derive(Clone, Debug)]
+pub(crate) struct Teller {
+    /// The client, as its hooks name it.
+    pub(crate) client: &'static str,
+    /// What the agent calls the conversation.
+    pub(crate) agent_session: String,
+    /// What a session of the hook's own is named after: the same, less what goes on after a reset.
+    pub(crate) named: String,
+    /// The agent's process, or those that may be it, nearest first.
+    pub(crate) processes: Vec<u32>,
+    /// What a session of the hook's own works with; its process is the agent's.
+    pub(crate) hello: Hello,
+    /// Whether the conversation goes on after this event.
+    pub(crate) goes_on: bool,
+    /// Whether it takes the place of the one before it in the same process.
+    pub(crate) clears: bool,
+}
+
+/// The session of an event.
+#[derive(Debug)]
+pub(crate) struct Joined {
+    pub(crate) session: Arc<Session>,
+    pub(crate) sure: Sure,
+    /// Whose calls came by the connection until now.
+    pub(crate) replaced: Option<Replaced>,
+}
+
+/// A session in whose place another one goes on.
+#[derive(Debug)]
+pub(crate) enum Replaced {
+    /// It was the same conversation, only not known by its name: its work goes over.
+    Same(Arc<Session>),
+    /// It was another conversation, which is over.
+    Cleared(Arc<Session>),
+}
+
+impl SessionTable {
+    /// The session of an event, made when it is the first.
+    pub(crate) fn join(&self, teller: &Teller) -> Joined {
+        let dead = self.dead_of(&teller.agent_session);
+        let now = clock::now();
+        let mut inner = self.lock();
+        let joined = inner.join(teller, &dead, now);
+        if let Some(row) = inner.sessions.get_mut(&joined.session.id) {
+            row.last_call = now;
+            row.sure = row.sure.max(Some(joined.sure));
+        }
+        drop(inner);
+        if joined.session.client().is_empty() {
+            joined.session.set_client(teller.client);
+        }
+        joined
+    }
+
+    /// Takes a session out that its agent has ended, connected or not.
+    pub(crate) fn end(&self, id: &SessionId) {
+        self.lock().remove(id);
+    }
+
+    /// Sessions of this name that are away and whose process is gone. Processes are looked at without the lock.
+    fn dead_of(&self, agent_session: &str) -> BTreeSet<SessionId> {
+        let named = |session: &Session| session.agent_session.as_deref() == Some(agent_session);
+        self.all()
+            .into_iter()
+            .filter(|standing| standing.disconnected.is_some() && named(&standing.session))
+            .filter(|standing| {
+                let hello = &standing.session.hello;
+                is_dead(hello.pid, hello.pid_start, hello.boot.as_deref())
+            })
+            .map(|standing| standing.session.id.clone())
+            .collect()
+    }
+}
+
+impl Inner {
+    fn join(&mut self, teller: &Teller, dead: &BTreeSet<SessionId>, now: Timestamp) -> Joined {
+        if let Some(id) = self.known(teller, dead) {
+            return self.go_on(&id, teller);
+        }
+        let id = own_id(teller);
+        let agent_session = Some(teller.agent_session.as_str().into());
+        let session = Session::new(id.clone(), Arc::new(teller.hello.clone()), agent_session, now);
+        self.sessions.insert(id.clone(), Row::new(session, now, Some(clock::start())));
+        self.go_on(&id, teller)
+    }
+
+    /// The session that is known by the agent's name for it. One that is away and whose process is gone is not: the
+    /// agent was started again, and what it left is taken over. The hooks' own takes its new process instead.
+    fn known(&self, teller: &Teller, dead: &BTreeSet<SessionId>) -> Option<SessionId> {
+        let mut known: Vec<&Row> = self
+            .sessions
+            .values()
+            .filter(|row| {
+                row.session.agent_session.as_deref() == Some(teller.agent_session.as_str())
+            })
+            .filter(|row| {
+                let same_agent = row
+                    .session
+                    .hello
+                    .agent_pid
+                    .is_some_and(|agent| teller.processes.contains(&agent));
+                is_own(&row.session.id) || same_agent || !dead.contains(&row.session.id)
+            })
+            .collect();
+        known.sort_by_key(|row| {
+            (row.disconnected.is_some(), !is_own(&row.session.id), row.session.id.clone())
+        });
+        known.first().map(|row| row.session.id.clone())
+    }
+
+    /// Goes on with a session that is in the table. One of the hooks' own is given the connection of its agent.
+    fn go_on(&mut self, id: &SessionId, teller: &Teller) -> Joined {
+        let serving = self.serving(teller).filter(|_| teller.goes_on);
+        let row = self.sessions.get_mut(id).expect("the caller found it or put it in");
+        if !is_own(id) {
+            let session = Arc::clone(&row.session);
+            if teller.goes_on {
+                self.current.remove(id);
+            }
+            return Joined { session, sure: Sure::ById, replaced: None };
+        }
+        let known = &row.session.hello;
+        if (known.pid, known.pid_start) != (teller.hello.pid, teller.hello.pid_start) {
+            row.session = Arc::new(row.session.resumed(Arc::new(teller.hello.clone())));
+        }
+        row.orphan = false;
+        row.disconnected = row.disconnected.map(|_| clock::start());
+        let session = Arc::clone(&row.session);
+        let Some((connection, sure)) = serving else {
+            let sure = row.sure.unwrap_or(Sure::Alone);
+            return Joined { session, sure, replaced: None };
+        };
+        row.through = Some(connection.clone());
+        row.disconnected = None;
+        let before = self.current.insert(connection.clone(), id.clone()).unwrap_or(connection);
+        let replaced = if before == *id { None } else { self.replaced(&before, teller.clears) };
+        Joined { session, sure, replaced }
+    }
+
+    /// The default session of the connection that the agent's calls come by.
+    fn serving(&self, teller: &Teller) -> Option<(SessionId, Sure)> {
+        let connections = || self.connections.values();
+        let named = connections().find(|connection| {
+            connection.hello.agent_session.as_deref() == Some(teller.agent_session.as_str())
+        });
+        if let Some(connection) = named {
+            return Some((connection.id.clone(), Sure::ById));
+        }
+        let of = |process: &u32| {
+            let mut found = connections().filter(|connection| {
+                connection.hello.agent_pid == Some(*process)
+                    && connection.hello.pidns == teller.hello.pidns
+                    && self.may_be_of(connection, teller.client)
+            });
+            // An agent with two connections has registered anchord twice; which is called is not known.
+            found.next().filter(|_| found.next().is_none())
+        };
+        let connection = teller.processes.iter().find_map(of)?;
+        Some((connection.id.clone(), Sure::ByProcess))
+    }
+
+    /// Whether a connection is not certainly another client's: an agent that another one started has that one's
+    /// process above it.
+    fn may_be_of(&self, connection: &Connection, client: &str) -> bool {
+        let row = self.sessions.get(&connection.id);
+        let name = row.map(|row| row.session.client()).unwrap_or_default();
+        name.is_empty() || name.starts_with(client)
+    }
+
+    /// What becomes of the session whose calls came by a connection until another one took its place.
+    fn replaced(&self, before: &SessionId, clears: bool) -> Option<Replaced> {
+        let session = Arc::clone(&self.sessions.get(before)?.session);
+        if session.agent_session.is_none() {
+            return Some(Replaced::Same(session));
+        }
+        clears.then_some(Replaced::Cleared(session))
+    }
+
+    /// The session that hooks have told of and that a call on a connection belongs to.
+    pub(super) fn told(
+        &mut self,
+        connection: &Connection,
+        thread: Option<&str>,
+        named: Option<&str>,
+    ) -> Option<SessionId> {
+        if thread.is_none()
+            && let Some(current) = self.current.get(&connection.id)
+            && self.sessions.contains_key(current)
+        {
+            return Some(current.clone());
+        }
+        let held = self.holds(&connection.id);
+        let row = self.sessions.values_mut().find(|row| {
+            is_own(&row.session.id)
+                && named.is_some()
+                && row.session.agent_session.as_deref() == named
+        })?;
+        if held {
+            row.through = Some(connection.id.clone());
+            row.disconnected = None;
+            row.sure = Some(Sure::ById);
+        }
+        let id = row.session.id.clone();
+        if thread.is_none() {
+            self.current.insert(connection.id.clone(), id.clone());
+        }
+        Some(id)
+    }
+}
+
+/// Whether hooks began the session: those of connections have no colon in their ids.
+fn is_own(id: &SessionId) -> bool {
+    id.0.contains(':')
+}
+
+/// The client and its name for the conversation: one that was ended and goes on is the same session, with one row.
+fn own_id(teller: &Teller) -> SessionId {
+    let named = teller.named.chars().filter(|c| c.is_ascii_alphanumeric() || "-:_.@".contains(*c));
+    let named: String = named.take(limits::HOOK_SESSION_CHARS_MAX).collect();
+    SessionId::new(format!("{}:{named}", teller.client))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+// anchord for OpenClaw: tells the daemon what happens in a session, and puts what it answers into the prompt.
+//
+// `anchord setup openclaw` installs it. Whatever goes wrong, OpenClaw goes on: a hook that fails or is late says nothing.
+
+import { spawn } from "node:child_process"
+
+const PROGRAM = "anchord"
+
+// A little longer than the hook gives itself.
+const DEADLINE_MS = 1500
+
+// Sessions whose last prompt is remembered.
+const SESSIONS_MAX = 200
+
+/** Hands one event to anchord; gives its answer, or nothing. */
+function tell(event) {
+  return new Promise((resolve) => {
+    let said = ""
+    let timer
+    const done = (answer) => {
+      clearTimeout(timer)
+      resolve(answer)
+    }
+    try {
+      const hook = spawn(PROGRAM, ["hook", "openclaw"], {
+        cwd: event.cwd,
+        stdio: ["pipe", "pipe", "ignore"],
+      })
+      timer = setTimeout(() => {
+        hook.kill("SIGKILL")
+        done({})
+      }, DEADLINE_MS)
+      hook.on("error", () => done({}))
+      hook.stdin.on("error", () => {})
+      hook.stdout.on("data", (part) => (said += part))
+      hook.on("close", () => {
+        try {
+          done(said.trim() ? JSON.parse(said) : {})
+        } catch {
+          done({})
+        }
+      })
+      hook.stdin.end(JSON.stringify(event))
+    } catch {
+      done({})
+    }
+  })
+}
+
+/** An event of a session, with what every event has. */
+const about = (name, context, more) => ({
+  hook_event_name: name,
+  session_key: context?.sessionKey ?? context?.sessionId,
+  session_id: context?.sessionId,
+  cwd: context?.workspaceDir,
+  trigger: context?.trigger,
+  channel: context?.channel,
+  pid: process.pid,
+  ...more,
+})
+
+/** The text of the last message that the agent wrote. */
+function lastMessage(messages) {
+  const last = (messages ?? []).filter((message) => message?.role === "assistant").at(-1)
+  if (typeof last?.content === "string") return last.content
+  return (last?.content ?? [])
+    .filter((part) => part?.type === "text" && part.text)
+    .map((part) => part.text)
+    .join("\n")
+}
+
+export default {
+  id: "anchord",
+  name: "anchord",
+  description: "Loads, keeps and restores the project's memory by itself",
+  register(api) {
+    // The directory of each session: not every event tells it.
+    const places = new Map()
+    // A prompt may be built several times; its news are asked for once.
+    const news = new Map()
+
+    const keep = (map, key, value) => {
+      map.delete(key)
+      map.set(key, value)
+      if (map.size > SESSIONS_MAX) map.delete(map.keys().next().value)
+    }
+    const send = (name, context, more) => {
+      const event = about(name, context, more)
+      if (event.cwd) keep(places, event.session_key, event.cwd)
+      else event.cwd = places.get(event.session_key)
+      return tell(event)
+    }
+    const observe = (name, more, options) =>
+      api.on(
+        name,
+        async (event, context) => {
+          await send(name, { ...context, sessionKey: context?.sessionKey ?? event?.sessionKey }, more(event))
+        },
+        options,
+      )
+
+    api.on(
+      "before_prompt_build",
+      async (event, context) => {
+        const key = context?.sessionKey ?? context?.sessionId
+        const prompt = event.currentUserMessage ?? event.prompt ?? ""
+        const id = event.currentUserMessageId ?? prompt
+        const system = send("before_prompt_build", context)
+        if (news.get(key)?.id !== id) {
+          keep(news, key, { id, said: send("prompt_submitted", context, { prompt, message_id: event.currentUserMessageId }) })
+        }
+        const [stable, fresh] = await Promise.all([system, news.get(key).said])
+        const result = {}
+        // In the system prompt, and the same on each run: the provider's cache holds.
+        if (stable.context) result.appendSystemContext = stable.context
+        if (fresh.context) result.prependContext = fresh.context
+        return result
+      },
+      { timeoutMs: 4000 },
+    )
+    observe("session_start", (event) => ({ resumed_from: event.resumedFrom }))
+    observe("after_tool_call", (event) => ({
+      tool: event.toolName,
+      call_id: event.toolCallId,
+      // What was written is of no use to memory, and may be large.
+      command: event.params?.command,
+      file: event.params?.path ?? event.params?.file_path,
+      exit: event.result?.details?.exitCode ?? (event.error ? 1 : undefined),
+    }))
+    observe("before_compaction", (event) => ({ message_count: event.messageCount }))
+    observe("after_compaction", (event) => ({ message_count: event.messageCount }))
+    observe("before_reset", (event) => ({ reason: event.reason }))
+    observe("agent_end", (event) => ({ last_message: lastMessage(event.messages) }))
+    observe("session_end", (event) => ({ message_count: event.messageCount, reason: event.reason }))
+  },
+}

@@ -1,0 +1,369 @@
+//! What a session did, by rule: made from its lifecycle events alone, so that a session in which nothing was saved
+//! still leaves a row.
+//!
+//! Events come in batches, and a daemon may die between them. So [`Captured`] is made to be added up: one value over
+//! all events is the sum of one value for each of them, however they are grouped. Each list keeps either what came
+//! first or what came last, which holds for sums as well. Nothing here is long, nothing here holds a secret or what
+//! anchord itself had injected, and nothing here is judged: it is what was asked, written, run and said.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::files::{normalise, relative};
+use crate::fold::{clip, one_line};
+use crate::ids::Timestamp;
+use crate::injected::strip;
+use crate::lifecycle::{CommandRun, Event, ToolRun};
+use crate::limits::{
+    CAPTURED_COMMAND_CHARS_MAX, CAPTURED_COMMANDS_SHOWN_MAX, CAPTURED_FAILED_MAX,
+    CAPTURED_FILES_MAX, CAPTURED_FILES_SHOWN_MAX, CAPTURED_MESSAGE_CHARS_MAX, CAPTURED_PASSED_MAX,
+    CAPTURED_PROMPT_CHARS_MAX, CAPTURED_READ_BYTES_MAX, CAPTURED_WORKED_MAX, PATH_CHARS_MAX,
+};
+use crate::secrets::scrub;
+
+/// What was noted of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Captured {
+    /// The conversation as its client names it, `claude-code:5f1c…`; empty where that is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    key: String,
+    /// The first event noted.
+    first: Timestamp,
+    /// The last event noted.
+    last: Timestamp,
+    /// The first prompt, on one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prompt: Option<String>,
+    /// Prompts in all.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    prompts: u32,
+    /// Files edited, the last edited last; the last ones alone when there are many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    files: Vec<String>,
+    /// More files were edited than are named.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    more_files: bool,
+    /// Commands that failed, in the order of their first failure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    failed: Vec<Failed>,
+    /// Digests of commands that passed: one may have failed in an earlier batch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    passed: Vec<u64>,
+    /// Commands that passed and did more than look, the last one last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    worked: Vec<String>,
+    /// The agent's last message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    said: Option<String>,
+    /// The agent checkpointed or saved by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    kept_itself: bool,
+}
+
+/// A command that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Failed {
+    command: String,
+    /// It passed later.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    fixed: bool,
+}
+
+impl Captured {
+    /// Nothing yet, of the conversation that a client names so.
+    pub fn of(key: &str) -> Self {
+        Self { key: scrub(key).text.into_owned(), ..Self::default() }
+    }
+
+    /// Takes in one event.
+    pub fn saw(&mut self, event: &Event, time: Timestamp) {
+        self.absorb(&Self::from_event(event, time));
+    }
+
+    /// Takes in what was noted later.
+    pub fn absorb(&mut self, later: &Self) {
+        if !later.key.is_empty() {
+            self.key.clone_from(&later.key);
+        }
+        if later.is_empty() {
+            return;
+        }
+        if self.is_empty() {
+            (self.first, self.last) = (later.first, later.last);
+        } else {
+            self.first = self.first.min(later.first);
+            self.last = self.last.max(later.last);
+        }
+        self.prompt = self.prompt.take().or_else(|| later.prompt.clone());
+        self.prompts = self.prompts.saturating_add(later.prompts);
+        self.more_files |= keep_last(&mut self.files, &later.files, CAPTURED_FILES_MAX);
+        self.more_files |= later.more_files;
+        self.absorb_commands(later);
+        if later.said.is_some() {
+            self.said.clone_from(&later.said);
+        }
+        self.kept_itself |= later.kept_itself;
+    }
+
+    fn absorb_commands(&mut self, later: &Self) {
+        for failed in &mut self.failed {
+            failed.fixed |= later.passed.contains(&digest(&failed.command));
+        }
+        for new in &later.failed {
+            let room = self.failed.len() < CAPTURED_FAILED_MAX;
+            match self.failed.iter_mut().find(|known| known.command == new.command) {
+                Some(known) => known.fixed |= new.fixed,
+                None if room => self.failed.push(new.clone()),
+                None => {}
+            }
+        }
+        for new in &later.passed {
+            if self.passed.len() < CAPTURED_PASSED_MAX && !self.passed.contains(new) {
+                self.passed.push(*new);
+            }
+        }
+        keep_last(&mut self.worked, &later.worked, CAPTURED_WORKED_MAX);
+    }
+
+    /// Whether nothing was noted.
+    pub fn is_empty(&self) -> bool {
+        let Self { key, first, last, .. } = self;
+        *self == Self { key: key.clone(), first: *first, last: *last, ..Self::default() }
+    }
+
+    /// Whether this alone is worth a row: somebody asked for something, or a file was written.
+    pub fn leaves_row(&self) -> bool {
+        self.prompts > 0 || !self.files.is_empty()
+    }
+
+    /// The conversation as its client names it.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The first event noted, and the last.
+    pub fn times(&self) -> (Timestamp, Timestamp) {
+        (self.first, self.last)
+    }
+
+    /// Prompts in all.
+    pub fn prompts(&self) -> u32 {
+        self.prompts
+    }
+
+    /// Files edited, the last edited last.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Commands that failed and then passed, in the order of their first failure.
+    pub fn fixed(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.failed.iter().filter(|failed| failed.fixed).map(|failed| failed.command.as_str())
+    }
+
+    /// Commands that passed last, the last one last; not those that only look.
+    pub fn worked(&self) -> &[String] {
+        &self.worked
+    }
+
+    /// Whether the agent checkpointed or saved by itself.
+    pub fn kept_itself(&self) -> bool {
+        self.kept_itself
+    }
+
+    /// What a session row says that is made from this alone: a line each for what was asked, what was edited, which
+    /// commands were made to pass, and what the agent said last.
+    pub fn row_summary(&self) -> String {
+        let mut lines = self.asked_and_edited();
+        let mut fixed: Vec<String> = self
+            .fixed()
+            .rev()
+            .take(CAPTURED_COMMANDS_SHOWN_MAX)
+            .map(|c| format!("`{c}`"))
+            .collect();
+        fixed.reverse();
+        if !fixed.is_empty() {
+            lines.push(format!("Failed, then passed: {}", fixed.join(", ")));
+        }
+        if let Some(said) = &self.said {
+            lines.push(format!("Said last: {said}"));
+        }
+        lines.join("\n")
+    }
+
+    /// The lines on what was asked and what was edited.
+    pub(crate) fn asked_and_edited(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(prompt) = &self.prompt {
+            let more = match self.prompts {
+                0 | 1 => String::new(),
+                prompts => format!(" ({prompts} prompts)"),
+            };
+            lines.push(format!("Asked: {prompt}{more}"));
+        }
+        if !self.files.is_empty() {
+            let shown = self.files.iter().rev().take(CAPTURED_FILES_SHOWN_MAX);
+            let mut names: Vec<&str> = shown.map(String::as_str).collect();
+            names.reverse();
+            let left = self.files.len() - names.len();
+            let more = match (left, self.more_files) {
+                (0, false) => String::new(),
+                (_, true) => " and more".to_owned(),
+                (left, false) => format!(" and {left} more"),
+            };
+            lines.push(format!("Edited: {}{more}", names.join(", ")));
+        }
+        lines
+    }
+
+    /// The same with absolute paths beneath `root` made relative to it.
+    #[must_use]
+    pub fn relative_to(mut self, root: &str) -> Self {
+        let files: Vec<String> = self.files.iter().map(|file| relative(file, root)).collect();
+        self.files.clear();
+        keep_last(&mut self.files, &files, CAPTURED_FILES_MAX);
+        self
+    }
+
+    /// The same without the texts that `is_gone` says may not be kept.
+    #[must_use]
+    pub(crate) fn without(mut self, is_gone: impl Fn(&str) -> bool) -> Self {
+        self.prompt = self.prompt.filter(|text| !is_gone(text));
+        self.said = self.said.filter(|text| !is_gone(text));
+        self.files.retain(|text| !is_gone(text));
+        self.failed.retain(|failed| !is_gone(&failed.command));
+        self.worked.retain(|text| !is_gone(text));
+        self
+    }
+
+    /// What somebody wrote.
+    pub(crate) fn said_texts(&self) -> impl Iterator<Item = &str> {
+        self.prompt.iter().chain(&self.said).map(String::as_str)
+    }
+
+    /// All texts, names of files and commands included.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let commands = self.failed.iter().map(|failed| &failed.command);
+        let named = self.files.iter().chain(commands).chain(&self.worked);
+        self.said_texts().chain(named.map(String::as_str))
+    }
+
+    /// Bytes of all texts.
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.texts().map(str::len).sum()
+    }
+
+    fn from_event(event: &Event, time: Timestamp) -> Self {
+        let mut seen = Self { first: time, last: time, ..Self::default() };
+        match event {
+            Event::PromptSubmitted { prompt } => {
+                let prompt = clip(&one_line(&clean(prompt)), CAPTURED_PROMPT_CHARS_MAX);
+                if !prompt.is_empty() {
+                    (seen.prompt, seen.prompts) = (Some(prompt), 1);
+                }
+            }
+            Event::ToolRan(ToolRun { tool, edited, command }) => {
+                let files: Vec<String> = edited.iter().map(|file| path(file)).collect();
+                seen.more_files = keep_last(&mut seen.files, &files, CAPTURED_FILES_MAX);
+                seen.kept_itself =
+                    ["memory_save", "memory_checkpoint"].iter().any(|name| tool.ends_with(name));
+                if let Some(run) = command {
+                    seen.ran(run);
+                }
+            }
+            Event::TurnEnded { last_message: Some(said) } => {
+                let said = clip(clean(said).trim(), CAPTURED_MESSAGE_CHARS_MAX);
+                seen.said = Some(said).filter(|said| !said.is_empty());
+            }
+            _ => {}
+        }
+        seen
+    }
+
+    fn ran(&mut self, run: &CommandRun) {
+        let command = command_line(&run.command);
+        if command.is_empty() {
+            return;
+        }
+        if !run.passed {
+            self.failed.push(Failed { command, fixed: false });
+        } else if !is_piped(&command) {
+            self.passed.push(digest(&command));
+            if !only_looks(&command) {
+                self.worked.push(command);
+            }
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Adds what came later, each once, and keeps the last `items_max`; says whether anything was left out. Keeping the
+/// last of a sum is keeping the last of what its parts kept.
+fn keep_last(list: &mut Vec<String>, later: &[String], items_max: usize) -> bool {
+    for new in later.iter().filter(|new| !new.is_empty()) {
+        list.retain(|known| known != new);
+        list.push(new.clone());
+    }
+    let over = list.len().saturating_sub(items_max);
+    list.drain(..over);
+    over > 0
+}
+
+/// A text without what anchord injected and without secrets; of a very long one its beginning.
+fn clean(text: &str) -> String {
+    let read = text.get(..text.floor_char_boundary(CAPTURED_READ_BYTES_MAX)).unwrap_or(text);
+    scrub(&strip(read)).text.into_owned()
+}
+
+fn path(file: &str) -> String {
+    clip(&normalise(&one_line(&clean(file))), PATH_CHARS_MAX)
+}
+
+/// A command line by which its runs know each other: on one line, without a change of directory before it and the
+/// joining of its outputs after it, neither of which changes whether it passes.
+fn command_line(command: &str) -> String {
+    let line = one_line(&clean(command));
+    let mut rest = line.as_str();
+    while let Some((_, after)) = rest.strip_prefix("cd ").and_then(|inner| inner.split_once(" && "))
+    {
+        rest = after;
+    }
+    while let Some(before) = rest.strip_suffix(" 2>&1") {
+        rest = before;
+    }
+    clip(rest, CAPTURED_COMMAND_CHARS_MAX)
+}
+
+/// Whether the line's status may be that of what shows its output: `cargo test | tail` passes when the tests fail.
+fn is_piped(command: &str) -> bool {
+    command.contains(" | ") && !command.contains("pipefail")
+}
+
+/// Whether a command only looks at things, or says or moves something: nothing that a later session needs to know.
+fn only_looks(command: &str) -> bool {
+    const LOOKS: [&str; 25] = [
+        "ls", "cat", "cd", "pwd", "echo", "printf", "grep", "rg", "find", "head", "tail", "sed",
+        "awk", "wc", "which", "tree", "stat", "file", "date", "sleep", "ps", "true", "mkdir",
+        "touch", "jq",
+    ];
+    const GIT_LOOKS: [&str; 6] = ["status", "diff", "log", "show", "branch", "blame"];
+    let mut words = command.split(' ');
+    match words.next() {
+        Some("git") => words.next().is_some_and(|verb| GIT_LOOKS.contains(&verb)),
+        Some(program) => LOOKS.contains(&program),
+        None => true,
+    }
+}
+
+/// The first eight bytes of the command's SHA-256: the same on every machine and in every build.
+fn digest(command: &str) -> u64 {
+    let digest = Sha256::digest(command.as_bytes());
+    digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! What was injected leaves no trace in what is stored.
+
+use proptest::prelude::*;
+
+use super::{CLOSE, FRAME_CHARS, OPEN, frame, strip};
+
+#[test]
+fn what_is_around_a_block_stays() {
+    let text = format!("before\n{}after", frame("a record"));
+    assert_eq!(strip(&text), "before\nafter");
+    let quoted = format!("SessionStart hook additional context: {}and more", frame("a record"));
+    assert_eq!(strip(&quoted), "SessionStart hook additional context: \nand more");
+}
+
+#[test]
+fn a_cut_block_ends_with_the_text() {
+    let cut = format!("kept\n{OPEN}\nthe middle of a reco");
+    assert_eq!(strip(&cut), "kept\n");
+    assert_eq!(strip("a reco\n</anchord-memory>\nkept"), "a reco\nkept");
+}
+
+#[test]
+fn a_text_about_the_frame_is_not_one() {
+    let text = "the hook frames by <anchord-memory> and a note";
+    assert_eq!(strip(text), text);
+}
+
+#[test]
+fn the_frame_is_counted() {
+    assert_eq!(frame("x").len(), "x".len() + FRAME_CHARS);
+}
+
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just(OPEN.to_owned()),
+        Just(CLOSE.to_owned()),
+        Just("<anchord-memory ".to_owned()),
+        Just("\n".to_owned()),
+        "[a-z ]{0,12}",
+    ];
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn stripping_twice_is_stripping_once(text in pieces()) {
+        let once = strip(&text).into_owned();
+        prop_assert_eq!(strip(&once), once.as_str());
+        prop_assert!(!once.contains(OPEN) && !once.contains(CLOSE));
+    }
+
+    #[test]
+    fn replaying_what_was_injected_changes_nothing(own in "[a-z\n ]{0,40}", shown in pieces()) {
+        let own = format!("{own}\n");
+        let mut text = own.clone();
+        for _ in 0..100 {
+            text = strip(&format!("{text}{}", frame(&format!("{shown}{text}")))).into_owned();
+        }
+        prop_assert_eq!(text, own);
+    }
+}

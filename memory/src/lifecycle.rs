@@ -1,0 +1,108 @@
+//! What happens in an agent's conversation, in one closed set of events, and what may be answered.
+//!
+//! How a client names its events is known to that client's adapter alone; everything behind the adapters, live or
+//! read from a transcript, sees these values. Texts are as the client gave them: whoever keeps one clips it, and
+//! takes out secrets and what anchord itself had injected.
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A conversation began, or goes on after something that emptied the model's context.
+    SessionStarted {
+        /// Why it starts.
+        source: StartSource,
+    },
+    /// The person sent a prompt.
+    PromptSubmitted {
+        /// Its text.
+        prompt: String,
+    },
+    /// The agent used one of its tools.
+    ToolRan(ToolRun),
+    /// The client is about to replace its context by a summary.
+    CompactionBegins {
+        /// Messages in the context, where the client counts them.
+        messages: Option<u32>,
+    },
+    /// The client has replaced its context by a summary.
+    Compacted {
+        /// The summary, where the client gives it.
+        summary: Option<String>,
+        /// Messages in the context now, where the client counts them.
+        messages: Option<u32>,
+    },
+    /// The agent has answered and waits.
+    TurnEnded {
+        /// What it said last, where the client gives it.
+        last_message: Option<String>,
+    },
+    /// A subagent begins, under this conversation.
+    SubagentStarted(Subagent),
+    /// A subagent has ended.
+    SubagentEnded(Subagent),
+    /// The conversation is over, or its process ends.
+    SessionEnded,
+    /// The conversation's context was thrown away and it goes on empty under the same name.
+    Reset,
+}
+
+/// Why a conversation starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartSource {
+    /// It is new.
+    Startup,
+    /// An earlier one goes on.
+    Resume,
+    /// The person cleared the context; the client may name it anew.
+    Clear,
+    /// It begins as a copy of another.
+    Fork,
+    /// Its context was just compacted.
+    Compact,
+    /// Nothing happened: the client builds its system prompt again and wants the same bytes as before.
+    Rebuilt,
+}
+
+/// What one use of a tool did, as far as memory cares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolRun {
+    /// The tool's name in the client.
+    pub tool: String,
+    /// Files that it wrote, as the client names them.
+    pub edited: Vec<String>,
+    /// The shell command, if it was one.
+    pub command: Option<CommandRun>,
+}
+
+/// A shell command and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandRun {
+    /// The command line.
+    pub command: String,
+    /// Whether it succeeded.
+    pub passed: bool,
+}
+
+/// A subagent, as its client tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subagent {
+    /// Its id within the conversation; empty where the client gives none.
+    pub id: String,
+    /// Its type, `Explore`; empty where the client gives none.
+    pub agent_type: String,
+    /// What it said last, at its end.
+    pub last_message: Option<String>,
+}
+
+/// What the daemon has to say to an event. How it is said is the adapter's business, also that a client has no
+/// channel for it, in which case it is not said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing is printed.
+    #[default]
+    Nothing,
+    /// Reference for the model's context, framed.
+    Context(String),
+    /// What a compaction must keep.
+    Instructions(String),
+}

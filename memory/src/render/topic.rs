@@ -1,0 +1,242 @@
+//! A topic: as a load shows it, in full, and one of a list.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::append;
+use crate::fold::{clip, one_line};
+use crate::ids::RecordId;
+use crate::limits::{
+    ANSWER_CHARS_MAX, TITLE_CHARS_MAX, TOPIC_DECISIONS_SHOWN_MAX, TOPIC_HISTORY_LOADED_MAX,
+    TOPIC_HISTORY_SHOWN_MAX, TOPIC_LINE_CHARS_MAX,
+};
+use crate::memory::Memory;
+use crate::plan::BindOutcome;
+use crate::record::{Record, Standing};
+use crate::topic::{HistoryLine, MAIN, Topic, TopicDecision};
+
+/// How much of a topic is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// What a load has room for.
+    Loaded,
+    /// All that is in view.
+    All,
+}
+
+/// A topic that is read on its own: everything in view, active files that are `gone` marked. `id` is that of its record,
+/// if it has one. At most 9,000 characters.
+pub fn topic(id: Option<RecordId>, topic: &Topic, gone: &BTreeSet<String>) -> String {
+    let text = full(id, topic, gone, Detail::All) + "\n";
+    if text.chars().count() <= ANSWER_CHARS_MAX {
+        return text;
+    }
+    let rest = match id {
+        Some(id) => format!("\nCut. The rest: memory_get {{\"id\":\"{id}\"}}.\n"),
+        None => "\nCut.\n".to_owned(),
+    };
+    clip(&text, ANSWER_CHARS_MAX - rest.chars().count()) + &rest
+}
+
+/// `t5 cache: warmed at start` and, indented, the rest of it.
+pub(super) fn full(
+    id: Option<RecordId>,
+    topic: &Topic,
+    gone: &BTreeSet<String>,
+    detail: Detail,
+) -> String {
+    let mut status = topic.status.trim().lines();
+    let first = status.next().unwrap_or("(no status yet)");
+    let mut lines: Vec<String> = status.map(|line| format!("  {line}")).collect();
+    let line = |text: &str| match detail {
+        Detail::Loaded => clip(text, TOPIC_LINE_CHARS_MAX),
+        Detail::All => text.to_owned(),
+    };
+    // What is open matters more than what is settled.
+    let pending: Vec<&TopicDecision> = topic.pending().collect();
+    let open = last(&pending, TOPIC_DECISIONS_SHOWN_MAX);
+    lines.extend(open.iter().map(|it| format!("  open: {}", line(&it.question))));
+    let decided: Vec<&TopicDecision> =
+        topic.decisions.iter().filter(|it| it.decided.is_some()).collect();
+    let settled = last(&decided, TOPIC_DECISIONS_SHOWN_MAX - open.len());
+    lines.extend(settled.iter().map(|it| {
+        let answer = it.decided.as_deref().unwrap_or_default();
+        let told = line(&format!("{} -> {answer}", it.question));
+        format!("  decided: {told} ({})", it.time.date())
+    }));
+    let left_out = topic.decisions.len() - open.len() - settled.len();
+    if left_out > 0 {
+        lines.push(format!("  ({left_out} earlier decisions)"));
+    }
+    if !topic.files.is_empty() {
+        let file = |file: &String| {
+            let mark = if gone.contains(file) { " (gone)" } else { "" };
+            format!("{file}{mark}")
+        };
+        let files: Vec<String> = topic.files.iter().rev().map(file).collect();
+        lines.push(format!("  files: {}", files.join(", ")));
+    }
+    let told = without_repeats(&topic.history);
+    let shown = match detail {
+        Detail::Loaded => last(&told, TOPIC_HISTORY_LOADED_MAX),
+        Detail::All => last(&told, TOPIC_HISTORY_SHOWN_MAX),
+    };
+    if let [.., newest] = shown
+        // A history that only says the status says nothing.
+        && !(told.len() == 1 && topic.status.starts_with(newest.text.trim_end_matches('…')))
+    {
+        let earlier = told.len() - shown.len();
+        let earlier = if earlier == 0 { String::new() } else { format!(" ({earlier} earlier)") };
+        lines.push(format!("  history{earlier}:"));
+        lines.extend(shown.iter().map(|told| format!("  - {}", line(&history_line(told)))));
+    }
+    let id = id.map_or_else(String::new, |id| format!("{id} "));
+    let mut text = format!("{id}{}: {first}", topic.name);
+    for line in lines {
+        text.push('\n');
+        text.push_str(line.trim_end());
+    }
+    text
+}
+
+/// The record in one line: its name and the first line of its status.
+pub(super) fn head(record: &Record, topic: &Topic) -> String {
+    let status = topic.status.trim().lines().next().unwrap_or("(no status yet)");
+    format!("{} {}: {}", record.id, topic.name, one_line(status))
+}
+
+fn history_line(line: &HistoryLine) -> String {
+    let client = if line.client.is_empty() { String::new() } else { format!(" {}", line.client) };
+    format!("{}{client}: {}", line.time.date(), line.text)
+}
+
+/// What was told several times in a row stands once, as it was told last.
+fn without_repeats(history: &[HistoryLine]) -> Vec<&HistoryLine> {
+    let mut told: Vec<&HistoryLine> = Vec::with_capacity(history.len());
+    for line in history {
+        if told.last().is_some_and(|last| last.text == line.text) {
+            told.pop();
+        }
+        told.push(line);
+    }
+    told
+}
+
+fn last<T>(items: &[T], items_max: usize) -> &[T] {
+    items.get(items.len().saturating_sub(items_max)..).unwrap_or_default()
+}
+
+/// A live session, by the key of its thread.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BoundSession {
+    /// Its binding is looked up by this.
+    pub key: String,
+    /// Its client's own name.
+    pub client: String,
+    /// It is the one that asks.
+    pub own: bool,
+}
+
+/// The topics, the last written first, a line each: name, status, what is open, and the live sessions bound to it. A
+/// topic that live sessions are bound to without anything saved is named, too. At most 9,000 characters.
+pub fn topics(memory: &Memory, live: &[BoundSession]) -> String {
+    let mut bound: BTreeMap<&str, Vec<&BoundSession>> = BTreeMap::new();
+    for session in live {
+        if let Some(name) = memory.bound(&session.key) {
+            bound.entry(name).or_default().push(session);
+        }
+    }
+    let mut known: Vec<(&Record, &Topic)> =
+        memory.topics().map(|(record, topic)| (&**record, topic)).collect();
+    known.sort_by_key(|(record, _)| std::cmp::Reverse((record.updated.time, record.id)));
+    let mut lines: Vec<String> = known
+        .iter()
+        .map(|(record, topic)| {
+            let here = bound.remove(topic.name.as_str()).unwrap_or_default();
+            listed(record, topic, &here)
+        })
+        .collect();
+    for (name, sessions) in bound {
+        lines.push(format!("- {name}: nothing saved yet; {}", clients(&sessions)));
+    }
+    if lines.is_empty() {
+        return format!(
+            "No topics yet: memory_checkpoint with a topic begins one; without a name it is `{MAIN}`.\n"
+        );
+    }
+    let mut text = String::new();
+    let total = lines.len();
+    for (at, line) in lines.iter().enumerate() {
+        if text.chars().count() + line.chars().count() > ANSWER_CHARS_MAX - 100 {
+            append(
+                &mut text,
+                format_args!("truncated: {} more; memory_list has them\n", total - at),
+            );
+            break;
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+fn listed(record: &Record, topic: &Topic, here: &[&BoundSession]) -> String {
+    let mut line = format!("- {}", clip(&head(record, topic), TITLE_CHARS_MAX));
+    let open = topic.pending().count();
+    if open > 0 {
+        append(&mut line, format_args!(" [{open} open]"));
+    }
+    if record.standing == Standing::Archived {
+        line.push_str(" [archived]");
+    }
+    append(&mut line, format_args!(" ({})", record.updated.time.date()));
+    if !here.is_empty() {
+        append(&mut line, format_args!("; {}", clients(here)));
+    }
+    line
+}
+
+/// `here now: claude-code (you), codex`.
+fn clients(sessions: &[&BoundSession]) -> String {
+    let name = |session: &&BoundSession| {
+        let client = if session.client.is_empty() { "an agent" } else { &session.client };
+        let you = if session.own { " (you)" } else { "" };
+        format!("{}{you}", clip(&one_line(client), 40))
+    };
+    let names: Vec<String> = sessions.iter().map(name).collect();
+    format!("here now: {}", names.join(", "))
+}
+
+/// The reply to a binding.
+pub fn bind(memory: &Memory, outcome: &BindOutcome) -> String {
+    let BindOutcome { topic, before, .. } = outcome;
+    match (topic, before) {
+        (None, None) => "Not bound to a topic.\n".to_owned(),
+        (None, Some(before)) => format!("No longer bound to `{before}`.\n"),
+        (Some(name), _) => {
+            let again = if topic == before { "already " } else { "" };
+            let mut text = format!("This session is {again}bound to `{name}`");
+            let newest = memory.topic(name).and_then(|record| Some((record, record.topic()?)));
+            match newest {
+                Some((record, topic)) => {
+                    let head = clip(&head(record, topic), TITLE_CHARS_MAX);
+                    append(&mut text, format_args!(": {head}\n"));
+                }
+                None => text.push_str("; nothing is saved under it yet.\n"),
+            }
+            text
+        }
+    }
+}
+
+/// As [`full`] shows it in a load where nothing is known of files.
+pub(super) fn loaded(record: &Record, topic: &Topic) -> String {
+    full(Some(record.id), topic, &BTreeSet::new(), Detail::Loaded)
+}
+
+/// As [`full`] shows it on its own where nothing is known of files.
+pub(super) fn whole(record: &Record, topic: &Topic) -> String {
+    full(Some(record.id), topic, &BTreeSet::new(), Detail::All)
+}
+
+#[cfg(test)]
+mod tests;
