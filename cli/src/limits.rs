@@ -15,8 +15,12 @@ pub(crate) const POLL_MILLISECONDS: u64 = 20;
 /// A file to import is read up to here.
 pub(crate) const IMPORT_BYTES_MAX: u64 = 64 << 20;
 
-/// An instruction file (`CLAUDE.md`) is read up to here.
-pub(crate) const INSTRUCTIONS_BYTES_MAX: u64 = 4 << 20;
+/// An instruction file (`CLAUDE.md`) or an agent's configuration is read up to here. Claude Code keeps the
+/// history of all projects in one file.
+pub(crate) const EDITED_BYTES_MAX: u64 = 64 << 20;
+
+/// An agent's own command for its configuration has ended by then.
+pub(crate) const OWN_COMMAND_SECONDS_MAX: u64 = 30;
 
 /// An agent of the demo or of torture waits so long for an answer. A shim looks for a daemon for ten
 /// seconds before it says that there is none.
@@ -42,3 +46,24 @@ pub(crate) const TORTURE_WRITE_MILLISECONDS_MAX: u64 = 20;
 
 /// Lines of the retrieval log asked for at once.
 pub(crate) const LOG_PAGE_LINES_MAX: u32 = 2_000;
+
+/// Less room than this on the disk of the data is a problem.
+pub(crate) const DOCTOR_FREE_BYTES_MIN: u64 = 200 << 20;
+
+/// The newest log is read from so far before its end.
+pub(crate) const DOCTOR_LOG_BYTES_MAX: usize = 256 << 10;
+
+/// Errors shown from it.
+pub(crate) const DOCTOR_LOG_LINES_MAX: usize = 3;
+
+/// A line of a client's transcript is read up to here; a longer one is passed over.
+pub(crate) const TRANSCRIPT_LINE_BYTES_MAX: u64 = 16 << 20;
+
+/// Where a session worked stands within so many lines of its transcript.
+pub(crate) const TRANSCRIPT_PEEK_LINES_MAX: u32 = 50;
+
+/// A transcript that was written to since then may be of a session that goes on.
+pub(crate) const TRANSCRIPT_REST_SECONDS_MIN: u64 = 300;
+
+/// Past sessions handed to the daemon at once.
+pub(crate) const PAST_SESSIONS_BATCH_MAX: usize = 200;

@@ -1,10 +1,12 @@
 //! `anchord`: parses, calls, maps errors to exit codes.
 
 mod agent;
+mod agents;
 mod client;
 mod commands;
 mod confirm;
 mod directive;
+mod edit;
 mod exit;
 mod limits;
 mod scratch;
@@ -12,6 +14,7 @@ mod show;
 mod table;
 mod tally;
 mod tool;
+mod transcripts;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -177,3 +177,10 @@ pub const UNKNOWN_NAMES_MAX: usize = 256;
 /// Processes above a hook, shells not counted, that may be the agent's: a launcher may be between. Few, since an agent
 /// that another one started has that one above it.
 pub const HOOK_ANCESTORS_MAX: usize = 2;
+
+/// Characters of a client's name for a conversation that name its session.
+pub const HOOK_SESSION_CHARS_MAX: usize = 120;
+
+/// What hooks told of a conversation is staged at the end of a turn, or when nothing was heard for so long: a turn may
+/// last an hour, and a client that is killed ends none.
+pub const NOTED_STAGED_AFTER: Duration = Duration::from_secs(5);

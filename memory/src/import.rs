@@ -4,9 +4,11 @@
 //! holds merges with itself. What cannot be used is named, not dropped in silence.
 
 mod compactor;
+mod sessions;
 mod zipmem;
 
 pub use compactor::{COMPACTOR, Compactor, is_compactor, parse_compactor, plan_import_compactor};
+pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
 pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
 
 use crate::change::{Change, Counts, Notice, NoticeCause};

@@ -214,9 +214,17 @@ pub const PROMPT_RECORD_CHARS_MAX: usize = 320;
 pub const COMPACTION_CHARS_MAX: usize = 1_500;
 /// What comes back after a compaction, with its frame.
 pub const RESTORED_CHARS_MAX: usize = 4_000;
+/// The topic in that.
+pub const RESTORED_TOPIC_CHARS_MAX: usize = 1_500;
 /// What a subagent is given at its start, with its frame.
 pub const SUBAGENT_CHARS_MAX: usize = 1_500;
 /// Clauses of a prompt for which memory is searched.
 pub const ABOUT_CLAUSES_MAX: usize = 6;
 /// A clause with fewer words asks for nothing.
 pub const ABOUT_WORDS_MIN: usize = 3;
+
+/// Types of subagents that can be named as given nothing.
+pub const SUBAGENT_TYPES_MAX: usize = 50;
+
+/// Characters of the name of one.
+pub const SUBAGENT_TYPE_CHARS_MAX: usize = 100;

@@ -61,6 +61,15 @@ impl Staged {
             && !self.topics.iter().any(TopicPart::is_work))
     }
 
+    /// Whether nothing was staged but lines for the history of topics, what hooks note of a conversation's course.
+    pub(crate) fn has_history_alone(&self) -> bool {
+        let line = |part: &TopicPart| {
+            part.status.is_none() && part.decisions.is_empty() && part.files.is_empty()
+        };
+        let others = Counts { topics: 0, ..self.counts() };
+        self.summary.is_none() && others == Counts::default() && self.topics.iter().all(line)
+    }
+
     /// How many there are of each kind.
     pub fn counts(&self) -> Counts {
         let titles: BTreeSet<_> = self.blueprints.iter().map(Blueprint::key).collect();

@@ -1,5 +1,7 @@
 //! `anchord import`: another system's memory, planned first, then brought over. The original is only read.
 
+mod sessions;
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,19 +19,24 @@ use crate::limits::IMPORT_BYTES_MAX;
 use crate::show;
 use crate::table::{Align, Table};
 
-/// Bring a .zipmem folder's memory over, its state and its staged work, or the compactor's state.json
+/// Bring past sessions over, a .zipmem folder's memory, or the compactor's state.json
 ///
-/// Shows the plan and, on a terminal, asks. The same folder again changes nothing; the original is
-/// never touched.
+/// Of a folder its state and its staged work. Shows the plan and, on a terminal, asks. The same again changes
+/// nothing; the original is never touched.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "Examples:
+  anchord import sessions --dry-run
   anchord import .zipmem --dry-run
   anchord import .zipmem
   anchord import ~/old/.zipmem --project ~/src/parser --yes
   anchord import ~/.compactor/state.json")]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
     /// A .zipmem folder, or a state.json of zipmem or the compactor
-    path: PathBuf,
+    #[arg(required = true)]
+    path: Option<PathBuf>,
     #[command(flatten)]
     project: ProjectArg,
     /// Show the plan and change nothing
@@ -43,8 +50,22 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// What is found without being named.
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Sessions(sessions::Args),
+}
+
+/// Brings over past sessions that worked in this directory, or all, without asking again.
+pub(super) fn past_sessions(project: Option<PathBuf>, out: &mut dyn Write) -> Result<(), Error> {
+    sessions::Args::agreed(project).run(out)
+}
+
 impl Args {
-    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+    pub(super) fn run(mut self, out: &mut dyn Write) -> Result<(), Error> {
+        if let Some(What::Sessions(args)) = self.what.take() {
+            return args.run(out);
+        }
         let mut params = self.read()?;
         let mut client = Client::started(&InstanceDir::locate()?)?;
         let plan: ImportReply = client.post(api::IMPORT, &params)?;
@@ -75,17 +96,18 @@ impl Args {
 
     /// The daemon is handed texts, never a path to open.
     fn read(&self) -> Result<ImportParams, Error> {
-        let (state, session) = if self.path.is_dir() {
-            (self.path.join("state.json"), Some(self.path.join("session.json")))
+        let named = self.path.as_ref().ok_or_else(|| Error::usage("no path was named"))?;
+        let (state, session) = if named.is_dir() {
+            (named.join("state.json"), Some(named.join("session.json")))
         } else {
-            (self.path.clone(), None)
+            (named.clone(), None)
         };
         let state_text = text_of(&state)?.ok_or_else(|| {
             Error::usage(format!("{} does not exist", state.display()))
                 .with_action("Name a folder that holds a state.json, or that file.")
         })?;
         let session = session.map(|path| text_of(&path)).transpose()?.flatten();
-        let path = std::path::absolute(&self.path).context("cannot find the working directory")?;
+        let path = std::path::absolute(named).context("cannot find the working directory")?;
         Ok(ImportParams {
             project: self.project.resolve()?,
             source: if import::is_compactor(&state_text) {

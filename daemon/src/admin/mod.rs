@@ -3,6 +3,7 @@
 mod journal;
 mod projects;
 mod purge;
+mod sessions;
 mod status;
 mod tool;
 mod transfer;
@@ -10,6 +11,7 @@ mod transfer;
 pub(crate) use journal::{journal, rebuild, verify};
 pub(crate) use projects::{delete_project, forget_project, link_directory};
 pub(crate) use purge::{purge, scan_secrets};
+pub(crate) use sessions::past_sessions;
 pub(crate) use status::{project, projects, status};
 pub(crate) use tool::{call_tool, retrievals};
 pub(crate) use transfer::{export_document, import_memory, load};

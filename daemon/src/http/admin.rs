@@ -11,8 +11,8 @@ use axum::{Json, Router};
 
 use super::api::{
     self, DeleteParams, ErrorCode, ErrorReply, ExportFormat, ExportQuery, ForgetParams,
-    ImportParams, JournalQuery, LinkParams, LogQuery, ProjectParams, ProjectQuery, PurgeParams,
-    ToolParams,
+    ImportParams, JournalQuery, LinkParams, LogQuery, PastSessionsParams, ProjectParams,
+    ProjectQuery, PurgeParams, ToolParams,
 };
 use crate::admin;
 use crate::daemon::Daemon;
@@ -36,6 +36,7 @@ pub(super) fn router(daemon: Arc<Daemon>) -> Router {
         .route(api::JOURNAL_REBUILD, post(rebuild))
         .route(api::EXPORT, get(export))
         .route(api::IMPORT, post(import))
+        .route(api::SESSIONS, post(sessions))
         .route(api::PURGE, post(purge))
         .route(api::SECRETS, get(secrets))
         .route(api::TOOL, post(tool))
@@ -140,6 +141,13 @@ async fn import(
     Told(params): Told<ImportParams>,
 ) -> Reply<api::ImportReply> {
     admin::import_memory(&daemon, params).await.map(Json)
+}
+
+async fn sessions(
+    State(daemon): Shared,
+    Told(params): Told<PastSessionsParams>,
+) -> Reply<api::PastSessionsReply> {
+    admin::past_sessions(&daemon, params).await.map(Json)
 }
 
 async fn purge(State(daemon): Shared, Told(params): Told<PurgeParams>) -> Reply<api::PurgeReply> {

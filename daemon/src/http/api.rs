@@ -7,12 +7,17 @@
 
 mod hooks;
 mod purge;
+mod sessions;
 mod tool;
 
 use serde::{Deserialize, Serialize};
 
 pub use hooks::{HookEventsStatus, HookFailureStatus, HooksStatus};
 pub use purge::{PurgeParams, PurgeReply, PurgedStatus, SecretEntry, SecretRecord, SecretsReply};
+pub use sessions::{
+    PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
+    PastSessionsReply,
+};
 pub use tool::{LogQuery, Retrieval, ToolParams, ToolReply};
 
 /// `GET`: [`StatusReply`].
@@ -39,6 +44,8 @@ pub const JOURNAL_REBUILD: &str = "/v1/journal/rebuild";
 pub const EXPORT: &str = "/v1/export";
 /// `POST` [`ImportParams`]: [`ImportReply`].
 pub const IMPORT: &str = "/v1/import";
+/// `POST` [`PastSessionsParams`]: [`PastSessionsReply`].
+pub const SESSIONS: &str = "/v1/sessions";
 /// `POST` [`PurgeParams`]: [`PurgeReply`]; content goes off the disk for good.
 pub const PURGE: &str = "/v1/purge";
 /// `GET` with [`ProjectQuery`]: [`SecretsReply`].

@@ -22,9 +22,12 @@ impl Session {
     pub(crate) fn reader(&self, daemon: &Daemon) -> Reader {
         let reader = Reader::session(self.id.clone());
         let Some(project) = self.project() else { return reader };
-        // What an earlier process of this conversation left; its first write takes that over.
-        let earlier = self.predecessors(&daemon.registry.snapshot(), project.id);
-        reader.inheriting(earlier.iter().map(|record| record.session.clone()))
+        // What an earlier process of this conversation left; its first write takes that over, unless it has ended.
+        let registry = daemon.registry.snapshot();
+        let earlier = self.predecessors(&registry, project.id);
+        reader
+            .inheriting(earlier.iter().map(|record| record.session.clone()))
+            .inheriting(self.ended_before(&registry, project.id))
     }
 
     /// What this conversation has staged and not saved, in words; also what an earlier process of it

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::lifecycle::Event;
 use crate::testing::{anchor, apply, blueprint, lesson, lessons, origin, save};
 use crate::{
-    Memory, Reader, Save, Seq, TopicPart, find, import, plan_bind, plan_checkpoint, plan_notes,
-    plan_save, plan_update,
+    Memory, Reader, Save, Seq, TopicPart, find, import, plan_bind, plan_capture, plan_checkpoint,
+    plan_keep, plan_notes, plan_save, plan_update,
 };
 
 const VALUE: &str = "the planted value";
@@ -288,4 +289,70 @@ fn a_topic_goes_with_its_name() {
 fn what_is_not_there_is_told() {
     let (_, purge) = purged(&written(), &["n77"], None);
     assert_eq!(purge.missing().map(|id| id.to_string()).collect::<Vec<_>>(), ["n77"]);
+}
+
+#[test]
+fn what_another_session_staged_under_the_same_key_stays() {
+    let fact = |content: &str| NewNote {
+        key: Some("port".to_owned()),
+        content: content.to_owned(),
+        ..NewNote::default()
+    };
+    let mut memory = Memory::default();
+    let mut journal = Journal::new();
+    let mut write = |memory: &mut Memory, changes: Vec<Change>| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, None));
+    };
+    let plan = plan_notes(&memory, &origin("one", 1), vec![Ok(fact("the secret port"))]).unwrap();
+    write(&mut memory, plan.changes);
+    for (session, content) in [("two", "another port"), ("three", "it is the secret port")] {
+        let part = Staged { notes: vec![fact(content)], ..Staged::default() };
+        let plan = plan_checkpoint(&memory, &origin(session, 2), part).unwrap();
+        write(&mut memory, plan.changes);
+    }
+    let (after, purge) = purged(&journal, &["n1"], None);
+    assert_eq!(purge.staged(), 1);
+    let memory = replayed(&after);
+    let staged =
+        |session: &str| memory.staged_by(&crate::SessionId::new(session)).unwrap().notes.len();
+    assert_eq!((staged("two"), staged("three")), (1, 0));
+}
+
+#[test]
+fn what_was_noted_of_a_session_goes_with_its_row() {
+    let events = [
+        Event::PromptSubmitted { prompt: format!("what of {VALUE}") },
+        Event::TurnEnded { last_message: Some(format!("it is {VALUE}")) },
+    ];
+    let (mut memory, mut journal) = (Memory::default(), Journal::new());
+    let mut write = |changes: Vec<Change>, memory: &mut Memory| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, None));
+    };
+    for session in ["gone", "live"] {
+        for event in &events {
+            let mut noted = Captured::of("codex:1");
+            noted.saw(event, Timestamp(5));
+            let plan = plan_capture(&memory, &origin(session, 1), noted).unwrap();
+            write(plan.changes, &mut memory);
+        }
+    }
+    let by = origin("gone", 2);
+    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended).unwrap();
+    write(plan.changes, &mut memory);
+    assert!(memory.records().next().unwrap().is_captured());
+
+    let (after, purge) = purged(&journal, &["s1"], None);
+    let text = serde_json::to_string(&after).unwrap();
+    assert!(!text.contains(VALUE) && !text.contains("captured"), "{text}");
+    assert_eq!(purge.staged(), 4, "also where another session noted the same");
+    // Its transcript does not bring it back.
+    let mut captured = Captured::of("codex:1");
+    for event in &events {
+        captured.saw(event, Timestamp(5));
+    }
+    let past = import::PastSession { client: "codex".to_owned(), captured };
+    let plan = import::plan_import_sessions(&replayed(&after), &[past], Timestamp(9));
+    assert_eq!((plan.outcome.added, plan.outcome.known), (0, 1));
 }

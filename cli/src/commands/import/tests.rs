@@ -6,7 +6,7 @@ use super::*;
 
 fn args(path: PathBuf, project: &Path) -> Args {
     let project = ProjectArg { project: Some(project.to_str().unwrap().to_owned()) };
-    Args { path, project, dry_run: false, yes: false, json: false }
+    Args { what: None, path: Some(path), project, dry_run: false, yes: false, json: false }
 }
 
 #[test]

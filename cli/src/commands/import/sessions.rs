@@ -1,0 +1,304 @@
+//! `anchord import sessions`: what past sessions did, from the transcripts that their clients keep.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anchord_daemon::http::api::{
+    self, PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
+    PastSessionsReply,
+};
+use anchord_proto::instance::InstanceDir;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::client::Client;
+use crate::commands::{home, print_json};
+use crate::confirm::{can_ask, confirmed};
+use crate::exit::Error;
+use crate::limits::{PAST_SESSIONS_BATCH_MAX, TRANSCRIPT_REST_SECONDS_MIN};
+use crate::show;
+use crate::table::{Align, Table};
+use crate::transcripts::{self, Places, Transcript};
+
+/// Directories without a project that are named.
+const NAMED_MAX: usize = 10;
+
+/// Bring over what past sessions of Claude Code and Codex did, a row each
+///
+/// Reads the transcripts that they keep on disk: the first prompt, files edited, commands that failed and
+/// then passed, the last message; secrets are taken out. Each goes to the project that it worked in. The
+/// same again changes nothing; the transcripts are only read.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord import sessions --dry-run
+  anchord import sessions --project ~/src/parser --yes")]
+pub(super) struct Args {
+    /// Only sessions that worked in this directory or beneath it
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// Show the plan and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Print JSON: the plan with --dry-run, the outcome otherwise
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was read, before the daemon saw it.
+#[derive(Debug, Default)]
+struct Found {
+    sessions: Vec<PastSessionParams>,
+    tally: Tally,
+}
+
+/// What became of the transcripts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+struct Tally {
+    /// Transcripts looked at.
+    transcripts: u64,
+    /// Of sessions that may still go on.
+    going_on: u64,
+    /// In which nobody asked for anything and nothing was written.
+    empty: u64,
+    /// That could not be opened or read.
+    unreadable: u64,
+    /// Lines that are no JSON, or too long.
+    unread_lines: u64,
+}
+
+/// The plan or the outcome, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    applied: bool,
+    #[serde(flatten)]
+    tally: &'a Tally,
+    #[serde(flatten)]
+    reply: &'a PastSessionsReply,
+}
+
+impl Args {
+    /// As somebody asks for it who has been asked already.
+    pub(super) fn agreed(project: Option<PathBuf>) -> Self {
+        Self { project, dry_run: false, yes: true, json: false }
+    }
+
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let home = home().ok_or_else(|| Error::failed("HOME is not set"))?;
+        let within =
+            match &self.project {
+                Some(directory) => Some(directory.canonicalize().map_err(|reason| {
+                    Error::usage(format!("{}: {reason}", directory.display()))
+                })?),
+                None => None,
+            };
+        if transcripts::count(&home, within.as_deref()) == 0 {
+            // No daemon is started for nothing.
+            let (tally, nothing) = (Tally::default(), PastSessionsReply::default());
+            if !self.json {
+                show_plan(out, &nothing, &tally, &home)?;
+            }
+            return self.report(out, false, &tally, &nothing);
+        }
+        let transcripts = Places::of(&home).transcripts();
+        let found = read(&transcripts, within.as_deref(), SystemTime::now());
+        let mut client = Client::started(&InstanceDir::locate()?)?;
+        let plan = hand_over(&mut client, &found.sessions, true)?;
+        let new: u64 = plan.projects.iter().map(|project| u64::from(project.added)).sum();
+        if !self.json {
+            show_plan(out, &plan, &found.tally, &home)?;
+            out.flush()?;
+        }
+        if self.dry_run || new == 0 {
+            return self.report(out, false, &found.tally, &plan);
+        }
+        if can_ask() && !confirmed("Bring these over?", self.yes)? {
+            return Ok(writeln!(out, "nothing was imported")?);
+        }
+        let done = hand_over(&mut client, &found.sessions, false)?;
+        let rows: u64 = done.projects.iter().map(|project| u64::from(project.added)).sum();
+        if !self.json {
+            let projects = done.projects.iter().filter(|project| project.added > 0).count() as u64;
+            let (rows, projects) = (show::count(rows, "session"), show::count(projects, "project"));
+            writeln!(out, "imported {rows} into {projects}; the transcripts were not touched")?;
+        }
+        self.report(out, true, &found.tally, &done)
+    }
+
+    fn report(
+        &self,
+        out: &mut dyn Write,
+        applied: bool,
+        tally: &Tally,
+        reply: &PastSessionsReply,
+    ) -> Result<(), Error> {
+        if self.json { print_json(out, &Report { applied, tally, reply }) } else { Ok(()) }
+    }
+}
+
+/// Reads transcripts, with a bar where somebody looks.
+fn read(transcripts: &[Transcript], within: Option<&Path>, now: SystemTime) -> Found {
+    let bar = bar(transcripts.iter().map(|transcript| transcript.bytes).sum());
+    let mut found = Found::default();
+    for transcript in transcripts {
+        found.take(transcript, within, now);
+        bar.inc(transcript.bytes);
+    }
+    bar.finish_and_clear();
+    found
+}
+
+fn bar(bytes: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {eta} left");
+    ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+impl Found {
+    fn take(&mut self, transcript: &Transcript, within: Option<&Path>, now: SystemTime) {
+        if !transcript.is_within(within) {
+            return;
+        }
+        self.tally.transcripts += 1;
+        let rest = now.duration_since(transcript.modified).unwrap_or_default();
+        if rest < Duration::from_secs(TRANSCRIPT_REST_SECONDS_MIN) {
+            self.tally.going_on += 1;
+            return;
+        }
+        let Ok(past) = transcript.read() else {
+            self.tally.unreadable += 1;
+            return;
+        };
+        self.tally.unread_lines += past.unread;
+        match past.cwd.filter(|_| past.captured.leaves_row()) {
+            Some(cwd) => self.sessions.push(PastSessionParams {
+                client: transcript.client.name().to_owned(),
+                cwd,
+                captured: past.captured,
+            }),
+            None => self.tally.empty += 1,
+        }
+    }
+}
+
+/// Asks the daemon, a few hundred sessions at once, and adds its replies up.
+fn hand_over(
+    client: &mut Client,
+    sessions: &[PastSessionParams],
+    dry_run: bool,
+) -> Result<PastSessionsReply, Error> {
+    let mut all = Sum::default();
+    for batch in sessions.chunks(PAST_SESSIONS_BATCH_MAX) {
+        let params = PastSessionsParams { sessions: batch.to_vec(), dry_run };
+        all.add(client.post(api::SESSIONS, &params)?);
+    }
+    Ok(all.total())
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    projects: BTreeMap<String, PastSessionsProject>,
+    left_out: BTreeMap<String, PastSessionsLeftOut>,
+    remarks: Vec<String>,
+}
+
+impl Sum {
+    fn add(&mut self, reply: PastSessionsReply) {
+        for project in reply.projects {
+            match self.projects.get_mut(&project.root) {
+                Some(sum) => {
+                    sum.added += project.added;
+                    sum.known += project.known;
+                    sum.empty += project.empty;
+                }
+                None => {
+                    self.projects.insert(project.root.clone(), project);
+                }
+            }
+        }
+        for left_out in reply.left_out {
+            match self.left_out.get_mut(&left_out.cwd) {
+                Some(sum) => sum.sessions += left_out.sessions,
+                None => {
+                    self.left_out.insert(left_out.cwd.clone(), left_out);
+                }
+            }
+        }
+        for remark in reply.remarks {
+            if !self.remarks.contains(&remark) {
+                self.remarks.push(remark);
+            }
+        }
+    }
+
+    fn total(self) -> PastSessionsReply {
+        PastSessionsReply {
+            projects: self.projects.into_values().collect(),
+            left_out: self.left_out.into_values().collect(),
+            remarks: self.remarks,
+        }
+    }
+}
+
+fn show_plan(
+    out: &mut dyn Write,
+    plan: &PastSessionsReply,
+    tally: &Tally,
+    home: &Path,
+) -> Result<(), Error> {
+    if tally.transcripts == 0 {
+        return Ok(writeln!(out, "no transcripts of Claude Code or Codex were found")?);
+    }
+    writeln!(out, "{} read", show::count(tally.transcripts, "transcript"))?;
+    if !plan.projects.is_empty() {
+        let columns = [("project", Align::Left), ("sessions", Align::Right), ("new", Align::Right)];
+        let mut table = Table::new(&columns);
+        for project in &plan.projects {
+            let sessions = project.added + project.known + project.empty;
+            let root = show::path(&project.root, Some(home));
+            table.row([root, sessions.to_string(), project.added.to_string()]);
+        }
+        table.print(out)?;
+    }
+    for left_out in plan.left_out.iter().take(NAMED_MAX) {
+        let sessions = show::count(left_out.sessions.into(), "session");
+        let cwd = show::path(&left_out.cwd, Some(home));
+        writeln!(out, "  left out: {sessions} of {cwd}, which {}", show::plain(&left_out.why))?;
+    }
+    let unnamed = plan.left_out.get(NAMED_MAX..).unwrap_or_default();
+    if !unnamed.is_empty() {
+        let sessions = unnamed.iter().map(|left_out| u64::from(left_out.sessions)).sum();
+        let directories = unnamed.len();
+        let sessions = show::count(sessions, "session");
+        writeln!(
+            out,
+            "  left out: {sessions} of {directories} more directories; --json names them"
+        )?;
+    }
+    for (number, what) in [
+        (tally.going_on, "written to just now, maybe still going on: left out"),
+        (tally.empty, "without a prompt or an edit: left out"),
+        (tally.unreadable, "that could not be read"),
+    ] {
+        if number > 0 {
+            writeln!(out, "  {} {what}", show::count(number, "transcript"))?;
+        }
+    }
+    if tally.unread_lines > 0 {
+        let lines = show::count(tally.unread_lines, "line");
+        writeln!(out, "  {lines} passed over: no JSON, or too long")?;
+    }
+    for remark in &plan.remarks {
+        writeln!(out, "  {}", show::plain(remark))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Claude Code: `~/.claude/projects/<directory>/<session id>.jsonl`, a line for each message and much besides.
+//!
+//! A tool's use and its result stand on lines of their own and are joined by the use's id. What the client itself put
+//! into the conversation (reminders, summaries, the echo of its own commands) is marked or begins with a tag.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
+use serde_json::Value;
+
+use super::Reader;
+
+pub(super) struct Transcript {
+    session: Option<String>,
+    cwd: Option<String>,
+    /// Uses of tools that have no result yet.
+    uses: HashMap<String, (String, Value)>,
+}
+
+impl Transcript {
+    pub(super) fn new(path: &Path) -> Self {
+        let session = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
+        Self { session, cwd: None, uses: HashMap::new() }
+    }
+
+    fn of_agent(&mut self, content: &Value) -> Vec<Event> {
+        let mut events = Vec::new();
+        for block in content.as_array().into_iter().flatten() {
+            match text(block, "type") {
+                "text" => {
+                    let said = text(block, "text").to_owned();
+                    events.push(Event::TurnEnded { last_message: Some(said) });
+                }
+                "tool_use" => {
+                    let name = text(block, "name").to_owned();
+                    let input = block.get("input").cloned().unwrap_or_default();
+                    self.uses.insert(text(block, "id").to_owned(), (name, input));
+                }
+                _ => {}
+            }
+        }
+        events
+    }
+
+    fn of_person(&mut self, content: &Value) -> Vec<Event> {
+        if let Some(prompt) = content.as_str() {
+            return prompted(prompt).into_iter().collect();
+        }
+        let mut events = Vec::new();
+        for block in content.as_array().into_iter().flatten() {
+            match text(block, "type") {
+                "text" => events.extend(prompted(text(block, "text"))),
+                "tool_result" => {
+                    if let Some((name, input)) = self.uses.remove(text(block, "tool_use_id")) {
+                        events.push(Event::ToolRan(ran(name, &input, block)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        events
+    }
+}
+
+impl Reader for Transcript {
+    fn read(&mut self, line: &Value) -> Vec<Event> {
+        if self.cwd.is_none() {
+            self.cwd = line.get("cwd").and_then(Value::as_str).map(str::to_owned);
+        }
+        let marked = |name: &str| line.get(name) == Some(&Value::Bool(true));
+        let not_said = ["isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage"]
+            .into_iter()
+            .any(marked);
+        let Some(content) = line.pointer("/message/content").filter(|_| !not_said) else {
+            return Vec::new();
+        };
+        match text(line, "type") {
+            "assistant" => self.of_agent(content),
+            "user" => self.of_person(content),
+            _ => Vec::new(),
+        }
+    }
+
+    fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    fn cwd(&self) -> Option<&str> {
+        self.cwd.as_deref()
+    }
+
+    fn is_subagent(&self) -> bool {
+        false
+    }
+}
+
+/// What a person wrote; nothing for the client's own texts in a person's place.
+fn prompted(text: &str) -> Option<Event> {
+    const OWN: [&str; 7] = [
+        "<command-",
+        "<local-command-",
+        "<system-reminder>",
+        "<bash-",
+        "<task-notification>",
+        "Caveat: The messages below",
+        "[Request interrupted",
+    ];
+    let own = OWN.iter().any(|own| text.trim_start().starts_with(own));
+    (!own && !text.trim().is_empty()).then(|| Event::PromptSubmitted { prompt: text.to_owned() })
+}
+
+fn ran(tool: String, input: &Value, result: &Value) -> ToolRun {
+    let failed = result.get("is_error") == Some(&Value::Bool(true));
+    let mut run = ToolRun { tool, ..ToolRun::default() };
+    match run.tool.as_str() {
+        "Edit" | "Write" | "MultiEdit" | "NotebookEdit" if !failed => {
+            let file = ["file_path", "notebook_path"].map(|name| text(input, name));
+            run.edited =
+                file.into_iter().filter(|file| !file.is_empty()).map(str::to_owned).collect();
+        }
+        "Bash" => {
+            // How a command ends that runs on is not known yet; one that was refused did not run.
+            let in_background = input.get("run_in_background") == Some(&Value::Bool(true));
+            let exited = said(result).contains("Exit code");
+            if !in_background && (!failed || exited) {
+                let command = text(input, "command").to_owned();
+                run.command = Some(CommandRun { command, passed: !failed });
+            }
+        }
+        _ => {}
+    }
+    run
+}
+
+/// The text of a tool's result.
+fn said(result: &Value) -> String {
+    match result.get("content") {
+        Some(Value::String(said)) => said.clone(),
+        Some(Value::Array(blocks)) => blocks.iter().map(|block| text(block, "text")).collect(),
+        _ => String::new(),
+    }
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}

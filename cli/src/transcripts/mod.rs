@@ -1,0 +1,216 @@
+//! Transcripts that clients keep on disk, read as the events that their hooks would have told.
+//!
+//! One file for each client maps its lines to events; everything else is the same for all. Files are streamed, a line at
+//! a time; one that is too long or cannot be read is counted and passed over. Nothing is written. A client may change
+//! its form at any time: what a reader does not know it leaves alone.
+
+mod claude_code;
+mod codex;
+mod lines;
+
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anchord_memory::lifecycle::Event;
+use anchord_memory::{Captured, Timestamp};
+use lines::Lines;
+use serde_json::Value;
+
+use crate::limits::TRANSCRIPT_PEEK_LINES_MAX;
+
+/// A client whose transcripts are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Client {
+    ClaudeCode,
+    Codex,
+}
+
+impl Client {
+    /// As its hooks and rows name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+        }
+    }
+
+    fn reader(self, path: &Path) -> Box<dyn Reader> {
+        match self {
+            Self::ClaudeCode => Box::new(claude_code::Transcript::new(path)),
+            Self::Codex => Box::new(codex::Transcript::default()),
+        }
+    }
+}
+
+/// Makes events of one transcript's lines.
+trait Reader {
+    /// What a line says, in order.
+    fn read(&mut self, line: &Value) -> Vec<Event>;
+    /// The conversation's id, once it is known.
+    fn session(&self) -> Option<&str>;
+    /// Where it worked, once that is known.
+    fn cwd(&self) -> Option<&str>;
+    /// Whether it is a subagent's, which is part of another.
+    fn is_subagent(&self) -> bool;
+}
+
+/// A transcript on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Transcript {
+    pub(crate) client: Client,
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    pub(crate) modified: SystemTime,
+}
+
+/// What was read of one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Past {
+    /// Where it worked; absent when the transcript does not say, or is no conversation of its own.
+    pub(crate) cwd: Option<String>,
+    pub(crate) captured: Captured,
+    /// Lines that could not be read.
+    pub(crate) unread: u64,
+}
+
+/// The directories that clients keep transcripts in: where they are told to, and beneath a home.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    claude_code: Vec<PathBuf>,
+    codex: Vec<PathBuf>,
+}
+
+impl Places {
+    pub(crate) fn of(home: &Path) -> Self {
+        let told = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        Self::told(home, told("CLAUDE_CONFIG_DIR"), told("CODEX_HOME"))
+    }
+
+    fn told(home: &Path, claude_code: Option<PathBuf>, codex: Option<PathBuf>) -> Self {
+        let both = |told: Option<PathBuf>, usual: &str| {
+            let mut places: Vec<PathBuf> =
+                told.into_iter().filter(|told| told.is_absolute()).collect();
+            let usual = home.join(usual);
+            if !places.contains(&usual) {
+                places.push(usual);
+            }
+            places
+        };
+        Self { claude_code: both(claude_code, ".claude"), codex: both(codex, ".codex") }
+    }
+
+    /// All transcripts but those of subagents, by client and path.
+    pub(crate) fn transcripts(&self) -> Vec<Transcript> {
+        let mut found = Vec::new();
+        for place in &self.claude_code {
+            for project in entries(&place.join("projects")) {
+                let of_sessions = |name: &str| !name.starts_with("agent-");
+                found.extend(files(&project, Client::ClaudeCode, of_sessions));
+            }
+        }
+        for place in &self.codex {
+            // By year, month and day.
+            let mut directories = vec![place.join("sessions")];
+            for _ in 0..3 {
+                directories = directories.iter().flat_map(|directory| entries(directory)).collect();
+            }
+            for directory in directories {
+                let of_sessions = |name: &str| name.starts_with("rollout-");
+                found.extend(files(&directory, Client::Codex, of_sessions));
+            }
+        }
+        found.sort_by(|one, other| (one.client, &one.path).cmp(&(other.client, &other.path)));
+        found.dedup_by(|one, other| one.path == other.path);
+        found
+    }
+}
+
+/// How many past sessions there are beneath a home, or of one project. Those in which nothing happened count as well:
+/// only their beginnings are read.
+pub(crate) fn count(home: &Path, project: Option<&Path>) -> usize {
+    Places::of(home).transcripts().iter().filter(|found| found.is_within(project)).count()
+}
+
+impl Transcript {
+    /// Whether its session worked in a directory or beneath it; every session is within none in particular.
+    pub(crate) fn is_within(&self, directory: Option<&Path>) -> bool {
+        directory.is_none_or(|directory| {
+            self.cwd().is_some_and(|cwd| Path::new(&cwd).starts_with(directory))
+        })
+    }
+
+    /// Where the session worked, from the transcript's first lines.
+    fn cwd(&self) -> Option<String> {
+        let mut reader = self.client.reader(&self.path);
+        let mut lines = Lines::new(BufReader::new(File::open(&self.path).ok()?));
+        for _ in 0..TRANSCRIPT_PEEK_LINES_MAX {
+            reader.read(&lines.next().ok()??);
+            if reader.is_subagent() {
+                return None;
+            }
+            if let Some(cwd) = reader.cwd() {
+                return Some(cwd.to_owned());
+            }
+        }
+        None
+    }
+
+    /// Reads all of it.
+    pub(crate) fn read(&self) -> io::Result<Past> {
+        self.read_from(File::open(&self.path)?)
+    }
+
+    fn read_from(&self, file: impl io::Read) -> io::Result<Past> {
+        let mut reader = self.client.reader(&self.path);
+        let mut lines = Lines::new(BufReader::new(file));
+        let mut noted = Captured::default();
+        // Lines without a time are of the time before.
+        let mut time = Timestamp::default();
+        while let Some(line) = lines.next()? {
+            let told = line.get("timestamp").and_then(Value::as_str).and_then(Timestamp::parse);
+            time = told.unwrap_or(time);
+            for event in reader.read(&line) {
+                noted.saw(&event, time);
+            }
+        }
+        let session = reader.session().filter(|_| !reader.is_subagent());
+        let Some(session) = session else {
+            return Ok(Past { unread: lines.unread(), ..Past::default() });
+        };
+        let mut captured = Captured::of(&format!("{}:{session}", self.client.name()));
+        captured.absorb(&noted);
+        Ok(Past { cwd: reader.cwd().map(str::to_owned), captured, unread: lines.unread() })
+    }
+}
+
+/// The directories in a directory, by name; none when it cannot be read.
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// A directory's transcripts whose names are those of sessions.
+fn files(directory: &Path, client: Client, of_sessions: impl Fn(&str) -> bool) -> Vec<Transcript> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let transcript = |entry: fs::DirEntry| {
+        let (path, about) = (entry.path(), entry.metadata().ok()?);
+        let name = path.file_name()?.to_str()?;
+        let fits = about.is_file()
+            && path.extension().is_some_and(|kind| kind == "jsonl")
+            && of_sessions(name);
+        let modified = about.modified().ok()?;
+        fits.then(|| Transcript { client, bytes: about.len(), modified, path: path.clone() })
+    };
+    entries.filter_map(Result::ok).filter_map(transcript).collect()
+}
+
+#[cfg(test)]
+mod tests;

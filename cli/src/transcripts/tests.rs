@@ -1,0 +1,146 @@
+//! Real transcripts, neutralised, and what stands in for those that are broken.
+
+use std::fs;
+
+use super::*;
+
+const CLAUDE_CODE: &str = include_str!("fixtures/claude_code.jsonl");
+const CODEX: &str = include_str!("fixtures/codex.jsonl");
+
+fn past(client: Client, name: &str, text: &str) -> Past {
+    let transcript = Transcript {
+        client,
+        path: PathBuf::from(name),
+        bytes: 0,
+        modified: SystemTime::UNIX_EPOCH,
+    };
+    transcript.read_from(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_transcript_of_claude_code_says_what_its_session_did() {
+    let past = past(Client::ClaudeCode, "5f1c.jsonl", CLAUDE_CODE);
+    assert_eq!(past.cwd.as_deref(), Some("/src/app"));
+    assert_eq!((past.unread, past.captured.key()), (0, "claude-code:5f1c"));
+    insta::assert_snapshot!(past.captured.relative_to("/src/app").row_summary(), @r"
+    Asked: fix the flaky login test please (2 prompts)
+    Edited: check.sh
+    Failed, then passed: `sh ./check.sh`
+    Said last: No, that is all.
+    ");
+}
+
+#[test]
+fn a_transcript_of_codex_says_what_its_session_did() {
+    let past = past(Client::Codex, "rollout.jsonl", CODEX);
+    assert_eq!(past.cwd.as_deref(), Some("/src/app"));
+    assert_eq!(past.captured.key(), "codex:01a201b6-a053-70b1-a280-67b8507e1590");
+    insta::assert_snapshot!(past.captured.row_summary(), @r"
+    Asked: fix the flaky login test please
+    Edited: check.sh, notes.txt
+    Failed, then passed: `sh ./check.sh`
+    Said last: Fixed: the check passes now.
+    ");
+    let (first, last) = past.captured.times();
+    assert_eq!(first.iso(), "2026-11-22T05:24:36.216Z");
+    assert!(last > first);
+}
+
+#[test]
+fn what_the_client_said_in_a_persons_place_is_no_prompt() {
+    let line = |content: &str| {
+        let content = serde_json::to_string(content).unwrap();
+        format!(
+            "{{\"type\":\"user\",\"cwd\":\"/a\",\"message\":{{\"role\":\"user\",\"content\":{content}}}}}\n"
+        )
+    };
+    let own = [
+        "<command-name>/clear</command-name>",
+        "<local-command-stdout>ok</local-command-stdout>",
+        "[Request interrupted by user]",
+        "  <system-reminder>x</system-reminder>",
+    ];
+    let text: String = own.into_iter().map(line).collect();
+    let meta = line("hidden").replace("\"type\"", "\"isMeta\":true,\"type\"");
+    let side = line("a subagent's").replace("\"type\"", "\"isSidechain\":true,\"type\"");
+    let past = past(Client::ClaudeCode, "a.jsonl", &(text + &meta + &side + &line("really asked")));
+    assert_eq!(past.captured.prompts(), 1);
+    assert!(past.captured.row_summary().starts_with("Asked: really asked"));
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_counted_and_the_rest_is_read() {
+    let torn = &CODEX[..CODEX.len() - 40];
+    let text = format!("no json\n\n{{}}\n[1]\n\u{fffd}{{\n{torn}");
+    let past = past(Client::Codex, "rollout.jsonl", &text);
+    assert_eq!(past.unread, 3);
+    assert_eq!(past.captured.prompts(), 1);
+}
+
+#[test]
+fn a_line_without_end_is_passed_over() {
+    let limit = usize::try_from(crate::limits::TRANSCRIPT_LINE_BYTES_MAX).unwrap();
+    let long = format!("{{\"a\":\"{}\"}}\n{CLAUDE_CODE}", "x".repeat(limit));
+    let past = past(Client::ClaudeCode, "a.jsonl", &long);
+    assert_eq!((past.unread, past.captured.prompts()), (1, 2));
+}
+
+#[test]
+fn a_subagents_thread_is_no_session() {
+    let of_agent =
+        CODEX.replacen("\"source\": \"exec\"", "\"source\": {\"subagent\": \"review\"}", 1);
+    assert_ne!(of_agent, CODEX);
+    let past = past(Client::Codex, "rollout.jsonl", &of_agent);
+    assert_eq!((past.cwd, past.captured.is_empty()), (None, true));
+}
+
+#[test]
+fn older_forms_of_codex_are_read() {
+    let lines = [
+        r#"{"timestamp":"2025-11-22T05:00:00Z","type":"session_meta","payload":{"id":"old","cwd":"/src/app"}}"#,
+        r#"{"timestamp":"2025-11-22T05:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"do it"}}"#,
+        r#"{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage","content":[{"type":"text","text":"do it"}]}}}"#,
+        r#"{"type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"make\"]}","call_id":"1"}}"#,
+        r#"{"type":"response_item","payload":{"type":"function_call_output","call_id":"1","output":"{\"output\":\"no\",\"metadata\":{\"exit_code\":2}}"}}"#,
+        r#"{"type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Add File: a.c\n+x\n*** End Patch","call_id":"2"}}"#,
+        r#"{"type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"2","output":"{\"output\":\"Success. Updated\",\"metadata\":{\"exit_code\":0}}"}}"#,
+        r#"{"type":"response_item","payload":{"type":"function_call","name":"shell_command","arguments":"{\"command\":\"make\"}","call_id":"3"}}"#,
+        r#"{"type":"response_item","payload":{"type":"function_call_output","call_id":"3","output":"Exit code: 0\nWall time: 1 s\nOutput:\nExit code: 7"}}"#,
+    ];
+    let past = past(Client::Codex, "rollout.jsonl", &lines.join("\n"));
+    insta::assert_snapshot!(past.captured.row_summary(), @r"
+    Asked: do it
+    Edited: a.c
+    Failed, then passed: `make`
+    ");
+}
+
+#[test]
+fn transcripts_are_found_where_clients_keep_them() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (home, told) = (scratch.path().join("home"), scratch.path().join("told"));
+    let write = |path: PathBuf, text: &str| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write(home.join(".claude/projects/-src-app/1.jsonl"), CLAUDE_CODE);
+    write(home.join(".claude/projects/-src-app/agent-7.jsonl"), CLAUDE_CODE);
+    write(home.join(".claude/projects/-src-app/1/subagents/agent-8.jsonl"), CLAUDE_CODE);
+    write(home.join(".claude/projects/-src-app/notes.txt"), "no");
+    write(told.join("projects/-src-app/2.jsonl"), CLAUDE_CODE);
+    write(home.join(".codex/sessions/2026/11/22/rollout-1.jsonl"), CODEX);
+    write(home.join(".codex/sessions/2026/11/22/other.jsonl"), CODEX);
+    let places = Places::told(&home, Some(told), None);
+    let names: Vec<String> = places
+        .transcripts()
+        .iter()
+        .map(|found| found.path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(names, ["1.jsonl", "2.jsonl", "rollout-1.jsonl"]);
+    let of = |project: &str| {
+        let found = places.transcripts();
+        found.iter().filter(|found| found.is_within(Some(Path::new(project)))).count()
+    };
+    assert_eq!((of("/src/app"), of("/src"), of("/src/application")), (3, 3, 0));
+    assert_eq!(Places::told(&scratch.path().join("none"), None, None).transcripts(), []);
+}

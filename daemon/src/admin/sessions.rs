@@ -1,0 +1,133 @@
+//! Past sessions are taken in: each into the project of the directory that it worked in.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anchord_memory::import::{PastSession, plan_import_sessions};
+use anchord_memory::{Captured, Memory};
+
+use super::{Answer, bad_request, internal, store_error, text, write_error};
+use crate::clock;
+use crate::daemon::Daemon;
+use crate::http::api::{
+    PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
+    PastSessionsReply, ProjectRef,
+};
+use crate::project::{Decide, Decided};
+use crate::projects::{Located, NotAProject, ProjectId, identify, locate};
+use crate::secrets::{self, Removed};
+
+/// Makes a row for each session that has none, or says what that would do.
+pub(crate) async fn past_sessions(
+    daemon: &Daemon,
+    params: PastSessionsParams,
+) -> Answer<PastSessionsReply> {
+    let mut removed = Removed::default();
+    let mut by_directory: BTreeMap<String, Vec<PastSession>> = BTreeMap::new();
+    for session in params.sessions {
+        let cwd = session.cwd.clone();
+        let past = cleaned(session, &mut removed).map_err(|error| bad_request(&error))?;
+        by_directory.entry(cwd).or_default().push(past);
+    }
+    let mut reply = PastSessionsReply::default();
+    let mut places: BTreeMap<PathBuf, (Located, Vec<PastSession>)> = BTreeMap::new();
+    for (cwd, sessions) in by_directory {
+        match located(daemon, &cwd).await? {
+            Ok(located) => {
+                let root = text(&located.root);
+                let sessions = sessions
+                    .into_iter()
+                    .map(|past| PastSession { captured: past.captured.relative_to(&root), ..past });
+                let place = places.entry(located.main_root()).or_insert((located, Vec::new()));
+                place.1.extend(sessions);
+            }
+            Err(error) => reply.left_out.push(PastSessionsLeftOut {
+                why: why(&error),
+                sessions: u32::try_from(sessions.len()).unwrap_or(u32::MAX),
+                cwd,
+            }),
+        }
+    }
+    for (root, (located, sessions)) in places {
+        let project = take_in(daemon, &root, located, sessions, params.dry_run).await?;
+        reply.projects.push(project);
+    }
+    if !removed.no_secrets() {
+        reply.remarks.push(format!("secrets were taken out: {}", removed.kinds()));
+    }
+    if removed.had_injected() {
+        reply.remarks.push("anchord's own injected text was taken out".to_owned());
+    }
+    Ok(reply)
+}
+
+/// The caller noted it without secrets; what comes from outside passes the filter all the same.
+fn cleaned(
+    session: PastSessionParams,
+    removed: &mut Removed,
+) -> Result<PastSession, serde_json::Error> {
+    let mut captured = serde_json::to_value(&session.captured)?;
+    secrets::clean_json(&mut captured, removed);
+    let captured: Captured = serde_json::from_value(captured)?;
+    Ok(PastSession { client: secrets::clean(&session.client).into_owned(), captured })
+}
+
+/// Looks for the project off the runtime, since a disk may hang.
+async fn located(daemon: &Daemon, cwd: &str) -> Answer<Result<Located, NotAProject>> {
+    let (cwd, surroundings) = (PathBuf::from(cwd), daemon.surroundings.clone());
+    tokio::task::spawn_blocking(move || locate(&cwd, false, &surroundings))
+        .await
+        .map_err(|error| internal(&error.to_string()))
+}
+
+fn why(error: &NotAProject) -> String {
+    match error {
+        NotAProject::Unreadable { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            "is gone".to_owned()
+        }
+        NotAProject::Unreadable { source, .. } => format!("cannot be read: {source}"),
+        NotAProject::Excluded { what, .. } => format!("is {what}, not a project"),
+    }
+}
+
+async fn take_in(
+    daemon: &Daemon,
+    root: &Path,
+    located: Located,
+    sessions: Vec<PastSession>,
+    dry_run: bool,
+) -> Answer<PastSessionsProject> {
+    let registry = daemon.registry.snapshot();
+    let known = identify(&located, &registry).map_err(|error| bad_request(&error))?.id;
+    let known = known.filter(|id| daemon.projects.exists(*id));
+    let memory = match known {
+        Some(id) => daemon.projects.open(id).await.map_err(store_error)?.memory().as_ref().clone(),
+        None => Memory::default(),
+    };
+    let outcome = plan_import_sessions(&memory, &sessions, clock::now()).outcome;
+    let reference = |id: ProjectId| ProjectRef { id: id.to_string(), root: text(root) };
+    let mut project = PastSessionsProject {
+        project: known.map(reference),
+        root: text(root),
+        added: outcome.added,
+        known: outcome.known,
+        empty: outcome.empty,
+    };
+    if dry_run || outcome.added == 0 {
+        return Ok(project);
+    }
+    let id = crate::sessions::establish_in_registry(daemon, located)
+        .await
+        .map_err(|error| internal(&error.to_string()))?;
+    let open = daemon.projects.open(id).await.map_err(store_error)?;
+    let decide: Decide<Memory> = Box::new(move |memory, now| {
+        let plan = plan_import_sessions(memory, &sessions, now);
+        Ok(Decided { changes: plan.changes, reply: String::new() })
+    });
+    open.owner.write(None, None, "import sessions", decide).await.map_err(write_error)?;
+    project.project = Some(reference(id));
+    Ok(project)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Sessions that were over before anchord knew of them, from what their clients keep on disk: a row each, made by rule.
+//!
+//! A conversation has one row for ever. Who it is, is its client's own key; so the same transcript again changes
+//! nothing, also after its row was forgotten, and one that hooks noted has its row already.
+
+use std::collections::BTreeSet;
+
+use crate::captured::Captured;
+use crate::change::Counts;
+use crate::draft::Draft;
+use crate::ids::{Kind, SessionId, Timestamp};
+use crate::memory::Memory;
+use crate::plan::{Plan, Row, put_row};
+use crate::record::{Body, Provenance, Record, SessionRow};
+
+/// A session that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastSession {
+    /// Its client, `codex`.
+    pub client: String,
+    /// What was noted of it; its key says which conversation it was.
+    pub captured: Captured,
+}
+
+/// What came of an import of past sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PastOutcome {
+    /// New rows.
+    pub added: u32,
+    /// Sessions that have a row, or had one that was purged or forgotten.
+    pub known: u32,
+    /// Sessions in which nobody asked for anything and nothing was written.
+    pub empty: u32,
+}
+
+/// Plans a row for each session that has none, oldest first, each with its own times. `now` bounds them.
+pub fn plan_import_sessions(
+    memory: &Memory,
+    sessions: &[PastSession],
+    now: Timestamp,
+) -> Plan<PastOutcome> {
+    let mut sessions: Vec<&PastSession> = sessions.iter().collect();
+    sessions.sort_by_key(|past| (past.captured.times().1, past.captured.key()));
+    let known = Known::of(memory);
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let mut outcome = PastOutcome::default();
+    let mut draft = Draft::new(memory);
+    for past in sessions {
+        let captured = &past.captured;
+        let is_gone = |text: &str| memory.tombstones().of(text).is_some();
+        let own = captured.clone().without(is_gone);
+        if known.has(past) || is_gone(&captured.row_summary()) || !seen.insert(captured.key()) {
+            outcome.known += 1;
+        } else if captured.key().is_empty() || !own.leaves_row() {
+            outcome.empty += 1;
+        } else {
+            put_past(&mut draft, &past.client, own, now);
+            outcome.added += 1;
+        }
+    }
+    Plan { changes: draft.finish().changes, outcome }
+}
+
+fn put_past(draft: &mut Draft<'_>, client: &str, captured: Captured, now: Timestamp) {
+    let session = SessionId::new(captured.key());
+    let (started, ended) = captured.times();
+    let ended = ended.min(now);
+    let origin = Provenance { session: session.clone(), client: client.into(), time: ended };
+    let row = Row {
+        session,
+        started: started.min(ended),
+        ended,
+        summary: captured.row_summary(),
+        on_behalf: true,
+        captured: Some(Box::new(captured)),
+        added: Counts::default(),
+    };
+    put_row(draft, row, &origin);
+}
+
+/// The conversations that a memory knows, by whatever it knows them.
+struct Known<'a> {
+    keys: BTreeSet<&'a str>,
+    /// Rows that agents wrote, which name no conversation.
+    written: Vec<(&'a Record, &'a SessionRow)>,
+}
+
+impl<'a> Known<'a> {
+    fn of(memory: &'a Memory) -> Self {
+        let mut known = Self { keys: BTreeSet::new(), written: Vec::new() };
+        let staged = memory.staged();
+        known.keys.extend(
+            staged.filter_map(|(_, staged)| staged.captured.as_ref()).map(|noted| noted.key()),
+        );
+        for record in memory.records().filter(|record| record.kind() == Kind::SessionRow) {
+            let Body::SessionRow(row) = &record.body else { continue };
+            known.keys.insert(&row.session.0);
+            match &row.captured {
+                Some(captured) => {
+                    known.keys.insert(captured.key());
+                }
+                None => known.written.push((record, row)),
+            }
+        }
+        known
+    }
+
+    /// Whether there is a row of this session. An agent's own row does not name its conversation; where the agent kept
+    /// something itself, its client's row of the same time is its own.
+    fn has(&self, past: &PastSession) -> bool {
+        let (first, last) = past.captured.times();
+        let same_client = |client: &str| {
+            !client.is_empty()
+                && (client.starts_with(&past.client) || past.client.starts_with(client))
+        };
+        let own = |(record, row): &(&Record, &SessionRow)| {
+            same_client(&record.created.client) && row.started <= last && row.ended >= first
+        };
+        self.keys.contains(past.captured.key())
+            || (past.captured.kept_itself() && self.written.iter().any(own))
+    }
+}
+
+#[cfg(test)]
+mod tests;
