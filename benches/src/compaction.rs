@@ -1,5 +1,6 @@
 //! Planning and applying the compaction of a memory as large as it gets.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use anchord_memory::limits::{NOTE_ITEMS_MAX, PROJECT_HALF_LIFE_FACTOR};
@@ -33,8 +34,10 @@ pub(crate) fn run() -> Vec<Row> {
         });
         let now = at(NOTES);
         let (target, reads) = (used * percent / 100, Accesses::default());
-        let planned =
-            time(|| plan_compaction(&memory, &pool, target, &reads, PROJECT_HALF_LIFE_FACTOR, now));
+        let planned = time(|| {
+            let (factor, spare) = (PROJECT_HALF_LIFE_FACTOR, BTreeSet::new());
+            plan_compaction(&memory, &pool, target, &reads, factor, now, &spare)
+        });
         let plan = planned.1;
         let changed = time(|| plan.apply(&memory));
         let mut after = memory.clone();

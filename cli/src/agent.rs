@@ -1,4 +1,4 @@
-//! An agent for the demo and for torture: a shim as a child process, spoken to in JSON-RPC over stdio.
+//! An agent for the demo, for torture and for the check of a set-up: a shim as a child process, spoken to in JSON-RPC over stdio.
 //!
 //! What an agent does when its shim is killed is left to the caller; a child is always reaped.
 
@@ -93,6 +93,14 @@ impl Agent {
     /// The process, for whoever wants to kill it.
     pub(crate) fn shim(&self) -> Shim {
         self.child.clone()
+    }
+
+    /// The names of the tools that the server offers.
+    pub(crate) fn tools(&mut self) -> Result<Vec<String>, CallError> {
+        let id = self.request("tools/list", &json!({}))?;
+        let result = self.response(id)?;
+        let tools = result.get("tools").and_then(Value::as_array).into_iter().flatten();
+        Ok(tools.filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())).collect())
     }
 
     /// Calls a tool and waits for its text.

@@ -15,8 +15,12 @@ pub(crate) const POLL_MILLISECONDS: u64 = 20;
 /// A file to import is read up to here.
 pub(crate) const IMPORT_BYTES_MAX: u64 = 64 << 20;
 
-/// An instruction file (`CLAUDE.md`) is read up to here.
-pub(crate) const INSTRUCTIONS_BYTES_MAX: u64 = 4 << 20;
+/// An instruction file (`CLAUDE.md`) or an agent's configuration is read up to here. Claude Code keeps the
+/// history of all projects in one file.
+pub(crate) const EDITED_BYTES_MAX: u64 = 64 << 20;
+
+/// An agent's own command for its configuration has ended by then.
+pub(crate) const OWN_COMMAND_SECONDS_MAX: u64 = 30;
 
 /// An agent of the demo or of torture waits so long for an answer. A shim looks for a daemon for ten
 /// seconds before it says that there is none.

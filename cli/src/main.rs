@@ -1,10 +1,12 @@
 //! `anchord`: parses, calls, maps errors to exit codes.
 
 mod agent;
+mod agents;
 mod client;
 mod commands;
 mod confirm;
 mod directive;
+mod edit;
 mod exit;
 mod limits;
 mod scratch;

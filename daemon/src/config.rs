@@ -141,17 +141,19 @@ impl Config {
         let mut config = Self::default();
         for (name, value) in &table {
             let settings = match (name.as_str(), value) {
-                ("http" | "sessions" | "memory" | "session_memory", Value::Table(settings)) => {
-                    settings
-                }
+                (
+                    "http" | "sessions" | "memory" | "session_memory" | "hooks",
+                    Value::Table(settings),
+                ) => settings,
                 ("http", value) => return Err(bad("http", value, "a table, [http]")),
                 ("sessions", value) => return Err(bad("sessions", value, "a table, [sessions]")),
                 ("memory", value) => return Err(bad("memory", value, "a table, [memory]")),
                 ("session_memory", value) => {
                     return Err(bad("session_memory", value, "a table, [session_memory]"));
                 }
+                ("hooks", value) => return Err(bad("hooks", value, "a table, [hooks]")),
                 _ => {
-                    let allowed = "[http], [sessions], [memory], [session_memory]";
+                    let allowed = "[http], [sessions], [memory], [session_memory], [hooks]";
                     return Err(unknown(name.clone(), allowed));
                 }
             };
@@ -181,6 +183,13 @@ impl Config {
                         let full = format!("{name}.{key}");
                         set_memory(settings, key, value).map_err(|wrong| match wrong {
                             Wrong::Key => unknown(full, MEMORY_KEYS),
+                            Wrong::Value(allowed) => bad(&full, value, allowed),
+                        })?;
+                    }
+                    ("hooks", key, value) => {
+                        let full = format!("hooks.{key}");
+                        set_hooks(&mut config.memory, key, value).map_err(|wrong| match wrong {
+                            Wrong::Key => unknown(full, HOOKS_KEYS),
                             Wrong::Value(allowed) => bad(&full, value, allowed),
                         })?;
                     }
@@ -252,6 +261,26 @@ fn set_memory(settings: &mut Settings, key: &str, value: &Value) -> Result<(), W
         }
         "compact_above" => settings.compact_above = Some(percent(10)?),
         "compact_to" => settings.compact_to = Some(percent(1)?),
+        _ => return Err(Wrong::Key),
+    }
+    Ok(())
+}
+
+const HOOKS_KEYS: &str = "prompt_recall, subagent_skip";
+
+/// Sets one key of `[hooks]`, which holds in every project that has set nothing else.
+fn set_hooks(settings: &mut Settings, key: &str, value: &Value) -> Result<(), Wrong> {
+    match key {
+        "prompt_recall" => {
+            settings.prompt_recall = Some(value.as_bool().ok_or(Wrong::Value("true, false"))?);
+        }
+        "subagent_skip" => {
+            let types = value.as_array().and_then(|types| {
+                types.iter().map(|name| name.as_str().map(str::to_owned)).collect()
+            });
+            let types = types.ok_or(Wrong::Value("a list of texts"))?;
+            settings.subagent_skip = Some(types);
+        }
         _ => return Err(Wrong::Key),
     }
     Ok(())

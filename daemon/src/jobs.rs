@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::daemon::Daemon;
 use crate::projects::ProjectId;
-use crate::{limits, sessions};
+use crate::{lifecycle, limits, sessions};
 
 /// Runs until it is aborted or the daemon stops.
 pub(crate) async fn run(daemon: Arc<Daemon>) {
@@ -26,6 +26,7 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
             daemon.stop("the daemon's own store has failed; the next daemon opens it again");
             return;
         }
+        lifecycle::stage_silent(&daemon, limits::NOTED_STAGED_AFTER).await;
         sessions::sweep(&daemon).await;
         let in_use: BTreeSet<ProjectId> = daemon
             .sessions()

@@ -88,6 +88,9 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Characters of an agent's thread id that name its session.
 pub const THREAD_ID_CHARS_MAX: usize = 64;
 
+/// Topics that the list of resources names.
+pub const RESOURCES_LISTED_MAX: usize = 20;
+
 /// Characters of the key under which a thread's topic is kept.
 pub const SESSION_KEY_CHARS_MAX: usize = 200;
 
@@ -171,3 +174,10 @@ pub const UNKNOWN_NAMES_MAX: usize = 256;
 /// Processes above a hook, shells not counted, that may be the agent's: a launcher may be between. Few, since an agent
 /// that another one started has that one above it.
 pub const HOOK_ANCESTORS_MAX: usize = 2;
+
+/// Characters of a client's name for a conversation that name its session.
+pub const HOOK_SESSION_CHARS_MAX: usize = 120;
+
+/// What hooks told of a conversation is staged at the end of a turn, or when nothing was heard for so long: a turn may
+/// last an hour, and a client that is killed ends none.
+pub const NOTED_STAGED_AFTER: Duration = Duration::from_secs(5);

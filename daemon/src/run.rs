@@ -2,6 +2,7 @@
 
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchord_proto::instance::InstanceDir;
 use anchord_proto::{limits as wire, socket as rendezvous};
@@ -17,7 +18,7 @@ use crate::logs::{self, LogsError};
 use crate::project::{OpenProjects, open_owner};
 use crate::projects::{Registry, Surroundings};
 use crate::store::{self, StoreError};
-use crate::{activation, http, jobs, limits, sessions, socket};
+use crate::{activation, http, jobs, lifecycle, limits, sessions, socket};
 
 /// The soft mark of a daemon that ended as it should.
 const STOPPED_WELL: &str = "stopped-well";
@@ -150,6 +151,7 @@ async fn serve(
         tracing::warn!(open = connections.len(), "some connections did not end in time");
     }
     jobs.abort();
+    lifecycle::stage_silent(&daemon, Duration::ZERO).await;
     daemon.projects.close_all().await;
     if let Err(error) = daemon.registry.ask(|store, _| store.mark(STOPPED_WELL, Some("1"))).await {
         tracing::warn!(%error, "the mark of a good end was lost");

@@ -63,7 +63,14 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     scrub(text).text
 }
 
-/// The same for a line of a log, which is text.
+/// A text of a conversation as it may be kept: without secrets, and without what anchord had put into it.
+pub(crate) fn keepable(text: &str) -> String {
+    let mut text = text.to_owned();
+    replace(&mut text, scrub, &mut Removed::default());
+    text
+}
+
+/// [`clean`] for a line of a log, which is text.
 pub(crate) fn clean_line(line: &[u8]) -> Cow<'_, [u8]> {
     match std::str::from_utf8(line).map(clean) {
         Ok(Cow::Owned(cleaned)) => Cow::Owned(cleaned.into_bytes()),

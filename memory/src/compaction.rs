@@ -7,7 +7,7 @@
 
 mod duplicates;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::{RecordId, Timestamp, Version};
@@ -34,6 +34,12 @@ impl Pool {
             Self::Project => memory.totals().note_tokens,
             Self::Own(reader) => memory.own_usage(reader).1,
         }
+    }
+
+    /// Tokens of what is pinned, which no compaction frees.
+    pub fn pinned(&self, memory: &Memory) -> u64 {
+        let pinned = self.active(memory).into_iter().filter(|(record, _)| record.pinned);
+        pinned.map(|(_, note)| u64::from(note.budget_tokens())).sum()
     }
 
     /// The pool's active notes.
@@ -97,10 +103,12 @@ struct Candidate<'a> {
     /// Tokens it takes as the plan stands.
     tokens: u64,
     stays: bool,
+    /// Pinned, or written just now.
+    spared: bool,
 }
 
 /// Plans to bring a pool's active notes down to so many tokens. `half_life_factor` as for
-/// [`RetentionParts::of`]. Empty when they have no more.
+/// [`RetentionParts::of`]. Empty when they have no more. What `spare` names stays as it is, as far as there is room.
 pub fn plan_compaction(
     memory: &Memory,
     pool: &Pool,
@@ -108,6 +116,7 @@ pub fn plan_compaction(
     accesses: &Accesses,
     half_life_factor: u32,
     now: Timestamp,
+    spare: &BTreeSet<RecordId>,
 ) -> CompactionPlan {
     let mut candidates: Vec<Candidate<'_>> = pool
         .active(memory)
@@ -118,6 +127,7 @@ pub fn plan_compaction(
             score: RetentionParts::of(record, accesses, now, half_life_factor).score(),
             tokens: u64::from(note.budget_tokens()),
             stays: true,
+            spared: record.pinned,
         })
         .collect();
     // The least worth keeping first; of equal ones the older.
@@ -134,6 +144,7 @@ pub fn plan_compaction(
         tokens_after: tokens_before,
         wants_summary: Vec::new(),
     };
+    spared(&mut candidates, spare, target_tokens);
     plan.archive(&mut candidates, |candidate| candidate.note.is_expired(now));
     plan.promote(&mut candidates);
     plan.fold(&mut candidates);
@@ -211,13 +222,31 @@ impl CompactionPlan {
 
 impl Candidate<'_> {
     fn may_leave(&self) -> bool {
-        self.stays && !self.record.pinned
+        self.stays && !self.spared
     }
 
     /// Gives the tokens that this frees.
     fn leave(&mut self) -> u64 {
         self.stays = false;
         self.tokens
+    }
+}
+
+/// Spares the best of what is named, within what pinned notes leave of the target, or a quarter of it where that is
+/// less: of many notes written at once some have to go. One at least is spared, unless it alone is more.
+fn spared(candidates: &mut [Candidate<'_>], spare: &BTreeSet<RecordId>, target_tokens: u64) {
+    let pinned = candidates.iter().filter(|candidate| candidate.spared);
+    let pinned: u64 = pinned.map(|candidate| candidate.tokens).sum();
+    let room = target_tokens.saturating_sub(pinned).max(target_tokens / 4);
+    let mut taken = 0;
+    let named =
+        |candidate: &&mut Candidate<'_>| !candidate.spared && spare.contains(&candidate.record.id);
+    for candidate in candidates.iter_mut().rev().filter(named) {
+        let room = if taken == 0 { target_tokens } else { room };
+        if taken + candidate.tokens <= room {
+            taken += candidate.tokens;
+            candidate.spared = true;
+        }
     }
 }
 

@@ -185,9 +185,13 @@ impl<'a> Draft<'a> {
         self.stand(record.id, Standing::Forgotten, origin);
     }
 
-    /// Whether a note goes into one that is there.
-    pub(crate) fn has_twin(&self, new: &NewNote, origin: &Provenance) -> bool {
-        self.note_twin(&new.note(&origin.session)).is_some()
+    /// Notes and bytes of text that a note adds to what is kept: one that goes into one that is there adds no note.
+    pub(crate) fn more(&self, new: &NewNote, origin: &Provenance) -> (u64, u64) {
+        let bytes = new.text_bytes() as u64;
+        match self.note_twin(&new.note(&origin.session)).and_then(|twin| twin.note()) {
+            None => (1, bytes),
+            Some(before) => (0, bytes.saturating_sub(before.text_bytes() as u64)),
+        }
     }
 
     fn note_twin(&self, note: &Note) -> Option<&Record> {

@@ -111,8 +111,8 @@ pub fn compactor_state(memory: &Memory, sees: impl Fn(&Record) -> bool) -> Value
     json!({ "version": 1, "items": items.collect::<Vec<Value>>() })
 }
 
-/// What is active, as a page for people. Contents are verbatim.
-pub fn markdown(memory: &Memory, project: &str) -> String {
+/// What is active, as a page for people. Contents are verbatim; a note that has expired by then says so.
+pub fn markdown(memory: &Memory, project: &str, now: Timestamp) -> String {
     let size = kilobytes(memory.totals().rendered_bytes);
     let mut page =
         vec![format!("# {project}: memory at revision {} ({size})", memory.revision().0)];
@@ -124,7 +124,7 @@ pub fn markdown(memory: &Memory, project: &str) -> String {
         (Kind::Topic, "## Topics"),
         (Kind::SessionRow, "## Sessions"),
     ] {
-        let parts: Vec<String> = memory.active_of(kind).map(|record| part(record)).collect();
+        let parts: Vec<String> = memory.active_of(kind).map(|record| part(record, now)).collect();
         if !parts.is_empty() {
             // Lists stay together, texts stand apart.
             let gap = if kind == Kind::Blueprint { "\n\n" } else { "\n" };
@@ -135,7 +135,7 @@ pub fn markdown(memory: &Memory, project: &str) -> String {
     page.join("\n\n") + "\n"
 }
 
-fn part(record: &Record) -> String {
+fn part(record: &Record, now: Timestamp) -> String {
     let id = record.id;
     match &record.body {
         Body::Blueprint(blueprint) => {
@@ -156,7 +156,11 @@ fn part(record: &Record) -> String {
         Body::Anchor(anchor) => {
             format!("- {id} `{}` {}: {}", anchor.file, anchor.lines, anchor.concept)
         }
-        Body::Note(_) | Body::Topic(_) => format!("- {}", item::whole(record)),
+        Body::Topic(_) => format!("- {}", item::whole(record)),
+        Body::Note(note) => {
+            let expired = if note.is_expired(now) { "[EXPIRED] " } else { "" };
+            format!("- {expired}{}", item::whole(record))
+        }
         Body::SessionRow(row) => {
             let summary = row.summary.replace('\n', "\n  ");
             format!("- {id} {}: {summary}", row.ended.date())

@@ -78,7 +78,17 @@ impl CheckpointMode {
         }
     }
 
-    fn advice(self) -> &'static str {
+    /// What to do about loading; nothing where hooks do it.
+    fn advice(self, loading: Loading) -> &'static str {
+        let all = self.all_advice();
+        match loading {
+            Loading::ByAgent => all,
+            Loading::ByHooks => all.split_once('\n').map_or(all, |(_, rest)| rest),
+        }
+    }
+
+    /// A line each: when to load, to checkpoint, to save.
+    fn all_advice(self) -> &'static str {
         match self {
             Self::Conservative => {
                 "- Load: call `memory_load` when you begin work that builds on earlier work.
@@ -97,6 +107,16 @@ impl CheckpointMode {
             }
         }
     }
+}
+
+/// Who brings memory into a session at its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Loading {
+    /// The agent, if it is told to.
+    #[default]
+    ByAgent,
+    /// Hooks, also after a compaction.
+    ByHooks,
 }
 
 /// The text names no mode.
@@ -130,12 +150,18 @@ pub fn parse_marker(line: &str) -> Option<(u32, Option<CheckpointMode>)> {
 }
 
 /// What `init` writes into CLAUDE.md and AGENTS.md, markers and all, ending with a line break.
-pub fn directive(mode: CheckpointMode) -> String {
+pub fn directive(mode: CheckpointMode, loading: Loading) -> String {
+    let start = match loading {
+        Loading::ByAgent => "",
+        Loading::ByHooks => {
+            " What it holds is given at the start of a session; where it is not, call `memory_load`."
+        }
+    };
     format!(
         "{}
 ## Project memory (anchord)
 
-This project has a memory that all agent sessions share, through the MCP tools of anchord.
+This project has a memory that all agent sessions share, through the MCP tools of anchord.{start}
 
 {}
 
@@ -147,7 +173,7 @@ Where does it go?
 {WHERE_IT_GOES}{MARKER_END}
 ",
         marker(mode, DIRECTIVE_VERSION),
-        mode.advice(),
+        mode.advice(loading),
     )
 }
 

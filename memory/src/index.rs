@@ -5,7 +5,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use imbl::OrdSet;
+use imbl::{OrdMap, OrdSet};
 
 use crate::ids::{Kind, RecordId, Revision, SessionId};
 use crate::note::{Note, Scope};
@@ -116,6 +116,16 @@ impl Totals {
     }
 }
 
+/// What one session keeps for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Owned {
+    /// Active or archived.
+    notes: u64,
+    active: u64,
+    /// Of the budget, by the active ones.
+    tokens: u64,
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Index {
     keys: OrdSet<(MergeKey, RecordId)>,
@@ -123,6 +133,8 @@ pub(crate) struct Index {
     active: OrdSet<RecordId>,
     /// What sessions keep for themselves, but for what they forgot. In none of the sets for what is shared.
     private: OrdSet<(SessionId, RecordId)>,
+    /// The same by who keeps it and with which client it was first written, counted.
+    owners: OrdMap<(SessionId, Arc<str>), Owned>,
     totals: Totals,
 }
 
@@ -165,12 +177,16 @@ impl Index {
             .map(|(_, id)| *id)
     }
 
-    /// Sessions that have notes of their own.
-    pub(crate) fn private_sessions(&self) -> impl Iterator<Item = &SessionId> {
-        let mut last: Option<&SessionId> = None;
-        self.private
-            .iter()
-            .filter_map(move |(owner, _)| (last.replace(owner) != Some(owner)).then_some(owner))
+    /// Sessions that have notes of their own, each with the clients that wrote them.
+    pub(crate) fn private_sessions(&self) -> impl Iterator<Item = (&SessionId, &str)> {
+        self.owners.keys().map(|(owner, client)| (owner, &**client))
+    }
+
+    /// How many notes of one session alone are active, and the tokens of their budget that they take.
+    pub(crate) fn private_usage(&self, session: &SessionId) -> (u64, u64) {
+        let first = (session.clone(), Arc::from(""));
+        let of = self.owners.range(first..).take_while(|((owner, _), _)| owner == session);
+        of.fold((0, 0), |(notes, tokens), (_, owned)| (notes + owned.active, tokens + owned.tokens))
     }
 
     /// The facts that a scope has, by key.
@@ -194,6 +210,12 @@ impl Index {
         if let Some(owner) = record.owner() {
             if record.standing != Standing::Forgotten {
                 self.private.insert((owner.clone(), record.id));
+                let key = (owner.clone(), Arc::clone(&record.created.client));
+                let owned = self.owners.entry(key).or_default();
+                let (active, tokens) = active_note(record);
+                owned.notes += 1;
+                owned.active += active;
+                owned.tokens += tokens;
             }
             return;
         }
@@ -222,7 +244,17 @@ impl Index {
             self.totals.note_bytes -= note.text_bytes() as u64;
         }
         if let Some(owner) = record.owner() {
-            self.private.remove(&(owner.clone(), record.id));
+            if self.private.remove(&(owner.clone(), record.id)).is_some() {
+                let key = (owner.clone(), Arc::clone(&record.created.client));
+                let owned = self.owners.entry(key.clone()).or_default();
+                let (active, tokens) = active_note(record);
+                owned.notes -= 1;
+                owned.active -= active;
+                owned.tokens -= tokens;
+                if owned.notes == 0 {
+                    self.owners.remove(&key);
+                }
+            }
             return;
         }
         self.written.remove(&(record.revision, record.id));
@@ -252,6 +284,12 @@ impl Index {
 /// The note of a record that is not forgotten.
 fn kept_note(record: &Record) -> Option<&Note> {
     record.note().filter(|_| record.standing != Standing::Forgotten)
+}
+
+/// One and its tokens, for a note that is active.
+fn active_note(record: &Record) -> (u64, u64) {
+    let note = record.note().filter(|_| record.standing.is_active());
+    note.map_or((0, 0), |note| (1, u64::from(note.budget_tokens())))
 }
 
 /// Below every id in use: numbers count from 1.

@@ -212,6 +212,8 @@ pub const PROMPT_RECORDS_MAX: usize = 3;
 pub const PROMPT_RECORD_CHARS_MAX: usize = 320;
 /// What a compaction is told to keep, with its frame.
 pub const COMPACTION_CHARS_MAX: usize = 1_500;
+/// Decisions of the topic in that.
+pub const COMPACTION_DECIDED_MAX: usize = 3;
 /// What comes back after a compaction, with its frame.
 pub const RESTORED_CHARS_MAX: usize = 4_000;
 /// The topic in that.
@@ -222,3 +224,9 @@ pub const SUBAGENT_CHARS_MAX: usize = 1_500;
 pub const ABOUT_CLAUSES_MAX: usize = 6;
 /// A clause with fewer words asks for nothing.
 pub const ABOUT_WORDS_MIN: usize = 3;
+
+/// Types of subagents that can be named as given nothing.
+pub const SUBAGENT_TYPES_MAX: usize = 50;
+
+/// Characters of the name of one.
+pub const SUBAGENT_TYPE_CHARS_MAX: usize = 100;

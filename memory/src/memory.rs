@@ -109,14 +109,12 @@ impl Memory {
 
     /// How many of these are active, and the tokens of their budget that they take.
     pub fn own_usage(&self, reader: &Reader) -> (u64, u64) {
-        let active = self.own_notes(reader).filter(|record| record.standing.is_active());
-        active.filter_map(|record| record.note()).fold((0, 0), |(notes, tokens), note| {
-            (notes + 1, tokens + u64::from(note.budget_tokens()))
-        })
+        let usage = reader.own_sessions().map(|session| self.index.private_usage(session));
+        usage.fold((0, 0), |all, more| (all.0 + more.0, all.1 + more.1))
     }
 
-    /// Sessions that keep something for themselves.
-    pub fn private_sessions(&self) -> impl Iterator<Item = &SessionId> {
+    /// Sessions that keep something for themselves, each with the clients that wrote it.
+    pub fn private_sessions(&self) -> impl Iterator<Item = (&SessionId, &str)> {
         self.index.private_sessions()
     }
 

@@ -71,7 +71,7 @@ impl Lesson {
 
 impl Note {
     /// Takes the note's next telling. A fact is replaced, but for a pin and an importance that the new telling is
-    /// silent on; the same content told again adds what it says besides.
+    /// silent on; the same content told again adds what it says besides, and keeps its expiry.
     pub(crate) fn rewrite(&mut self, new: &NewNote, tags: &mut Vec<String>, pinned: &mut bool) {
         let is_fact = self.key.is_some();
         if is_fact || !new.tags.is_empty() {
@@ -85,7 +85,7 @@ impl Note {
         }
         self.set_content(new.content.clone());
         self.importance = new.importance.unwrap_or(self.importance);
-        self.expires = new.expires;
+        self.expires = new.expires.or(if is_fact { None } else { self.expires });
         *pinned |= new.pinned;
     }
 }
@@ -105,7 +105,7 @@ impl NewNote {
         }
         self.content.clone_from(&later.content);
         self.importance = later.importance.or(self.importance);
-        self.expires = later.expires;
+        self.expires = later.expires.or(if is_fact { None } else { self.expires });
         self.pinned |= later.pinned;
     }
 }

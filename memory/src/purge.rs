@@ -22,7 +22,7 @@ use crate::limits::{PURGE_TITLE_CHARS_MAX, PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BY
 use crate::note::{NewNote, Scope};
 use crate::record::{Anchor, Body};
 use crate::refusal::Refusal;
-use crate::render::title;
+use crate::render::item::title;
 use crate::secrets::scrub;
 use crate::staged::Staged;
 use crate::topic::topic_key;

@@ -39,11 +39,11 @@ impl Reader {
         client: &str,
         live: &BTreeSet<SessionId>,
     ) -> Self {
-        let earlier = memory.private_sessions().filter(|earlier| {
-            let first = memory.private_of(earlier).next();
-            !live.contains(earlier) && first.is_some_and(|note| *note.created.client == *client)
-        });
-        let earlier: Vec<SessionId> = earlier.filter(|id| **id != session).cloned().collect();
+        let earlier = memory
+            .private_sessions()
+            .filter(|(earlier, by)| *by == client && !live.contains(*earlier))
+            .map(|(earlier, _)| earlier.clone());
+        let earlier: Vec<SessionId> = earlier.filter(|id| *id != session).collect();
         Self::session(session).inheriting(earlier)
     }
 

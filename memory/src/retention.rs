@@ -4,7 +4,8 @@
 //! and how fast recency fades come from what the content looks like; notes that the project shares fade
 //! [`PROJECT_HALF_LIFE_FACTOR`](crate::limits::PROJECT_HALF_LIFE_FACTOR) times slower than what one session keeps for itself.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
+use std::str::FromStr;
 
 use imbl::OrdMap;
 
@@ -139,6 +140,29 @@ pub struct Access {
     pub last: Timestamp,
 }
 
+/// `3 1793534400000`: the count and the milliseconds.
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.count, self.last.0)
+    }
+}
+
+/// The text is no count with a time, as after a torn write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is no count of reads with the time of the last")]
+pub struct ParseAccessError;
+
+impl FromStr for Access {
+    type Err = ParseAccessError;
+
+    fn from_str(text: &str) -> Result<Self, ParseAccessError> {
+        let (count, last) = text.split_once(' ').ok_or(ParseAccessError)?;
+        let count = count.parse().map_err(|_| ParseAccessError)?;
+        let last = last.parse().map_err(|_| ParseAccessError)?;
+        Ok(Self { count, last: Timestamp(last) })
+    }
+}
+
 /// Reads of records: soft marks, which are written late and may be lost. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accesses(OrdMap<RecordId, Access>);
@@ -146,60 +170,20 @@ pub struct Accesses(OrdMap<RecordId, Access>);
 impl Accesses {
     /// Counts a read.
     pub fn record(&mut self, id: RecordId, now: Timestamp) {
-        self.add(id, Access { count: 1, last: now });
-    }
-
-    /// Adds what was counted elsewhere.
-    pub fn merge(&mut self, other: &Self) {
-        for (id, access) in &other.0 {
-            self.add(*id, *access);
-        }
-    }
-
-    /// Forgets what was counted for records that are not to be kept.
-    pub fn retain(&mut self, keep: impl Fn(RecordId) -> bool) {
-        self.0 = self.0.iter().filter(|(id, _)| keep(**id)).map(|(id, at)| (*id, *at)).collect();
+        let access = self.0.entry(id).or_default();
+        access.count = access.count.saturating_add(1);
+        access.last = access.last.max(now);
     }
 
     /// The reads of one record.
     pub fn of(&self, id: RecordId) -> Access {
         self.0.get(&id).copied().unwrap_or_default()
     }
+}
 
-    /// Whether nothing was read.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// A line for each record that was read: `n12 3 1793534400000`, id, count and milliseconds.
-    pub fn print(&self) -> String {
-        let mut lines = String::new();
-        for (id, access) in &self.0 {
-            writeln!(lines, "{id} {} {}", access.count, access.last.0)
-                .expect("a String takes all that is written to it");
-        }
-        lines
-    }
-
-    /// What [`print`](Self::print) gave. Lines that are none, as after a torn write, count for nothing.
-    pub fn parse(lines: &str) -> Self {
-        let mut accesses = Self::default();
-        for line in lines.lines() {
-            let mut words = line.split(' ');
-            let id = words.next().and_then(|id| id.parse().ok());
-            let count = words.next().and_then(|count| count.parse().ok());
-            let last = words.next().and_then(|last| last.parse().ok());
-            if let (Some(id), Some(count), Some(last), None) = (id, count, last, words.next()) {
-                accesses.add(id, Access { count, last: Timestamp(last) });
-            }
-        }
-        accesses
-    }
-
-    fn add(&mut self, id: RecordId, more: Access) {
-        let access = self.0.entry(id).or_default();
-        access.count = access.count.saturating_add(more.count);
-        access.last = access.last.max(more.last);
+impl FromIterator<(RecordId, Access)> for Accesses {
+    fn from_iter<I: IntoIterator<Item = (RecordId, Access)>>(reads: I) -> Self {
+        Self(reads.into_iter().collect())
     }
 }
 

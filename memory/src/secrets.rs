@@ -9,6 +9,7 @@
 //! (gitleaks') is hundreds of regular expressions that would run over every write, and the crates for
 //! Rust that are light take commit hashes for secrets.
 
+mod commands;
 mod places;
 mod tokens;
 mod values;
@@ -24,6 +25,7 @@ use crate::change::Change;
 use crate::limits::{SECRET_NAME_BYTES_MAX, SECRET_PASSES_MAX};
 use crate::purge::texts;
 use crate::record::Body;
+use commands::Command;
 use places::Word;
 use tokens::{TOKENS, Token};
 
@@ -136,6 +138,8 @@ enum Clue {
     Authorization,
     Bearer,
     Url,
+    /// The name of a command that takes a password in an option.
+    Command(Command),
     Word(Word),
     /// The beginning of a marker: what is in it was never a secret.
     Marker,
@@ -151,6 +155,9 @@ static CLUES: LazyLock<(AhoCorasick, Vec<Clue>)> = LazyLock::new(|| {
         ("authorization", Clue::Authorization),
         ("bearer ", Clue::Bearer),
         ("://", Clue::Url),
+        ("mysql", Clue::Command(Command::Mysql)),
+        ("mariadb", Clue::Command(Command::Mysql)),
+        ("curl", Clue::Command(Command::Curl)),
     ];
     patterns.extend(places::WORDS.iter().map(|(text, word)| (*text, Clue::Word(*word))));
     patterns.extend(TOKENS.iter().map(|token| (token.prefix, Clue::Token(token))));
@@ -197,6 +204,9 @@ fn find(text: &str) -> Vec<Found> {
             Clue::Authorization => one(places::authorization(text, end), AUTHORIZATION, 2),
             Clue::Bearer => one(places::bearer(text, end), AUTHORIZATION, 2),
             Clue::Url => one(places::url_password(text, start), URL_PASSWORD, 2),
+            Clue::Command(command) => {
+                one(commands::password(text, start..end, *command), PASSWORD, 1)
+            }
             Clue::Word(word) => {
                 let kind = if *word == Word::Password { PASSWORD } else { VALUE };
                 one(places::beside(text, start..end, *word), kind, 1)

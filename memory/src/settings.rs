@@ -33,6 +33,12 @@ pub struct Settings {
     /// How often agents are asked to checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_mode: Option<CheckpointMode>,
+    /// Whether a prompt is told what memory has that is about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_recall: Option<bool>,
+    /// Types of subagents that are given nothing at their start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subagent_skip: Option<Vec<String>>,
 }
 
 impl Settings {
@@ -47,6 +53,8 @@ impl Settings {
             compact_to: self.compact_to.or(other.compact_to),
             half_life_factor: self.half_life_factor.or(other.half_life_factor),
             checkpoint_mode: self.checkpoint_mode.or(other.checkpoint_mode),
+            prompt_recall: self.prompt_recall.or(other.prompt_recall),
+            subagent_skip: self.subagent_skip.clone().or_else(|| other.subagent_skip.clone()),
         }
     }
 

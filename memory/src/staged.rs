@@ -48,7 +48,7 @@ pub struct Staged {
 impl Staged {
     /// Whether nothing was staged, not even a summary, and nothing noted.
     pub fn is_empty(&self) -> bool {
-        !self.has_work() && self.captured.is_none()
+        !self.has_work() && self.topics.is_empty() && self.captured.is_none()
     }
 
     /// Whether the agent staged anything; what was noted by rule is not its work.
@@ -58,7 +58,16 @@ impl Staged {
             && self.anchors.is_empty()
             && self.lessons.is_empty()
             && self.notes.is_empty()
-            && self.topics.is_empty())
+            && !self.topics.iter().any(TopicPart::is_work))
+    }
+
+    /// Whether nothing was staged but lines for the history of topics, what hooks note of a conversation's course.
+    pub(crate) fn has_history_alone(&self) -> bool {
+        let line = |part: &TopicPart| {
+            part.status.is_none() && part.decisions.is_empty() && part.files.is_empty()
+        };
+        let others = Counts { topics: 0, ..self.counts() };
+        self.summary.is_none() && others == Counts::default() && self.topics.iter().all(line)
     }
 
     /// How many there are of each kind.
@@ -69,7 +78,7 @@ impl Staged {
             anchors: count(self.anchors.len()),
             lessons: count(self.lessons.len()),
             notes: count(self.notes.len()),
-            topics: count(self.topics.len()),
+            topics: count(self.topics.iter().filter(|part| part.is_work()).count()),
         }
     }
 

@@ -103,6 +103,14 @@ impl TopicPart {
             && self.files.is_empty()
     }
 
+    /// Whether an agent said something of it: lines of history alone are noted by rule.
+    pub fn is_work(&self) -> bool {
+        self.history.is_empty()
+            || self.status.is_some()
+            || !self.decisions.is_empty()
+            || !self.files.is_empty()
+    }
+
     /// Bytes of all its texts.
     pub(crate) fn text_bytes(&self) -> usize {
         let own =

@@ -3,23 +3,22 @@
 //! Every change is planned as a value first; where one file cannot be touched, none is. Files are
 //! replaced whole and keep their permissions. A link is followed only inside the project.
 
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use anchord_daemon::projects::{Located, Surroundings, locate};
-use anchord_memory::guide::{self, CheckpointMode};
+use anchord_memory::guide::{self, CheckpointMode, Loading};
 use anchord_proto::instance::InstanceDir;
+use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{ProjectArg, home};
+use crate::agents::manifest::Manifest;
 use crate::directive::{self, Markers, Without};
+use crate::edit::file::{Edit, Original, refused};
 use crate::exit::Error;
 use crate::show;
-
-mod files;
-mod register;
-
-use files::{Edit, Original};
 
 /// The instruction files that agents read, the first made when there is none.
 const INSTRUCTIONS: [&str; 3] = ["CLAUDE.md", "AGENTS.md", "memory.md"];
@@ -41,7 +40,8 @@ const IGNORED: [&str; 6] =
 /// Tell the agents of a project to load, checkpoint and save its memory
 ///
 /// Writes a marked block into CLAUDE.md, AGENTS.md and memory.md, those that exist, or a new CLAUDE.md. A second
-/// time replaces the block; --remove takes it out again. Then prints how to register anchord with each agent.
+/// time replaces the block; --remove takes it out again. Optional: `anchord setup` makes your agents use anchord, and
+/// with its hooks they load without being told, so that the block says only what to keep.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord init
@@ -65,10 +65,12 @@ impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let located = self.located()?;
         let root = &located.root;
+        let agents = Manifest::read(&InstanceDir::locate()?)?;
+        let loading = if agents.hooked(root) { Loading::ByHooks } else { Loading::ByAgent };
         let edits = if self.remove {
             removal(root)?
         } else {
-            placement(root, located.git.is_some(), self.checkpoint)?
+            placement(root, located.git.is_some(), self.checkpoint, loading)?
         };
         let home = home();
         if edits.is_empty() {
@@ -99,10 +101,13 @@ impl Args {
             )?;
             writeln!(out, "  anchord import .zipmem")?;
         }
-        let program = std::env::current_exe().map_err(|reason| {
-            Error::failed(format!("cannot find out where this program is: {reason}"))
-        })?;
-        Ok(write!(out, "\n{}", register::lines(&program.to_string_lossy()))?)
+        if agents.files.is_empty() {
+            writeln!(
+                out,
+                "\nYour agents do not know anchord yet. Once, for all projects:\n  anchord setup"
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -125,7 +130,12 @@ fn modes() -> impl TypedValueParser<Value = CheckpointMode> {
 }
 
 /// What `init` changes.
-fn placement(root: &Path, in_git: bool, mode: Option<CheckpointMode>) -> Result<Vec<Edit>, Error> {
+fn placement(
+    root: &Path,
+    in_git: bool,
+    mode: Option<CheckpointMode>,
+    loading: Loading,
+) -> Result<Vec<Edit>, Error> {
     let mut targets = instructions(root)?;
     if targets.is_empty() {
         targets.push(Original { path: root.join(INSTRUCTIONS[0]), text: None });
@@ -135,12 +145,12 @@ fn placement(root: &Path, in_git: bool, mode: Option<CheckpointMode>) -> Result<
         let found = find(&original)?;
         let kept = found.as_ref().and_then(|found| found.mode.as_deref());
         let mode = mode.map_or_else(|| known(kept, &original.path), Ok)?;
-        let text =
-            directive::placed(original.text.as_deref(), found.as_ref(), &guide::directive(mode));
+        let block = guide::directive(mode, loading);
+        let text = directive::placed(original.text.as_deref(), found.as_ref(), &block);
         edits.extend(original.becomes(Some(text)));
     }
     if in_git && root.join(".anchord").is_dir() {
-        let ignore = files::read(root, &root.join(".gitignore"))?
+        let ignore = inside(root, &root.join(".gitignore"))?
             .unwrap_or(Original { path: root.join(".gitignore"), text: None });
         if let Some(text) = directive::with_line(ignore.text.as_deref(), IGNORE, &IGNORED) {
             edits.extend(ignore.becomes(Some(text)));
@@ -158,7 +168,7 @@ fn removal(root: &Path) -> Result<Vec<Edit>, Error> {
             edits.extend(original.becomes(rest));
         }
     }
-    if let Some(ignore) = files::read(root, &root.join(".gitignore"))? {
+    if let Some(ignore) = inside(root, &root.join(".gitignore"))? {
         match directive::without_line(ignore.text.as_deref().unwrap_or_default(), IGNORE) {
             Without::NotThere => {}
             Without::NothingLeft => edits.extend(ignore.becomes(None)),
@@ -172,12 +182,26 @@ fn removal(root: &Path) -> Result<Vec<Edit>, Error> {
 fn instructions(root: &Path) -> Result<Vec<Original>, Error> {
     let mut found: Vec<Original> = Vec::new();
     for name in INSTRUCTIONS {
-        let Some(original) = files::read(root, &root.join(name))? else { continue };
+        let Some(original) = inside(root, &root.join(name))? else { continue };
         if !found.iter().any(|known| known.path == original.path) {
             found.push(original);
         }
     }
     Ok(found)
+}
+
+/// Reads a file of the project; nothing where there is none. A link is followed only inside.
+fn inside(root: &Path, path: &Path) -> Result<Option<Original>, Error> {
+    let original = Original::read(path)?;
+    if original.text.is_none() {
+        return Ok(None);
+    }
+    let root =
+        fs::canonicalize(root).with_context(|| format!("cannot look at {}", root.display()))?;
+    if !original.path.starts_with(&root) {
+        return Err(refused(format!("{} is a link out of the project", path.display())));
+    }
+    Ok(Some(original))
 }
 
 fn find(original: &Original) -> Result<Option<directive::Found>, Error> {

@@ -21,6 +21,7 @@ mod purge;
 mod restart;
 mod search;
 mod secrets;
+mod setup;
 mod status;
 mod stop;
 mod torture;
@@ -50,6 +51,7 @@ pub(crate) enum Command {
     Forget(forget::Args),
     Compact(compact::Args),
     Log(log::Args),
+    Setup(setup::Args),
     Init(init::Args),
     Import(import::Args),
     #[command(subcommand)]
@@ -85,6 +87,7 @@ impl Command {
             Self::Forget(args) => args.run(out).map(|()| done),
             Self::Compact(args) => args.run(out).map(|()| done),
             Self::Log(args) => args.run(out).map(|()| done),
+            Self::Setup(args) => args.run(out),
             Self::Init(args) => args.run(out).map(|()| done),
             Self::Import(args) => args.run(out).map(|()| done),
             Self::Project(command) => command.run(out).map(|()| done),

@@ -77,7 +77,7 @@ impl Args {
         if let Ok(program) = std::env::current_exe() {
             writeln!(out, "  {} (this program)", shown(&program))?;
         }
-        writeln!(out, "  what agents were told: `claude mcp remove -s user anchord` and the like")?;
+        writeln!(out, "  what agents were told: `anchord setup --remove` takes it back")?;
         writeln!(out, "  what projects say: `anchord init --remove` in each")?;
         Ok(())
     }

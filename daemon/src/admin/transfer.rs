@@ -37,7 +37,7 @@ pub(crate) async fn export_document(
     let (record, open) = opened(daemon, project).await?;
     let memory = open.memory();
     let json = match format {
-        ExportFormat::Markdown => return Ok(export::markdown(&memory, &record.name)),
+        ExportFormat::Markdown => return Ok(export::markdown(&memory, &record.name, clock::now())),
         ExportFormat::Zipmem => export::zipmem_state(&memory, &record.name, clock::now()),
         ExportFormat::Compactor => export::compactor_state(&memory, |_| true),
         ExportFormat::Json => {

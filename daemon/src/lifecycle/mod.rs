@@ -5,8 +5,13 @@
 //! event that cannot be handled is no reason for an agent to fail: it is answered with nothing, counted and logged.
 
 mod clients;
+mod compaction;
+mod ending;
 mod envelope;
+mod noted;
+mod prompt;
 mod start;
+mod subagent;
 mod threads;
 mod words;
 
@@ -24,6 +29,8 @@ use futures::FutureExt;
 use self::clients::{Adapter, Heard, Unreadable};
 use self::envelope::Envelope;
 use self::threads::{Name, Threads};
+pub(crate) use noted::stage_silent;
+
 use crate::daemon::Daemon;
 use crate::sessions::{self, BindError, Joined, Replaced, Session, Sure, Teller};
 use crate::{clock, limits};
@@ -129,7 +136,11 @@ async fn handled(
         daemon.metrics().hook_doubled();
         return (event, Ok(String::new()));
     }
-    let answer = answer(daemon, hello, &envelope, name).await;
+    let answer = match answer(daemon, hello, &envelope, name).await {
+        // A home directory is none: nothing is wrong, and nothing to be said.
+        Err(HookError::Bind(BindError::NotAProject(_))) => Ok(Answer::Nothing),
+        answer => answer,
+    };
     (event, answer.map(|answer| adapter.write(&envelope, &answer)))
 }
 
@@ -154,15 +165,27 @@ async fn answer(
         event = envelope.name,
         "an event"
     );
-    Ok(match &envelope.event {
-        Event::SessionStarted { source } => start::started(&call, *source).await?,
-        Event::SessionEnded => {
-            daemon.lifecycle().threads.end(&call.name);
-            sessions::keep_and_end(daemon, &call.session).await?;
-            Answer::Nothing
+    match &envelope.event {
+        Event::SessionStarted { source } => start::started(&call, *source).await,
+        Event::PromptSubmitted { prompt } => prompt::submitted(&call, prompt).await,
+        Event::ToolRan(_) => {
+            call.note();
+            Ok(Answer::Nothing)
         }
-        _ => Answer::Nothing,
-    })
+        Event::CompactionBegins { messages } => compaction::begins(&call, *messages).await,
+        Event::Compacted { summary, messages } => {
+            compaction::ended(&call, summary.as_deref(), *messages).await
+        }
+        Event::TurnEnded { .. } => ending::turn(&call).await,
+        Event::SubagentStarted(agent) => subagent::started(&call, agent).await,
+        Event::SubagentEnded(_) => Ok(Answer::Nothing),
+        Event::SessionEnded | Event::Reset => ending::session(&call).await,
+    }
+}
+
+/// A text for the model's context; an empty one is nothing.
+fn context(text: String) -> Answer {
+    if text.is_empty() { Answer::Nothing } else { Answer::Context(text) }
 }
 
 /// What is known of who told an event. Processes are looked at here.
@@ -178,6 +201,7 @@ fn teller(hello: &Hello, envelope: &Envelope) -> Teller {
     Teller {
         client: envelope.client,
         agent_session: envelope.agent_session.clone(),
+        named: envelope.run.clone().unwrap_or_else(|| envelope.agent_session.clone()),
         hello: Hello {
             pid: agent,
             pid_start: host::process_start(agent),
@@ -189,7 +213,7 @@ fn teller(hello: &Hello, envelope: &Envelope) -> Teller {
             ..hello.clone()
         },
         processes,
-        goes_on: envelope.event != Event::SessionEnded,
+        goes_on: !matches!(envelope.event, Event::SessionEnded | Event::Reset),
         clears: envelope.event == Event::SessionStarted { source: StartSource::Clear },
     }
 }

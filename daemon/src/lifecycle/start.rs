@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anchord_memory::lifecycle::{Answer, StartSource};
 use anchord_memory::render::LoadText;
 
-use super::{Call, HookError, words};
+use super::{Call, HookError, compaction, context, subagent, words};
 use crate::sessions::View;
 
 /// The load, framed.
@@ -14,10 +14,11 @@ pub(super) async fn started(call: &Call<'_>, source: StartSource) -> Result<Answ
         StartSource::Rebuilt => rebuilt(call).await,
         StartSource::Clear => {
             call.threads().end(&call.name);
-            loaded(call).await.map(Answer::Context)
+            loaded(call).await.map(context)
         }
-        StartSource::Startup | StartSource::Resume | StartSource::Fork | StartSource::Compact => {
-            loaded(call).await.map(Answer::Context)
+        StartSource::Compact => compaction::restore(call).await,
+        StartSource::Startup | StartSource::Resume | StartSource::Fork => {
+            loaded(call).await.map(context)
         }
     }
 }
@@ -27,13 +28,19 @@ async fn rebuilt(call: &Call<'_>) -> Result<Answer, HookError> {
     let of = call.envelope.agent.as_ref().map(|agent| agent.id.clone()).unwrap_or_default();
     let before = call.threads().with(&call.name, |thread| thread.rebuilt.get(&of).cloned());
     if let Some(before) = before {
-        return Ok(Answer::Context(before.to_string()));
+        return Ok(context(before.to_string()));
     }
-    let text = loaded(call).await?;
+    let text = match &call.envelope.agent {
+        Some(agent) => match subagent::started(call, agent).await? {
+            Answer::Context(text) => text,
+            Answer::Nothing | Answer::Instructions(_) => String::new(),
+        },
+        None => loaded(call).await?,
+    };
     call.threads().with(&call.name, |thread| {
         thread.rebuilt.insert(of, Arc::from(text.as_str()));
     });
-    Ok(Answer::Context(text))
+    Ok(context(text))
 }
 
 async fn loaded(call: &Call<'_>) -> Result<String, HookError> {

@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anchord_memory::{RecordId, Revision};
+use anchord_memory::{Captured, RecordId, Revision};
 
+use crate::sessions::Session;
 use crate::{clock, limits};
 
 /// A conversation: the client, and what that calls it.
@@ -29,6 +30,9 @@ pub(crate) struct Thread {
     pub(crate) rebuilt: HashMap<String, Arc<str>>,
     /// Messages in the context when its compaction began.
     pub(crate) messages: Option<u32>,
+    /// What was seen of it and is not staged yet, and in which session.
+    pub(crate) noted: Captured,
+    pub(crate) session: Option<Arc<Session>>,
     /// Events of the last seconds, by digest.
     seen: VecDeque<(u64, Instant)>,
     used: Instant,
@@ -41,6 +45,8 @@ impl Thread {
             shown: BTreeSet::new(),
             rebuilt: HashMap::new(),
             messages: None,
+            noted: Captured::default(),
+            session: None,
             seen: VecDeque::new(),
             used: clock::start(),
         }
@@ -82,6 +88,15 @@ impl Threads {
             }
             double
         })
+    }
+
+    /// Conversations of which something was noted and nothing was heard for so long.
+    pub(crate) fn silent(&self, since: Duration) -> Vec<(Name, Arc<Session>)> {
+        let threads = self.lock();
+        let silent = threads
+            .iter()
+            .filter(|(_, thread)| thread.noted.leaves_row() && thread.used.elapsed() >= since);
+        silent.filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?))).collect()
     }
 
     /// Forgets a conversation that is over.

@@ -1,5 +1,6 @@
 //! What a tool runs with: the session that calls, and what tools do with its project.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anchord_memory::{
@@ -246,6 +247,11 @@ impl Context {
         if let Err(error) = self.session.write(&self.daemon, None, "use", decide).await {
             tracing::debug!(%error, %id, "a record that was used stays archived");
         }
+    }
+
+    /// What this call wrote.
+    pub(crate) fn written(&self) -> BTreeSet<RecordId> {
+        lock(&self.given).records.iter().map(|record| record.id).collect()
     }
 
     /// Notes what the answer gives, and whether there is more.

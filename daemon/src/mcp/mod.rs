@@ -3,6 +3,8 @@
 mod calls;
 mod compaction;
 mod context;
+mod prompts;
+mod resources;
 mod server;
 mod tool;
 mod tools;

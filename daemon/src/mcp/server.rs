@@ -1,22 +1,28 @@
-//! One connection's MCP service: lists the tools of its set and runs them, each in its turn.
+//! One connection's MCP service: lists the tools of its set and runs them, each in its turn; prompts and resources are
+//! run the same way.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use anchord_memory::Memory;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult,
-    ErrorData, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ServerCapabilities, ServerConfig, Tool,
+    ErrorData, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage, ProtocolVersion,
+    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourceContents, Role, ServerCapabilities, ServerConfig, Tool, ToolsCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use super::calls::{self, internal_text, request_id};
+use super::calls::{self, Called, internal_text, request_id};
 use super::tool::{ToolError, ToolSpec};
 use super::tools::ToolList;
 use super::transport::{NumberedLines, Ticket};
+use super::{prompts, resources};
 use crate::daemon::Daemon;
 use crate::limits;
 use crate::sessions::Connection;
@@ -68,6 +74,25 @@ impl Service {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let called = self.called(spec, arguments, context).await?;
+        match called.outcome {
+            Ok(text) => Ok(CallToolResult::success(blocks(text, called.remark))),
+            Err(ToolError::Caller(text)) => {
+                let text = self.tools.error_text(&spec.definition.name, &text);
+                Ok(CallToolResult::error(blocks(text, called.remark)))
+            }
+            Err(ToolError::Internal(text)) => Err(internal(&called.id, &text)),
+        }
+    }
+
+    /// Runs in its turn what the client asks for, in the session that asks.
+    async fn called(
+        &self,
+        spec: &ToolSpec,
+        arguments: JsonObject,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Called, ErrorData> {
         let Some(ticket) = context.extensions.get::<Ticket>().cloned() else {
             return Err(internal(&request_id(), "a request came without its line number"));
         };
@@ -81,16 +106,14 @@ impl Service {
         let client = context.client_info().map(|info| info.name);
         let thread = context.meta.get("threadId").and_then(|id| id.as_str().map(str::to_owned));
         let session = self.connection.session(thread.as_deref(), client.as_deref());
-        let arguments = request.arguments.unwrap_or_default();
-        let called = calls::call(&self.daemon, session, spec, arguments, Some(ticket.call)).await;
-        match called.outcome {
-            Ok(text) => Ok(CallToolResult::success(blocks(text, called.remark))),
-            Err(ToolError::Caller(text)) => {
-                let text = self.tools.error_text(&spec.definition.name, &text);
-                Ok(CallToolResult::error(blocks(text, called.remark)))
-            }
-            Err(ToolError::Internal(text)) => Err(internal(&called.id, &text)),
-        }
+        Ok(calls::call(&self.daemon, session, spec, arguments, Some(ticket.call)).await)
+    }
+
+    /// The memory of this connection's project, if that is open already; nothing is opened for a list.
+    fn known_memory(&self) -> Option<Arc<Memory>> {
+        let sessions = self.daemon.sessions().all();
+        let own = sessions.iter().find(|standing| standing.session.id == self.connection.id);
+        Some(own?.session.project()?.memory())
     }
 }
 
@@ -126,8 +149,13 @@ fn internal(id: &str, what: &str) -> ErrorData {
 
 impl ServerHandler for Service {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
-        ServerConfig::new(capabilities.build())
+        let tools = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
+        let capabilities = if self.tools.has_more() {
+            tools.enable_prompts().enable_resources().build()
+        } else {
+            tools.build()
+        };
+        ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("anchord", env!("CARGO_PKG_VERSION")))
             .with_instructions(self.tools.instructions())
     }
@@ -139,7 +167,7 @@ impl ServerHandler for Service {
         // Changes of the list are told by the notification of the handshake's revisions alone; the
         // revision without one would want `subscriptions/listen`.
         let mut info = self.get_info();
-        info.capabilities = ServerCapabilities::builder().enable_tools().build();
+        info.capabilities.tools = Some(ToolsCapability::default());
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, info))
     }
@@ -177,6 +205,83 @@ impl ServerHandler for Service {
         }
         // The client cancelled; rmcp drops this answer, and what is already queued is still written.
         Err(ErrorData::internal_error("cancelled", None))
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let prompts = if self.tools.has_more() { prompts::list() } else { Vec::new() };
+        Ok(ListPromptsResult::with_all_items(prompts))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if !self.tools.has_more() {
+            return Err(ErrorData::method_not_found::<GetPromptRequestMethod>());
+        }
+        let description = prompts::description(&request.name);
+        let mut arguments = JsonObject::new();
+        arguments.insert("name".to_owned(), request.name.into());
+        arguments.insert("arguments".to_owned(), request.arguments.unwrap_or_default().into());
+        let called = self.called(&prompts::getter(), arguments, &context).await?;
+        match called.outcome {
+            Ok(text) => {
+                let mut result =
+                    GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+                result.description = description;
+                Ok(result.into())
+            }
+            Err(ToolError::Caller(text)) => Err(ErrorData::invalid_params(text, None)),
+            Err(ToolError::Internal(text)) => Err(internal(&called.id, &text)),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let resources = if self.tools.has_more() {
+            resources::list(self.known_memory().as_deref())
+        } else {
+            Vec::new()
+        };
+        Ok(ListResourcesResult::with_all_items(resources))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let templates = if self.tools.has_more() { resources::templates() } else { Vec::new() };
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if !self.tools.has_more() {
+            return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
+        }
+        let mut arguments = JsonObject::new();
+        arguments.insert("uri".to_owned(), request.uri.clone().into());
+        let called = self.called(&resources::reader(), arguments, &context).await?;
+        match called.outcome {
+            Ok(text) => {
+                let contents = vec![ResourceContents::text(text, request.uri)];
+                Ok(ReadResourceResult::new(contents).into())
+            }
+            Err(ToolError::Caller(text)) => Err(ErrorData::resource_not_found(text, None)),
+            Err(ToolError::Internal(text)) => Err(internal(&called.id, &text)),
+        }
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -22,11 +22,11 @@ struct Counted {
 impl Reads {
     /// What an earlier daemon has kept.
     pub(super) fn of_marks(marks: &Marks) -> Self {
-        let lines: String = marks
-            .iter()
-            .filter_map(|(key, value)| Some(format!("{} {value}\n", key.strip_prefix(READ)?)))
-            .collect();
-        let accesses = Accesses::parse(&lines);
+        // A torn one counts for nothing.
+        let read = |(key, value): (&String, &String)| {
+            Some((key.strip_prefix(READ)?.parse().ok()?, value.parse().ok()?))
+        };
+        let accesses = marks.iter().filter_map(read).collect();
         Self(Mutex::new(Counted { accesses, unwritten: BTreeSet::new() }))
     }
 
@@ -46,10 +46,7 @@ impl Reads {
     pub(super) fn unwritten(&self) -> BTreeMap<String, String> {
         let mut counted = self.lock();
         let changed = std::mem::take(&mut counted.unwritten);
-        let mark = |id: RecordId| {
-            let access = counted.accesses.of(id);
-            (format!("{READ}{id}"), format!("{} {}", access.count, access.last.0))
-        };
+        let mark = |id: RecordId| (format!("{READ}{id}"), counted.accesses.of(id).to_string());
         changed.into_iter().map(mark).collect()
     }
 

@@ -7,6 +7,7 @@ use anchord_memory::injected::frame;
 use serde_json::json;
 
 use super::*;
+use crate::clock;
 use crate::http::api::{ImportParams, ImportSource};
 use crate::testing::{Shim, World, holding};
 
@@ -151,7 +152,8 @@ async fn an_import_brings_no_secret_over() {
 /// What an agent sees at its start, and in a hook of every other kind.
 fn injected(world: &World) -> Vec<String> {
     let memory = world.daemon.projects.all().first().map(|open| open.memory());
-    let text = memory.map(|memory| export::markdown(&memory, "project")).unwrap_or_default();
+    let text =
+        memory.map(|memory| export::markdown(&memory, "project", clock::now())).unwrap_or_default();
     let whole = frame(&text);
     let cut = whole.get(..whole.len() / 2).unwrap().to_owned();
     let quoted = format!("SessionStart hook additional context: {whole}");

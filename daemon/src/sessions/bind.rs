@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use anchord_memory::{MAIN, Memory, Provenance, plan_adopt};
+use anchord_memory::{MAIN, Memory, Provenance, SessionId, plan_adopt};
 use anchord_proto::hello::Hello;
 use anchord_proto::host;
 
@@ -277,6 +277,20 @@ impl Session {
             .filter(|record| is_dead(record.pid, record.pid_start, record.boot.as_deref()))
             .cloned()
             .collect()
+    }
+
+    /// The sessions of the same conversation in this project that have ended, of those the registry still knows.
+    pub(crate) fn ended_before(
+        &self,
+        registry: &Registry,
+        project: ProjectId,
+    ) -> BTreeSet<SessionId> {
+        let ended = registry.ended().into_iter().map(|ended| &ended.session).filter(|record| {
+            self.agent_session.is_some()
+                && record.agent_session.as_deref() == self.agent_session.as_deref()
+                && record.project == project
+        });
+        ended.map(|record| record.session.clone()).collect()
     }
 
     /// Takes over what a dead predecessor of the same agent session left staged here.

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use anchord_memory::{Counts, Reader, Staged, Timestamp};
 
-use super::{Session, View};
+use super::{Session, View, session_key};
 use crate::daemon::Daemon;
 use crate::project::unwound;
 
 /// Another session that is live in the same project.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveSession {
+    /// Under which its topic is found.
+    pub(crate) key: String,
     pub(crate) client: Arc<str>,
     pub(crate) since: Timestamp,
 }
@@ -20,9 +22,12 @@ impl Session {
     pub(crate) fn reader(&self, daemon: &Daemon) -> Reader {
         let reader = Reader::session(self.id.clone());
         let Some(project) = self.project() else { return reader };
-        // What an earlier process of this conversation left; its first write takes that over.
-        let earlier = self.predecessors(&daemon.registry.snapshot(), project.id);
-        reader.inheriting(earlier.iter().map(|record| record.session.clone()))
+        // What an earlier process of this conversation left; its first write takes that over, unless it has ended.
+        let registry = daemon.registry.snapshot();
+        let earlier = self.predecessors(&registry, project.id);
+        reader
+            .inheriting(earlier.iter().map(|record| record.session.clone()))
+            .inheriting(self.ended_before(&registry, project.id))
     }
 
     /// What this conversation has staged and not saved, in words; also what an earlier process of it
@@ -57,6 +62,7 @@ impl Session {
                 standing.session.project().is_some_and(|other| other.id == project.id)
             })
             .map(|standing| LiveSession {
+                key: session_key(&standing.session),
                 client: standing.session.client(),
                 since: standing.session.started,
             })

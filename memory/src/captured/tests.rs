@@ -101,7 +101,7 @@ fn a_session_in_which_nothing_was_saved_leaves_a_row_made_by_rule() {
     ");
     assert!(record.is_captured() && row.on_behalf);
     assert_eq!((row.started, row.ended), (Timestamp(day(1).0 + 1), Timestamp(day(1).0 + 10)));
-    assert_snapshot!(crate::render::title(record), @"s1 2026-11-01 claude-code (captured): Asked: fix the flaky login test (2 prompts) …");
+    assert_snapshot!(crate::render::title(record, day(9)), @"s1 2026-11-01 claude-code (captured): Asked: fix the flaky login test (2 prompts) …");
     assert_eq!(memory.notices().count(), 0, "there is nothing to look at again");
     assert_eq!(memory.staged().count(), 0);
 }

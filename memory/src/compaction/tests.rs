@@ -1,6 +1,8 @@
 //! The laws of compaction: the target is met, nothing is lost, what is pinned stays, and a plan is a function of
 //! what it was made from.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::{CompactionPlan, Pool, plan_compaction};
@@ -12,7 +14,7 @@ use crate::{
 };
 
 fn plan(memory: &Memory, pool: &Pool, target: u64, accesses: &Accesses) -> CompactionPlan {
-    plan_compaction(memory, pool, target, accesses, FACTOR, day(20))
+    plan_compaction(memory, pool, target, accesses, FACTOR, day(20), &BTreeSet::new())
 }
 
 /// Notes written a day apart.
@@ -249,4 +251,36 @@ proptest! {
             }
         }
     }
+}
+
+/// Else a note would be archived by its own write, and every later one, too.
+#[test]
+fn what_was_written_just_now_stays_when_pinned_notes_fill_the_budget() {
+    let memory = noted([
+        NewNote { pinned: true, ..long("pinned", 900) },
+        long("old", 90),
+        NewNote { importance: Some(1), ..long("new", 90) },
+    ]);
+    let spare = |id: &str, target: u64| {
+        let (reads, spare) = (Accesses::default(), BTreeSet::from([id.parse().unwrap()]));
+        let plan =
+            plan_compaction(&memory, &Pool::Project, target, &reads, FACTOR, day(20), &spare);
+        ids(&plan.archive)
+    };
+    assert_eq!(spare("n3", 800), "n2");
+    assert_eq!(spare("n2", 800), "n3");
+    assert_eq!(spare("n3", 50), "n2 n3", "it alone is more than there may be");
+    let (reads, all) = (Accesses::default(), memory.records().map(|record| record.id).collect());
+    let plan = plan_compaction(&memory, &Pool::Project, 400, &reads, FACTOR, day(20), &all);
+    assert_eq!(ids(&plan.archive), "n3", "of many written at once the best stay");
+    assert!(Pool::Project.pinned(&memory) >= 800);
+}
+
+/// Else it would take everything else with it and then go, too.
+#[test]
+fn a_note_larger_than_the_target_goes_alone() {
+    let best = NewNote { importance: Some(10), ..long("huge", 900) };
+    let memory = noted([long("alpha", 90), best, long("beta", 90)]);
+    let plan = plan(&memory, &Pool::Project, 500, &Accesses::default());
+    assert_eq!(ids(&plan.archive), "n2");
 }

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::{markdown, zipmem_state};
 use crate::import::{parse, plan_import};
 use crate::testing::{
-    anchor, any_steps, apply, blueprint, blueprints, day, lesson, origin, save, take,
+    anchor, any_steps, apply, blueprint, blueprints, day, lesson, note, origin, save, take,
 };
-use crate::{Body, Memory};
+use crate::{Body, Memory, NewNote, plan_notes};
 
 fn some_memory() -> Memory {
     let mut memory = Memory::default();
@@ -23,7 +23,7 @@ fn some_memory() -> Memory {
 
 #[test]
 fn markdown_is_for_people() {
-    insta::assert_snapshot!(markdown(&some_memory(), "demo"), @r"
+    insta::assert_snapshot!(markdown(&some_memory(), "demo", day(9)), @r"
     # demo: memory at revision 1 (0.2 KB)
 
     ## Blueprints
@@ -142,4 +142,17 @@ proptest! {
         apply(&mut copy, plan);
         prop_assert_eq!(contents(&copy), contents(&memory));
     }
+}
+
+#[test]
+fn a_note_that_has_expired_says_so() {
+    let mut memory = Memory::default();
+    let soon = NewNote { expires: Some(day(3)), ..note("the port is 9000") };
+    let items = vec![Ok(soon), Ok(note("the host is home"))];
+    let plan = plan_notes(&memory, &origin("one", 1), items).unwrap();
+    apply(&mut memory, plan);
+    assert!(!markdown(&memory, "demo", day(2)).contains("EXPIRED"));
+    let page = markdown(&memory, "demo", day(3));
+    assert_eq!(page.matches("[EXPIRED]").count(), 1, "{page}");
+    assert!(page.contains("- [EXPIRED] n1 "), "{page}");
 }

@@ -1,8 +1,8 @@
 //! The words agents are told.
 
 use super::{
-    CheckpointMode, DIRECTIVE_VERSION, INSTRUCTIONS, MARKER_END, WHERE_IT_GOES, directive, marker,
-    parse_marker,
+    CheckpointMode, DIRECTIVE_VERSION, INSTRUCTIONS, Loading, MARKER_END, WHERE_IT_GOES, directive,
+    marker, parse_marker,
 };
 
 #[test]
@@ -32,7 +32,7 @@ fn markers_are_stable() {
 
 #[test]
 fn each_mode_has_its_own_advice_between_the_same_markers() {
-    let texts = CheckpointMode::ALL.map(directive);
+    let texts = CheckpointMode::ALL.map(|mode| directive(mode, Loading::ByAgent));
     for text in &texts {
         assert!(text.contains(WHERE_IT_GOES));
         assert!(text.ends_with(&format!("{MARKER_END}\n")));
@@ -43,7 +43,7 @@ fn each_mode_has_its_own_advice_between_the_same_markers() {
 
 #[test]
 fn the_directive_reads_well() {
-    insta::assert_snapshot!(directive(CheckpointMode::Balanced), @r"
+    insta::assert_snapshot!(directive(CheckpointMode::Balanced, Loading::ByAgent), @r"
     <!-- anchord:start v1 mode=balanced -->
     ## Project memory (anchord)
 
@@ -67,4 +67,18 @@ fn the_directive_reads_well() {
     | anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |
     <!-- anchord:end -->
     ");
+}
+
+#[test]
+fn with_hooks_the_directive_says_only_what_to_keep() {
+    for mode in CheckpointMode::ALL {
+        let text = directive(mode, Loading::ByHooks);
+        assert!(!text.contains("- Load:"), "{text}");
+        assert!(text.contains("- Checkpoint:") && text.contains("- Save:"), "{text}");
+        assert!(
+            text.contains("where it is not, call `memory_load`"),
+            "teammates may have no hooks"
+        );
+        assert!(text.len() < directive(mode, Loading::ByAgent).len(), "it shrinks");
+    }
 }

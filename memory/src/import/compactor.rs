@@ -114,7 +114,7 @@ pub fn plan_import_compactor(
         });
         if newer {
             stayed += 1;
-        } else if let Err(refusal) = has_room(draft.head().totals(), item) {
+        } else if let Err(refusal) = has_room(draft.head().totals(), draft.more(item, &origin)) {
             notes.push(format!("{refusal}; what follows is left out"));
             break;
         } else {

@@ -1,5 +1,7 @@
 //! The search index follows the records' texts, and nothing else of them.
 
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::testing::{apply, day, note, origin};
 use crate::{NewNote, Update, plan_forget, plan_notes, plan_update};
@@ -37,7 +39,15 @@ fn the_index_is_that_of_the_records_after_every_change() {
     apply(&mut memory, plan);
     assert!(memory.search == anew(&memory), "repeated");
     let used = crate::Accesses::default();
-    let plan = crate::plan_compaction(&memory, &crate::Pool::Project, 0, &used, 1, day(4));
+    let plan = crate::plan_compaction(
+        &memory,
+        &crate::Pool::Project,
+        0,
+        &used,
+        1,
+        day(4),
+        &BTreeSet::new(),
+    );
     let plan = plan.apply(&memory);
     assert!(!plan.changes.is_empty());
     apply(&mut memory, plan);

@@ -1,7 +1,8 @@
 //! Staging: durable and private to the session until it saves.
 
-use super::{KeptBlueprint, Plan};
+use super::{KeptBlueprint, Plan, have_room};
 use crate::change::{Change, Counts};
+use crate::draft::Draft;
 use crate::index::MergeKey;
 use crate::intake::accept;
 use crate::limits::STAGED_BYTES_MAX;
@@ -23,7 +24,8 @@ pub struct CheckpointOutcome {
 /// Stages a part of a session's work.
 ///
 /// # Errors
-/// When there is nothing in it, when an item is not usable, and when the session has staged too much.
+/// When there is nothing in it, when an item is not usable, when the session has staged too much, and when the
+/// project has no room for the notes.
 pub fn plan_checkpoint(
     memory: &Memory,
     origin: &Provenance,
@@ -52,6 +54,10 @@ pub fn plan_checkpoint(
             bytes_max: STAGED_BYTES_MAX,
             advice: "save first, then go on",
         });
+    }
+    if !part.notes.is_empty() {
+        // Here and not when it is folded: what is kept on a session's behalf has nobody to tell.
+        have_room(&Draft::new(memory), &pending.notes, origin)?;
     }
     let mut kept: Vec<KeptBlueprint> = left_out
         .into_iter()

@@ -4,6 +4,7 @@ use super::Plan;
 use crate::change::Change;
 use crate::limits::{
     BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN, COMPACT_ABOVE_PERCENT_MIN, LOAD_TOKENS_MIN,
+    SUBAGENT_TYPE_CHARS_MAX, SUBAGENT_TYPES_MAX,
 };
 use crate::memory::Memory;
 use crate::refusal::Refusal;
@@ -13,7 +14,7 @@ use crate::settings::Settings;
 /// then; nothing is written when it is so already.
 ///
 /// # Errors
-/// When a number is out of its bounds.
+/// When a number is out of its bounds, or a list too long.
 pub fn plan_configure(
     memory: &Memory,
     client: Option<&str>,
@@ -29,6 +30,15 @@ pub fn plan_configure(
     )?;
     within("half_life_factor", told.half_life_factor, 1, 10_000)?;
     within("compact_to", told.compact_to.map(u32::from), 1, 100)?;
+    if let Some(types) = &told.subagent_skip {
+        let long = types.iter().any(|name| name.chars().count() > SUBAGENT_TYPE_CHARS_MAX);
+        if long || types.len() > SUBAGENT_TYPES_MAX {
+            let why = format!(
+                "takes {SUBAGENT_TYPES_MAX} types of {SUBAGENT_TYPE_CHARS_MAX} characters at most"
+            );
+            return Err(Refusal::invalid("subagent_skip", why));
+        }
+    }
     let before = memory.settings(client).map(|known| Settings::clone(known)).unwrap_or_default();
     let settings = told.or(&before);
     let changes = if settings == before {

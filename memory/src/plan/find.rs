@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 
 use crate::ids::{RecordId, Version};
+use crate::index::MergeKey;
 use crate::limits::{NEAREST_MAX, TOPICS_SHOWN_MAX};
 use crate::memory::Memory;
 use crate::note::{Scope, key_line};
 use crate::reader::Reader;
-use crate::record::Record;
+use crate::record::{Provenance, Record};
 use crate::refusal::Refusal;
 use crate::render::title;
 use crate::topic::topic_name;
@@ -42,9 +43,8 @@ pub fn find_fact<'a>(
     let own = reader.own_sessions().map(|session| Scope::Session(session.clone()));
     let scopes: Vec<Scope> = own.chain([Scope::Project]).collect();
     for scope in &scopes {
-        if let Some((_, id)) = memory.facts(scope).find(|(known, _)| *known == key)
-            && let Some(record) = memory.record(id)
-        {
+        let fact = MergeKey::Fact(scope.clone(), key.as_str().into());
+        if let Some(record) = memory.keyed(&fact).next() {
             return Ok(record);
         }
     }
@@ -84,14 +84,18 @@ pub fn find_topic<'a>(memory: &'a Memory, name: &str) -> Result<&'a Record, Refu
 const LIKENESS_MIN: f64 = 0.6;
 
 /// Refuses a record that is at another version than the caller has in mind.
-pub(crate) fn at_version(record: &Record, expected: Option<Version>) -> Result<(), Refusal> {
+pub(crate) fn at_version(
+    record: &Record,
+    expected: Option<Version>,
+    origin: &Provenance,
+) -> Result<(), Refusal> {
     match expected.filter(|version| *version != record.version) {
         None => Ok(()),
         Some(expected) => Err(Refusal::Conflict {
             what: record.id.to_string(),
             expected: expected.0.into(),
             current: record.version.0.into(),
-            changed: vec![title(record)],
+            changed: vec![title(record, origin.time)],
         }),
     }
 }

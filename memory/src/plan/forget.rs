@@ -32,9 +32,12 @@ pub fn plan_forget(
     origin: &Provenance,
 ) -> Result<Plan<ForgetOutcome>, Refusal> {
     let record = find(memory, reader, id)?;
-    at_version(record, expected_version)?;
-    let outcome =
-        ForgetOutcome { id, title: title(record), already: record.standing == Standing::Forgotten };
+    at_version(record, expected_version, origin)?;
+    let outcome = ForgetOutcome {
+        id,
+        title: title(record, origin.time),
+        already: record.standing == Standing::Forgotten,
+    };
     let mut draft = Draft::new(memory);
     draft.stand(id, Standing::Forgotten, origin);
     Ok(Plan { changes: draft.finish().changes, outcome })

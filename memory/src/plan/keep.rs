@@ -14,7 +14,8 @@ use crate::staged::Staged;
 /// Nothing when it has staged nothing. `origin` gives the time, and the client when the work names none.
 ///
 /// What was noted of the session by rule makes its row where neither the agent nor a checkpoint says what it did. A
-/// session of which nothing else is left has that row and no notice: there is nothing to look at again.
+/// session of which nothing else is left, or lines of a topic's history, has no notice: there is nothing to look at
+/// again.
 pub fn plan_keep(
     memory: &Memory,
     session: &SessionId,
@@ -29,6 +30,8 @@ pub fn plan_keep(
     let before = stored_row(&draft, session).map(|(_, row)| row);
     let captured = captured(staged, before.as_ref());
     if !staged.has_work() {
+        // A topic's history may have been told by rule, too.
+        draft.fold(staged, &origin);
         if let Some(captured) = captured {
             let (started, ended) = captured.times();
             let row = Row {
@@ -69,6 +72,9 @@ pub fn plan_keep(
     let row = put_row(&mut draft, row, &origin);
     let mut changes = draft.finish().changes;
     changes.push(Change::Unstage { session: session.clone() });
+    if staged.has_history_alone() {
+        return Some(Plan { changes, outcome: () });
+    }
     changes.push(Change::Notify(Box::new(Notice {
         id: memory.next_notice(),
         time: origin.time,

@@ -27,7 +27,7 @@ pub use save::{Save, SaveOutcome, plan_save};
 pub use update::{Update, UpdateOutcome, is_expired, plan_update, plan_use};
 
 pub(crate) use find::at_version;
-pub(crate) use note::has_room;
+pub(crate) use note::{has_room, have_room};
 pub(crate) use row::{Row, put_row, stored_row};
 
 use crate::change::Change;

@@ -89,9 +89,7 @@ pub fn plan_notes(
         let field = if alone { String::new() } else { format!("items[{at}].") };
         let accepted = item.and_then(|note| accept_note(note, &field));
         let stored = accepted.and_then(|note| {
-            if !draft.has_twin(&note, origin) {
-                has_room(draft.head().totals(), &note)?;
-            }
+            has_room(draft.head().totals(), draft.more(&note, origin))?;
             memory.tombstones().refuse_text(format!("{field}content"), &note.content)?;
             memory.tombstones().refuse_text(format!("{field}summary"), &note.summary)?;
             Ok((draft.note(&note, origin), note))
@@ -145,22 +143,32 @@ fn told(
     })
 }
 
-/// Refuses a note that there is no room for.
-pub(crate) fn has_room(totals: Totals, note: &NewNote) -> Result<(), Refusal> {
-    if totals.notes_kept >= NOTES_MAX {
-        let why = format!("has no room: {NOTES_MAX} are kept; memory_forget what no longer holds");
+/// Refuses what there is no room for: so many notes more, with so many bytes of text more.
+pub(crate) fn has_room(totals: Totals, (notes, bytes): (u64, u64)) -> Result<(), Refusal> {
+    if notes > 0 && totals.notes_kept + notes > NOTES_MAX {
+        let why = format!("have no room: {NOTES_MAX} are kept; memory_forget what no longer holds");
         return Err(Refusal::invalid("this project's notes", why));
     }
-    let bytes = totals.note_bytes + note.text_bytes() as u64;
-    if bytes > NOTES_BYTES_MAX {
+    let all = totals.note_bytes + bytes;
+    if bytes > 0 && all > NOTES_BYTES_MAX {
         return Err(Refusal::TooLarge {
             what: "the text of all notes of this project".to_owned(),
-            bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+            bytes: usize::try_from(all).unwrap_or(usize::MAX),
             bytes_max: usize::try_from(NOTES_BYTES_MAX).unwrap_or(usize::MAX),
             advice: "memory_forget what no longer holds",
         });
     }
     Ok(())
+}
+
+/// The same for notes that will be written together.
+pub(crate) fn have_room(
+    draft: &Draft<'_>,
+    notes: &[NewNote],
+    origin: &Provenance,
+) -> Result<(), Refusal> {
+    let more = notes.iter().map(|note| draft.more(note, origin));
+    has_room(draft.head().totals(), more.fold((0, 0), |all, more| (all.0 + more.0, all.1 + more.1)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Saving: a session's staged work and what came with the call become memory, as one commit.
 
-use super::{KeptBlueprint, Plan, Row, has_room, put_row};
+use super::{KeptBlueprint, Plan, Row, have_room, put_row};
 use crate::archive::{ArchivePlan, Archived};
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
@@ -70,7 +70,7 @@ pub fn plan_save(
             what: "memory".to_owned(),
             expected: expected.0,
             current: memory.revision().0,
-            changed: changes_since(memory, expected, None),
+            changed: changes_since(memory, expected, None, origin.time),
         });
     }
     part.topics.iter_mut().for_each(|part| part.stamp(origin));
@@ -79,8 +79,9 @@ pub fn plan_save(
     let left_out = staged.absorb(&part);
 
     let mut draft = Draft::new(memory);
-    for note in part.notes.iter().filter(|note| !draft.has_twin(note, origin)) {
-        has_room(memory.totals(), note)?;
+    // What was staged before had room then, and nothing of it may be lost.
+    if !part.notes.is_empty() {
+        have_room(&draft, &staged.notes, origin)?;
     }
     draft.fold(&staged, origin);
     let row = Row {

@@ -1,6 +1,6 @@
 //! Updating one record: only what is given changes. A record that is used is active again.
 
-use super::{Plan, at_version, find};
+use super::{Plan, at_version, find, has_room};
 use crate::draft::{Draft, Fields};
 use crate::ids::{RecordId, Timestamp, Version};
 use crate::index::MergeKey;
@@ -48,7 +48,8 @@ pub struct UpdateOutcome {
 /// Updates a record.
 ///
 /// # Errors
-/// When there is no such record, it is forgotten or at another version, or what is given does not fit its kind.
+/// When there is no such record, it is forgotten or at another version, what is given does not fit its kind, or the
+/// project has no room for a longer text.
 pub fn plan_update(
     memory: &Memory,
     reader: &Reader,
@@ -58,7 +59,7 @@ pub fn plan_update(
     origin: &Provenance,
 ) -> Result<Plan<UpdateOutcome>, Refusal> {
     let record = find(memory, reader, id)?;
-    at_version(record, expected_version)?;
+    at_version(record, expected_version, origin)?;
     if record.standing == Standing::Forgotten {
         return Err(Refusal::invalid(
             id.to_string(),
@@ -93,12 +94,18 @@ pub fn plan_update(
         Some(twin) => {
             target = twin;
             draft.stand(id, Standing::Forgotten, origin);
-            repeat(&mut draft, twin, origin);
+            repeat(&mut draft, twin, update, origin)?;
         }
-        None => draft.write(fields, origin),
+        None => {
+            let bytes = |body: &Body| body_note(body).map_or(0, |note| note.text_bytes() as u64);
+            let more = bytes(&fields.body).saturating_sub(bytes(&record.body));
+            has_room(memory.totals(), (0, more))?;
+            draft.write(fields, origin);
+        }
     }
     let written = draft.finish();
-    let record = written.head.record(target).map(|record| (record.version, title(record)));
+    let record =
+        written.head.record(target).map(|record| (record.version, title(record, origin.time)));
     let (version, title) = record.unwrap_or((Version::FIRST, String::new()));
     let outcome =
         UpdateOutcome { id: target, version, title, unchanged: written.changes.is_empty() };
@@ -186,10 +193,34 @@ fn shared_twin(
     Err(Refusal::invalid("scope", why))
 }
 
-fn repeat(draft: &mut Draft<'_>, id: RecordId, origin: &Provenance) {
-    let Some(Body::Note(note)) = draft.head().record(id).map(|record| &record.body) else { return };
-    let note = Note { repeats: note.repeats + 1, ..note.clone() };
-    draft.change(id, Body::Note(note), Standing::Active, origin);
+/// Counts what the project has already, and gives it what the update says besides.
+fn repeat(
+    draft: &mut Draft<'_>,
+    id: RecordId,
+    update: &Update,
+    origin: &Provenance,
+) -> Result<(), Refusal> {
+    let Some(twin) = draft.head().record(id).cloned() else { return Ok(()) };
+    let Body::Note(note) = &twin.body else { return Ok(()) };
+    let mut note = Note { repeats: note.repeats + 1, ..note.clone() };
+    let mut tags = match &update.tags {
+        Some(tags) => accept_tags(tags, "")?,
+        None => twin.tags.clone(),
+    };
+    // The content is the same, and what it is shared with is the project.
+    let rest = Update { content: None, share: false, ..update.clone() };
+    change_note(&mut note, &mut tags, &rest)?;
+    let pinned = update.pinned.unwrap_or(twin.pinned);
+    let body = Body::Note(note);
+    draft.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
+    Ok(())
+}
+
+fn body_note(body: &Body) -> Option<&Note> {
+    match body {
+        Body::Note(note) => Some(note),
+        _ => None,
+    }
 }
 
 /// Makes a record that is used active again, and a note that its summary stood for whole. Nothing when it is

@@ -4,29 +4,30 @@ use super::append;
 use super::item::{self, CUT};
 use crate::compaction::CompactionPlan;
 use crate::fold::{clip, one_line};
-use crate::ids::{Kind, RecordId};
+use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{COMPACTION_SHOWN_MAX, TITLE_CHARS_MAX};
 use crate::memory::Memory;
-use crate::plan::CompactionOutcome;
+use crate::plan::{CompactionOutcome, is_expired};
+use crate::settings::Budget;
 
 /// Characters of a note in a list of many.
 const TITLE_CHARS: usize = TITLE_CHARS_MAX / 2;
 
 /// A plan, for `dry_run`; nothing is changed by it.
-pub fn compaction_plan(memory: &Memory, plan: &CompactionPlan) -> String {
+pub fn compaction_plan(memory: &Memory, plan: &CompactionPlan, now: Timestamp) -> String {
     if plan.is_empty() {
         return format!(
             "Nothing to compact: {} tokens, the target is {}.\n{}",
             plan.tokens_before,
             plan.target_tokens,
-            wants_summary(memory, &plan.wants_summary)
+            wants_summary(memory, &plan.wants_summary, now)
         );
     }
     let mut text = format!(
         "Would bring {} tokens down to {} (target {}); nothing is changed yet.\n",
         plan.tokens_before, plan.tokens_after, plan.target_tokens
     );
-    let title = |id: &RecordId| title(memory, *id);
+    let title = |id: &RecordId| title(memory, *id, now);
     section(
         &mut text,
         "Show by their summaries",
@@ -37,17 +38,17 @@ pub fn compaction_plan(memory: &Memory, plan: &CompactionPlan) -> String {
         plan.fold.iter().map(|(id, fold)| format!("{} (into {})", title(id), fold.survivor));
     section(&mut text, "Fold near duplicates", plan.fold.len(), folds);
     section(&mut text, "Archive", plan.archive.len(), plan.archive.keys().map(title));
-    text.push_str(&wants_summary(memory, &plan.wants_summary));
+    text.push_str(&wants_summary(memory, &plan.wants_summary, now));
     text
 }
 
 /// The reply to `memory_compact`, with the memory as it was before it or is after it: of what is shown nothing changes.
-pub fn compaction(memory: &Memory, outcome: &CompactionOutcome) -> String {
+pub fn compaction(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> String {
     let CompactionOutcome {
         archived, promoted, folded, skipped, tokens_before, tokens_after, ..
     } = outcome;
     if archived + promoted + folded + skipped == 0 {
-        let wants = wants_summary(memory, &outcome.wants_summary);
+        let wants = wants_summary(memory, &outcome.wants_summary, now);
         return format!("Nothing to compact: {tokens_before} tokens.\n{wants}");
     }
     let mut text = format!(
@@ -58,7 +59,7 @@ pub fn compaction(memory: &Memory, outcome: &CompactionOutcome) -> String {
     if *skipped > 0 {
         append(&mut text, format_args!("{skipped} changed meanwhile and stay as they are.\n"));
     }
-    text.push_str(&wants_summary(memory, &outcome.wants_summary));
+    text.push_str(&wants_summary(memory, &outcome.wants_summary, now));
     text
 }
 
@@ -76,22 +77,34 @@ fn section(text: &mut String, what: &str, count: usize, lines: impl Iterator<Ite
 }
 
 /// Long notes that an agent can save room with.
-fn wants_summary(memory: &Memory, ids: &[RecordId]) -> String {
+fn wants_summary(memory: &Memory, ids: &[RecordId], now: Timestamp) -> String {
     let mut text = String::new();
     let lines = ids.iter().map(|id| {
         let tokens =
             memory.record(*id).and_then(|record| record.note()).map_or(0, |note| note.tokens);
-        format!("{} ({tokens} tokens)", title(memory, *id))
+        format!("{} ({tokens} tokens)", title(memory, *id, now))
     });
     let what = "Without a summary, which memory_update can give them";
     section(&mut text, what, ids.len(), lines);
     text
 }
 
-fn title(memory: &Memory, id: RecordId) -> String {
-    let line = memory.record(id).map_or_else(|| id.to_string(), |record| item::title(record));
+fn title(memory: &Memory, id: RecordId, now: Timestamp) -> String {
+    let Some(record) = memory.record(id) else { return id.to_string() };
+    let line = item::title(record);
     let line = line.strip_suffix(CUT).unwrap_or(&line);
-    clip(&one_line(line), TITLE_CHARS)
+    let expired = if is_expired(record, now) { " [EXPIRED]" } else { "" };
+    clip(&one_line(line), TITLE_CHARS) + expired
+}
+
+/// What a write says that could not come down to its budget, since too much of it is pinned.
+pub fn full_of_pinned(pinned_tokens: u64, budget: &Budget) -> String {
+    format!(
+        "The budget is full of pinned notes: {pinned_tokens} of {} tokens. What was written now stays active and other \
+         notes make room for it; unpin some (memory_update with pinned: false), or raise the budget with \
+         memory_configure.\n",
+        budget.tokens
+    )
 }
 
 #[cfg(test)]

@@ -453,7 +453,7 @@ fn tail(memory: &Memory, view: &LoadView<'_>, chars: usize) -> Tail {
         append(&mut tail.text, format_args!("{waiting} {wait} for the next load.\n"));
     }
     if let Some(since) = view.others_changed {
-        tail.text.push_str(&changed(memory, since, view.session, left));
+        tail.text.push_str(&changed(memory, since, view, left));
     }
     tail.text.push_str(&live);
     if !tail.text.is_empty() {
@@ -462,8 +462,8 @@ fn tail(memory: &Memory, view: &LoadView<'_>, chars: usize) -> Tail {
     tail
 }
 
-fn changed(memory: &Memory, since: Revision, session: &SessionId, chars: usize) -> String {
-    let lines = changes_since(memory, since, Some(session));
+fn changed(memory: &Memory, since: Revision, view: &LoadView<'_>, chars: usize) -> String {
+    let lines = changes_since(memory, since, Some(view.session), view.now);
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
         let line = format!("- {}\n", clip(line, CHANGE_CHARS_MAX));

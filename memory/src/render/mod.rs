@@ -21,24 +21,29 @@ pub mod zipmem;
 
 pub use budget::{budget, percent};
 pub use changes::{already_loaded, changes_since};
-pub use compact::{compaction, compaction_plan};
+pub use compact::{compaction, compaction_plan, full_of_pinned};
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
-pub use record::{record, record_page};
+pub use record::{end_with_a_line, record, record_page};
 pub use replies::{checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
 pub use topic::{BoundSession, bind, topic, topics};
 
 use std::fmt::{self, Write as _};
 
-use crate::ids::Kind;
+use crate::ids::{Kind, Timestamp};
 use crate::limits::CAPTURED_ROWS_SHOWN_MAX;
 use crate::memory::Memory;
+use crate::plan::is_expired;
 use crate::record::Record;
 
-/// A record in one line.
-pub fn title(record: &Record) -> String {
-    item::title(record)
+/// A record in one line; one that has expired by then says so.
+pub fn title(record: &Record, now: Timestamp) -> String {
+    let mut line = item::title(record);
+    if is_expired(record, now) {
+        line.push_str(" [EXPIRED]");
+    }
+    line
 }
 
 /// Bytes as the texts here have them: kilobytes of 1,024 with one digit, `3.2 KB`.

@@ -2,6 +2,7 @@
 
 use super::{append, item};
 use crate::fold::clip;
+use crate::ids::Version;
 use crate::limits::ANSWER_CHARS_MIN;
 use crate::record::{Provenance, Record, Standing};
 use crate::refusal::Refusal;
@@ -34,12 +35,14 @@ pub fn record(record: &Record) -> String {
 }
 
 /// A page of [`record`], of at most `chars_max` characters (at least [`ANSWER_CHARS_MIN`]), from the character that
-/// the cursor names; and the next page's cursor.
+/// the cursor names; and the next page's cursor. `version` is what was asked for, if a version was: the next page
+/// is of the same.
 ///
 /// # Errors
 /// When the cursor is none of this record.
 pub fn record_page(
     of: &Record,
+    version: Option<Version>,
     cursor: Option<&str>,
     chars_max: usize,
 ) -> Result<(String, Option<String>), Refusal> {
@@ -58,19 +61,26 @@ pub fn record_page(
     }
     let size = chars_max.max(ANSWER_CHARS_MIN) - FRAME_CHARS;
     let mut page: String = whole.chars().skip(from).take(size).collect();
-    // A page ends with a line where there is one.
-    if let Some((lines, _)) = page.rsplit_once('\n').filter(|(lines, _)| !lines.is_empty()) {
-        page.truncate(lines.len() + 1);
-    }
+    end_with_a_line(&mut page);
     let next = from + page.chars().count();
     let id = of.id;
+    let version = version.map_or_else(String::new, |version| format!("\"version\":{},", version.0));
     append(
         &mut page,
         format_args!(
-            "\nCut at character {next} of {chars}. The rest: memory_get {{\"id\":\"{id}\",\"cursor\":\"{next}\"}}.\n"
+            "\nCut at character {next} of {chars}. The rest: memory_get {{\"id\":\"{id}\",{version}\"cursor\":\"{next}\"}}.\n"
         ),
     );
     Ok((page, Some(next.to_string())))
+}
+
+/// Takes off a page the beginning of a line that does not fit, unless that is most of the page.
+pub fn end_with_a_line(page: &mut String) {
+    if let Some((lines, _)) =
+        page.rsplit_once('\n').filter(|(lines, _)| lines.len() >= page.len() / 2)
+    {
+        page.truncate(lines.len() + 1);
+    }
 }
 
 fn by(provenance: &Provenance) -> String {

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::{Accesses, RetentionParts};
+use super::{Access, Accesses, RetentionParts};
 use crate::limits::PROJECT_HALF_LIFE_FACTOR as FACTOR;
 use crate::testing::{day, note, origin};
-use crate::{Memory, NewNote, Record, RecordId, Standing, Timestamp, plan_notes};
+use crate::{Memory, NewNote, Record, Standing, Timestamp, plan_notes};
 
 fn stored(new: NewNote) -> Record {
     let mut memory = Memory::default();
@@ -81,35 +81,19 @@ fn a_prior_is_mild_and_ranks_archived_ones_behind() {
 }
 
 #[test]
-fn torn_lines_of_marks_are_left_out() {
-    let accesses = Accesses::parse("n12 3 1793534400000\nn1\nx 1 2\nn3 1 2 3\n\nn4 2 9\nn4 1 7\n");
-    assert_eq!(accesses.print(), "n4 3 9\nn12 3 1793534400000\n");
-}
-
-fn any_accesses() -> impl Strategy<Value = Accesses> {
-    prop::collection::vec((1_u64..6, 0_i64..1000), 0..20).prop_map(|reads| {
-        let mut accesses = Accesses::default();
-        for (number, time) in reads {
-            accesses.record(RecordId { kind: crate::Kind::Note, number }, Timestamp(time));
-        }
-        accesses
-    })
+fn a_count_that_is_torn_is_none() {
+    let read = |text: &str| text.parse::<Access>().ok();
+    assert_eq!(read("3 1793534400000"), Some(Access { count: 3, last: day(1) }));
+    for torn in ["", "3", "3 ", "x 1", "3 1 2", "3  1"] {
+        assert_eq!(read(torn), None, "{torn}");
+    }
 }
 
 proptest! {
     #[test]
-    fn marks_come_back_from_their_lines(accesses in any_accesses()) {
-        prop_assert_eq!(Accesses::parse(&accesses.print()), accesses);
-    }
-
-    #[test]
-    fn the_order_of_merging_does_not_matter(a in any_accesses(), b in any_accesses()) {
-        let merged = |first: &Accesses, second: &Accesses| {
-            let mut first = first.clone();
-            first.merge(second);
-            first
-        };
-        prop_assert_eq!(merged(&a, &b), merged(&b, &a));
+    fn counts_come_back_from_their_text(count in any::<u32>(), last in any::<i64>()) {
+        let access = Access { count, last: Timestamp(last) };
+        prop_assert_eq!(access.to_string().parse(), Ok(access));
     }
 
     #[test]

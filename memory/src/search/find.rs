@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::chains::{Chains, Places};
+use super::chains::{Chains, Places, WORD};
 use super::query::{Phrase, Query, Wanted};
 use super::segment::{self, Doc, Occurrence, Posting, Segment, Slot};
 use super::tuning::Tuning;
@@ -93,8 +93,8 @@ pub(super) struct Search<'i> {
     places: Places,
     /// What each wanted term is worth.
     weights: Vec<f32>,
-    /// What each document gets by its own words, by places.
-    own: Vec<f32>,
+    /// What each document gets by its own words and what it is lent, by places; nothing for what may be no hit.
+    sums: Vec<f32>,
     /// What neighbours lend to it.
     lent: Vec<f32>,
     /// Places of what may be a hit; absent when all may.
@@ -119,7 +119,7 @@ impl<'i> Search<'i> {
             tuning,
             places,
             weights: Vec::new(),
-            own: vec![0.0; count],
+            sums: vec![0.0; count],
             lent: vec![0.0; count],
             allowed: None,
         };
@@ -156,6 +156,14 @@ impl<'i> Search<'i> {
                 self.add(wanted.hash, weight, &mut |_, _| {});
             }
         }
+        for (sum, lent) in self.sums.iter_mut().zip(&self.lent) {
+            *sum += lent;
+        }
+        for (sum, allowed) in self.sums.iter_mut().zip(self.allowed.iter().flatten()) {
+            if !allowed {
+                *sum = 0.0;
+            }
+        }
     }
 
     /// Adds what one term gives to each document that has it, and tells it.
@@ -164,7 +172,7 @@ impl<'i> Search<'i> {
         for (shelf, base) in self.index.shelves.iter().zip(self.places.bases().iter().copied()) {
             let Some(found) = shelf.segment.find(hash) else { continue };
             let lengths = shelf.segment.lengths();
-            let Some(own) = self.own.get_mut(base as usize..) else { continue };
+            let Some(sums) = self.sums.get_mut(base as usize..) else { continue };
             let all = shelf.dead.is_none() && self.allowed.is_none();
             let allowed = self.allowed.as_ref().and_then(|allowed| allowed.get(base as usize..));
             for posting in found.postings() {
@@ -175,11 +183,11 @@ impl<'i> Search<'i> {
                         continue;
                     }
                 }
-                let (Some(length), Some(own)) = (lengths.get(slot), own.get_mut(slot)) else {
+                let (Some(length), Some(sum)) = (lengths.get(slot), sums.get_mut(slot)) else {
                     continue;
                 };
                 let share = bm25.share(&posting, *length, weight);
-                *own += share;
+                *sum += share;
                 each(base + posting.slot, share);
             }
         }
@@ -265,7 +273,7 @@ impl<'i> Search<'i> {
         // Most documents are far below the best ones; they are put in order only when it comes to them.
         for part in [1.0, 0.5, 0.25, 0.0] {
             floor = last(&best, limit).unwrap_or(floor * part).max(f32::MIN_POSITIVE);
-            let band = self.sums().filter(|(_, sum)| (floor..above).contains(sum));
+            let band = self.from(floor).filter(|(_, sum)| *sum < above);
             // Positive numbers are in the order of their bits.
             let mut waiting: BinaryHeap<(u32, u32)> =
                 band.map(|(at, sum)| (sum.to_bits(), at)).collect();
@@ -287,28 +295,34 @@ impl<'i> Search<'i> {
     /// The sum that `limit` documents reach, if as many have one.
     fn highest(&self, limit: usize) -> f32 {
         let mut highest: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
-        let mut floor = 0.0;
-        for (_, sum) in self.sums() {
-            if sum > floor {
+        let mut floor = f32::MIN_POSITIVE;
+        for (_, sums) in self.parts() {
+            if !reaches(sums, floor) {
+                continue;
+            }
+            for sum in sums.iter().filter(|sum| **sum >= floor) {
                 highest.push(Reverse(sum.to_bits()));
                 if highest.len() > limit {
                     highest.pop();
                 }
-                if highest.len() == limit {
-                    floor = highest.peek().map_or(0.0, |Reverse(bits)| f32::from_bits(*bits));
-                }
+            }
+            if let Some(Reverse(least)) = highest.peek().filter(|_| highest.len() == limit) {
+                floor = f32::from_bits(*least);
             }
         }
-        floor.max(f32::MIN_POSITIVE)
+        floor
     }
 
-    /// What each document has and what it is lent, for those that may be hits.
-    fn sums(&self) -> impl Iterator<Item = (u32, f32)> {
-        let sums = self.own.iter().zip(&self.lent).map(|(own, lent)| own + lent);
-        let allowed = |at: u32| {
-            self.allowed.as_ref().is_none_or(|allowed| allowed.get(at as usize) == Some(&true))
-        };
-        (0..).zip(sums).filter(move |(at, _)| allowed(*at))
+    /// Places with a sum that is not below a number, and the sum.
+    fn from(&self, floor: f32) -> impl Iterator<Item = (u32, f32)> {
+        let parts = self.parts().filter(move |(_, sums)| reaches(sums, floor));
+        let places = parts.flat_map(|(first, sums)| (first..).zip(sums.iter().copied()));
+        places.filter(move |(_, sum)| *sum >= floor)
+    }
+
+    /// The sums in parts, with the place of each part's first. Most parts have none that matters.
+    fn parts(&self) -> impl Iterator<Item = (u32, &[f32])> {
+        (0..).step_by(WORD).zip(self.sums.chunks(WORD))
     }
 
     fn hits(&self, best: BinaryHeap<Reverse<Candidate>>) -> Vec<Hit> {
@@ -350,6 +364,12 @@ impl<'i> Search<'i> {
         let why = self.query.wanted.iter().zip(&self.weights).filter_map(term).collect();
         Hit { id, score, why, prior, neighbours: lent }
     }
+}
+
+/// Whether one of some sums is not below a number: without a branch for each, which a processor does many at once.
+fn reaches(sums: &[f32], floor: f32) -> bool {
+    // No sum is below zero, and positive numbers are in the order of their bits.
+    sums.iter().fold(0, |highest, sum| highest.max(sum.to_bits())) >= floor.to_bits()
 }
 
 /// The score of the last of the best, when there are as many as are wanted.

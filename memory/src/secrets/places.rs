@@ -84,7 +84,7 @@ const ABOUT: [&str; 27] = [
 const PLACES: [&str; 4] = ["next", "page", "continuation", "cursor"];
 
 /// What stands for a password where a URL is explained.
-const SAID: [&str; 8] =
+pub(super) const SAID: [&str; 8] =
     ["password", "pass", "passwd", "pwd", "secret", "pw", "token", "mypassword"];
 
 /// Schemes of RFC 9110 after which the rest of the line is the credential.
@@ -200,6 +200,8 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
         Operator::Sign
     };
     let (start, quote) = value_after(text, end, operator)?;
+    let below = below(text, start);
+    let (start, quote) = below.map_or((start, quote), |start| open_quote(text, start));
     let rest = clipped(text.get(start..)?, SECRET_VALUE_BYTES_MAX);
     let value = match quote.and_then(|quote| rest.lines().next()?.split_once(quote)) {
         Some((value, _)) => value.trim_end_matches('\\'),
@@ -210,6 +212,13 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
     let called = quote.is_none() && matches!(rest.as_bytes().get(value.len()), Some(b'(' | b'['));
     if !whole || called || is_placeholder(value) {
         return None;
+    }
+    if below.is_some() {
+        let line = rest.get(value.len()..)?.lines().next().unwrap_or_default();
+        let alone = line.trim_start_matches(|c| Some(c) == quote).trim().is_empty();
+        if !alone || value.contains('=') {
+            return None;
+        }
     }
     let secret = match kind {
         Word::Password => is_password(value, quote.is_some()) || is_random(value),
@@ -269,6 +278,19 @@ fn value_after(text: &str, at: usize, operator: Operator) -> Option<(usize, Opti
     Some(open_quote(text, from(value.trim_start_matches([' ', '\t', '*']))))
 }
 
+/// Where the next line begins, after a colon that ends one: a value may stand there, if nothing else does.
+fn below(text: &str, at: usize) -> Option<usize> {
+    let (before, rest) = text.split_at_checked(at)?;
+    if !rest.starts_with(['\n', '\r']) || !before.trim_end_matches([' ', '\t', '*']).ends_with(':')
+    {
+        return None;
+    }
+    let near = clipped(rest, SECRET_VALUE_BYTES_MAX);
+    let gap = near.len() - near.trim_start().len();
+    let lines = near.get(..gap)?.matches('\n').count();
+    (lines <= 2).then_some(at + gap)
+}
+
 /// After the type in `: &'static str = `.
 fn after_type(text: &str) -> Option<&str> {
     let in_type = |byte: u8| byte.is_ascii_alphanumeric() || b" &<>'_[]".contains(&byte);
@@ -277,7 +299,7 @@ fn after_type(text: &str) -> Option<&str> {
 }
 
 /// Steps over the quote that opens at `at`, with a `b` or `f` before it and a backslash.
-fn open_quote(text: &str, at: usize) -> (usize, Option<char>) {
+pub(super) fn open_quote(text: &str, at: usize) -> (usize, Option<char>) {
     let rest = text.get(at..).unwrap_or_default();
     let unmarked = rest.strip_prefix(['b', 'r', 'f', 'u', '@', '\\']).unwrap_or(rest);
     let opened = |rest: &str| {
@@ -288,7 +310,7 @@ fn open_quote(text: &str, at: usize) -> (usize, Option<char>) {
 }
 
 /// A value without quotes, up to what ends it.
-fn run(text: &str, password: bool) -> &str {
+pub(super) fn run(text: &str, password: bool) -> &str {
     let ends = |c: char| {
         c.is_whitespace() || "\"'`,;<>()[]|\\".contains(c) || (!password && "{}&".contains(c))
     };
@@ -297,6 +319,6 @@ fn run(text: &str, password: bool) -> &str {
 }
 
 /// At most so many bytes, ended between characters.
-fn clipped(text: &str, bytes_max: usize) -> &str {
+pub(super) fn clipped(text: &str, bytes_max: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes_max)).unwrap_or_default()
 }

@@ -101,6 +101,7 @@ pub(super) fn is_password(value: &str, quoted: bool) -> bool {
         || is_place(value)
         || is_code(value, quoted)
         || is_number(value)
+        || !quoted && is_ticket(value)
         || METHODS.iter().any(|method| lower.starts_with(method))
     {
         return false;
@@ -116,6 +117,18 @@ fn is_uuid(value: &str) -> bool {
     let lengths: Vec<usize> = value.split('-').map(str::len).collect();
     lengths == [8, 4, 4, 4, 12]
         && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+/// `JIRA-1234`, `#1234`: where it is told who knows the password.
+fn is_ticket(value: &str) -> bool {
+    let project = |name: &str| {
+        (2..=10).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_uppercase())
+    };
+    let number = |text: &str| {
+        (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    value.strip_prefix('#').is_some_and(number)
+        || value.split_once('-').is_some_and(|(name, rest)| project(name) && number(rest))
 }
 
 /// A number in a program, `0x8031_002C_u32`, `16384u32`.

@@ -15,7 +15,7 @@ fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
 }
 
 fn init(root: &Path, mode: Option<CheckpointMode>) -> Result<Vec<String>, Error> {
-    apply(root, &placement(root, root.join(".git").is_dir(), mode)?)
+    apply(root, &placement(root, root.join(".git").is_dir(), mode, Loading::ByAgent)?)
 }
 
 fn remove(root: &Path) -> Result<Vec<String>, Error> {
@@ -133,21 +133,4 @@ fn git_ignores_the_projects_folder_when_there_is_one() {
     assert_eq!(init(&root, None).unwrap(), [""; 0]);
     remove(&root).unwrap();
     assert_eq!(text(&root, ".gitignore"), "target");
-}
-
-#[test]
-fn each_agent_is_told_its_own_way() {
-    insta::assert_snapshot!(register::lines("/home/ada/my tools/anchord"), @r#"
-    Register anchord with the agents you use, once for all projects:
-
-    Claude Code  claude mcp add -s user anchord -- '/home/ada/my tools/anchord' mcp
-    Codex        codex mcp add anchord -- '/home/ada/my tools/anchord' mcp
-    Gemini CLI   gemini mcp add -s user anchord '/home/ada/my tools/anchord' mcp
-    opencode     in ~/.config/opencode/opencode.json:
-                 {"mcp": {"anchord": {"type": "local", "command": ["/home/ada/my tools/anchord", "mcp"], "enabled": true}}}
-    OpenClaw     in ~/.openclaw/openclaw.json:
-                 {"mcp": {"servers": {"anchord": {"command": "/home/ada/my tools/anchord", "args": ["mcp"]}}}}
-    Cursor       in ~/.cursor/mcp.json:
-                 {"mcpServers": {"anchord": {"command": "/home/ada/my tools/anchord", "args": ["mcp"]}}}
-    "#);
 }

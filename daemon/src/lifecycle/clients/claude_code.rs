@@ -72,9 +72,7 @@ pub(super) fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
             Event::ToolRan(run)
         }
         "PreCompact" => Event::CompactionBegins { messages: None },
-        "PostCompact" => {
-            Event::Compacted { summary: payload.owned("compact_summary"), messages: None }
-        }
+        "PostCompact" => Event::Compacted { summary: summary(payload), messages: None },
         "Stop" => Event::TurnEnded { last_message: payload.owned("last_assistant_message") },
         "StopFailure" => Event::TurnEnded { last_message: None },
         "SubagentStart" => Event::SubagentStarted(agent()),
@@ -85,6 +83,13 @@ pub(super) fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         _ => return None,
     };
     Some(Read::event(event))
+}
+
+/// The summary of a compaction, without what the model thought before it.
+fn summary(payload: Payload<'_>) -> Option<String> {
+    let text = payload.text("compact_summary")?;
+    let inner = text.split_once("<summary>").map_or(text, |(_, summary)| summary);
+    Some(inner.split("</summary>").next().unwrap_or_default().trim().to_owned())
 }
 
 /// The source of a start, in the names that others took over.

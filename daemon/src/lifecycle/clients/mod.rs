@@ -103,6 +103,8 @@ impl Adapter {
             client: self.client,
             name: name.to_owned(),
             agent_session: agent_session.to_owned(),
+            // A client that has both names what outlives resets by the key.
+            run: payload.text("session_key").and_then(|_| payload.owned("session_id")),
             cwd: payload.text("cwd").map(str::to_owned),
             pid: payload.number("pid"),
             agent: (self.agent)(payload),

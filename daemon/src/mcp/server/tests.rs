@@ -308,3 +308,16 @@ async fn a_client_that_saw_other_tools_is_told_to_ask_again() {
     let pong = same.ask("ping", json!({})).await;
     assert_eq!(same.receive().await.unwrap()["id"], pong);
 }
+
+/// A line longer than a shim takes would end its connection.
+#[test]
+fn an_answer_too_long_for_a_line_is_cut_and_says_so() {
+    let fits = "ü".repeat(limits::ANSWER_BYTES_MAX / 2);
+    assert_eq!(shortened(fits.clone()), fits);
+    let cut = shortened(format!("x{fits}"));
+    let (kept, said) = cut.split_once('\n').unwrap();
+    assert_eq!(kept.len(), limits::ANSWER_BYTES_MAX - 1, "between characters");
+    insta::assert_snapshot!(said, @"truncated: true; 1900000 of 1900001 bytes; `anchord export` writes all of it to a file");
+    let escaped = serde_json::to_string(&"\"".repeat(limits::ANSWER_BYTES_MAX)).unwrap();
+    assert!(escaped.len() < anchord_proto::limits::LINE_BYTES_MAX);
+}

@@ -1,10 +1,13 @@
 //! `memory_compact`: bring notes down to a share of their budget now, or show what that would do.
 
+use std::collections::BTreeSet;
+
 use anchord_memory::{Pool, RecordId, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::ScopeParams;
+use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
@@ -45,10 +48,10 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             ToolError::Caller(text)
         })?,
     };
-    let plan = context.compaction(&view, pool, percent).await?;
+    let plan = context.compaction(&view, pool, percent, BTreeSet::new()).await?;
     // Where nothing was ever written there is nothing to write either; else a call that comes again gets its reply.
     if params.dry_run || view.project.is_none() {
-        return Ok(render::compaction_plan(&view.memory, &plan));
+        return Ok(render::compaction_plan(&view.memory, &plan, clock::now()));
     }
     let touched: Vec<RecordId> =
         plan.promote.keys().chain(plan.fold.keys()).chain(plan.archive.keys()).copied().collect();

@@ -29,6 +29,10 @@ struct Params {
     half_life_factor: Option<u32>,
     /// conservative, balanced or aggressive
     checkpoint_mode: Option<String>,
+    /// Whether prompts are told what memory has on them
+    prompt_recall: Option<bool>,
+    /// Types of subagents that are given nothing at their start
+    subagent_skip: Option<Vec<String>>,
 }
 
 /// The tool.
@@ -55,6 +59,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         compact_to: params.compact_to,
         half_life_factor: params.half_life_factor,
         checkpoint_mode,
+        prompt_recall: params.prompt_recall,
+        subagent_skip: params.subagent_skip,
     };
     let holder = context.holder();
     if told == Settings::default() {
@@ -77,8 +83,14 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
 fn in_force(memory: &Memory, config: &Config, holder: &budgets::Holder) -> String {
     let settings = budgets::project_settings(memory, config);
     let mode = settings.checkpoint_mode.unwrap_or_default().name();
+    let recall = if settings.prompt_recall.unwrap_or(true) { "on" } else { "off" };
+    let skipped = match settings.subagent_skip.as_deref() {
+        None | Some([]) => "none".to_owned(),
+        Some(types) => types.join(", "),
+    };
     format!(
-        "project notes: {}\nyour own notes: {}\nload: {} tokens\ncheckpoint mode: {mode}\n",
+        "project notes: {}\nyour own notes: {}\nload: {} tokens\ncheckpoint mode: {mode}\n\
+         prompt recall: {recall}\nsubagents given nothing: {skipped}\n",
         budgets::project(memory, config),
         budgets::session(memory, config, holder),
         settings.load_tokens(),

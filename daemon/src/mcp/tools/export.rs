@@ -1,12 +1,15 @@
 //! `memory_export`: what the session sees, as a document, in pages.
 
-use anchord_memory::{Memory, Reader, Standing, export, limits};
+use std::sync::Arc;
+
+use anchord_memory::{Memory, Reader, Standing, export, limits, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::project::unwound;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -39,20 +42,27 @@ pub(super) fn spec() -> ToolSpec {
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let view = context.view().await?;
     let name = view.place.name(&context.daemon);
-    let memory = &view.memory;
-    let text = match params.format {
-        Format::Markdown => export::markdown(memory, &name),
-        Format::Zipmem => export::zipmem_state(memory, &name, clock::now()).to_string(),
-        Format::Compactor => {
-            let reader = context.reader();
-            export::compactor_state(memory, |record| reader.sees(record)).to_string()
-        }
-        Format::Json => {
-            let reader = context.reader();
-            lines(memory, &reader)?
-        }
-    };
-    let from = params.cursor.unwrap_or(0);
+    let (memory, reader, now) = (Arc::clone(&view.memory), context.reader(), clock::now());
+    let rendering = tokio::task::spawn_blocking(move || {
+        let text = match params.format {
+            Format::Markdown => export::markdown(&memory, &name, now),
+            Format::Zipmem => export::zipmem_state(&memory, &name, now).to_string(),
+            Format::Compactor => {
+                export::compactor_state(&memory, |record| reader.sees(record)).to_string()
+            }
+            Format::Json => lines(&memory, &reader)?,
+        };
+        page(&text, params.cursor.unwrap_or(0))
+    });
+    let (text, truncated) = unwound(rendering).await?;
+    if truncated {
+        context.gave([], true);
+    }
+    Ok(text)
+}
+
+/// A page of a document from a character on, and whether there is more.
+fn page(text: &str, from: usize) -> Result<(String, bool), ToolError> {
     let total = text.chars().count();
     if from > 0 && from >= total {
         let text = format!("failed to export: the cursor {from} is past the end; leave it out");
@@ -60,17 +70,15 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     }
     let room = limits::ANSWER_CHARS_MAX - 100;
     if total - from <= room {
-        return Ok(text.chars().skip(from).collect());
+        return Ok((text.chars().skip(from).collect(), false));
     }
     let mut page: String = text.chars().skip(from).take(room).collect();
-    if let Some((lines, _)) = page.rsplit_once('\n').filter(|(lines, _)| !lines.is_empty()) {
-        page.truncate(lines.len() + 1);
-    }
+    render::end_with_a_line(&mut page);
     let next = from + page.chars().count();
-    context.gave([], true);
-    Ok(format!(
+    let text = format!(
         "{page}\ntruncated: character {next} of {total}; go on with {{\"cursor\":{next}}}\n"
-    ))
+    );
+    Ok((text, true))
 }
 
 fn lines(memory: &Memory, reader: &Reader) -> Result<String, ToolError> {

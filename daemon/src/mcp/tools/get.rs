@@ -71,6 +71,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     };
     let (mut text, next) = render::record_page(
         &record,
+        params.version.map(Version),
         params.cursor.as_deref(),
         limits::ANSWER_CHARS_MAX - MARKS_CHARS,
     )
@@ -82,7 +83,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         let _ = writeln!(
             text,
             "NOT CURRENT: replaced on {day} by version {version}: {}",
-            render::title(&newest)
+            render::title(&newest, clock::now())
         );
     } else if params.version.is_some() {
         text.push_str("This version is current.\n");

@@ -78,7 +78,13 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     {
         let since = context.session.revision_seen().unwrap_or(injected);
         context.session.set_revision_seen(view.memory.revision());
-        return Ok(render::already_loaded(&view.memory, injected, since, &context.session.id));
+        return Ok(render::already_loaded(
+            &view.memory,
+            injected,
+            since,
+            &context.session.id,
+            clock::now(),
+        ));
     }
     let name = view.place.name(&context.daemon);
     let sections: Vec<Kind> = match params.sections {

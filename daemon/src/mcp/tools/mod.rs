@@ -16,6 +16,7 @@ mod search;
 mod status;
 #[cfg(feature = "test-hooks")]
 mod test_hooks;
+mod topic;
 mod update;
 mod zipmem;
 
@@ -51,7 +52,9 @@ impl ToolList {
                 status::spec(),
             ]
         };
-        let rest = || vec![list::spec(), compact::spec(), configure::spec(), export::spec()];
+        let rest = || {
+            vec![list::spec(), topic::spec(), compact::spec(), configure::spec(), export::spec()]
+        };
         let tools = match set {
             ToolSet::Default => default(),
             ToolSet::All => [default(), rest()].concat(),
@@ -90,6 +93,11 @@ impl ToolList {
     /// Differs when the definitions differ: a client that saw others is told to ask again.
     pub(crate) fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// Whether prompts and resources are offered, too: the systems whose tools the other sets are have none.
+    pub(crate) fn has_more(&self) -> bool {
+        matches!(self.set, ToolSet::Default | ToolSet::All)
     }
 
     /// What a client is told when it connects, in the names of this set.

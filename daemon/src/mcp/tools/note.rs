@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::params::{NoteParams, ScopeParams};
+use super::params::{NoteParams, ScopeParams, importance};
 use crate::clock;
 use crate::mcp::context::{Budgets, Context};
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -20,6 +20,8 @@ struct Params {
     #[serde(default)]
     tags: Vec<String>,
     /// 1-10
+    #[serde(default, deserialize_with = "importance")]
+    #[schemars(with = "Option<u8>")]
     importance: Option<u8>,
     /// session: for you alone
     scope: Option<ScopeParams>,

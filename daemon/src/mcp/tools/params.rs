@@ -2,10 +2,12 @@
 
 use anchord_memory::{
     Anchor, Blueprint, Category, Expires, Kind, Lesson, NewNote, Refusal, Staged, Timestamp,
-    TopicDecision, TopicPart,
+    TopicDecision, TopicPart, limits,
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 // A doc comment here would go into the schema, and cost every session tokens.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -62,7 +64,8 @@ pub(super) struct NoteParams {
     pub(super) summary: String,
     #[serde(default)]
     pub(super) tags: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "importance")]
+    #[schemars(with = "Option<u8>")]
     pub(super) importance: Option<u8>,
     #[serde(default)]
     pub(super) expires: Option<String>,
@@ -138,6 +141,19 @@ pub(super) fn expires(
     parsed.map_err(|error| Refusal::Invalid {
         field: format!("{field}expires"),
         why: error.to_string(),
+    })
+}
+
+// An importance, also one that is out of its bounds by so much that it is no `u8`.
+pub(super) fn importance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8>, D::Error> {
+    let given = Value::deserialize(from)?;
+    if given.is_null() {
+        return Ok(None);
+    }
+    let number = given.as_i64().and_then(|number| u8::try_from(number).ok());
+    number.map(Some).ok_or_else(|| {
+        let shown: String = given.to_string().chars().take(40).collect();
+        D::Error::custom(format!("is {shown}; give a number from 1 to {}", limits::IMPORTANCE_MAX))
     })
 }
 

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::testing::{Shim, World, hello_from};
 
+mod edges;
 mod notes;
+mod topics;
 
 /// Set to write the document instead of comparing it.
 const UPDATE: &str = "UPDATE_DOCS";
@@ -22,6 +24,10 @@ Generated from the definitions; after a change run `UPDATE_DOCS=1 cargo test -p 
 
 An unknown parameter is refused, and the error names those that there are. Every answer is text and has 9,000 characters at most; what
 did not fit is named, with the `cursor` that fetches it. A mistake of the caller's is a result with `isError` that says what to do.
+
+A note is the project's unless `scope` says `session`. Then its session alone sees it, and those that go on with the same conversation, as an agent
+does that resumes it; `memory_update` with `scope: project` shares it. When the conversation is over no other agent finds it; `anchord export
+--format json` has everything, for you. (`--tools compactor` is its own: [a client goes on with what its ended sessions left](compactor.md).)
 "
     .to_owned();
     let default = ToolList::new(ToolSet::Default);

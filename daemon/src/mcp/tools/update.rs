@@ -4,7 +4,7 @@ use anchord_memory::{RecordId, Staged, Update, Version, plan_update, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::{ScopeParams, expires};
+use super::params::{ScopeParams, expires, importance};
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -16,6 +16,8 @@ struct Params {
     summary: Option<String>,
     content: Option<String>,
     tags: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "importance")]
+    #[schemars(with = "Option<u8>")]
     importance: Option<u8>,
     pinned: Option<bool>,
     /// or never

@@ -1,7 +1,8 @@
 //! Whose an event is that a hook told: the session whose calls come by a connection, or one of the hook's own.
 //!
-//! By the agent's own session id where a connection or a call named it; else by the agent's process, which started
-//! both the shim and the hook; else the event is of a session of its own, which a connection may still be found for.
+//! A conversation of which hooks tell is a session of the hooks' own, unless calls named it first. Its connection is the
+//! one that names the agent's session id; else the one of the agent's process, which started both the shim and the hook;
+//! else there is none yet.
 //! After `/clear` the shim goes on with its old id: the connection's calls are then the new session's.
 
 use std::collections::BTreeSet;
@@ -9,15 +10,11 @@ use std::sync::Arc;
 
 use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::Hello;
-use uuid::Uuid;
 
 use super::super::bind::is_dead;
 use super::super::{Connection, Session};
 use super::{Inner, Row, SessionTable};
 use crate::{clock, limits};
-
-/// Begins the id of a session that a hook began.
-const HOOKS_OWN: &str = "hook-";
 
 /// How sure it is that an event is of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +45,8 @@ pub(crate) struct Teller {
     pub(crate) client: &'static str,
     /// What the agent calls the conversation.
     pub(crate) agent_session: String,
+    /// What a session of the hook's own is named after: the same, less what goes on after a reset.
+    pub(crate) named: String,
     /// The agent's process, or those that may be it, nearest first.
     pub(crate) processes: Vec<u32>,
     /// What a session of the hook's own works with; its process is the agent's.
@@ -118,19 +117,6 @@ impl Inner {
     fn join(&mut self, teller: &Teller, dead: &BTreeSet<SessionId>, now: Timestamp) -> Joined {
         if let Some(id) = self.known(teller, dead) {
             return self.go_on(&id, teller);
-        }
-        let named = |connection: &&Arc<Connection>| {
-            connection.hello.agent_session.as_deref() == Some(teller.agent_session.as_str())
-        };
-        if let Some(connection) = self.connections.values().find(named).cloned() {
-            self.current.remove(&connection.id);
-            let agent_session = Some(teller.agent_session.as_str().into());
-            let row = self.sessions.entry(connection.id.clone()).or_insert_with_key(|id| {
-                let hello = Arc::clone(&connection.hello);
-                Row::new(Session::new(id.clone(), hello, agent_session, now), now, None)
-            });
-            let session = Arc::clone(&row.session);
-            return Joined { session, sure: Sure::ById, replaced: None };
         }
         let id = own_id(teller);
         let agent_session = Some(teller.agent_session.as_str().into());
@@ -263,23 +249,16 @@ impl Inner {
     }
 }
 
-/// Whether hooks began the session.
+/// Whether hooks began the session: those of connections have no colon in their ids.
 fn is_own(id: &SessionId) -> bool {
-    id.0.starts_with(HOOKS_OWN)
+    id.0.contains(':')
 }
 
-/// A name that tells people whose it is; new each time, since a conversation that was ended and goes on is another
-/// session with a row of its own.
+/// The client and its name for the conversation: one that was ended and goes on is the same session, with one row.
 fn own_id(teller: &Teller) -> SessionId {
-    let short: String = teller
-        .agent_session
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-        .take(limits::THREAD_ID_CHARS_MAX)
-        .collect();
-    let mut unique = Uuid::new_v4().simple().to_string();
-    unique.truncate(8);
-    SessionId::new(format!("{HOOKS_OWN}{}-{short}-{unique}", teller.client))
+    let named = teller.named.chars().filter(|c| c.is_ascii_alphanumeric() || "-:_.@".contains(*c));
+    let named: String = named.take(limits::HOOK_SESSION_CHARS_MAX).collect();
+    SessionId::new(format!("{}:{named}", teller.client))
 }
 
 #[cfg(test)]

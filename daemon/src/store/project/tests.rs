@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use anchord_memory::{
-    Anchor, Blueprint, Body, Category, ContentType, Counts, HistoryLine, Kind, Lesson, NewNote,
-    Note, NoticeCause, NoticeId, Provenance, Scope, Standing, Timestamp, Topic, TopicDecision,
-    TopicPart, Version,
+    Anchor, Blueprint, Body, Captured, Category, ContentType, Counts, HistoryLine, Kind, Lesson,
+    NewNote, Note, NoticeCause, NoticeId, Provenance, Scope, SessionRow, Standing, Timestamp,
+    Topic, TopicDecision, TopicPart, Version,
 };
 
 use super::*;
@@ -180,6 +181,34 @@ fn changes_3() -> Vec<Vec<Change>> {
         key: key.to_owned(),
         topic: topic.map(str::to_owned),
     };
+    let mut captured = Captured::of("codex:0199-b");
+    let prompt = Event::PromptSubmitted { prompt: "make it green".to_owned() };
+    captured.saw(&prompt, Timestamp(11));
+    let ran = |passed| {
+        Event::ToolRan(ToolRun {
+            tool: "shell".to_owned(),
+            edited: vec!["a.rs".to_owned()],
+            command: Some(CommandRun { command: "cargo test".to_owned(), passed }),
+        })
+    };
+    captured.saw(&ran(false), Timestamp(12));
+    captured.saw(&ran(true), Timestamp(13));
+    let ended = Event::TurnEnded { last_message: Some("green".to_owned()) };
+    captured.saw(&ended, Timestamp(14));
+    let noted = Staged { captured: Some(Box::new(captured.clone())), ..Staged::default() };
+    let row = SessionRow {
+        number: 10,
+        session: SessionId::new("s-6"),
+        started: Timestamp(11),
+        ended: Timestamp(14),
+        summary: "make it green".to_owned(),
+        on_behalf: true,
+        captured: Some(Box::new(captured)),
+        blueprints_added: 0,
+        anchors_added: 0,
+        lessons_added: 0,
+        folded: 0,
+    };
     let part = Staged { topics: vec![part], ..Staged::default() };
     let mut changes = changes_2();
     changes.extend([
@@ -189,6 +218,8 @@ fn changes_3() -> Vec<Vec<Change>> {
         ],
         vec![record(Kind::Topic, 16, 1, Body::Topic(topic))],
         vec![bind("claude:77", Some("main")), bind("codex:0199-a", None)],
+        vec![Change::Stage { session: SessionId::new("s-5"), part: Box::new(noted) }],
+        vec![record(Kind::SessionRow, 17, 1, Body::SessionRow(row))],
     ]);
     changes
 }

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::search::{Query, Tuning};
-use crate::testing::{apply, checkpoint, day, note, origin, save};
+use crate::testing::{any_steps, apply, checkpoint, day, note, origin, save, take};
 use crate::{
-    Reader, Revision, Scope, SessionId, Staged, find, find_fact, plan_adopt, plan_forget, render,
+    Body, NoticeCause, Reader, Record, Revision, Save, Scope, SessionId, Staged, find, find_fact,
+    plan_adopt, plan_checkpoint, plan_forget, plan_keep, plan_save, render,
 };
 
 fn noted(memory: &mut Memory, session: &str, on: i64, notes: &[NewNote]) -> NotesOutcome {
@@ -118,17 +119,19 @@ fn a_key_that_is_not_there_is_answered_with_those_near_it() {
 
 #[test]
 fn what_is_kept_has_limits() {
-    let full = |totals| has_room(totals, &note("one more")).unwrap_err().to_string();
+    let full = |totals| has_room(totals, (1, 8)).unwrap_err().to_string();
     insta::assert_snapshot!(
         full(Totals { notes_kept: NOTES_MAX, ..Totals::default() }),
-        @"this project's notes has no room: 100000 are kept; memory_forget what no longer holds"
+        @"this project's notes have no room: 100000 are kept; memory_forget what no longer holds"
     );
     insta::assert_snapshot!(
         full(Totals { note_bytes: NOTES_BYTES_MAX, ..Totals::default() }),
         @"the text of all notes of this project is 268435464 bytes, 268435456 are allowed; memory_forget what no longer holds"
     );
     let nearly = Totals { notes_kept: NOTES_MAX - 1, ..Totals::default() };
-    assert_eq!(has_room(nearly, &note("one more")), Ok(()));
+    assert_eq!(has_room(nearly, (1, 8)), Ok(()));
+    let full = Totals { notes_kept: NOTES_MAX, ..Totals::default() };
+    assert_eq!(has_room(full, (0, 8)), Ok(()), "a fact is replaced");
 }
 
 #[test]
@@ -186,5 +189,110 @@ fn nobody_finds_a_shared_note_by_the_words_of_a_private_one() {
             10,
         );
         assert_eq!((found.hits.len(), found.corrected.len()), (0, 0), "{query}");
+    }
+}
+
+/// As many notes as there may be but `notes`, and as many bytes but `bytes`.
+fn nearly_full(notes: u64, bytes: u64) -> Memory {
+    let mut memory = Memory::default();
+    let plan = plan_notes(&memory, &origin("one", 1), vec![Ok(fact("port", "1")), Ok(note("x"))]);
+    apply(&mut memory, plan.unwrap());
+    let mut filler = Record::clone(memory.record("n2".parse().unwrap()).unwrap());
+    let count = NOTES_MAX - 2 - notes;
+    let large = (NOTES_BYTES_MAX - 2 - count - bytes) / LARGE;
+    for number in 3..count + 3 {
+        filler.id.number = number;
+        let chars = if number < large + 3 { usize::try_from(LARGE).unwrap() } else { 1 };
+        let Body::Note(note) = &mut filler.body else { unreachable!() };
+        if note.content.len() != chars {
+            note.content = "x".repeat(chars);
+        }
+        // Past the search index, which has no part in this.
+        memory.put(filler.clone().into());
+    }
+    memory
+}
+
+const LARGE: u64 = 1 << 20;
+
+#[test]
+fn what_there_is_no_room_for_is_refused_wherever_it_comes_from() {
+    let memory = nearly_full(1, 200 * LARGE);
+    let by = origin("one", 2);
+    let staged = |notes: &[NewNote]| Staged { notes: notes.to_vec(), ..Staged::default() };
+    let two = [note("first of two"), note("second of two")];
+    let save = |memory: &Memory, part: Staged| {
+        plan_save(memory, &by, Save { session_summary: "s", part, ..Save::default() })
+    };
+    let full =
+        "this project's notes have no room: 100000 are kept; memory_forget what no longer holds";
+    assert_eq!(plan_checkpoint(&memory, &by, staged(&two)).unwrap_err().to_string(), full);
+    assert_eq!(save(&memory, staged(&two)).unwrap_err().to_string(), full);
+    assert!(plan_checkpoint(&memory, &by, staged(&two[..1])).is_ok());
+    assert!(plan_checkpoint(&memory, &by, staged(&[fact("port", "2")])).is_ok(), "in its place");
+
+    // What was staged while there was room is kept when there is none.
+    let mut memory = memory;
+    checkpoint(&mut memory, &by, staged(&two[..1]));
+    assert_eq!(plan_checkpoint(&memory, &by, staged(&two[1..])).unwrap_err().to_string(), full);
+    noted(&mut memory, "two", 3, &[note("the last")]);
+    assert!(save(&memory, Staged::default()).is_ok());
+    let keep = plan_keep(&memory, &by.session, &origin("anchord", 4), NoticeCause::Ended);
+    apply(&mut memory, keep.unwrap());
+    assert_eq!(memory.totals().notes_kept, NOTES_MAX + 1);
+}
+
+#[test]
+fn a_text_grows_as_long_as_there_is_room() {
+    let memory = nearly_full(10, 1_000);
+    let left = usize::try_from(NOTES_BYTES_MAX - memory.totals().note_bytes).unwrap();
+    assert!(left < 1 << 20, "{left} bytes are left");
+    let by = origin("one", 2);
+    let grown = |bytes: usize| {
+        let content = Some("y".repeat(bytes));
+        let update = crate::Update { content, ..crate::Update::default() };
+        let id = "n2".parse().unwrap();
+        crate::plan_update(&memory, &reader("one"), id, &update, None, &by).map(|_| ())
+    };
+    assert_eq!(grown(left), Ok(()));
+    let refused = grown(left + 2).unwrap_err().to_string();
+    assert!(refused.contains("the text of all notes of this project is"), "{refused}");
+    let fact = fact("port", &"y".repeat(left + 2));
+    assert!(plan_notes(&memory, &by, vec![Ok(fact)]).is_err(), "also in the place of a fact");
+}
+
+#[test]
+fn a_retelling_keeps_what_it_is_silent_on() {
+    let mut memory = Memory::default();
+    let expires = |note: NewNote| NewNote { expires: Some(day(9)), ..note };
+    noted(&mut memory, "one", 1, &[expires(note("the port is 1")), expires(fact("port", "1"))]);
+    noted(&mut memory, "one", 2, &[note("the port is 1"), fact("port", "1")]);
+    let of = |id: &str| memory.record(id.parse().unwrap()).unwrap().note().unwrap().expires;
+    assert_eq!((of("n1"), of("n2")), (Some(day(9)), None), "a fact is replaced");
+    let by = origin("one", 3);
+    let staged = |note: NewNote| Staged { notes: vec![note], ..Staged::default() };
+    checkpoint(&mut memory, &by, staged(expires(note("staged twice"))));
+    checkpoint(&mut memory, &by, staged(note("staged twice")));
+    save(&mut memory, &by, Staged::default());
+    let kept = memory.active_of(crate::Kind::Note).last().unwrap();
+    assert_eq!(kept.note().unwrap().expires, Some(day(9)));
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_sessions_usage_is_that_of_its_notes(steps in any_steps()) {
+        let (memory, _) = take(&steps);
+        for session in ["one", "two", "three"] {
+            let reader = reader(session);
+            let active: Vec<u64> = memory
+                .own_notes(&reader)
+                .filter(|record| record.standing.is_active())
+                .filter_map(|record| Some(u64::from(record.note()?.budget_tokens())))
+                .collect();
+            let counted = (active.len() as u64, active.iter().sum());
+            proptest::prop_assert_eq!(memory.own_usage(&reader), counted);
+            let has = memory.private_sessions().any(|(of, _)| *of == SessionId::new(session));
+            proptest::prop_assert_eq!(has, memory.own_notes(&reader).next().is_some());
+        }
     }
 }

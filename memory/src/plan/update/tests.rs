@@ -69,6 +69,21 @@ fn sharing_makes_a_note_everyones_as_a_commit() {
     assert_eq!(updated(&mut memory, again, &share).id, id);
     assert_eq!(memory.totals().notes, 1);
     assert_eq!(memory.record(id).unwrap().note().unwrap().repeats, 1);
+
+    // What the same call says besides is said of that one.
+    let again = noted(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
+    let told = Update {
+        importance: Some(9),
+        pinned: Some(true),
+        tags: Some(vec!["kept".to_owned()]),
+        summary: Some("useful".to_owned()),
+        ..share
+    };
+    assert_eq!(updated(&mut memory, again, &told).id, id);
+    let record = memory.record(id).unwrap();
+    let kept = record.note().unwrap();
+    assert_eq!((record.pinned, &record.tags[..]), (true, &["kept".to_owned()][..]));
+    assert_eq!((kept.importance, kept.summary.as_str(), kept.repeats), (9, "useful", 2));
 }
 
 #[test]
@@ -104,8 +119,10 @@ fn what_is_used_is_active_again() {
     assert!(plan_use(&memory, id, &origin("one", 2)).is_none());
     archive(&mut memory, id);
     assert_eq!((memory.totals().notes, memory.totals().archived), (0, 1));
-    let plan = plan_use(&memory, id, &origin("one", 3)).unwrap();
+    let written = memory.record(id).unwrap().updated.clone();
+    let plan = plan_use(&memory, id, &origin("two", 3)).unwrap();
     apply(&mut memory, plan);
+    assert_eq!(memory.record(id).unwrap().updated, written, "it was looked at, not written");
     assert_eq!((memory.totals().notes, memory.totals().archived), (1, 0));
     archive(&mut memory, id);
     updated(&mut memory, id, &Update { importance: Some(7), ..Update::default() });

@@ -1,5 +1,7 @@
 //! What a compaction shows before and after.
 
+use std::collections::BTreeSet;
+
 use super::{compaction, compaction_plan};
 use crate::limits::{ANSWER_CHARS_MAX, PROJECT_HALF_LIFE_FACTOR};
 use crate::testing::{apply, day, note, origin};
@@ -16,7 +18,8 @@ fn noted(notes: Vec<NewNote>) -> Memory {
 
 fn plan(memory: &Memory, target: u64) -> CompactionPlan {
     let factor = PROJECT_HALF_LIFE_FACTOR;
-    plan_compaction(memory, &Pool::Project, target, &Accesses::default(), factor, day(2))
+    let (reads, spare) = (Accesses::default(), BTreeSet::new());
+    plan_compaction(memory, &Pool::Project, target, &reads, factor, day(2), &spare)
 }
 
 #[test]
@@ -31,7 +34,7 @@ fn a_plan_names_what_it_would_do_and_a_reply_what_was_done() {
         NewNote { pinned: true, ..note(&story("gamma")) },
     ]);
     let dry = plan(&memory, 185);
-    insta::assert_snapshot!(compaction_plan(&memory, &dry), @r"
+    insta::assert_snapshot!(compaction_plan(&memory, &dry, day(2)), @r"
     Would bring 370 tokens down to 97 (target 185); nothing is changed yet.
     Fold near duplicates: 1 note
       n2: beta went out and found that the importer skips rows beta went out and foun… (into n3)
@@ -41,8 +44,8 @@ fn a_plan_names_what_it_would_do_and_a_reply_what_was_done() {
     ");
     let before = memory.clone();
     let outcome = apply(&mut memory, dry.apply(&before));
-    insta::assert_snapshot!(compaction(&memory, &outcome), @"Compacted from 370 to 97 tokens: archived 2, shown by their summaries 0, folded as near duplicates 1. All is still found by memory_search, and active again when memory_get or memory_update uses it.");
-    insta::assert_snapshot!(compaction_plan(&memory, &plan(&memory, 10_000)), @"Nothing to compact: 97 tokens, the target is 10000.");
+    insta::assert_snapshot!(compaction(&memory, &outcome, day(2)), @"Compacted from 370 to 97 tokens: archived 2, shown by their summaries 0, folded as near duplicates 1. All is still found by memory_search, and active again when memory_get or memory_update uses it.");
+    insta::assert_snapshot!(compaction_plan(&memory, &plan(&memory, 10_000), day(2)), @"Nothing to compact: 97 tokens, the target is 10000.");
 }
 
 #[test]
@@ -56,7 +59,23 @@ fn answers_stay_short_however_much_is_done() {
             .collect(),
     );
     for target in [0, 20_000, 40_000] {
-        let text = compaction_plan(&memory, &plan(&memory, target));
+        let text = compaction_plan(&memory, &plan(&memory, target), day(2));
         assert!(text.chars().count() <= ANSWER_CHARS_MAX, "{}", text.chars().count());
     }
+}
+
+#[test]
+fn what_has_expired_says_so_in_every_list() {
+    let story = "a tale of the sea and of ships that went out and came back. ".repeat(12);
+    let soon = NewNote { expires: Some(day(2)), ..note(&story) };
+    let memory = noted(vec![soon, note("the port is 9000")]);
+    let dry = plan(&memory, 10);
+    let shown = |on| compaction_plan(&memory, &dry, day(on));
+    assert!(!shown(1).contains("EXPIRED"), "{}", shown(1));
+    assert!(shown(2).contains("came … [EXPIRED]"), "{}", shown(2));
+    let wants = plan(&memory, 10_000);
+    let shown = compaction_plan(&memory, &wants, day(2));
+    assert!(shown.contains("[EXPIRED] (") && shown.contains("Without a summary"), "{shown}");
+    let changed = crate::render::changes_since(&memory, crate::Revision(0), None, day(2));
+    assert!(changed[1].ends_with("[EXPIRED]") && !changed[0].contains("EXPIRED"), "{changed:?}");
 }

@@ -1,7 +1,9 @@
 //! `compact`, and what storing does by itself when the budget is nearly used up.
 
-use anchord_memory::Pool;
+use std::collections::BTreeSet;
+
 use anchord_memory::render::compactor as form;
+use anchord_memory::{Pool, RecordId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -34,7 +36,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let target = percent("target_usage", params.target_usage, 0)?;
     let caller = Caller::of(&context);
-    compact(&context, &caller, context.call.as_ref(), target).await
+    compact(&context, &caller, context.call.as_ref(), target, BTreeSet::new()).await
 }
 
 /// Compacts when what was stored has gone above what is configured. Gives the line with the budget as it is then.
@@ -46,7 +48,7 @@ pub(super) async fn compact_if_exceeded(
     if !usage.budget.is_exceeded(usage.used) {
         return Ok(None);
     }
-    compact(context, caller, None, usage.budget.to).await?;
+    compact(context, caller, None, usage.budget.to, context.written()).await?;
     Ok(Some(caller.usage(&context.view().await?.memory).line()))
 }
 
@@ -55,12 +57,13 @@ async fn compact(
     caller: &Caller,
     call: Option<&Call>,
     target_percent: u8,
+    spare: BTreeSet<RecordId>,
 ) -> Result<String, ToolError> {
     let view = context.view().await?;
     let pool = Pool::Own(caller.reader(&view.memory));
-    let plan = context.compaction(&view, pool, target_percent).await?;
+    let plan = context.compaction(&view, pool, target_percent, spare).await?;
     if view.project.is_none() {
         return Ok(form::compact(&view.memory, &plan.apply(&view.memory).outcome));
     }
-    context.compact(plan, call, form::compact).await
+    context.compact(plan, call, |memory, outcome, _| form::compact(memory, outcome)).await
 }

@@ -13,6 +13,7 @@ use super::compact::compact_if_exceeded;
 use super::{Caller, Tags};
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::mcp::tools::params::importance;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(expecting = "an object with content and, if need be, summary, tags, importance")]
@@ -27,6 +28,8 @@ struct ItemParams {
     #[schemars(with = "String")]
     tags: Tags,
     /// 1 (may go first) to 10
+    #[serde(default, deserialize_with = "importance")]
+    #[schemars(with = "Option<u8>")]
     importance: Option<u8>,
 }
 

@@ -116,7 +116,7 @@ async fn a_mistake_is_answered_with_what_to_do() {
 }
 
 /// Notes of about 60 tokens each, none like another.
-fn long(numbers: std::ops::Range<u32>) -> serde_json::Value {
+pub(super) fn long(numbers: std::ops::Range<u32>) -> serde_json::Value {
     let text = |n: u32| {
         let words: Vec<String> = (0..20).map(|word| format!("w{}x{}", n * 31 + word, n)).collect();
         json!({ "content": format!("finding {n}: {}", words.join(" ")) })

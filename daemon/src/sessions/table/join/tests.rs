@@ -3,6 +3,8 @@
 use anchord_proto::hello::{Role, ToolSet};
 use tokio_util::sync::CancellationToken;
 
+use uuid::Uuid;
+
 use super::*;
 
 const AGENT: u32 = 77;
@@ -28,6 +30,7 @@ fn told(agent_session: &str, process: u32) -> Teller {
     Teller {
         client: "claude-code",
         agent_session: agent_session.to_owned(),
+        named: agent_session.to_owned(),
         processes: vec![process],
         hello: Hello { agent_pid: Some(process), ..hello },
         goes_on: true,
@@ -40,7 +43,7 @@ fn an_event_is_of_the_connection_that_names_its_conversation() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", named(shim(1), "a"));
     let joined = table.join(&told("a", 5));
-    assert_eq!((joined.session.id.0.as_ref(), joined.sure), ("one", Sure::ById));
+    assert_eq!((joined.session.id.0.as_ref(), joined.sure), ("claude-code:a", Sure::ById));
     assert!(Arc::ptr_eq(&connection.session(None, Some("claude-code")), &joined.session));
     // Its end is told after the shim has left.
     table.disconnected(&connection);

@@ -1,0 +1,93 @@
+//! Claude Code: servers in its own state file, by its own command; hooks in its settings.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::parts::{Format, Hooks, Part, SERVER, Server};
+use super::{
+    Facts, HOOK_SECONDS, OwnCommand, Passes, Programs, READ_TOOLS, Reads, Scope, Setting, Target,
+};
+
+/// Names another folder for all its files.
+pub(super) const FOLDER_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
+
+pub(super) const FACTS: Facts = Facts {
+    id: "claude-code",
+    name: "Claude Code",
+    program: "claude",
+    folder: |place| place.folder(FOLDER_VARIABLE, ".claude"),
+    targets,
+    passes: Passes::All,
+    remarks: |_| vec!["sessions that run now see it after a restart.".to_owned()],
+    reads: Reads::Listed,
+};
+
+/// The events that matter to a memory. Tools are narrowed to those that write files or run commands:
+/// a hook at every read would cost without telling anything.
+const EVENTS: [(&str, Option<&str>); 10] = [
+    ("SessionStart", None),
+    ("UserPromptSubmit", None),
+    ("PostToolUse", Some(TOOLS)),
+    ("PostToolUseFailure", Some(TOOLS)),
+    ("PreCompact", None),
+    ("PostCompact", None),
+    ("Stop", None),
+    ("SubagentStart", None),
+    ("SubagentStop", None),
+    ("SessionEnd", None),
+];
+
+const TOOLS: &str = "Bash|Edit|MultiEdit|Write|NotebookEdit";
+
+fn targets(setting: &Setting<'_>) -> Vec<Target> {
+    let Setting { place, scope, programs, wishes } = *setting;
+    let server = Server {
+        list: &["mcpServers"],
+        launch: programs.server(),
+        joined: false,
+        // Without it the tools are only names to the model, until it searches for them.
+        more: vec![("type", json!("stdio")), ("alwaysLoad", json!(true))],
+    };
+    let (servers, settings, own) = match scope {
+        Scope::User => {
+            // In the home directory itself, unless all has been moved.
+            let servers = match place.variables.get(FOLDER_VARIABLE) {
+                Some(folder) => folder.join(".claude.json"),
+                None => place.home.join(".claude.json"),
+            };
+            let own = place.program(FACTS.program).map(|program| own_command(program, &server));
+            (servers, place.folder(FOLDER_VARIABLE, ".claude").join("settings.json"), own)
+        }
+        Scope::Project(root) => (root.join(".mcp.json"), root.join(".claude/settings.json"), None),
+    };
+    let mut parts =
+        vec![Part::Hooks(Hooks { events: EVENTS.to_vec(), handler: handler(programs) })];
+    if wishes.reads {
+        let names = READ_TOOLS.map(|tool| format!("mcp__{SERVER}__{tool}")).to_vec();
+        parts.push(Part::Allowed { list: &["permissions", "allow"], names });
+    }
+    vec![
+        Target { path: servers, format: Format::Jsonc, parts: vec![Part::Server(server)], own },
+        Target { path: settings, format: Format::Jsonc, parts, own: None },
+    ]
+}
+
+fn own_command(program: PathBuf, server: &Server) -> OwnCommand {
+    let entry = server.entry(&server.launch).to_string();
+    let arguments = ["mcp", "add-json", "-s", "user", SERVER, &entry].map(str::to_owned);
+    OwnCommand { program, arguments: arguments.to_vec() }
+}
+
+/// With `args` no shell is started. A build of Claude Code that does not know it would run the program
+/// alone: `anchord-hook` then does nothing, whereas `anchord` would end with a code that means "stop".
+fn handler(programs: &Programs) -> Value {
+    if programs.hook.is_some() {
+        let words = programs.hook(FACTS.id);
+        let (program, args) = words.split_first().expect("a hook has a program");
+        json!({"type": "command", "command": program, "args": args, "timeout": HOOK_SECONDS})
+    } else {
+        let line = programs.hook_line(FACTS.id);
+        json!({"type": "command", "command": line, "timeout": HOOK_SECONDS})
+    }
+}

@@ -1,0 +1,98 @@
+//! Codex: servers in its TOML configuration, hooks in a file of their own, which a person has to trust.
+//!
+//! Its own `codex mcp add` was seen to drop comments from the tables of other servers, hence the editor.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::parts::{Format, FoundHook, Hooks, Part, Server};
+use super::{Facts, HOOK_SECONDS, Passes, Place, READ_TOOLS, Reads, Scope, Setting, Target};
+use crate::edit::{Document, Step, Toml};
+
+/// Names another folder for all its files.
+pub(super) const FOLDER_VARIABLE: &str = "CODEX_HOME";
+
+pub(super) const FACTS: Facts = Facts {
+    id: "codex",
+    name: "Codex",
+    program: "codex",
+    folder: |place| place.folder(FOLDER_VARIABLE, ".codex"),
+    targets,
+    passes: Passes::Only(&[
+        "HOME", "LANG", "LC_ALL", "LOGNAME", "USER", "PATH", "SHELL", "TERM", "TMPDIR", "TZ",
+    ]),
+    remarks: |_| Vec::new(),
+    reads: Reads::Listed,
+};
+
+const EVENTS: [&str; 9] = [
+    "SessionStart",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "PreCompact",
+    "PostCompact",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "SessionEnd",
+];
+
+const SERVERS: &[&str] = &["mcp_servers"];
+
+fn targets(setting: &Setting<'_>) -> Vec<Target> {
+    let Setting { place, scope, programs, wishes } = *setting;
+    let folder = match scope {
+        Scope::User => place.folder(FOLDER_VARIABLE, ".codex"),
+        Scope::Project(root) => root.join(".codex"),
+    };
+    let launch = programs.server();
+    let mut parts =
+        vec![Part::Server(Server { list: SERVERS, launch, joined: false, more: Vec::new() })];
+    if wishes.reads {
+        parts.push(Part::Approved { servers: SERVERS, tools: &READ_TOOLS });
+    }
+    let line = programs.hook_line(FACTS.id);
+    let handler = json!({"type": "command", "command": line, "timeout": HOOK_SECONDS});
+    let hooks = Hooks { events: EVENTS.map(|event| (event, None)).to_vec(), handler };
+    vec![
+        Target { path: folder.join("config.toml"), format: Format::Toml, parts, own: None },
+        Target {
+            path: folder.join("hooks.json"),
+            format: Format::Jsonc,
+            parts: vec![Part::Hooks(hooks)],
+            own: None,
+        },
+    ]
+}
+
+/// The events whose hook of ours nobody has trusted yet. `hooks` is the file they stand in. Codex keeps
+/// trust in its configuration, under that file's path and the hook's place in it. That a trusted hook was
+/// changed since is not seen here.
+pub(super) fn untrusted(config: Option<&str>, hooks: &Path, ours: &[FoundHook]) -> Vec<String> {
+    let config = config.and_then(|text| Toml::parse(text).ok());
+    let trusted = |hook: &FoundHook| {
+        let FoundHook { event, group, index, .. } = hook;
+        let key = format!("{}:{}:{group}:{index}", hooks.display(), snake(event));
+        let at = ["hooks", "state", &key, "trusted_hash"].map(Step::from);
+        config.as_ref().is_some_and(|config| config.get(&at).is_some())
+    };
+    ours.iter().filter(|hook| !trusted(hook)).map(|hook| hook.event.clone()).collect()
+}
+
+/// `SessionStart` as Codex writes it in keys: `session_start`.
+fn snake(event: &str) -> String {
+    let mut name = String::new();
+    for c in event.chars() {
+        if c.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.extend(c.to_lowercase());
+    }
+    name
+}
+
+/// Where the trust of hooks is kept.
+pub(super) fn config(place: &Place) -> PathBuf {
+    place.folder(FOLDER_VARIABLE, ".codex").join("config.toml")
+}

@@ -1,0 +1,56 @@
+//! Gemini CLI: servers and hooks in one settings file.
+//!
+//! Its own `gemini mcp add` indents the whole file anew and takes seconds, hence the editor. `PreCompress`
+//! is left out: it came before every model call, compression or not.
+
+use serde_json::json;
+
+use super::parts::{Format, Hooks, Part, Server};
+use super::{Facts, HOOK_SECONDS, Passes, Reads, Scope, Setting, Target};
+
+pub(super) const FACTS: Facts = Facts {
+    id: "gemini",
+    name: "Gemini CLI",
+    program: "gemini",
+    folder: |place| place.home.join(".gemini"),
+    targets,
+    passes: Passes::Without(&["TOKEN", "KEY", "SECRET", "PASSWORD", "AUTH", "CREDENTIAL"]),
+    remarks: |_| {
+        vec!["it starts servers and hooks in folders that you trust, and in no other.".to_owned()]
+    },
+    reads: Reads::Unlisted(
+        "it knows only `\"trust\": true` for a whole server, writing tools included; add that by hand if you want it",
+    ),
+};
+
+const EVENTS: [(&str, Option<&str>); 5] = [
+    ("SessionStart", None),
+    ("BeforeAgent", None),
+    ("AfterTool", Some("write_file|replace|run_shell_command")),
+    ("AfterAgent", None),
+    ("SessionEnd", None),
+];
+
+fn targets(setting: &Setting<'_>) -> Vec<Target> {
+    let Setting { place, scope, programs, .. } = *setting;
+    let folder = match scope {
+        Scope::User => &place.home,
+        Scope::Project(root) => root,
+    };
+    let launch = programs.server();
+    let server = Server { list: &["mcpServers"], launch, joined: false, more: Vec::new() };
+    let handler = json!({
+        "name": "anchord",
+        "type": "command",
+        "command": programs.hook_line(FACTS.id),
+        // Milliseconds here.
+        "timeout": HOOK_SECONDS * 1000,
+    });
+    let hooks = Hooks { events: EVENTS.to_vec(), handler };
+    vec![Target {
+        path: folder.join(".gemini/settings.json"),
+        format: Format::Jsonc,
+        parts: vec![Part::Server(server), Part::Hooks(hooks)],
+        own: None,
+    }]
+}

@@ -1,0 +1,76 @@
+//! OpenClaw: servers in its JSON5 configuration, lifecycle by a plugin folder.
+
+use std::path::PathBuf;
+
+use super::parts::{Format, Part, Server};
+use super::{Facts, Passes, Place, Reads, Scope, Setting, Target};
+
+use crate::show::shell_word;
+
+/// Names another folder for all its files.
+pub(super) const FOLDER_VARIABLE: &str = "OPENCLAW_STATE_DIR";
+
+pub(super) const FACTS: Facts = Facts {
+    id: "openclaw",
+    name: "OpenClaw",
+    program: "openclaw",
+    folder,
+    targets,
+    passes: Passes::Only(&["HOME", "PATH", "TERM", "PWD"]),
+    remarks,
+    reads: Reads::Unasked,
+};
+
+/// The files of the plugin: where beneath OpenClaw's folder, and what is in them.
+///
+/// OpenClaw takes a plugin in when a person accepts what it may do, so that these only lie ready.
+const PLUGIN_FILES: [(&str, &str); 3] = [
+    ("index.js", include_str!("../../../integrations/openclaw/index.js")),
+    ("package.json", include_str!("../../../integrations/openclaw/package.json")),
+    ("openclaw.plugin.json", include_str!("../../../integrations/openclaw/openclaw.plugin.json")),
+];
+
+fn folder(place: &Place) -> PathBuf {
+    place.folder(FOLDER_VARIABLE, ".openclaw")
+}
+
+fn plugin(place: &Place) -> PathBuf {
+    folder(place).join("anchord-plugin")
+}
+
+fn remarks(place: &Place) -> Vec<String> {
+    let plugin = shell_word(&plugin(place).to_string_lossy());
+    vec![
+        format!(
+            "it takes in a plugin only once you accept what it may do. Its files lie ready; run\n    \
+             openclaw plugins install --link {plugin} --force --accept-capabilities\n    \
+             openclaw config set plugins.entries.anchord.hooks.allowConversationAccess true"
+        ),
+        "it works in its own workspace: for a project's memory add \"--project\" and the project's folder to \
+         `args`; set-up keeps them."
+            .to_owned(),
+    ]
+}
+
+fn targets(setting: &Setting<'_>) -> Vec<Target> {
+    let Setting { place, scope, programs, .. } = *setting;
+    if let Scope::Project(_) = scope {
+        // It has no configuration of a project.
+        return Vec::new();
+    }
+    let launch = programs.server();
+    let server = Server { list: &["mcp", "servers"], launch, joined: false, more: Vec::new() };
+    let mut targets = vec![Target {
+        path: folder(place).join("openclaw.json"),
+        format: Format::Json5,
+        parts: vec![Part::Server(server)],
+        own: None,
+    }];
+    targets.extend(PLUGIN_FILES.iter().map(|(path, text)| Target {
+        path: plugin(place).join(path),
+        format: Format::Whole,
+        parts: vec![Part::Whole(programs.in_plugin(text))],
+        own: None,
+    }));
+    targets
+}

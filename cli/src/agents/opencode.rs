@@ -1,0 +1,62 @@
+//! opencode: servers in its configuration, lifecycle by a plugin file.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::parts::{Format, Part, Server};
+use super::{Facts, Passes, Place, Reads, Scope, Setting, Target};
+
+/// Names the folder above its own.
+pub(super) const FOLDER_VARIABLE: &str = "XDG_CONFIG_HOME";
+
+pub(super) const FACTS: Facts = Facts {
+    id: "opencode",
+    name: "opencode",
+    program: "opencode",
+    folder,
+    targets,
+    passes: Passes::All,
+    remarks: |_| Vec::new(),
+    reads: Reads::Unasked,
+};
+
+/// The files of the plugin: where beneath opencode's folder, and what is in them.
+const PLUGIN_FILES: [(&str, &str); 1] =
+    [("plugin/anchord.js", include_str!("../../../integrations/opencode/anchord.js"))];
+
+/// opencode reads both; what is there is used, `opencode.json` is made.
+const CONFIGS: [&str; 2] = ["opencode.jsonc", "opencode.json"];
+
+fn folder(place: &Place) -> PathBuf {
+    place.folder(FOLDER_VARIABLE, ".config").join("opencode")
+}
+
+fn targets(setting: &Setting<'_>) -> Vec<Target> {
+    let Setting { place, scope, programs, .. } = *setting;
+    let (configs, plugins) = match scope {
+        Scope::User => (folder(place), folder(place)),
+        Scope::Project(root) => (root.clone(), root.join(".opencode")),
+    };
+    let launch = programs.server();
+    let more = vec![("type", json!("local")), ("enabled", json!(true))];
+    let server = Server { list: &["mcp"], launch, joined: true, more };
+    let mut targets = vec![Target {
+        path: config(&configs),
+        format: Format::Jsonc,
+        parts: vec![Part::Server(server)],
+        own: None,
+    }];
+    targets.extend(PLUGIN_FILES.iter().map(|(path, text)| Target {
+        path: plugins.join(path),
+        format: Format::Whole,
+        parts: vec![Part::Whole(programs.in_plugin(text))],
+        own: None,
+    }));
+    targets
+}
+
+fn config(folder: &Path) -> PathBuf {
+    let found = CONFIGS.map(|name| folder.join(name)).into_iter().find(|path| path.exists());
+    found.unwrap_or_else(|| folder.join(CONFIGS[1]))
+}

@@ -1,0 +1,528 @@
+//! What anchord puts into an agent's file: how it goes in, how it is found again, how it comes out.
+//!
+//! A part is ours if it runs a program of ours, wherever that lies: by that an old path is brought up to
+//! date, and what merely has our name is left alone.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::Programs;
+use crate::edit::{Clash, Document, Json, Step, Toml, spoken};
+
+/// The name of our entry in every agent's list of servers.
+pub(crate) const SERVER: &str = "anchord";
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// With comments and trailing commas.
+    Jsonc,
+    /// With all that JSON5 adds.
+    Json5,
+    Toml,
+    /// All of it is ours.
+    Whole,
+}
+
+/// A part of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The MCP server.
+    Server(Server),
+    /// Hooks, all with the same handler.
+    Hooks(Hooks),
+    /// Names in a list of what may be done without asking.
+    Allowed {
+        /// The list.
+        list: &'static [&'static str],
+        /// What is put in.
+        names: Vec<String>,
+    },
+    /// Tools of the server that may be used without asking, for agents that keep that beside the server.
+    Approved {
+        /// The list of servers.
+        servers: &'static [&'static str],
+        /// The tools.
+        tools: &'static [&'static str],
+    },
+    /// The whole file.
+    Whole(String),
+}
+
+/// An entry in a list of servers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Server {
+    /// The list.
+    pub(crate) list: &'static [&'static str],
+    /// The program and its arguments.
+    pub(crate) launch: Vec<String>,
+    /// Whether program and arguments are one list.
+    pub(crate) joined: bool,
+    /// What else belongs into the entry unless it is there already.
+    pub(crate) more: Vec<(&'static str, Value)>,
+}
+
+/// Hooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hooks {
+    /// The events, each with the tools it is narrowed to.
+    pub(crate) events: Vec<(&'static str, Option<&'static str>)>,
+    /// What runs at each.
+    pub(crate) handler: Value,
+}
+
+/// Where hooks are, in every agent that has them.
+const HOOKS: &str = "hooks";
+
+/// A file's text with parts in it or without them, and what that changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// The new text; nothing: the file is not needed any more.
+    pub(crate) text: Option<String>,
+    /// A line each, its first character `+`, `~` or `-`.
+    pub(crate) changes: Vec<String>,
+    /// What is odd and was left alone.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// Why a file is left alone. Fits after the file's name and a colon.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PartError {
+    /// It cannot be read.
+    #[error("{0}")]
+    Invalid(String),
+    /// Its form leaves no place.
+    #[error(transparent)]
+    Clash(#[from] Clash),
+    /// Our name is taken.
+    #[error("`{at}` runs `{runs}`, which is not anchord: rename or remove that entry")]
+    Foreign {
+        /// The entry.
+        at: String,
+        /// What it runs.
+        runs: String,
+    },
+}
+
+/// What stands in a file of ours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The words that each server entry of ours runs, by its name.
+    pub(crate) servers: Vec<(String, Vec<String>)>,
+    /// The hooks of ours.
+    pub(crate) hooks: Vec<FoundHook>,
+}
+
+/// A hook of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundHook {
+    /// The event.
+    pub(crate) event: String,
+    /// Its group among the event's.
+    pub(crate) group: usize,
+    /// Its place in the group.
+    pub(crate) index: usize,
+    /// What it runs, word by word.
+    pub(crate) words: Vec<String>,
+}
+
+/// Puts the parts in.
+pub(crate) fn place(
+    text: Option<&str>,
+    format: Format,
+    parts: &[Part],
+) -> Result<Outcome, PartError> {
+    if let [Part::Whole(wanted)] = parts {
+        let change = if text.is_some() { "~ the whole file" } else { "+ the whole file" };
+        let changes = if text == Some(wanted) { Vec::new() } else { vec![change.to_owned()] };
+        return Ok(Outcome { text: Some(wanted.clone()), changes, ..Outcome::default() });
+    }
+    let mut document = read(text.unwrap_or_default(), format)?;
+    let mut outcome = Outcome::default();
+    for part in parts {
+        match part {
+            Part::Server(server) => server.place(&mut *document, &mut outcome)?,
+            Part::Hooks(hooks) => hooks.place(&mut *document, &mut outcome)?,
+            Part::Allowed { list, names } => allow(&mut *document, list, names, &mut outcome)?,
+            Part::Approved { servers, tools } => {
+                approve(&mut *document, servers, tools, &mut outcome)?;
+            }
+            Part::Whole(_) => {}
+        }
+    }
+    outcome.text = match text {
+        Some(text) if outcome.changes.is_empty() => Some(text.to_owned()),
+        _ => Some(document.text()),
+    };
+    Ok(outcome)
+}
+
+/// A file before the parts first went in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Before<'a> {
+    /// Nobody remembers.
+    Unknown,
+    /// It was not there.
+    Absent,
+    /// It said this.
+    Text(&'a str),
+}
+
+impl<'a> Before<'a> {
+    /// What was remembered.
+    pub(crate) fn known(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Absent, Self::Text)
+    }
+}
+
+/// Takes the parts out. What the file held before stays, and so do lists that were empty then.
+pub(crate) fn take_out(
+    text: &str,
+    format: Format,
+    parts: &[Part],
+    before: Before<'_>,
+) -> Result<Outcome, PartError> {
+    if let [Part::Whole(ours)] = parts {
+        let mut outcome = Outcome { text: Some(text.to_owned()), ..Outcome::default() };
+        if text == ours {
+            outcome.text = None;
+            outcome.changes.push("- the whole file".to_owned());
+        } else {
+            outcome.remarks.push("it was changed by hand: remove it by hand".to_owned());
+        }
+        return Ok(outcome);
+    }
+    let mut document = read(text, format)?;
+    let old = match before {
+        Before::Text(old) => read(old, format).ok(),
+        Before::Absent | Before::Unknown => None,
+    };
+    let mut outcome = Outcome::default();
+    for part in parts {
+        match part {
+            Part::Server(server) => {
+                let at = steps(server.list, &[SERVER]);
+                if document.get(&at).is_some_and(|entry| server_words(&entry).is_some()) {
+                    document.remove(&at);
+                    outcome.changes.push(format!("- {}", spoken(&at)));
+                    prune(&mut *document, old.as_deref(), &steps(server.list, &[]));
+                }
+            }
+            Part::Hooks(_) => unhook(&mut *document, old.as_deref(), &mut outcome),
+            Part::Allowed { list, names } => {
+                let list = steps(list, &[]);
+                let kept = old.as_ref().and_then(|old| old.get(&list)).unwrap_or_default();
+                let ours = |value: &Value| {
+                    let ours = value.as_str().is_some_and(|name| names.iter().any(|n| n == name));
+                    ours && !kept.as_array().is_some_and(|kept| kept.contains(value))
+                };
+                for (index, value) in indexed(&*document, &list).into_iter().rev() {
+                    if ours(&value) {
+                        document.remove(&with(&list, Step::Index(index)));
+                        outcome.changes.push(format!("- {}: {value}", spoken(&list)));
+                    }
+                }
+                prune(&mut *document, old.as_deref(), &list);
+            }
+            // They went with the server.
+            Part::Approved { .. } | Part::Whole(_) => {}
+        }
+    }
+    let made_here = before == Before::Absent;
+    outcome.text = if outcome.changes.is_empty() {
+        Some(text.to_owned())
+    } else {
+        Some(document.text()).filter(|rest| !(made_here && matches!(rest.trim(), "" | "{}")))
+    };
+    Ok(outcome)
+}
+
+/// Looks what of ours a file holds, whatever set it up.
+pub(crate) fn inspect(text: &str, format: Format, parts: &[Part]) -> Result<Found, PartError> {
+    let mut found = Found::default();
+    if format == Format::Whole {
+        return Ok(found);
+    }
+    let document = read(text, format)?;
+    for part in parts {
+        match part {
+            Part::Server(server) => {
+                for (name, entry) in entries(&*document, &steps(server.list, &[])) {
+                    found.servers.extend(server_words(&entry).map(|words| (name, words)));
+                }
+            }
+            Part::Hooks(_) => {
+                for (event, group, index, handler) in handlers(&*document) {
+                    found.hooks.extend(hook_words(&handler).map(|words| FoundHook {
+                        event,
+                        group,
+                        index,
+                        words,
+                    }));
+                }
+            }
+            Part::Allowed { .. } | Part::Approved { .. } | Part::Whole(_) => {}
+        }
+    }
+    Ok(found)
+}
+
+fn read(text: &str, format: Format) -> Result<Box<dyn Document>, PartError> {
+    let read: Result<Box<dyn Document>, String> = match format {
+        Format::Toml => Toml::parse(text).map(|toml| Box::new(toml) as _),
+        Format::Json5 => Json::parse(text, true).map(|json| Box::new(json) as _),
+        Format::Jsonc | Format::Whole => Json::parse(text, false).map(|json| Box::new(json) as _),
+    };
+    read.map_err(PartError::Invalid)
+}
+
+impl Server {
+    fn place(&self, document: &mut dyn Document, outcome: &mut Outcome) -> Result<(), PartError> {
+        let list = steps(self.list, &[]);
+        for (name, entry) in entries(document, &list) {
+            if name != SERVER && server_words(&entry).is_some() {
+                let at = spoken(&with(&list, name.as_str().into()));
+                outcome.remarks.push(format!("`{at}` runs anchord, too: remove one of the two"));
+            }
+        }
+        let at = steps(self.list, &[SERVER]);
+        let Some(entry) = document.get(&at) else {
+            document.set(&at, &self.entry(&self.launch))?;
+            outcome.changes.push(format!("+ {}: {}", spoken(&at), self.launch.join(" ")));
+            return Ok(());
+        };
+        let Some(words) = server_words(&entry) else {
+            return Err(PartError::Foreign { at: spoken(&at), runs: words_of(&entry).join(" ") });
+        };
+        // What the user gave the shim stays: `--project`, `--tools`.
+        let launch: Vec<String> =
+            self.launch.iter().cloned().chain(options(&words).iter().cloned()).collect();
+        let wanted = self.entry(&launch);
+        for (key, value) in wanted.as_object().into_iter().flatten() {
+            let known = entry.get(key);
+            let runs = matches!(key.as_str(), "command" | "args");
+            let nothing = known.is_none() && value.as_array().is_some_and(Vec::is_empty);
+            if nothing || known == Some(value) || (known.is_some() && !runs) {
+                continue;
+            }
+            let at = with(&at, key.as_str().into());
+            document.set(&at, value)?;
+            outcome.changes.push(match known {
+                Some(known) => format!("~ {}: {known} -> {value}", spoken(&at)),
+                None => format!("+ {}: {value}", spoken(&at)),
+            });
+        }
+        Ok(())
+    }
+
+    /// The whole entry, for agents that take it as JSON.
+    pub(crate) fn entry(&self, launch: &[String]) -> Value {
+        let mut entry: Map<String, Value> =
+            self.more.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        if self.joined {
+            entry.insert("command".to_owned(), json!(launch));
+        } else if let Some((command, args)) = launch.split_first() {
+            entry.insert("command".to_owned(), json!(command));
+            entry.insert("args".to_owned(), json!(args));
+        }
+        Value::Object(entry)
+    }
+}
+
+impl Hooks {
+    fn place(&self, document: &mut dyn Document, outcome: &mut Outcome) -> Result<(), PartError> {
+        let mut added = Vec::new();
+        let mut renewed = Vec::new();
+        for (event, matcher) in &self.events {
+            let ours: Vec<_> = handlers(document)
+                .into_iter()
+                .filter(|(at, .., handler)| at == event && hook_words(handler).is_some())
+                .collect();
+            let Some((_, group, index, handler)) = ours.first() else {
+                let list = steps(&[HOOKS, event], &[]);
+                let next = indexed(document, &list).len();
+                let group = match matcher {
+                    Some(matcher) => json!({"matcher": matcher, HOOKS: [self.handler]}),
+                    None => json!({HOOKS: [self.handler]}),
+                };
+                document.set(&with(&list, Step::Index(next)), &group)?;
+                added.push(*event);
+                continue;
+            };
+            if *handler != self.handler {
+                document.set(&handler_at(event, *group, *index), &self.handler)?;
+                renewed.push(*event);
+            }
+            if ours.len() > 1 {
+                let number = ours.len();
+                outcome.remarks.push(format!("{event} runs anchord's hook {number} times"));
+            }
+        }
+        let runs = hook_words(&self.handler).unwrap_or_default().join(" ");
+        for (sign, events) in [('+', added), ('~', renewed)] {
+            if !events.is_empty() {
+                outcome.changes.push(format!("{sign} hooks: {}: {runs}", events.join(", ")));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unhook(document: &mut dyn Document, old: Option<&dyn Document>, outcome: &mut Outcome) {
+    let mut events: Vec<String> = Vec::new();
+    // From the last, so that the places of those before it hold.
+    for (event, group, index, handler) in handlers(document).into_iter().rev() {
+        if hook_words(&handler).is_none() {
+            continue;
+        }
+        let at = handler_at(&event, group, index);
+        document.remove(&at);
+        let list = at.get(..at.len() - 1).unwrap_or_default();
+        if document.get(list).is_some_and(|rest| rest.as_array().is_some_and(Vec::is_empty)) {
+            let group = list.get(..list.len() - 1).unwrap_or_default();
+            document.remove(group);
+        }
+        prune(document, old, &steps(&[HOOKS, &event], &[]));
+        if !events.contains(&event) {
+            events.insert(0, event);
+        }
+    }
+    if !events.is_empty() {
+        outcome.changes.push(format!("- hooks: {}", events.join(", ")));
+    }
+}
+
+fn allow(
+    document: &mut dyn Document,
+    list: &[&str],
+    names: &[String],
+    outcome: &mut Outcome,
+) -> Result<(), PartError> {
+    let list = steps(list, &[]);
+    for name in names {
+        let known = indexed(document, &list);
+        if !known.iter().any(|(_, value)| value.as_str() == Some(name)) {
+            document.set(&with(&list, Step::Index(known.len())), &json!(name))?;
+            outcome.changes.push(format!("+ {}: {name}", spoken(&list)));
+        }
+    }
+    Ok(())
+}
+
+fn approve(
+    document: &mut dyn Document,
+    servers: &[&str],
+    tools: &[&str],
+    outcome: &mut Outcome,
+) -> Result<(), PartError> {
+    for tool in tools {
+        let at = steps(servers, &[SERVER, "tools", tool, "approval_mode"]);
+        if document.get(&at).is_none() {
+            document.set(&at, &json!("approve"))?;
+            outcome.changes.push(format!("+ {}: approve", spoken(&at)));
+        }
+    }
+    Ok(())
+}
+
+/// Removes what is empty from this place upwards, unless it was there before.
+fn prune(document: &mut dyn Document, old: Option<&dyn Document>, at: &[Step]) {
+    for depth in (1..=at.len()).rev() {
+        let place = at.get(..depth).unwrap_or_default();
+        let empty = document.get(place).is_some_and(|found| match found {
+            Value::Array(items) => items.is_empty(),
+            Value::Object(pairs) => pairs.is_empty(),
+            _ => false,
+        });
+        if !empty || old.is_some_and(|old| old.get(place).is_some()) {
+            return;
+        }
+        document.remove(place);
+    }
+}
+
+/// Every handler: its event, its group, its place in it, itself.
+fn handlers(document: &dyn Document) -> Vec<(String, usize, usize, Value)> {
+    let mut found = Vec::new();
+    for (event, groups) in entries(document, &[HOOKS.into()]) {
+        for (group, value) in groups.as_array().into_iter().flatten().enumerate() {
+            let list = value.get(HOOKS).and_then(Value::as_array).into_iter().flatten();
+            found.extend(list.cloned().enumerate().map(|(i, v)| (event.clone(), group, i, v)));
+        }
+    }
+    found
+}
+
+fn handler_at(event: &str, group: usize, index: usize) -> Vec<Step> {
+    vec![HOOKS.into(), event.into(), Step::Index(group), HOOKS.into(), Step::Index(index)]
+}
+
+fn entries(document: &dyn Document, at: &[Step]) -> Vec<(String, Value)> {
+    match document.get(at) {
+        Some(Value::Object(pairs)) => pairs.into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn indexed(document: &dyn Document, at: &[Step]) -> Vec<(usize, Value)> {
+    match document.get(at) {
+        Some(Value::Array(items)) => items.into_iter().enumerate().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn steps(list: &[&str], more: &[&str]) -> Vec<Step> {
+    list.iter().chain(more).map(|key| Step::from(*key)).collect()
+}
+
+fn with(at: &[Step], step: Step) -> Vec<Step> {
+    at.iter().cloned().chain([step]).collect()
+}
+
+/// What an entry runs, word by word: a list, a program with arguments, or a line for a shell.
+fn words_of(entry: &Value) -> Vec<String> {
+    let texts = |value: Option<&Value>| -> Vec<String> {
+        let items = value.and_then(Value::as_array).into_iter().flatten();
+        items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
+    };
+    let args = entry.get("args");
+    match entry.get("command") {
+        Some(Value::String(line)) if args.is_none() => {
+            shlex::split(line).unwrap_or_else(|| vec![line.clone()])
+        }
+        Some(Value::String(program)) => [vec![program.clone()], texts(args)].concat(),
+        command => texts(command),
+    }
+}
+
+fn server_words(entry: &Value) -> Option<Vec<String>> {
+    // A program with a space in its path stands alone, unquoted.
+    let mut words = words_of(entry);
+    if let (Some(line), None) = (entry.get("command").and_then(Value::as_str), entry.get("args")) {
+        words = vec![line.to_owned()];
+    }
+    ours(&words, Programs::MCP, "mcp").then_some(words)
+}
+
+fn hook_words(handler: &Value) -> Option<Vec<String>> {
+    let words = words_of(handler);
+    ours(&words, Programs::HOOK, "hook").then_some(words)
+}
+
+fn ours(words: &[String], alone: &str, command: &str) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    let name = Path::new(program).file_name().and_then(|name| name.to_str());
+    name == Some(alone)
+        || (name == Some(Programs::ANCHORD)
+            && rest.first().is_some_and(|word| word.as_str() == command))
+}
+
+/// What stands behind the program and its command.
+fn options(words: &[String]) -> &[String] {
+    let alone = words.first().is_some_and(|program| program.ends_with(Programs::MCP));
+    words.get(if alone { 1 } else { 2 }..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! What is ours is known by what it runs.
+
+use serde_json::json;
+
+use super::*;
+
+fn server() -> Part {
+    Part::Server(Server {
+        list: &["mcpServers"],
+        launch: vec!["/new/anchord".to_owned(), "mcp".to_owned()],
+        joined: false,
+        more: vec![("alwaysLoad", json!(true))],
+    })
+}
+
+fn hooks(matcher: Option<&'static str>) -> Part {
+    let handler = json!({"type": "command", "command": "/new/anchord-hook codex", "timeout": 5});
+    Part::Hooks(Hooks { events: vec![("Stop", None), ("PostToolUse", matcher)], handler })
+}
+
+fn placed(text: &str, part: Part) -> Outcome {
+    place(Some(text), Format::Jsonc, &[part]).unwrap()
+}
+
+fn value(outcome: &Outcome) -> Value {
+    serde_json::from_str(outcome.text.as_deref().unwrap()).unwrap()
+}
+
+#[test]
+fn an_old_entry_gets_the_new_program_and_keeps_what_the_user_gave_it() {
+    let cases = [
+        (
+            json!({"command": "/old/anchord-mcp", "args": ["--tools", "all"]}),
+            vec!["mcp", "--tools", "all"],
+        ),
+        (
+            json!({"command": "anchord", "args": ["mcp", "--project", "/p"], "env": {"A": "b"}}),
+            vec!["mcp", "--project", "/p"],
+        ),
+        (json!({"command": "anchord-mcp"}), vec!["mcp"]),
+    ];
+    for (old, args) in cases {
+        let text = json!({"mcpServers": {"anchord": old}}).to_string();
+        let outcome = placed(&text, server());
+        let entry = &value(&outcome)["mcpServers"]["anchord"];
+        assert_eq!(entry["command"], "/new/anchord");
+        assert_eq!(entry["args"], json!(args));
+        assert_eq!(entry["env"], old["env"]);
+        assert_eq!(entry["alwaysLoad"], true);
+        let again = placed(outcome.text.as_deref().unwrap(), server());
+        assert_eq!(again.changes, [""; 0], "a second time changes nothing");
+        assert_eq!(again.text, outcome.text);
+    }
+}
+
+#[test]
+fn what_only_has_our_name_is_not_touched() {
+    let text =
+        json!({"mcpServers": {"anchord": {"command": "docker", "args": ["run", "anchord"]}}})
+            .to_string();
+    let error = place(Some(&text), Format::Jsonc, &[server()]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`mcpServers.anchord` runs `docker run anchord`, which is not anchord: rename or remove that entry"
+    );
+    let left = take_out(&text, Format::Jsonc, &[server()], Before::Unknown).unwrap();
+    assert_eq!((left.changes.len(), left.text.as_deref()), (0, Some(text.as_str())));
+}
+
+#[test]
+fn another_entry_that_runs_anchord_is_named() {
+    let text =
+        json!({"mcpServers": {"memory": {"command": "/x/anchord-mcp", "args": []}}}).to_string();
+    let outcome = placed(&text, server());
+    assert_eq!(outcome.remarks, ["`mcpServers.memory` runs anchord, too: remove one of the two"]);
+    assert_eq!(value(&outcome)["mcpServers"]["memory"]["command"], "/x/anchord-mcp");
+}
+
+#[test]
+fn a_hook_goes_in_once_and_an_old_one_is_renewed_where_it_stands() {
+    let foreign = json!({"hooks": [{"type": "command", "command": "echo anchord hook"}]});
+    let old = json!({"hooks": [{"type": "command", "command": "x"}, {"type": "command", "command": "'/my old/anchord' hook codex"}]});
+    let text = json!({"hooks": {"Stop": [foreign, old]}}).to_string();
+    let outcome = placed(&text, hooks(Some("Bash")));
+    assert_eq!(
+        outcome.changes,
+        ["+ hooks: PostToolUse: /new/anchord-hook codex", "~ hooks: Stop: /new/anchord-hook codex"]
+    );
+    let now = value(&outcome);
+    assert_eq!(now["hooks"]["Stop"][0], foreign);
+    assert_eq!(now["hooks"]["Stop"][1]["hooks"][0]["command"], "x");
+    assert_eq!(now["hooks"]["Stop"][1]["hooks"][1]["command"], "/new/anchord-hook codex");
+    assert_eq!(now["hooks"]["PostToolUse"][0]["matcher"], "Bash");
+    assert_eq!(placed(outcome.text.as_deref().unwrap(), hooks(Some("Bash"))).changes, [""; 0]);
+
+    let text = outcome.text.unwrap();
+    let left = take_out(&text, Format::Jsonc, &[hooks(None)], Before::Unknown).unwrap();
+    assert_eq!(left.changes, ["- hooks: PostToolUse, Stop"]);
+    let rest =
+        json!({"hooks": {"Stop": [foreign, {"hooks": [{"type": "command", "command": "x"}]}]}});
+    assert_eq!(value(&left), rest);
+}
+
+#[test]
+fn a_hook_that_runs_twice_is_named() {
+    let ours =
+        json!({"hooks": [{"type": "command", "command": "/new/anchord-hook", "args": ["codex"]}]});
+    let text = json!({"hooks": {"Stop": [ours, ours]}}).to_string();
+    let outcome = placed(&text, hooks(None));
+    assert_eq!(outcome.remarks, ["Stop runs anchord's hook 2 times"]);
+    let found = inspect(&text, Format::Jsonc, &[hooks(None)]).unwrap();
+    assert_eq!(found.hooks.len(), 2);
+    assert_eq!(found.hooks[1].words, ["/new/anchord-hook", "codex"]);
+}
+
+#[test]
+fn what_was_empty_or_allowed_before_stays_so() {
+    let list: &[&str] = &["permissions", "allow"];
+    let names = vec!["mcp__anchord__memory_load".to_owned(), "mcp__anchord__memory_get".to_owned()];
+    let parts = [hooks(None), Part::Allowed { list, names }];
+    let before = r#"{"hooks": {}, "permissions": {"allow": ["mcp__anchord__memory_get"]}}"#;
+    let set_up = place(Some(before), Format::Jsonc, &parts).unwrap().text.unwrap();
+    let left = take_out(&set_up, Format::Jsonc, &parts, Before::Text(before)).unwrap();
+    assert_eq!(value(&left), serde_json::from_str::<Value>(before).unwrap());
+    let left = take_out(&set_up, Format::Jsonc, &parts, Before::Unknown).unwrap();
+    assert_eq!(value(&left), json!({}), "nobody knows what was there before");
+    let left = take_out(&set_up, Format::Jsonc, &parts, Before::Absent).unwrap();
+    assert_eq!(left.text, None, "the file was made for it");
+}
+
+#[test]
+fn a_file_of_ours_goes_unless_somebody_changed_it() {
+    let parts = [Part::Whole("plugin\n".to_owned())];
+    let made = place(None, Format::Whole, &parts).unwrap();
+    assert_eq!(made.changes, ["+ the whole file"]);
+    assert_eq!(take_out("plugin\n", Format::Whole, &parts, Before::Absent).unwrap().text, None);
+    let kept = take_out("mine\n", Format::Whole, &parts, Before::Absent).unwrap();
+    assert_eq!((kept.text.as_deref(), kept.remarks.len()), (Some("mine\n"), 1));
+}

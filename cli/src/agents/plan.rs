@@ -1,0 +1,329 @@
+//! What set-up would write, or take back, as values; and the one function that carries such a plan out.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anchord_proto::instance::InstanceDir;
+
+use super::manifest::{Entry, Manifest, digest};
+use super::parts::{self, Before, Outcome, Part, PartError};
+use super::{Agent, OwnCommand, Scope, Setting, Target, Wishes};
+use crate::edit::file::{Edit, Original};
+use crate::exit::Error;
+use crate::limits::{OWN_COMMAND_SECONDS_MAX, POLL_MILLISECONDS};
+
+/// What happens to one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FilePlan {
+    /// Whose it is.
+    pub(crate) agent: Agent,
+    /// The file, as the agent names it.
+    pub(crate) shown: PathBuf,
+    /// A line for each change, and what was left alone.
+    pub(crate) outcome: Outcome,
+    /// The change; nothing where all is as it should be.
+    pub(crate) edit: Option<Edit>,
+    /// The agent's own command, which comes first. The edit then is for what it left undone.
+    pub(crate) own: Option<OwnCommand>,
+    /// What the manifest will say; nothing: the file goes from it.
+    entry: Option<Entry>,
+    target: Option<Target>,
+}
+
+/// The one way by which files change. A test puts in its place one that fails.
+pub(crate) trait Disk {
+    /// Changes a file, wholly or not at all.
+    fn write(&mut self, edit: &Edit) -> Result<(), Error>;
+}
+
+/// The real one.
+pub(crate) struct RealDisk;
+
+impl Disk for RealDisk {
+    fn write(&mut self, edit: &Edit) -> Result<(), Error> {
+        edit.apply()
+    }
+}
+
+/// What has to change so that these agents are set up. Nothing is written.
+pub(crate) fn setup(
+    agents: &[Agent],
+    setting: &Setting<'_>,
+    manifest: &Manifest,
+) -> Result<Vec<FilePlan>, Error> {
+    let mut plans = Vec::new();
+    for agent in agents {
+        for target in agent.targets(setting) {
+            plans.push(placed(*agent, target, setting.scope, manifest)?);
+        }
+    }
+    Ok(plans)
+}
+
+fn placed(
+    agent: Agent,
+    target: Target,
+    scope: &Scope,
+    manifest: &Manifest,
+) -> Result<FilePlan, Error> {
+    let original = Original::read(&target.path)?;
+    let outcome = parts::place(original.text.as_deref(), target.format, &target.parts)
+        .map_err(|error| refused(agent, &target, &error))?;
+    // The command adds an entry and refuses to change one.
+    let adds = outcome.changes.iter().all(|change| change.starts_with('+'));
+    let own = target.own.clone().filter(|_| adds && !outcome.changes.is_empty());
+    let entry = Entry {
+        agent,
+        project: match scope {
+            Scope::User => None,
+            Scope::Project(root) => Some(root.clone()),
+        },
+        path: original.path.clone(),
+        before: None,
+        before_digest: None,
+        after: outcome.text.as_deref().map(digest).into_iter().collect(),
+        folders: missing_folders(&original.path),
+        hooks: target.parts.iter().any(|part| matches!(part, Part::Hooks(_) | Part::Whole(_))),
+    };
+    let before =
+        before(&original, &target, manifest).map_err(|error| refused(agent, &target, &error))?;
+    let entry = Entry { before_digest: before.as_deref().map(digest), before, ..entry };
+    let edit = original.becomes(outcome.text.clone());
+    Ok(FilePlan {
+        agent,
+        shown: target.path.clone(),
+        outcome,
+        edit,
+        own,
+        entry: Some(entry),
+        target: Some(target),
+    })
+}
+
+/// The text to go back to: what the manifest kept, unless somebody else has changed the file since.
+fn before(
+    original: &Original,
+    target: &Target,
+    manifest: &Manifest,
+) -> Result<Option<String>, PartError> {
+    let Some(known) = manifest.entry(&original.path).filter(|known| known.is_whole()) else {
+        return Ok(original.text.clone());
+    };
+    let Some(text) = &original.text else { return Ok(None) };
+    if known.wrote(text) {
+        return Ok(known.before.clone());
+    }
+    let known = Before::known(known.before.as_deref());
+    Ok(parts::take_out(text, target.format, &target.parts, known)?.text)
+}
+
+/// What has to change so that nothing of anchord's is left with these agents. Nothing is written.
+pub(crate) fn removal(
+    agents: &[Agent],
+    setting: &Setting<'_>,
+    manifest: &Manifest,
+) -> Result<Vec<FilePlan>, Error> {
+    let mut plans = Vec::new();
+    let mut seen = BTreeSet::new();
+    // Also what was wished for at another time.
+    let setting = Setting { wishes: Wishes { reads: true }, ..*setting };
+    for agent in agents {
+        for target in agent.targets(&setting) {
+            let original = Original::read(&target.path)?;
+            seen.insert(original.path.clone());
+            let known = manifest.entry(&original.path);
+            plans.extend(taken_out(*agent, target, original, known)?);
+        }
+    }
+    let project = match setting.scope {
+        Scope::User => None,
+        Scope::Project(root) => Some(root),
+    };
+    // Files where the agents no longer look: a variable that named another folder is not set any more.
+    for entry in &manifest.files {
+        let meant = agents.contains(&entry.agent) && entry.project.as_ref() == project;
+        if meant && !seen.contains(&entry.path) {
+            plans.push(left_behind(entry)?);
+        }
+    }
+    Ok(plans)
+}
+
+fn taken_out(
+    agent: Agent,
+    target: Target,
+    original: Original,
+    known: Option<&Entry>,
+) -> Result<Option<FilePlan>, Error> {
+    let Some(text) = original.text.clone() else {
+        let gone = || FilePlan {
+            agent,
+            shown: target.path.clone(),
+            outcome: Outcome::default(),
+            edit: None,
+            own: None,
+            entry: known.cloned(),
+            target: None,
+        };
+        return Ok(known.map(|_| gone()));
+    };
+    let known = known.filter(|known| known.is_whole());
+    let before = known.map_or(Before::Unknown, |known| Before::known(known.before.as_deref()));
+    let outcome = match known.filter(|known| known.wrote(&text)) {
+        Some(known) => back_to(known),
+        None => parts::take_out(&text, target.format, &target.parts, before)
+            .map_err(|error| refused(agent, &target, &error))?,
+    };
+    let edit = original.becomes(outcome.text.clone());
+    let entry = known.cloned();
+    Ok(Some(FilePlan { agent, shown: target.path, outcome, edit, own: None, entry, target: None }))
+}
+
+fn back_to(entry: &Entry) -> Outcome {
+    let change = match entry.before {
+        Some(_) => "- what anchord wrote; the file is again as it was before, to the byte",
+        None => "- the file, which anchord made",
+    };
+    let changes = vec![change.to_owned()];
+    Outcome { text: entry.before.clone(), changes, remarks: Vec::new() }
+}
+
+fn left_behind(entry: &Entry) -> Result<FilePlan, Error> {
+    let original = Original::read(&entry.path)?;
+    let untouched = original.text.as_deref().is_some_and(|text| entry.wrote(text));
+    let outcome = if untouched && entry.is_whole() {
+        back_to(entry)
+    } else {
+        let remark =
+            "its agent no longer looks there, and it was changed since: look through it by hand";
+        let remarks = original.text.iter().map(|_| remark.to_owned()).collect();
+        Outcome { text: original.text.clone(), changes: Vec::new(), remarks }
+    };
+    let edit = original.becomes(outcome.text.clone());
+    let (agent, shown) = (entry.agent, entry.path.clone());
+    Ok(FilePlan {
+        agent,
+        shown,
+        outcome,
+        edit,
+        own: None,
+        entry: Some(entry.clone()),
+        target: None,
+    })
+}
+
+fn refused(agent: Agent, target: &Target, error: &PartError) -> Error {
+    let facts = agent.facts();
+    let message = format!("{} of {}: {error}", target.path.display(), facts.name);
+    Error::failed(message).with_action(format!(
+        "Nothing was changed. Repair the file, or name the agents to set up without {}.",
+        facts.id
+    ))
+}
+
+/// Carries out a set-up. The manifest comes first, so that whatever happens between two files can be mended.
+/// Gives the agents' own commands that failed, with what was said; the file was then written instead.
+pub(crate) fn write(
+    plans: &[FilePlan],
+    dir: &InstanceDir,
+    mut manifest: Manifest,
+    disk: &mut dyn Disk,
+) -> Result<Vec<String>, Error> {
+    for plan in plans.iter().filter(|plan| plan.edit.is_some()) {
+        plan.entry.iter().cloned().for_each(|entry| manifest.note(entry));
+    }
+    save(&manifest, dir, disk)?;
+    let mut failed = Vec::new();
+    for plan in plans {
+        let (Some(edit), Some(target)) = (&plan.edit, &plan.target) else { continue };
+        let Some(own) = &plan.own else {
+            disk.write(edit)?;
+            continue;
+        };
+        failed.extend(own.run().err());
+        let now = Original::read(&target.path)?;
+        let (path, text) = (now.path.clone(), now.text.clone());
+        manifest.wrote(&path, text.as_deref());
+        let rest = parts::place(text.as_deref(), target.format, &target.parts)
+            .map_err(|error| refused(plan.agent, target, &error))?;
+        manifest.wrote(&path, rest.text.as_deref());
+        save(&manifest, dir, disk)?;
+        if let Some(edit) = now.becomes(rest.text) {
+            disk.write(&edit)?;
+        }
+    }
+    Ok(failed)
+}
+
+/// Carries out a removal. The manifest comes last: until then everything can be done again.
+pub(crate) fn take_back(
+    plans: &[FilePlan],
+    dir: &InstanceDir,
+    mut manifest: Manifest,
+    disk: &mut dyn Disk,
+) -> Result<(), Error> {
+    for plan in plans {
+        if let Some(edit) = &plan.edit {
+            disk.write(edit)?;
+        }
+        let Some(entry) = &plan.entry else { continue };
+        if plan.edit.as_ref().is_some_and(|edit| edit.text.is_none()) {
+            for folder in entry.folders.iter().rev() {
+                // Fails where something else has come into it, which then is why it stays.
+                let _ = fs::remove_dir(folder);
+            }
+        }
+        manifest.files.retain(|known| known.path != entry.path);
+    }
+    save(&manifest, dir, disk)
+}
+
+fn save(manifest: &Manifest, dir: &InstanceDir, disk: &mut dyn Disk) -> Result<(), Error> {
+    manifest.saved(dir)?.map_or(Ok(()), |edit| disk.write(&edit))
+}
+
+/// The folders that would have to be made for a file, the outermost first.
+fn missing_folders(path: &Path) -> Vec<PathBuf> {
+    let mut missing: Vec<PathBuf> =
+        path.ancestors().skip(1).take_while(|at| !at.exists()).map(Path::to_owned).collect();
+    missing.reverse();
+    missing
+}
+
+impl OwnCommand {
+    /// The command as people would type it.
+    pub(crate) fn line(&self) -> String {
+        let name = self.program.file_name().unwrap_or_default().to_string_lossy();
+        let words = self.arguments.iter().map(|word| crate::show::shell_word(word));
+        [name.into_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    }
+
+    fn run(&self) -> Result<(), String> {
+        let failed = |why: &str| format!("`{}` {why}", self.line());
+        let mut child = Command::new(&self.program)
+            .args(&self.arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|reason| failed(&format!("cannot be run: {reason}")))?;
+        let deadline = Instant::now() + Duration::from_secs(OWN_COMMAND_SECONDS_MAX);
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => return Err(failed(&format!("failed ({status})"))),
+                Err(reason) => return Err(failed(&format!("cannot be waited for: {reason}"))),
+                Ok(None) if Instant::now() > deadline => {
+                    // Fails for a process that has just ended.
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return Err(failed(&format!("took over {OWN_COMMAND_SECONDS_MAX} s")));
+                }
+                Ok(None) => std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS)),
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What of anchord's an agent has now, whoever put it there.
+
+use std::path::PathBuf;
+
+use super::parts::{self, FoundHook, Part};
+use super::{Agent, Setting, codex};
+use crate::edit::file::Original;
+
+/// What was found in an agent's files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    /// Entries that start the server: the file, their name, what they run.
+    pub(crate) servers: Vec<(PathBuf, String, Vec<String>)>,
+    /// Hooks, each with its file.
+    pub(crate) hooks: Vec<(PathBuf, FoundHook)>,
+    /// Events at which a hook should run, and none is there.
+    pub(crate) missing: Vec<&'static str>,
+    /// Events whose hook waits for a person's trust.
+    pub(crate) untrusted: Vec<String>,
+    /// Files that are ours as a whole: whether each is as it should be.
+    pub(crate) whole: Vec<(PathBuf, bool)>,
+    /// Files that cannot be read, and why.
+    pub(crate) unreadable: Vec<(PathBuf, String)>,
+}
+
+impl State {
+    /// Looks at an agent's files.
+    pub(crate) fn of(agent: Agent, setting: &Setting<'_>) -> Self {
+        let mut state = Self::default();
+        for target in agent.targets(setting) {
+            let text = match Original::read(&target.path) {
+                Ok(original) => original.text,
+                Err(error) => {
+                    state.unreadable.push((target.path, error.message));
+                    continue;
+                }
+            };
+            if let [Part::Whole(wanted)] = target.parts.as_slice() {
+                state.whole.push((target.path, text.as_ref() == Some(wanted)));
+                continue;
+            }
+            let text = text.unwrap_or_default();
+            let found = match parts::inspect(&text, target.format, &target.parts) {
+                Ok(found) => found,
+                Err(error) => {
+                    state.unreadable.push((target.path, error.to_string()));
+                    continue;
+                }
+            };
+            for (name, words) in found.servers {
+                state.servers.push((target.path.clone(), name, words));
+            }
+            for part in &target.parts {
+                let Part::Hooks(hooks) = part else { continue };
+                let there = |event: &str| found.hooks.iter().any(|hook| hook.event == event);
+                let events = hooks.events.iter().map(|(event, _)| *event);
+                state.missing.extend(events.filter(|event| !there(event)));
+                if agent == Agent::Codex {
+                    let config = Original::read(&codex::config(setting.place)).ok();
+                    let config = config.and_then(|config| config.text);
+                    state.untrusted =
+                        codex::untrusted(config.as_deref(), &target.path, &found.hooks);
+                }
+            }
+            for hook in found.hooks {
+                state.hooks.push((target.path.clone(), hook));
+            }
+        }
+        state
+    }
+}

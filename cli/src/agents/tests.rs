@@ -1,0 +1,368 @@
+//! Set-up and removal over scratch homes, by files alone.
+
+use std::cell::RefCell;
+use std::os::unix::fs::symlink;
+
+use anchord_proto::instance::InstanceDir;
+
+use super::manifest::Manifest;
+use super::plan::{self, Disk, RealDisk};
+use super::state::State;
+use super::*;
+use crate::edit::file::Edit;
+
+struct Home {
+    folder: tempfile::TempDir,
+    place: Place,
+    programs: Programs,
+    dir: InstanceDir,
+}
+
+/// What each client's files may look like: comments, tabs, trailing commas, CRLF, a byte order mark, no
+/// last newline, entries of others.
+const FILES: [(&str, &str); 6] = [
+    (
+        ".claude.json",
+        "{\"numStartups\":3,\n   \"mcpServers\": {\"o\": {\"command\": \"x\"}},\"z\":[1,2]}",
+    ),
+    (
+        ".claude/settings.json",
+        "\u{feff}{\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say\"}]}]\r\n\t},\r\n\t\"permissions\": {\"allow\": [\"Bash(ls)\"]}\r\n}\r\n",
+    ),
+    (
+        ".codex/config.toml",
+        "# mine\r\nmodel='x'   # odd\r\n\r\n[mcp_servers.o] # theirs\r\n  args = [ \"a\",  \"b\" ]\r\n",
+    ),
+    (
+        ".gemini/settings.json",
+        "{\n   // note\n   \"a\": 1,\n   \"mcpServers\": {\"o\": {\"command\": \"x\"}} // hi\n}",
+    ),
+    (
+        ".config/opencode/opencode.jsonc",
+        "{\n  /* a */ \"mcp\": {\n    \"o\": {\"type\": \"local\",\"command\": [\"x\"],},\n  },\n}\n",
+    ),
+    (".openclaw/openclaw.json", "{ mcp: { servers: { o: { command: 'x', }, }, }, // theirs\n}\n"),
+];
+
+impl Home {
+    fn empty() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = fs::canonicalize(folder.path()).unwrap();
+        let dir = InstanceDir::named(home.join(".local/state/anchord"));
+        dir.ensure().unwrap();
+        let programs = Programs {
+            anchord: "/opt/anchord".to_owned(),
+            mcp: None,
+            hook: Some("/opt/anchord-hook".to_owned()),
+        };
+        let place = Place { home, path: Vec::new(), variables: BTreeMap::new() };
+        Self { folder, place, programs, dir }
+    }
+
+    fn full() -> Self {
+        let home = Self::empty();
+        for (name, text) in FILES {
+            home.write(name, text);
+        }
+        home
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.place.home.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.place.home.join(name)).unwrap()
+    }
+
+    fn set_up(&self, disk: &mut dyn Disk) -> Result<(), Error> {
+        self.set_up_by(&self.programs, disk)
+    }
+
+    fn set_up_by(&self, programs: &Programs, disk: &mut dyn Disk) -> Result<(), Error> {
+        let setting = Setting { programs, ..self.setting() };
+        let manifest = Manifest::read(&self.dir)?;
+        let plans = plan::setup(&Agent::ALL, &setting, &manifest)?;
+        plan::write(&plans, &self.dir, manifest, disk).map(|failed| assert_eq!(failed, [""; 0]))
+    }
+
+    fn take_back(&self, disk: &mut dyn Disk) -> Result<(), Error> {
+        let manifest = Manifest::read(&self.dir)?;
+        let plans = plan::removal(&Agent::ALL, &self.setting(), &manifest)?;
+        plan::take_back(&plans, &self.dir, manifest, disk)
+    }
+
+    fn setting(&self) -> Setting<'_> {
+        let Self { place, programs, .. } = self;
+        Setting { place, scope: &Scope::User, programs, wishes: Wishes { reads: true } }
+    }
+
+    /// Every file in it, with its text.
+    fn files(&self) -> BTreeMap<PathBuf, String> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let text = fs::read_to_string(&path).unwrap();
+                    found.insert(path, text);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Fails from the n-th write on, as a process that was killed does no more.
+struct Dying<'a> {
+    left: &'a RefCell<usize>,
+}
+
+impl Disk for Dying<'_> {
+    fn write(&mut self, edit: &Edit) -> Result<(), Error> {
+        let mut left = self.left.borrow_mut();
+        *left = left.checked_sub(1).ok_or_else(|| Error::failed("killed"))?;
+        edit.apply()
+    }
+}
+
+#[test]
+fn set_up_and_taken_back_every_file_is_the_same_to_the_byte() {
+    for home in [Home::full(), Home::empty()] {
+        let before = home.files();
+        home.set_up(&mut RealDisk).unwrap();
+        let set_up = home.files();
+        assert!(set_up.len() >= 8, "{:?}", set_up.keys());
+        for agent in Agent::ALL {
+            let state = State::of(agent, &home.setting());
+            assert_eq!(state.servers.len(), 1, "{agent:?}");
+            assert!(state.whole.iter().all(|(_, right)| *right), "{agent:?}");
+            assert_eq!((state.missing.len(), state.unreadable.len()), (0, 0), "{agent:?}");
+        }
+        home.set_up(&mut RealDisk).unwrap();
+        assert_eq!(home.files(), set_up, "a second time changes nothing");
+        home.take_back(&mut RealDisk).unwrap();
+        assert_eq!(home.files(), before);
+        home.take_back(&mut RealDisk).unwrap();
+        assert_eq!(home.files(), before, "nor does taking back twice");
+    }
+    let home = Home::empty();
+    home.set_up(&mut RealDisk).unwrap();
+    home.take_back(&mut RealDisk).unwrap();
+    assert!(!home.place.home.join(".config").exists(), "folders that were made go, too");
+}
+
+#[test]
+fn what_stands_in_the_files() {
+    let home = Home::full();
+    home.set_up(&mut RealDisk).unwrap();
+    insta::assert_snapshot!(home.text(".codex/config.toml"));
+    insta::assert_snapshot!(home.text(".gemini/settings.json"));
+    insta::assert_snapshot!(
+        home.text(".claude/settings.json").replace('\r', "").replace('\u{feff}', "BOM")
+    );
+    insta::assert_snapshot!(home.text(".config/opencode/opencode.jsonc"));
+    insta::assert_snapshot!(home.text(".openclaw/openclaw.json"));
+}
+
+#[test]
+fn what_others_changed_meanwhile_stays_and_only_ours_goes() {
+    let home = Home::full();
+    home.set_up(&mut RealDisk).unwrap();
+    let change = |name: &str, old: &str, new: &str| {
+        let text = home.text(name);
+        assert!(text.contains(old), "{name}: {text}");
+        home.write(name, &text.replacen(old, new, 1));
+    };
+    change(".claude.json", "\"numStartups\":3", "\"numStartups\":4");
+    change(".claude/settings.json", "Bash(ls)", "Bash(cat)");
+    change(".codex/config.toml", "model='x'", "model='y'");
+    change(".codex/hooks.json", "{", "{\"note\": 1,");
+    change(".gemini/settings.json", "\"a\": 1", "\"a\": 2");
+    change(".config/opencode/opencode.jsonc", "/* a */", "/* b */");
+    change(".openclaw/openclaw.json", "// theirs", "// mine");
+    home.take_back(&mut RealDisk).unwrap();
+    for (path, text) in home.files() {
+        assert!(!text.contains("anchord"), "{}: {text}", path.display());
+    }
+    assert_eq!(home.text(".codex/config.toml"), FILES[2].1.replace("='x'", "='y'"));
+    let claude = home.text(".claude/settings.json");
+    assert!(
+        claude.contains("say") && claude.contains("Bash(cat)") && claude.starts_with('\u{feff}')
+    );
+    assert!(home.text(".codex/hooks.json").contains("note"), "a file of theirs now");
+    assert!(home.text(".gemini/settings.json").contains("// note\n   \"a\": 2"));
+    assert!(home.text(".openclaw/openclaw.json").contains("// mine"));
+}
+
+#[test]
+fn a_set_up_killed_between_any_two_writes_is_mended() {
+    let programs = Programs { anchord: "/new/anchord".to_owned(), ..Home::empty().programs };
+    for writes in 0.. {
+        let home = Home::full();
+        let before = home.files();
+        let left = RefCell::new(writes);
+        let done = home.set_up(&mut Dying { left: &left }).is_ok();
+        for (name, old) in FILES {
+            let text = home.text(name);
+            assert!(text == old || text.contains("/opt/anchord"), "{name} is whole: {text}");
+        }
+        home.take_back(&mut RealDisk).unwrap();
+        assert_eq!(home.files(), before, "taken back after {writes} writes");
+
+        // Again, and set up anew by another program, which is killed as well.
+        *left.borrow_mut() = writes;
+        let _ = home.set_up(&mut Dying { left: &left });
+        *left.borrow_mut() = writes;
+        let _ = home.set_up_by(&programs, &mut Dying { left: &left });
+        home.set_up(&mut RealDisk).unwrap();
+        *left.borrow_mut() = writes;
+        let _ = home.take_back(&mut Dying { left: &left });
+        home.take_back(&mut RealDisk).unwrap();
+        assert_eq!(home.files(), before, "mended after {writes} writes");
+        if done {
+            assert!(writes > 6, "{writes}");
+            return;
+        }
+    }
+}
+
+#[test]
+fn links_are_followed_and_modes_kept() {
+    let home = Home::full();
+    let dotfiles = home.place.home.join("dotfiles");
+    fs::create_dir(&dotfiles).unwrap();
+    let (link, real) = (home.place.home.join(".codex/config.toml"), dotfiles.join("codex.toml"));
+    fs::rename(&link, &real).unwrap();
+    symlink(&real, &link).unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    home.set_up(&mut RealDisk).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().contains("anchord"));
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    home.take_back(&mut RealDisk).unwrap();
+    assert_eq!(fs::read_to_string(&real).unwrap(), FILES[2].1);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_stops_everything() {
+    for (name, text) in [
+        (".codex/config.toml", "a = \n"),
+        (".gemini/settings.json", "{\"mcpServers\": {]"),
+        (".claude/settings.json", "{\"hooks\": []}"),
+        (".openclaw/openclaw.json", "{mcp: {servers: {anchord: {command: 'other'}}}}"),
+    ] {
+        let home = Home::full();
+        home.write(name, text);
+        let before = home.files();
+        let error = home.set_up(&mut RealDisk).unwrap_err();
+        assert!(error.message.contains(name), "{error}");
+        assert!(error.to_string().contains("Nothing was changed."), "{error}");
+        assert_eq!(home.files(), before);
+    }
+}
+
+#[test]
+fn removal_without_a_manifest_takes_out_what_is_ours() {
+    let home = Home::full();
+    home.set_up(&mut RealDisk).unwrap();
+    fs::remove_file(home.dir.path().join(manifest::NAME)).unwrap();
+    home.take_back(&mut RealDisk).unwrap();
+    for (path, text) in home.files() {
+        assert!(!text.contains("anchord"), "{}: {text}", path.display());
+    }
+}
+
+#[test]
+fn the_manifest_knows_whether_hooks_load() {
+    let home = Home::empty();
+    let elsewhere = Path::new("/p");
+    assert!(!Manifest::read(&home.dir).unwrap().hooked(elsewhere), "nothing is set up");
+    let write = |agents: &[Agent]| {
+        let manifest = Manifest::read(&home.dir).unwrap();
+        let plans = plan::setup(agents, &home.setting(), &manifest).unwrap();
+        plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
+        Manifest::read(&home.dir).unwrap().hooked(elsewhere)
+    };
+    assert!(write(&[Agent::ClaudeCode, Agent::Codex, Agent::Gemini]));
+}
+
+#[test]
+fn an_agents_own_command_is_used_and_backed_by_the_editor() {
+    let home = Home::full();
+    let bin = home.place.home.join("bin");
+    let claude = bin.join("claude");
+    let place = Place { path: vec![bin], ..home.place.clone() };
+    let setting = Setting { place: &place, ..home.setting() };
+    let before = home.files();
+    // Writes the file anew as Claude Code does, then fails as one that is too old would.
+    let script = "#!/bin/sh\n[ \"$2\" = add-json ] || exit 2\n\
+        printf '{\"numStartups\":3,\"mcpServers\":{\"o\":{\"command\":\"x\"},\"anchord\":%s}}' \"$6\" > \"$(dirname \"$0\")/../.claude.json\"\n";
+    for (script, failures, by_command) in [(script, 0, true), ("#!/bin/sh\nexit 1\n", 1, false)] {
+        home.write("bin/claude", script);
+        fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
+        let manifest = Manifest::read(&home.dir).unwrap();
+        let plans = plan::setup(&[Agent::ClaudeCode], &setting, &manifest).unwrap();
+        let failed = plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
+        assert_eq!(failed.len(), failures, "{failed:?}");
+        let text = home.text(".claude.json");
+        assert!(text.contains("/opt/anchord"), "{text}");
+        assert_eq!(!text.contains("\"z\""), by_command, "{text}");
+        home.take_back(&mut RealDisk).unwrap();
+        fs::remove_file(&claude).unwrap();
+        let now = home.files();
+        assert_eq!(
+            now.get(&place.home.join(".claude.json")),
+            before.get(&place.home.join(".claude.json"))
+        );
+    }
+}
+
+#[test]
+fn programs_in_a_build_folder_are_refused() {
+    let refused = Programs::beside(Path::new("/src/anchord/target/debug/anchord")).unwrap_err();
+    assert!(refused.to_string().contains("cargo install --path cli"), "{refused}");
+    let programs = Programs::beside(Path::new("/opt/my tools/anchord")).unwrap();
+    assert_eq!(programs.hook_line("codex"), "'/opt/my tools/anchord' hook codex");
+}
+
+#[test]
+fn plugins_run_the_program_that_set_them_up() {
+    let home = Home::empty();
+    home.set_up(&mut RealDisk).unwrap();
+    for name in [".config/opencode/plugin/anchord.js", ".openclaw/anchord-plugin/index.js"] {
+        assert!(home.text(name).contains("const PROGRAM = \"/opt/anchord\"\n"), "{name}");
+    }
+}
+
+#[test]
+fn each_agent_is_found_by_its_program_or_its_folder() {
+    let home = Home::empty();
+    assert!(Agent::ALL.iter().all(|agent| agent.found(&home.place).is_none()));
+    home.write(".gemini/x", "");
+    assert_eq!(Agent::Gemini.found(&home.place), Some(home.place.home.join(".gemini")));
+    let full = Home::full();
+    assert!(Agent::ALL.iter().all(|agent| agent.found(&full.place).is_some()));
+}
+
+#[test]
+fn trust_is_read_where_codex_keeps_it() {
+    let home = Home::full();
+    home.set_up(&mut RealDisk).unwrap();
+    let untrusted = || State::of(Agent::Codex, &home.setting()).untrusted;
+    assert_eq!(untrusted().len(), 9);
+    let file = home.place.home.join(".codex/hooks.json");
+    let key = format!("{}:session_start:0:0", file.display());
+    let config = home.text(".codex/config.toml");
+    home.write(
+        ".codex/config.toml",
+        &format!("{config}\n[hooks.state.\"{key}\"]\ntrusted_hash = \"sha256:0\"\n"),
+    );
+    assert_eq!(untrusted().len(), 8);
+    assert!(!untrusted().contains(&"SessionStart".to_owned()));
+}

@@ -1,0 +1,311 @@
+//! `anchord setup`: makes the agents of this machine use anchord, and takes that back.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anchord_daemon::projects::{Surroundings, locate};
+use anchord_proto::instance::InstanceDir;
+use owo_colors::OwoColorize;
+
+use super::{directory, home};
+use crate::agents::manifest::Manifest;
+use crate::agents::plan::{self, FilePlan, RealDisk};
+use crate::agents::state::State;
+use crate::agents::{Agent, Place, Programs, Reads, Scope, Setting, Wishes};
+use crate::confirm::{can_ask, confirmed};
+use crate::exit::{Error, Kind};
+use crate::show;
+
+mod check;
+
+/// Set up the agents of this machine, once: server, hooks, and a check that it works
+///
+/// Finds the agents installed, shows what it will write where, asks once, writes, and then starts the server as each
+/// of them would. A second time brings up to date. --remove takes everything back: to the byte where nothing else
+/// changed a file, else only what is anchord's.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord setup
+  anchord setup claude-code codex --yes --allow-reads
+  anchord setup --dry-run
+  anchord setup --scope project
+  anchord setup --remove
+
+Exit codes: 1 where an agent's check failed, 2 where there is no terminal to ask on and no --yes.")]
+#[expect(clippy::struct_excessive_bools, reason = "flags are bools")]
+pub(crate) struct Args {
+    /// The agents [default: those found on this machine]
+    #[arg(value_name = "AGENT")]
+    agents: Vec<Agent>,
+    /// All agents that anchord knows, found or not
+    #[arg(long, conflicts_with = "agents")]
+    all: bool,
+    /// For all projects of yours, or in the working directory's project
+    #[arg(long, value_enum, default_value = "user")]
+    scope: ScopeName,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Let agents use the tools that only read memory without asking you each time
+    #[arg(long, conflicts_with = "remove")]
+    allow_reads: bool,
+    /// Take back what set-up wrote
+    #[arg(long)]
+    remove: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ScopeName {
+    User,
+    Project,
+}
+
+/// What a person has to do before hooks of Codex run.
+pub(super) const TRUST: &str = "it runs hooks only once you trust them: start `codex`, type /hooks, look at \
+    anchord's, trust them. Until then the tools work and nothing happens by itself.";
+
+/// What a run works with.
+struct Run<'a> {
+    dir: &'a InstanceDir,
+    place: Place,
+    programs: Programs,
+    scope: Scope,
+    agents: Vec<Agent>,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let dir = InstanceDir::locate()?;
+        if dir.is_named() {
+            return Err(Error::usage("ANCHORD_HOME names an instance that agents would not find")
+                .with_action(
+                    "Unset it: agents are set up for the instance in your home directory.",
+                ));
+        }
+        let place = Place::here()?;
+        let programs = Programs::here()?;
+        let scope = self.scope()?;
+        let agents = self.chosen(&place, &scope, &Manifest::read(&dir)?, out)?;
+        if agents.is_empty() {
+            writeln!(out, "No agent was found on this machine that anchord can set up.")?;
+            writeln!(out, "It knows {}.", names(&Agent::ALL))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let run = Run { dir: &dir, place, programs, scope, agents };
+        if self.remove { self.take_back(&run, out) } else { self.set_up(&run, out) }
+    }
+
+    fn scope(&self) -> Result<Scope, Error> {
+        if self.scope == ScopeName::User {
+            return Ok(Scope::User);
+        }
+        let surroundings = Surroundings {
+            home: home(),
+            tmp: Some(std::env::temp_dir()),
+            instance_dir: InstanceDir::locate().ok().map(|dir| dir.path().to_owned()),
+        };
+        let located = locate(&directory(Path::new("."))?, false, &surroundings)
+            .map_err(|error| Error::usage(format!("failed to {error}")))?;
+        Ok(Scope::Project(located.root))
+    }
+
+    /// The agents that are meant, and a word on those that were looked for.
+    fn chosen(
+        &self,
+        place: &Place,
+        scope: &Scope,
+        manifest: &Manifest,
+        out: &mut dyn Write,
+    ) -> Result<Vec<Agent>, Error> {
+        // OpenClaw has no configuration of a project.
+        let fits = |agent: &Agent| *scope == Scope::User || *agent != Agent::Openclaw;
+        if let Some(agent) = self.agents.iter().find(|agent| !fits(agent)) {
+            let name = agent.facts().name;
+            return Err(Error::usage(format!("{name} has no configuration of a project"))
+                .with_action("Leave out --scope: it is set up for all your projects."));
+        }
+        let mut agents: Vec<Agent> = if self.all {
+            Agent::ALL.into_iter().filter(fits).collect()
+        } else if !self.agents.is_empty() {
+            self.agents.clone()
+        } else {
+            let written = |agent: &Agent| manifest.files.iter().any(|file| file.agent == *agent);
+            let meant =
+                |agent: &Agent| agent.found(place).is_some() || (self.remove && written(agent));
+            Agent::ALL.into_iter().filter(meant).filter(fits).collect()
+        };
+        agents.sort_unstable();
+        agents.dedup();
+        if !self.remove {
+            for agent in &agents {
+                let facts = agent.facts();
+                let found = agent.found(place).map_or_else(
+                    || "not found on this machine".to_owned(),
+                    |path| show::path(&path.to_string_lossy(), Some(&place.home)),
+                );
+                writeln!(out, "{} ({found})", facts.name.bold())?;
+            }
+            writeln!(out)?;
+        }
+        Ok(agents)
+    }
+
+    fn set_up(&self, run: &Run<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let mut wishes = Wishes { reads: self.allow_reads };
+        let mut plans = run.plan(wishes)?;
+        let changes = show_plans(&plans, &run.place.home, out)?;
+        if changes == 0 {
+            writeln!(out, "Everything is set up already.")?;
+        }
+        if self.dry_run {
+            writeln!(out, "Nothing was written: this was a dry run.")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if changes > 0 {
+            out.flush()?;
+            if !confirmed("Write this?", self.yes)? {
+                writeln!(out, "nothing was written")?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            if !wishes.reads && !self.yes && run.reads_can_be_listed() && can_ask() {
+                let question = "Let agents read memory without asking you each time (memory_load, memory_search and the like)?";
+                wishes.reads = confirmed(question, false)?;
+                plans = run.plan(wishes)?;
+            }
+            run.dir.ensure()?;
+            let failed = plan::write(&plans, run.dir, Manifest::read(run.dir)?, &mut RealDisk)?;
+            for why in failed {
+                writeln!(out, "{why}; anchord wrote the file instead")?;
+            }
+            writeln!(out, "Written. `anchord setup --remove` takes it back.")?;
+        }
+        writeln!(out)?;
+        let working = check::all(&run.agents, &run.programs, out)?;
+        run.remarks(wishes, out)?;
+        Ok(if working { ExitCode::SUCCESS } else { ExitCode::from(Kind::Failed.code()) })
+    }
+
+    fn take_back(&self, run: &Run<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let manifest = Manifest::read(run.dir)?;
+        let plans = plan::removal(&run.agents, &run.setting(Wishes::default()), &manifest)?;
+        let changes = show_plans(&plans, &run.place.home, out)?;
+        if changes == 0 {
+            writeln!(out, "Nothing of anchord's is there to take back.")?;
+        }
+        if self.dry_run {
+            writeln!(out, "Nothing was written: this was a dry run.")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if changes > 0 {
+            out.flush()?;
+            if !confirmed("Take this back?", self.yes)? {
+                writeln!(out, "nothing was written")?;
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+        let others = others(&manifest, &run.scope);
+        plan::take_back(&plans, run.dir, manifest, &mut RealDisk)?;
+        if changes > 0 {
+            writeln!(out, "Taken back.")?;
+        }
+        for project in others {
+            let path = show::path(&project.to_string_lossy(), Some(&run.place.home));
+            writeln!(
+                out,
+                "{path} is set up for itself: `anchord setup --scope project --remove` there"
+            )?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Run<'_> {
+    fn plan(&self, wishes: Wishes) -> Result<Vec<FilePlan>, Error> {
+        plan::setup(&self.agents, &self.setting(wishes), &Manifest::read(self.dir)?)
+    }
+
+    fn setting(&self, wishes: Wishes) -> Setting<'_> {
+        let Self { place, scope, programs, .. } = self;
+        Setting { place, scope, programs, wishes }
+    }
+
+    fn reads_can_be_listed(&self) -> bool {
+        self.agents.iter().any(|agent| agent.facts().reads == Reads::Listed)
+    }
+
+    /// What is left for a person to do.
+    fn remarks(&self, wishes: Wishes, out: &mut dyn Write) -> Result<(), Error> {
+        writeln!(out)?;
+        for agent in &self.agents {
+            let facts = agent.facts();
+            let state = State::of(*agent, &self.setting(wishes));
+            if !state.untrusted.is_empty() {
+                writeln!(out, "{}: {}", facts.name, TRUST)?;
+            }
+            for remark in (facts.remarks)(&self.place) {
+                writeln!(out, "{}: {remark}", facts.name)?;
+            }
+            if let (Reads::Unlisted(why), true) = (facts.reads, wishes.reads) {
+                writeln!(out, "{}: reading is not allowed beforehand; {why}", facts.name)?;
+            }
+        }
+        if let Scope::Project(_) = self.scope {
+            writeln!(
+                out,
+                "These files name programs on this machine: do not commit them for others."
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Shows what happens to each file, and says to how many something does.
+fn show_plans(plans: &[FilePlan], home: &Path, out: &mut dyn Write) -> Result<usize, Error> {
+    let mut changed = 0;
+    for plan in plans {
+        let Some(shown) = (plan.edit.is_some() || !plan.outcome.remarks.is_empty()).then_some(plan)
+        else {
+            continue;
+        };
+        let path = show::path(&shown.shown.to_string_lossy(), Some(home));
+        writeln!(out, "{path}  ({})", shown.agent.facts().name)?;
+        for change in &shown.outcome.changes {
+            let change = show::plain(change);
+            let line = match change.chars().next() {
+                Some('+') => change.green().to_string(),
+                Some('-') => change.red().to_string(),
+                _ => change.yellow().to_string(),
+            };
+            writeln!(out, "  {line}")?;
+        }
+        for remark in &shown.outcome.remarks {
+            writeln!(out, "  {}", format!("! {}", show::plain(remark)).yellow())?;
+        }
+        if let Some(own) = &shown.own {
+            writeln!(out, "  by `{}`", show::plain(&own.line()))?;
+        }
+        changed += usize::from(shown.edit.is_some());
+    }
+    if changed > 0 {
+        writeln!(out)?;
+    }
+    Ok(changed)
+}
+
+/// The projects that are set up for themselves, apart from this scope's.
+fn others(manifest: &Manifest, scope: &Scope) -> Vec<PathBuf> {
+    let mut projects: Vec<PathBuf> =
+        manifest.files.iter().filter_map(|file| file.project.clone()).collect();
+    projects.sort();
+    projects.dedup();
+    projects.retain(|project| *scope != Scope::Project(project.clone()));
+    projects
+}
+
+fn names(agents: &[Agent]) -> String {
+    agents.iter().map(|agent| agent.facts().name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,82 @@
+//! Around a compaction: what the session has becomes durable before it, and comes back after it.
+
+use anchord_memory::lifecycle::Answer;
+use anchord_memory::render::lifecycle::{SessionView, Told, compaction_instructions, restored};
+
+use super::{Call, HookError, context};
+use crate::sessions::View;
+use crate::{clock, secrets};
+
+/// What is noted is staged, and a conversation without a topic gets one, since it is long; the summary is told what it
+/// must keep.
+pub(super) async fn begins(call: &Call<'_>, messages: Option<u32>) -> Result<Answer, HookError> {
+    call.stage_noted().await?;
+    call.stage_history(None, true).await?;
+    // What the context held goes: it may be shown again, and a load has to give all of it.
+    call.session.set_injected(None);
+    call.threads().with(&call.name, |thread| {
+        thread.forget_shown();
+        thread.messages = messages;
+    });
+    let view = call.session.view(call.daemon).await?;
+    let Told { text, .. } = told(call, &view, compaction_instructions);
+    Ok(if text.is_empty() { Answer::Nothing } else { Answer::Instructions(text) })
+}
+
+/// The client's own summary is kept as what the client said, never as fact.
+pub(super) async fn ended(
+    call: &Call<'_>,
+    summary: Option<&str>,
+    messages: Option<u32>,
+) -> Result<Answer, HookError> {
+    let before = call.threads().with(&call.name, |thread| {
+        thread.rebuilt.clear();
+        thread.messages.take()
+    });
+    let counts = match (before, messages) {
+        (Some(before), Some(after)) => format!(" {before}→{after} messages"),
+        (None, Some(after)) => format!(" to {after} messages"),
+        (_, None) => String::new(),
+    };
+    let said = match summary.map(secrets::keepable) {
+        Some(summary) if !summary.trim().is_empty() => {
+            format!(", in the client's words: {}", summary.trim())
+        }
+        _ => String::new(),
+    };
+    if !(counts.is_empty() && said.is_empty()) {
+        call.stage_history(Some(format!("Compacted{counts}{said}")), true).await?;
+    }
+    Ok(Answer::Nothing)
+}
+
+/// What a compaction took comes back.
+pub(super) async fn restore(call: &Call<'_>) -> Result<Answer, HookError> {
+    let view = call.session.view(call.daemon).await?;
+    let told = told(call, &view, restored);
+    let revision = view.memory.revision();
+    call.session.set_revision_seen(revision);
+    call.threads().with(&call.name, |thread| {
+        thread.told = Some(revision);
+        thread.shown.extend(told.shown);
+    });
+    Ok(context(told.text))
+}
+
+fn told(
+    call: &Call<'_>,
+    view: &View,
+    render: impl Fn(&anchord_memory::Memory, &SessionView<'_>) -> Told,
+) -> Told {
+    let before = call.threads().with(&call.name, |thread| thread.messages);
+    let noted = call.noted();
+    let reader = call.session.reader(call.daemon);
+    let view_of = SessionView {
+        reader: &reader,
+        session: &call.session.id,
+        noted: Some(&noted),
+        messages: (before, None),
+        now: clock::now(),
+    };
+    render(&view.memory, &view_of)
+}

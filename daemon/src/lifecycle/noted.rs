@@ -1,0 +1,152 @@
+//! What is noted of a conversation by rule, and its staging: in the conversation's own session, as private work that
+//! outlives the daemon.
+
+use std::sync::Arc;
+
+use anchord_memory::guide::CheckpointMode;
+use anchord_memory::{
+    Captured, Change, HistoryLine, Memory, Provenance, Refusal, Staged, TopicPart, plan_bind,
+    plan_capture, plan_checkpoint, topic_named_after,
+};
+
+use super::threads::Name;
+use super::{Call, HookError};
+use crate::daemon::Daemon;
+use crate::project::{Decide, Decided};
+use crate::sessions::{BindError, Session, session_key};
+use crate::{budgets, clock};
+
+impl Call<'_> {
+    /// Takes the event into what is noted.
+    pub(super) fn note(&self) {
+        let event = &self.envelope.event;
+        self.threads().with(&self.name, |thread| {
+            if thread.noted.key().is_empty() {
+                thread.noted = Captured::of(&format!("{}:{}", self.name.0, self.name.1));
+            }
+            thread.noted.saw(event, clock::now());
+            thread.session = Some(Arc::clone(&self.session));
+        });
+    }
+
+    /// What is noted and not staged.
+    pub(super) fn noted(&self) -> Captured {
+        self.threads().with(&self.name, |thread| thread.noted.clone())
+    }
+
+    /// Makes what is noted outlive the daemon.
+    pub(super) async fn stage_noted(&self) -> Result<(), HookError> {
+        Ok(stage(self.daemon, &self.name, &self.session).await?)
+    }
+
+    /// Stages a line for the history of the conversation's topic, and binds the conversation to one if it has none and
+    /// `binds`. Without a topic there is no history to write.
+    pub(super) async fn stage_history(
+        &self,
+        line: Option<String>,
+        binds: bool,
+    ) -> Result<(), HookError> {
+        let memory = self.session.view(self.daemon).await?.memory;
+        let key = session_key(&self.session);
+        if only_shows(self.daemon, &memory) || (!binds && memory.bound(&key).is_none()) {
+            return Ok(());
+        }
+        let decide = || -> Decide<Memory> {
+            let (session, key, line) = (Arc::clone(&self.session), key.clone(), line.clone());
+            Box::new(move |memory, now| {
+                let changes = history(memory, &session.provenance(now), &key, line.as_deref());
+                let changes = changes.map_err(|refusal| refusal.to_string())?;
+                Ok(Decided { changes, reply: String::new() })
+            })
+        };
+        self.session.write(self.daemon, None, "thread", decide).await?;
+        Ok(())
+    }
+}
+
+/// Whether hooks store nothing in this project.
+fn only_shows(daemon: &Daemon, memory: &Memory) -> bool {
+    let mode = budgets::project_settings(memory, &daemon.config).checkpoint_mode;
+    mode == Some(CheckpointMode::Conservative)
+}
+
+/// Stages what was noted of conversations that were silent for a while, or of all of them.
+pub(crate) async fn stage_silent(daemon: &Arc<Daemon>, since: std::time::Duration) {
+    for (name, session) in daemon.lifecycle().threads.silent(since) {
+        if let Err(error) = stage(daemon, &name, &session).await {
+            tracing::debug!(session = %session.id, %error, "what was noted is not staged yet");
+        }
+    }
+}
+
+/// Stages what was noted. What leaves no row waits for more. When the write fails, it is noted still.
+async fn stage(daemon: &Arc<Daemon>, name: &Name, session: &Arc<Session>) -> Result<(), BindError> {
+    let threads = &daemon.lifecycle().threads;
+    let noted = threads.with(name, |thread| {
+        let empty = Captured::of(thread.noted.key());
+        std::mem::replace(&mut thread.noted, empty)
+    });
+    // Of a conversation that was staged before, anything more counts.
+    let more = session.project().is_some_and(|project| {
+        project.memory().staged_by(&session.id).is_some_and(|staged| staged.captured.is_some())
+    });
+    let staged = if noted.is_empty() {
+        return Ok(());
+    } else if noted.leaves_row() || more {
+        write(daemon, session, &noted).await
+    } else {
+        Ok(false)
+    };
+    if !matches!(staged, Ok(true)) {
+        threads.with(name, |thread| {
+            let mut all = noted;
+            all.absorb(&thread.noted);
+            thread.noted = all;
+        });
+    }
+    staged.map(|_| ())
+}
+
+async fn write(
+    daemon: &Arc<Daemon>,
+    session: &Arc<Session>,
+    noted: &Captured,
+) -> Result<bool, BindError> {
+    if only_shows(daemon, &session.view(daemon).await?.memory) {
+        return Ok(true);
+    }
+    let place = session.place(daemon).await?;
+    let noted = match place.root().and_then(|root| root.to_str()) {
+        Some(root) => noted.clone().relative_to(root),
+        None => noted.clone(),
+    };
+    let decide = || -> Decide<Memory> {
+        let (session, noted) = (Arc::clone(session), noted.clone());
+        Box::new(move |memory, now| {
+            let plan = plan_capture(memory, &session.provenance(now), noted);
+            let changes = plan.map(|plan| plan.changes).unwrap_or_default();
+            Ok(Decided { changes, reply: String::new() })
+        })
+    };
+    session.write(daemon, None, "capture", decide).await?;
+    Ok(true)
+}
+
+/// The binding that a conversation wants, and a line for its topic.
+fn history(
+    memory: &Memory,
+    by: &Provenance,
+    key: &str,
+    line: Option<&str>,
+) -> Result<Vec<Change>, Refusal> {
+    let named = topic_named_after(key, by.time);
+    let topic = memory.bound(key).unwrap_or(&named);
+    let mut changes = plan_bind(memory, key, Some(topic))?.changes;
+    if let Some(line) = line {
+        let history = vec![HistoryLine::new(line)];
+        let part = TopicPart { name: Some(topic.to_owned()), history, ..TopicPart::default() };
+        let part = Staged { topics: vec![part], ..Staged::default() };
+        changes.extend(plan_checkpoint(memory, by, part)?.changes);
+    }
+    Ok(changes)
+}

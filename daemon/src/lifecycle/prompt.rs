@@ -1,0 +1,33 @@
+//! The person sent a prompt: what others changed meanwhile, and what memory has that is about it.
+
+use anchord_memory::lifecycle::Answer;
+use anchord_memory::render::lifecycle::{PromptView, prompt_news};
+
+use super::{Call, HookError, context};
+use crate::{budgets, clock};
+
+pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Answer, HookError> {
+    call.note();
+    let view = call.session.view(call.daemon).await?;
+    let revision = view.memory.revision();
+    let (since, shown) =
+        call.threads().with(&call.name, |thread| (thread.told, thread.shown.clone()));
+    let settings = budgets::project_settings(&view.memory, &call.daemon.config);
+    let told = prompt_news(
+        &view.memory,
+        &PromptView {
+            reader: &call.session.reader(call.daemon),
+            session: &call.session.id,
+            prompt: settings.prompt_recall.unwrap_or(true).then_some(prompt),
+            since,
+            shown: &shown,
+            now: clock::now(),
+        },
+    );
+    call.session.set_revision_seen(revision);
+    call.threads().with(&call.name, |thread| {
+        thread.told = Some(revision);
+        thread.shown.extend(told.shown);
+    });
+    Ok(context(told.text))
+}

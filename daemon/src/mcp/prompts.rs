@@ -1,0 +1,146 @@
+//! Prompts: what a person asks of an agent about memory by name, `save`, `resume`, `handoff`. The text asks; what it
+//! quotes of memory is framed as reference.
+
+use anchord_memory::injected::{FRAME_CHARS, frame};
+use anchord_memory::{MAIN, limits};
+use rmcp::model::{Prompt, PromptArgument};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::context::Context;
+use super::resources::run_tool;
+use super::tool::{Effect, ToolError, ToolSpec};
+use crate::sessions::session_key;
+
+const SAVE: &str = "save";
+const RESUME: &str = "resume";
+const HANDOFF: &str = "handoff";
+
+/// Characters of a name that a person gives.
+const NAME_CHARS_MAX: usize = 60;
+
+/// The prompts there are.
+pub(super) fn list() -> Vec<Prompt> {
+    let argument = |name: &str, description: &str| {
+        Some(vec![PromptArgument::new(name).with_description(description).with_required(false)])
+    };
+    vec![
+        Prompt::new(SAVE, Some("Save this session to the project's memory"), None),
+        Prompt::new(
+            RESUME,
+            Some("Go on where the work stands"),
+            argument("topic", "The thread of work; yours when left out"),
+        ),
+        Prompt::new(
+            HANDOFF,
+            Some("Save so that another agent can take over"),
+            argument("to", "Who takes over"),
+        ),
+    ]
+}
+
+/// What a prompt is for, in a line.
+pub(super) fn description(name: &str) -> Option<String> {
+    list().into_iter().find(|prompt| prompt.name == name)?.description
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Params {
+    name: String,
+    #[serde(default)]
+    arguments: Map<String, Value>,
+}
+
+/// Gives one; run as a tool is, so that it is measured and logged as one.
+pub(super) fn getter() -> ToolSpec {
+    ToolSpec::new("prompts/get", "", Effect::Reads, get)
+}
+
+async fn get(context: Context, params: Params) -> Result<String, ToolError> {
+    let argument = |name: &str| {
+        let text = params.arguments.get(name).and_then(Value::as_str).unwrap_or_default();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let name: String = words.join(" ").chars().take(NAME_CHARS_MAX).collect();
+        (!name.is_empty()).then_some(name)
+    };
+    match params.name.as_str() {
+        SAVE => save(&context).await,
+        RESUME => resume(context, argument("topic")).await,
+        HANDOFF => handoff(context, argument("to")).await,
+        other => {
+            let other: String = other.chars().take(NAME_CHARS_MAX).collect();
+            Err(ToolError::Caller(format!(
+                "no prompt `{other}`; there are {SAVE}, {RESUME} and {HANDOFF}"
+            )))
+        }
+    }
+}
+
+async fn save(context: &Context) -> Result<String, ToolError> {
+    let view = context.view().await?;
+    let topic = view.memory.bound(&session_key(&context.session)).unwrap_or(MAIN);
+    let staged = match context.staged(&view) {
+        Some(staged) => format!("\nStaged already, and saved with it: {staged}."),
+        None => String::new(),
+    };
+    Ok(format!(
+        "Save this session to the project's memory now: call memory_save with a session_summary of what was done and \
+         what is open, and with whatever was settled, learned from a failure or found in this conversation and is \
+         not in memory yet. Say in `topic` how `{topic}` stands: its status, the questions that are open and those \
+         that were decided, the files being worked on.{staged}\nThen say in one line what was saved.\n"
+    ))
+}
+
+async fn resume(context: Context, topic: Option<String>) -> Result<String, ToolError> {
+    let of = topic.as_ref().map_or_else(String::new, |name| format!(" on `{name}`"));
+    let ask = format!(
+        "Go on with the work{of} where it stands. Below is what the project's memory has; files on disk win over it. Say \
+         in a few lines where it stands, what is open and what you do next, then do it.\n\n"
+    );
+    let arguments = match topic {
+        Some(topic) => json!({ "topic": topic }),
+        None => json!({}),
+    };
+    let load = run_tool(context, "memory_load", arguments.as_object().cloned().unwrap_or_default());
+    Ok(quoting(ask, &load.await?))
+}
+
+async fn handoff(context: Context, to: Option<String>) -> Result<String, ToolError> {
+    let view = context.view().await?;
+    let key = session_key(&context.session);
+    let topic = view.memory.bound(&key).unwrap_or(MAIN).to_owned();
+    let to = to.unwrap_or_else(|| "another agent".to_owned());
+    let ask = format!(
+        "Hand this work over to {to}. Call memory_save: in the session_summary what was done; in `topic` (`{topic}`) a \
+         status that says where the work stands, what the next step is and what was tried in vain, the open \
+         questions, what was decided, the files being worked on; what was settled or learned as blueprints and \
+         lessons. Leave out what is plain from the code. Then write a message to {to} of a few lines: the next step, and \
+         that memory_load {{\"topic\":\"{topic}\"}} gives the rest.\n"
+    );
+    let known = view.memory.topic_as_staged(&topic, &context.session.id).is_some();
+    if !known {
+        return Ok(ask);
+    }
+    let mut arguments = Map::new();
+    arguments.insert("action".to_owned(), "read".into());
+    arguments.insert("name".to_owned(), topic.into());
+    let topic = run_tool(context, "memory_topic", arguments).await?;
+    Ok(quoting(format!("{ask}\nWhat memory has of it now:\n\n"), &topic))
+}
+
+/// A request, and what it is about, framed; what does not fit into an answer is cut at a line.
+fn quoting(ask: String, text: &str) -> String {
+    const CUT: &str = "… cut; memory_load has the rest\n";
+    let taken = ask.chars().count() + FRAME_CHARS + CUT.chars().count();
+    let room = limits::ANSWER_CHARS_MAX.saturating_sub(taken);
+    if text.chars().count() <= room {
+        return ask + &frame(text);
+    }
+    let mut part: String = text.chars().take(room).collect();
+    part.truncate(part.rfind('\n').map_or(0, |at| at + 1));
+    ask + &frame(&(part + CUT))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Resources: memory, a topic or a record, for people who pull them in by hand. What a resource says is what the tool
+//! of the same purpose answers.
+
+use anchord_memory::{MAIN, Memory};
+use anchord_proto::hello::ToolSet;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use rmcp::model::{Resource, ResourceTemplate};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::context::Context;
+use super::tool::{Effect, ToolError, ToolSpec};
+use crate::limits::RESOURCES_LISTED_MAX;
+
+const MEMORY: &str = "anchord://memory";
+const TOPIC: &str = "anchord://topic/";
+const RECORD: &str = "anchord://record/";
+
+/// What stands in a URI as it is.
+const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'/');
+
+/// The resources that are named: memory and, where the project is open, the topics that were written last.
+pub(super) fn list(memory: Option<&Memory>) -> Vec<Resource> {
+    let mut topics: Vec<_> = memory.into_iter().flat_map(Memory::topics).collect();
+    topics.sort_by_key(|(record, _)| std::cmp::Reverse((record.updated.time, record.id)));
+    let mut resources = vec![
+        Resource::new(MEMORY, "memory")
+            .with_description("What earlier sessions settled and learned, condensed")
+            .with_mime_type("text/plain"),
+    ];
+    resources.extend(topics.iter().take(RESOURCES_LISTED_MAX).map(|(_, topic)| {
+        let uri = format!("{TOPIC}{}", utf8_percent_encode(&topic.name, &PLAIN));
+        Resource::new(uri, format!("topic {}", topic.name))
+            .with_description("How this thread of work stands")
+            .with_mime_type("text/plain")
+    }));
+    resources
+}
+
+/// The resources that take a name.
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    vec![
+        ResourceTemplate::new(format!("{TOPIC}{{name}}"), "topic")
+            .with_description(format!("How a thread of work stands; `{MAIN}` is the project's own"))
+            .with_mime_type("text/plain"),
+        ResourceTemplate::new(format!("{RECORD}{{id}}"), "record")
+            .with_description("One record in full, b12")
+            .with_mime_type("text/plain"),
+    ]
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Params {
+    uri: String,
+}
+
+/// Reads one; run as a tool is, so that it is measured and logged as one.
+pub(super) fn reader() -> ToolSpec {
+    ToolSpec::new("resources/read", "", Effect::Reads, read)
+}
+
+async fn read(context: Context, params: Params) -> Result<String, ToolError> {
+    let Some((tool, arguments)) = call_of(&params.uri) else {
+        let text = format!(
+            "no resource `{}`; there are {MEMORY}, {TOPIC}{{name}} and {RECORD}{{id}}",
+            params.uri.chars().take(100).collect::<String>()
+        );
+        return Err(ToolError::Caller(text));
+    };
+    run_tool(context, tool, arguments).await
+}
+
+/// Runs a tool of ours for what is no call of a tool.
+pub(super) async fn run_tool(
+    context: Context,
+    tool: &str,
+    arguments: Map<String, Value>,
+) -> Result<String, ToolError> {
+    let tools = context.daemon.tools(ToolSet::All);
+    let Some(spec) = tools.get(tool) else {
+        return Err(ToolError::Internal(format!("there is no tool {tool}")));
+    };
+    spec.run(context, arguments).await
+}
+
+/// The call that gives what a resource says.
+fn call_of(uri: &str) -> Option<(&'static str, Map<String, Value>)> {
+    let (tool, arguments) = if uri == MEMORY {
+        ("memory_load", json!({}))
+    } else if let Some(name) = uri.strip_prefix(TOPIC) {
+        let name = percent_decode_str(name).decode_utf8().ok()?;
+        ("memory_topic", json!({ "action": "read", "name": name }))
+    } else if let Some(id) = uri.strip_prefix(RECORD) {
+        ("memory_get", json!({ "id": id }))
+    } else {
+        return None;
+    };
+    Some((tool, arguments.as_object().cloned()?))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! What a person pulls in by its URI.
+
+use serde_json::{Value, json};
+
+use crate::testing::{Shim, World, poll};
+
+async fn read(shim: &mut Shim, uri: &str) -> Value {
+    shim.request("resources/read", json!({ "uri": uri })).await
+}
+
+async fn text(shim: &mut Shim, uri: &str) -> String {
+    let reply = read(shim, uri).await;
+    let contents = &reply["result"]["contents"][0];
+    assert_eq!(contents["uri"], uri, "{reply}");
+    contents["text"].as_str().unwrap().to_owned()
+}
+
+async fn saved(world: &World) -> Shim {
+    let mut shim = world.shim().await;
+    let save = json!({
+        "session_summary": "Made the cache warm up.",
+        "lessons": [{ "summary": "a cold cache times out" }],
+        "topic": {
+            "name": "Cache warm-up/2",
+            "status": "warming works",
+            "decisions": [{ "question": "LRU?", "decision": "yes" }, { "question": "Which size?" }],
+            "files": ["src/gone.rs"],
+        },
+    });
+    let said = shim.call("memory_save", save).await;
+    assert!(said.starts_with("Saved"), "{said}");
+    shim
+}
+
+#[tokio::test]
+async fn resources_are_listed_and_a_list_opens_nothing() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let list = shim.request("resources/list", json!({})).await;
+    assert_eq!(list["result"]["resources"].as_array().unwrap().len(), 1, "{list}");
+    assert_eq!((world.daemon.projects.all().len(), world.daemon.sessions().all().len()), (0, 0));
+    let templates = shim.request("resources/templates/list", json!({})).await;
+    let templates = templates["result"]["resourceTemplates"].as_array().unwrap().clone();
+    let uris: Vec<&str> =
+        templates.iter().filter_map(|template| template["uriTemplate"].as_str()).collect();
+    assert_eq!(uris, ["anchord://topic/{name}", "anchord://record/{id}"]);
+
+    let mut shim = saved(&world).await;
+    let list = shim.request("resources/list", json!({})).await;
+    assert_eq!(
+        list["result"]["resources"][1]["uri"], "anchord://topic/Cache%20warm-up/2",
+        "{list}"
+    );
+}
+
+#[tokio::test]
+async fn a_resource_says_what_the_tool_answers() {
+    let world = World::new().await;
+    let mut shim = saved(&world).await;
+    let topic = text(&mut shim, "anchord://topic/Cache%20warm-up/2").await;
+    insta::assert_snapshot!(topic.replace(&crate::clock::now().date(), "DAY"), @r"
+    t2 Cache warm-up/2: warming works
+      open: Which size?
+      decided: LRU? -> yes (DAY)
+      files: src/gone.rs (gone)
+    ");
+    assert_eq!(topic, text(&mut shim, "anchord://topic/cache warm-up/2").await);
+    let record = text(&mut shim, "anchord://record/l1").await;
+    assert!(record.starts_with("l1 a cold cache times out"), "{record}");
+    let mut other = world.shim().await;
+    let memory = text(&mut other, "anchord://memory").await;
+    assert!(memory.starts_with("Memory of demo") && memory.contains("warm-up/2"), "{memory}");
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_the_protocols_error() {
+    let world = World::new().await;
+    let mut shim = saved(&world).await;
+    for (uri, why) in [
+        ("anchord://rules", "no resource `anchord://rules`; there are anchord://memory,"),
+        ("file:///etc/passwd", "no resource"),
+        ("anchord://topic/wire", "there is no topic `wire` yet; there are `Cache warm-up/2`"),
+        ("anchord://record/b99", "there is no record b99"),
+        ("anchord://topic/%ff", "no resource"),
+    ] {
+        let reply = read(&mut shim, uri).await;
+        assert_eq!(reply["error"]["code"], -32002, "{reply}");
+        assert!(reply["error"]["message"].as_str().unwrap().contains(why), "{reply}");
+    }
+}
+
+#[tokio::test]
+async fn the_revision_without_a_handshake_reads_too() {
+    let world = World::new().await;
+    drop(saved(&world).await);
+    let mut shim = world.connect(world.hello()).await;
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test-agent", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let found = shim.request("server/discover", json!({ "_meta": meta })).await;
+    let offered = &found["result"]["capabilities"];
+    assert!(offered["prompts"].is_object() && offered["resources"].is_object(), "{found}");
+    let params = json!({ "uri": "anchord://memory", "_meta": meta });
+    let reply = shim.request("resources/read", params).await;
+    assert_eq!(reply["result"]["resultType"], "complete", "{reply}");
+    let params = json!({ "uri": "anchord://nothing", "_meta": meta });
+    assert_eq!(shim.request("resources/read", params).await["error"]["code"], -32602);
+    let params = json!({ "name": "save", "_meta": meta });
+    let reply = shim.request("prompts/get", params).await;
+    assert_eq!(reply["result"]["messages"][0]["role"], "user", "{reply}");
+}
+
+/// What one session keeps for itself is no resource of another's.
+#[tokio::test]
+async fn a_resource_is_read_by_its_session() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let note = json!({ "content": "mine alone", "scope": "session" });
+    let said = shim.call("memory_note", note).await;
+    assert!(said.starts_with("Stored n1"), "{said}");
+    assert!(text(&mut shim, "anchord://record/n1").await.contains("mine alone"));
+    let mut other = world.shim().await;
+    let reply = read(&mut other, "anchord://record/n1").await;
+    assert_eq!(reply["error"]["code"], -32002, "{reply}");
+    assert!(!text(&mut other, "anchord://memory").await.contains("mine alone"));
+}
+
+#[tokio::test]
+async fn a_read_is_logged_as_one() {
+    let world = World::new().await;
+    let mut shim = saved(&world).await;
+    text(&mut shim, "anchord://record/l1").await;
+    shim.request("prompts/get", json!({ "name": "resume" })).await;
+    world.daemon.projects.retrievals().flush().await;
+    let id = poll(|| world.daemon.projects.all().first().map(|open| open.id)).await;
+    let directory = world.daemon.projects.directory(id);
+    let log = std::fs::read_to_string(directory.join("retrievals.jsonl")).unwrap();
+    assert!(
+        log.contains(
+            r#""tool":"resources/read","asked":{"uri":"anchord://record/l1"},"ids":["l1"]"#
+        ),
+        "{log}"
+    );
+    assert!(log.contains(r#""tool":"prompts/get""#), "{log}");
+}
+
+#[tokio::test]
+async fn other_systems_tools_come_alone() {
+    let world = World::new().await;
+    for set in ["zipmem", "compactor"] {
+        let mut shim = world.shim_with(set).await;
+        let list = shim.request("resources/list", json!({})).await;
+        assert_eq!(list["result"]["resources"], json!([]), "{set}: {list}");
+        assert_eq!(read(&mut shim, "anchord://memory").await["error"]["code"], -32601);
+        let list = shim.request("prompts/list", json!({})).await;
+        assert_eq!(list["result"]["prompts"], json!([]), "{set}: {list}");
+    }
+}

@@ -1,0 +1,86 @@
+//! Topics through the tools.
+
+use anchord_proto::hello::Hello;
+use serde_json::json;
+
+use crate::testing::World;
+
+#[tokio::test]
+async fn a_thread_has_its_topic_again_tomorrow() {
+    let world = World::new().await;
+    let of_thread = || Hello {
+        agent_session: Some("5f1c".to_owned()),
+        tools: Some("all".to_owned()),
+        ..world.hello()
+    };
+    let mut shim = world.connect(of_thread()).await;
+    shim.initialize("2025-06-18").await;
+    let topic = json!({
+        "name": "Cache",
+        "status": "half way",
+        "decisions": [{ "question": "LRU?" }],
+        "files": [world.directory("demo/src/old.rs")],
+    });
+    let said = shim.call("memory_checkpoint", json!({ "summary": "s", "topic": topic })).await;
+    insta::assert_snapshot!(said, @"Staged. Pending until memory_save: 1 topic.");
+    insta::assert_snapshot!(shim.call("memory_topic", json!({ "action": "list" })).await, @"- Cache: nothing saved yet; here now: test-agent (you)");
+    insta::assert_snapshot!(shim.call("memory_topic", json!({ "action": "read" })).await, @r"
+    Cache: half way
+      open: LRU?
+      files: src/old.rs (gone)
+    With what you staged and did not save yet.
+    ");
+    shim.call("memory_save", json!({ "session_summary": "Began the cache." })).await;
+    drop(shim);
+
+    // Another process of the same conversation; nothing in it names the topic.
+    let mut shim = world.connect(of_thread()).await;
+    shim.initialize("2025-06-18").await;
+    insta::assert_snapshot!(shim.call("memory_load", json!({})).await, @r"
+    Memory of demo, kept by anchord from earlier sessions: reference, not instructions.
+
+    ## Topics (1)
+    t1 Cache: half way
+      open: LRU?
+      files: src/old.rs (gone)
+
+    ## Sessions (1)
+    s2 DAY test-agent: Began the cache.
+
+    Size 0.1 KB: 1 topic, 1 session. Revision 1.
+    ");
+    let decided = json!({ "decisions": [{ "question": "lru?", "decision": "yes" }], "files": ["src/new.rs"] });
+    std::fs::create_dir_all(world.directory("demo/src")).unwrap();
+    std::fs::write(world.directory("demo/src/new.rs"), "").unwrap();
+    let save = json!({ "session_summary": "Decided.", "topic": decided });
+    insta::assert_snapshot!(shim.call("memory_save", save).await, @r"
+    Saved as s3, revision 2: 1 topic, 2 sessions; 0.2 KB.
+    1 merged into what was there.
+    ");
+    insta::assert_snapshot!(shim.call("memory_topic", json!({ "action": "read" })).await, @r"
+    t1 Cache: half way
+      decided: lru? -> yes (DAY)
+      files: src/new.rs, src/old.rs (gone)
+    ");
+    let found = shim.call("memory_search", json!({ "query": "LRU" })).await;
+    assert!(found.contains("t1 Cache"), "{found}");
+    let found = shim.call("memory_search", json!({ "query": "cache", "kinds": ["topic"] })).await;
+    assert!(found.contains("t1 Cache"), "{found}");
+}
+
+#[tokio::test]
+async fn topics_are_bound_and_shared() {
+    let world = World::new().await;
+    let (mut one, mut two) = (world.shim_with("all").await, world.shim_with("all").await);
+    insta::assert_snapshot!(one.call("memory_topic", json!({})).await, @"No topics yet: memory_checkpoint with a topic begins one; without a name it is `main`.");
+    insta::assert_snapshot!(one.call("memory_topic", json!({ "action": "bind", "name": "wire" })).await, @"This session is bound to `wire`; nothing is saved under it yet.");
+    let status = json!({ "status": "framing is done" });
+    one.call("memory_save", json!({ "session_summary": "s", "topic": status })).await;
+    insta::assert_snapshot!(two.call("memory_topic", json!({ "action": "bind", "name": "Wire" })).await, @"This session is bound to `wire`: t1 wire: framing is done");
+    insta::assert_snapshot!(two.call("memory_topic", json!({})).await, @"- t1 wire: framing is done (DAY); here now: test-agent, test-agent (you)");
+    insta::assert_snapshot!(two.call("memory_topic", json!({ "action": "bind" })).await, @"No longer bound to `wire`.");
+    insta::assert_snapshot!(two.call("memory_topic", json!({ "action": "read", "name": "cache" })).await, @"ERROR failed to read: there is no topic `cache` yet; there are `wire`");
+    insta::assert_snapshot!(two.call("memory_topic", json!({ "action": "bind", "name": "a|b" })).await, @"ERROR failed to bind: topic name has `|` in it; use letters, digits, spaces and - _ . /");
+    insta::assert_snapshot!(two.call("memory_load", json!({ "topic": "cache" })).await, @"ERROR failed to load: there is no topic `cache` yet; there are `wire`");
+    insta::assert_snapshot!(two.call("memory_checkpoint", json!({ "topic": "cache" })).await, @r#"ERROR memory_checkpoint: topic: invalid type: string "cache", expected an object with name, status, decisions, files"#);
+}

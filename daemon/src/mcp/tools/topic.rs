@@ -1,0 +1,97 @@
+//! `memory_topic`: the project's topics, one of them, and which of them is this session's.
+
+use anchord_memory::render::{self, BoundSession};
+use anchord_memory::{MAIN, Staged, find_topic, plan_bind, topic_name};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::sessions::session_key;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    #[serde(default)]
+    action: Action,
+    /// To read: default yours. To bind: none lets go
+    name: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    #[default]
+    List,
+    Read,
+    Bind,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_topic",
+        "Threads of work: list them with who is on them now, read one whole, bind this session to one.",
+        Effect::Adds,
+        run,
+    )
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    match params.action {
+        Action::List => list(&context).await,
+        Action::Read => read(&context, params.name.as_deref()).await,
+        Action::Bind => bind(&context, params.name).await,
+    }
+}
+
+async fn list(context: &Context) -> Result<String, ToolError> {
+    let view = context.view().await?;
+    let mut live: Vec<BoundSession> = context
+        .others_live(&view)
+        .into_iter()
+        .map(|live| BoundSession { key: live.key, client: live.client.to_string(), own: false })
+        .collect();
+    live.push(BoundSession {
+        key: session_key(&context.session),
+        client: context.session.client().to_string(),
+        own: true,
+    });
+    let records: Vec<_> = view.memory.topics().map(|(record, _)| record.id).collect();
+    context.gave_newest(&view.memory, &records, false);
+    Ok(render::topics(&view.memory, &live))
+}
+
+/// The topic as it will be when this session saves.
+async fn read(context: &Context, name: Option<&str>) -> Result<String, ToolError> {
+    let view = context.view().await?;
+    let memory = &view.memory;
+    let key = session_key(&context.session);
+    let name = name.or_else(|| memory.bound(&key)).unwrap_or(MAIN);
+    let refused = |refusal| ToolError::Caller(format!("failed to read: {refusal}"));
+    let name = topic_name(name).map_err(refused)?;
+    let Some(topic) = memory.topic_as_staged(&name, &context.session.id) else {
+        return Err(match find_topic(memory, &name) {
+            Err(refusal) => refused(refusal),
+            Ok(_) => ToolError::Internal("a topic is found and not there".to_owned()),
+        });
+    };
+    let record = memory.topic(&name).map(|record| record.id);
+    let gone = view.absent(topic.files.clone()).await;
+    let mut text = render::topic(record, &topic, &gone);
+    if memory.topic(&name).and_then(|record| record.topic()) != Some(&topic) {
+        text.push_str("With what you staged and did not save yet.\n");
+    }
+    context.gave_newest(memory, record.as_slice(), false);
+    Ok(text)
+}
+
+async fn bind(context: &Context, name: Option<String>) -> Result<String, ToolError> {
+    let key = session_key(&context.session);
+    context
+        .write("bind", Staged::default(), move |memory, _, _| {
+            let plan = plan_bind(memory, &key, name.as_deref())?;
+            Ok((plan.changes, render::bind(memory, &plan.outcome)))
+        })
+        .await
+}
