@@ -10,6 +10,7 @@
 
 mod compaction;
 mod floor;
+mod hooks;
 mod memory;
 mod notes;
 mod rebuild;
@@ -30,6 +31,7 @@ type Bench = (&'static str, fn() -> Vec<Row>);
 
 const BENCHES: &[Bench] = &[
     ("shim-start", shim_start::run),
+    ("hooks", hooks::run),
     ("round-trip", round_trip::run),
     ("memory", memory::run),
     ("save", writes::save),

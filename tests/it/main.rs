@@ -15,6 +15,7 @@ mod one_session_twice;
 mod purge;
 mod restart;
 mod sdks;
+mod set_up;
 mod staged_work;
 mod tidy;
 mod traps;

@@ -155,7 +155,11 @@ async fn answer(
         Some(Replaced::Same(before)) => {
             sessions::hand_over(daemon, &before, &session).await?;
         }
-        Some(Replaced::Cleared(before)) => sessions::keep_and_end(daemon, &before).await?,
+        Some(Replaced::Cleared(before)) => {
+            let agent_session = before.agent_session.as_deref().unwrap_or_default();
+            noted::stage_and_forget(daemon, &(name.0, agent_session.to_owned()), &before).await?;
+            sessions::keep_and_end(daemon, &before).await?;
+        }
         None => {}
     }
     let call = Call { daemon, envelope, session, sure, name };

@@ -79,6 +79,17 @@ pub(crate) async fn stage_silent(daemon: &Arc<Daemon>, since: std::time::Duratio
     }
 }
 
+/// Stages what was noted of a conversation that is over without having said so.
+pub(super) async fn stage_and_forget(
+    daemon: &Arc<Daemon>,
+    name: &Name,
+    session: &Arc<Session>,
+) -> Result<(), BindError> {
+    stage(daemon, name, session).await?;
+    daemon.lifecycle().threads.end(name);
+    Ok(())
+}
+
 /// Stages what was noted. What leaves no row waits for more. When the write fails, it is noted still.
 async fn stage(daemon: &Arc<Daemon>, name: &Name, session: &Arc<Session>) -> Result<(), BindError> {
     let threads = &daemon.lifecycle().threads;

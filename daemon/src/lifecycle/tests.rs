@@ -336,6 +336,8 @@ async fn after_clear_the_old_conversation_is_kept_and_the_new_one_has_the_calls(
     shim.initialize("2025-06-18").await;
     let hook = async |event: Value| world.hook_by(claude(hello.clone()), &event).await;
     hook(started("a", "startup")).await;
+    hook(prompt("a", "do both halves")).await;
+    hook(edited("a", "src/half.rs")).await;
     shim.call("memory_checkpoint", json!({"summary": "The first half."})).await;
     // Without the end being told: it is replaced all the same.
     hook(started("b", "clear")).await;

@@ -242,6 +242,34 @@ fn what_is_not_there_is_told() {
 }
 
 #[test]
+fn what_another_session_staged_under_the_same_key_stays() {
+    let fact = |content: &str| NewNote {
+        key: Some("port".to_owned()),
+        content: content.to_owned(),
+        ..NewNote::default()
+    };
+    let mut memory = Memory::default();
+    let mut journal = Journal::new();
+    let mut write = |memory: &mut Memory, changes: Vec<Change>| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, None));
+    };
+    let plan = plan_notes(&memory, &origin("one", 1), vec![Ok(fact("the secret port"))]).unwrap();
+    write(&mut memory, plan.changes);
+    for (session, content) in [("two", "another port"), ("three", "it is the secret port")] {
+        let part = Staged { notes: vec![fact(content)], ..Staged::default() };
+        let plan = plan_checkpoint(&memory, &origin(session, 2), part).unwrap();
+        write(&mut memory, plan.changes);
+    }
+    let (after, purge) = purged(&journal, &["n1"], None);
+    assert_eq!(purge.staged(), 1);
+    let memory = replayed(&after);
+    let staged =
+        |session: &str| memory.staged_by(&crate::SessionId::new(session)).unwrap().notes.len();
+    assert_eq!((staged("two"), staged("three")), (1, 0));
+}
+
+#[test]
 fn what_was_noted_of_a_session_goes_with_its_row() {
     let events = [
         Event::PromptSubmitted { prompt: format!("what of {VALUE}") },
@@ -277,32 +305,4 @@ fn what_was_noted_of_a_session_goes_with_its_row() {
     let past = import::PastSession { client: "codex".to_owned(), captured };
     let plan = import::plan_import_sessions(&replayed(&after), &[past], Timestamp(9));
     assert_eq!((plan.outcome.added, plan.outcome.known), (0, 1));
-}
-
-#[test]
-fn what_another_session_staged_under_the_same_key_stays() {
-    let fact = |content: &str| NewNote {
-        key: Some("port".to_owned()),
-        content: content.to_owned(),
-        ..NewNote::default()
-    };
-    let mut memory = Memory::default();
-    let mut journal = Journal::new();
-    let mut write = |memory: &mut Memory, changes: Vec<Change>| {
-        memory.apply(Seq(memory.seq().0 + 1), &changes);
-        journal.push((changes, None));
-    };
-    let plan = plan_notes(&memory, &origin("one", 1), vec![Ok(fact("the secret port"))]).unwrap();
-    write(&mut memory, plan.changes);
-    for (session, content) in [("two", "another port"), ("three", "it is the secret port")] {
-        let part = Staged { notes: vec![fact(content)], ..Staged::default() };
-        let plan = plan_checkpoint(&memory, &origin(session, 2), part).unwrap();
-        write(&mut memory, plan.changes);
-    }
-    let (after, purge) = purged(&journal, &["n1"], None);
-    assert_eq!(purge.staged(), 1);
-    let memory = replayed(&after);
-    let staged =
-        |session: &str| memory.staged_by(&crate::SessionId::new(session)).unwrap().notes.len();
-    assert_eq!((staged("two"), staged("three")), (1, 0));
 }
