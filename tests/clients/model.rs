@@ -3,6 +3,8 @@
 //! It keeps no conversation: which step comes next stands in the ids of its own calls, and after a compaction in its
 //! own summary, so that a repeated request gets the same answer and sessions may run at the same time.
 
+#![expect(clippy::indexing_slicing, reason = "JSON that was made here has the fields it was given")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
