@@ -40,8 +40,10 @@ pub(super) fn all(
 /// How many tools there are.
 pub(crate) fn round_trip(agent: Agent, launch: &[String]) -> Result<usize, String> {
     let (program, arguments) = launch.split_first().ok_or("there is nothing to start")?;
+    // Where set-up is run is often the home directory, which is no project. Nothing is written by looking.
+    let folder = tempfile::tempdir().map_err(|reason| format!("no scratch folder: {reason}"))?;
     let mut command = Command::new(program);
-    command.args(arguments).env_clear().envs(agent.environment());
+    command.args(arguments).env_clear().envs(agent.environment()).current_dir(folder.path());
     let mut session = Session::start(command, "anchord-setup")
         .map_err(|reason| format!("{program} did not start: {reason}"))?;
     let tools = session.tools().map_err(|why| format!("no list of tools: {why}"))?;
