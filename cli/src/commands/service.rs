@@ -275,7 +275,9 @@ fn carry_out(
         out.flush()?;
         match step {
             Step::Write(edit) => edit.apply()?,
-            Step::StopDaemon => drop(stop::stop(dir)?),
+            Step::StopDaemon => {
+                stop::stop(dir)?;
+            }
             Step::Run(words) => run(words).map_err(|why| {
                 Error::failed(format!("`{}` failed: {why}", words.join(" ")))
                     .with_action("Agents start the daemon by themselves meanwhile.")

@@ -6,8 +6,8 @@ use super::*;
 use crate::lifecycle::Event;
 use crate::testing::{anchor, apply, blueprint, lesson, lessons, origin, save};
 use crate::{
-    Memory, Reader, Save, Seq, find, import, plan_capture, plan_checkpoint, plan_keep, plan_notes,
-    plan_save, plan_update,
+    Memory, Reader, Save, Seq, TopicPart, find, import, plan_bind, plan_capture, plan_checkpoint,
+    plan_keep, plan_notes, plan_save, plan_update,
 };
 
 const VALUE: &str = "the planted value";
@@ -233,6 +233,56 @@ fn an_import_of_notes_leaves_out_what_was_purged() {
     let outcome = apply(&mut memory, plan);
     assert_eq!(outcome.added.notes, 1);
     assert_eq!(outcome.notes, ["a note was purged on 1970-01-01 and is not taken in again"]);
+}
+
+/// A topic goes with what is staged for it and with the threads bound to it; what was said in it does not come back.
+#[test]
+fn a_topic_goes_with_its_name() {
+    let part = |name: &str, status: &str| Staged {
+        topics: vec![TopicPart {
+            name: Some(name.to_owned()),
+            status: Some(status.to_owned()),
+            ..TopicPart::default()
+        }],
+        ..Staged::default()
+    };
+    let status = "what nobody may ever read again";
+    let mut memory = Memory::default();
+    let mut journal = Journal::new();
+    let mut write = |memory: &mut Memory, changes: Vec<Change>| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, None));
+    };
+    let by = origin("one", 1);
+    let save = |part| Save { session_summary: "worked", part, ..Save::default() };
+    let plan = plan_save(&memory, &by, save(part("Secret", status))).unwrap();
+    write(&mut memory, plan.changes);
+    let plan = plan_save(&memory, &by, save(part("main", "in progress"))).unwrap();
+    write(&mut memory, plan.changes);
+    for (key, name) in [("k1", "secret"), ("k2", "main")] {
+        let changes = plan_bind(&memory, key, Some(name)).unwrap().changes;
+        write(&mut memory, changes);
+    }
+    let two = origin("two", 2);
+    let staged = Staged {
+        topics: [part("SECRET", "more of it"), part("main", "going on")]
+            .map(|it| it.topics)
+            .concat(),
+        ..Staged::default()
+    };
+    let plan = plan_checkpoint(&memory, &two, staged).unwrap();
+    write(&mut memory, plan.changes);
+
+    let (after, purge) = purged(&journal, &["t1"], None);
+    assert_eq!(purge.staged(), 1);
+    let text = serde_json::to_string(&after.iter().map(|(changes, _)| changes).collect::<Vec<_>>());
+    let text = text.unwrap().to_lowercase();
+    assert!(!text.contains("secret") && !text.contains(status) && text.contains("in progress"));
+    let memory = replayed(&after);
+    assert_eq!((memory.bound("k1"), memory.bound("k2")), (None, Some("main")));
+    assert_eq!(memory.topic("secret"), None);
+    let refused = |status| plan_checkpoint(&memory, &by, part("new", status)).is_err();
+    assert!(refused(status) && !refused("in progress"), "few words are anyone's");
 }
 
 #[test]

@@ -15,9 +15,10 @@ use crate::fold::{clip, one_line};
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp};
 use crate::injected::{FRAME_CHARS, frame};
 use crate::limits::{
-    CHANGE_CHARS_MAX, COMPACTION_CHARS_MAX, LOAD_TOKENS_MIN, PROMPT_CHANGES_MAX,
-    PROMPT_NEWS_CHARS_MAX, PROMPT_RECORD_CHARS_MAX, PROMPT_RECORDS_MAX, RESTORED_CHARS_MAX,
-    RESTORED_TOPIC_CHARS_MAX, SESSION_START_CHARS_MAX, SUBAGENT_CHARS_MAX, TITLE_CHARS_MAX,
+    CHANGE_CHARS_MAX, COMPACTION_CHARS_MAX, COMPACTION_DECIDED_MAX, LOAD_TOKENS_MIN,
+    PROMPT_CHANGES_MAX, PROMPT_NEWS_CHARS_MAX, PROMPT_RECORD_CHARS_MAX, PROMPT_RECORDS_MAX,
+    RESTORED_CHARS_MAX, RESTORED_TOPIC_CHARS_MAX, SESSION_START_CHARS_MAX, SUBAGENT_CHARS_MAX,
+    TITLE_CHARS_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -331,11 +332,8 @@ fn standing(topic: &Topic) -> Vec<String> {
         let answer = decision.decided.as_deref()?;
         Some(format!("decided: {}", line(&format!("{} -> {answer}", decision.question))))
     });
-    status.into_iter().chain(open).chain(decided.take(TOPIC_DECIDED_MAX)).collect()
+    status.into_iter().chain(open).chain(decided.take(COMPACTION_DECIDED_MAX)).collect()
 }
-
-/// Decisions of a topic that a compaction is told.
-const TOPIC_DECIDED_MAX: usize = 3;
 
 /// Staged work, a line each.
 fn work(staged: &Staged) -> Vec<String> {

@@ -21,13 +21,12 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Looks at the daemon; its status, if it answers.
 pub(super) fn findings(dir: &InstanceDir, found: &mut Vec<Finding>) -> Option<StatusReply> {
     match dir.check() {
-        Ok(_) => {}
         Err(InstanceError::Missing(path)) => {
             let what = format!("{} is not there yet: the first agent makes it", path.display());
             found.push(Finding::note(ABOUT, what));
         }
-        // Its mode is looked at below.
-        Err(InstanceError::Open { .. }) => {}
+        // Modes are looked at below.
+        Ok(_) | Err(InstanceError::Open { .. }) => {}
         Err(error) => {
             found.push(Finding::problem(
                 ABOUT,
