@@ -25,6 +25,9 @@ pub const SNAPSHOTS_KEPT_MAX: usize = 2;
 /// Rows written to the index at once. More are written in parts, with the index invalid in between.
 pub const INDEX_BATCH_ROWS_MAX: usize = 2048;
 
+/// Rows that were read from the index and not understood yet, while a store is opened.
+pub const RESTORE_ROWS_QUEUED_MAX: usize = 1024;
+
 /// The longest value that sled is given: larger tree nodes go to blob files, which it never syncs.
 pub const SLED_VALUE_BYTES_MAX: usize = 4 << 10;
 

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 
 use anchord_memory::{Seq, Timestamp};
 
@@ -12,7 +13,7 @@ use super::format::{Crc, FORMAT};
 use super::index::{Index, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE};
 use super::journal::{Journal, Position};
 use super::journal_store::{JournalStore, MetaV1, all_rows, history_keys, write_rows};
-use super::limits::{RESERVE_BYTES, SEGMENT_BYTES_MAX};
+use super::limits::{RESERVE_BYTES, RESTORE_ROWS_QUEUED_MAX, SEGMENT_BYTES_MAX};
 use super::recover::{self, Recovered};
 use super::sled_index::SledPlace;
 use super::{Machine, OpenReport, Opened, Replies, Row, StoreError, rewrite, snapshot};
@@ -124,18 +125,14 @@ impl<M: Machine> JournalStore<M> {
         let meta: MetaV1 = serde_json::from_str(&meta).map_err(|error| error.to_string())?;
         let at = check_meta::<M>(&self.journal, &meta)?;
 
-        let mut rows = Vec::new();
+        let (state, state_rows) = restore_from::<M>(&*index)?;
+        let mut reply_rows = Vec::new();
         let mut collect =
-            |key: &str, value| rows.push(Row { key: key.to_owned(), value: Some(value) });
-        index.scan(STATE, &mut collect).map_err(|error| error.to_string())?;
-        let state_rows = rows.len();
-        let mut collect =
-            |key: &str, value| rows.push(Row { key: key.to_owned(), value: Some(value) });
+            |key: &str, value| reply_rows.push(Row { key: key.to_owned(), value: Some(value) });
         index.scan(REPLIES, &mut collect).map_err(|error| error.to_string())?;
-        index.check_count(rows.len() as u64).map_err(|error| error.to_string())?;
-
-        let reply_rows = rows.split_off(state_rows);
-        let state = M::restore(&mut rows.into_iter())?;
+        let counted = state_rows + reply_rows.len() as u64;
+        index.check_count(counted).map_err(|error| error.to_string())?;
+        let state = state?;
         if state.seq() != meta.seq {
             return Err(format!("its rows are of entry {}, not {}", state.seq().0, meta.seq.0));
         }
@@ -326,6 +323,25 @@ fn check_meta<M: Machine>(journal: &Journal, meta: &MetaV1) -> Result<Option<Pos
         return Err(format!("entry {} in the journal is another than the index's", meta.seq.0));
     }
     Ok(Some(at))
+}
+
+/// What an index's rows of state make, and how many they are. They are read here and understood by another thread: twice as
+/// fast, and there is never more than a few of them in memory.
+fn restore_from<M: Machine>(index: &dyn Index) -> Result<(Result<M, String>, u64), String> {
+    std::thread::scope(|scope| {
+        let (give, rows) = sync_channel(RESTORE_ROWS_QUEUED_MAX);
+        let restoring = scope.spawn(move || M::restore(&mut rows.into_iter()));
+        let mut count = 0;
+        let scanned = index.scan(STATE, &mut |key, value| {
+            count += 1;
+            // Nobody takes rows after one that cannot be understood; that error is told.
+            let _ = give.send(Row { key: key.to_owned(), value: Some(value) });
+        });
+        drop(give);
+        let state = restoring.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        scanned.map_err(|error| error.to_string())?;
+        Ok((state, count))
+    })
 }
 
 fn restore<M: Machine>(rows: Vec<Row>) -> Result<(M, Replies), String> {
