@@ -63,7 +63,7 @@ fn an_agent_that_is_killed_leaves_what_it_did() {
 #[test]
 fn a_daemon_that_is_killed_between_two_turns_loses_nothing_of_the_first() {
     let instance = Instance::new();
-    let mut talk = Talk::new(&instance, "a");
+    let talk = Talk::new(&instance, "a");
     talk.work();
     instance.kill9();
     talk.tell("UserPromptSubmit", &json!({"prompt": "and smaller"}));
