@@ -47,6 +47,15 @@ pub(crate) const TORTURE_WRITE_MILLISECONDS_MAX: u64 = 20;
 /// Lines of the retrieval log asked for at once.
 pub(crate) const LOG_PAGE_LINES_MAX: u32 = 2_000;
 
+/// Less room than this on the disk of the data is a problem.
+pub(crate) const DOCTOR_FREE_BYTES_MIN: u64 = 200 << 20;
+
+/// The newest log is read from so far before its end.
+pub(crate) const DOCTOR_LOG_BYTES_MAX: usize = 256 << 10;
+
+/// Errors shown from it.
+pub(crate) const DOCTOR_LOG_LINES_MAX: usize = 3;
+
 /// A line of a client's transcript is read up to here; a longer one is passed over.
 pub(crate) const TRANSCRIPT_LINE_BYTES_MAX: u64 = 16 << 20;
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use anchord_memory::limits::{BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN};
 use anchord_memory::{Budget, Memory, Settings};
 
 use crate::config::Config;
@@ -30,7 +31,7 @@ impl fmt::Display for InForce {
 pub(crate) struct Holder {
     /// The client's own name.
     pub(crate) client: String,
-    /// What its shim was started with.
+    /// What its shim was started with; what is out of the bounds of a budget counts as the nearest within.
     pub(crate) flag: Option<u32>,
 }
 
@@ -58,7 +59,8 @@ pub(crate) fn used(memory: &Memory, config: &Config) -> f64 {
 
 /// The budget of a session's own notes. No other client's settings have a part in it.
 pub(crate) fn session(memory: &Memory, config: &Config, holder: &Holder) -> InForce {
-    let flag = Settings { budget_tokens: holder.flag, ..Settings::default() };
+    let bounded = |tokens: u32| tokens.clamp(BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX);
+    let flag = Settings { budget_tokens: holder.flag.map(bounded), ..Settings::default() };
     let own = memory.settings(Some(&holder.client)).map(|own| Settings::clone(own));
     let own = own.unwrap_or_default();
     let from = if own.budget_tokens.is_some() {

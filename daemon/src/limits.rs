@@ -88,6 +88,9 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Characters of an agent's thread id that name its session.
 pub const THREAD_ID_CHARS_MAX: usize = 64;
 
+/// Characters of a name that a person gives to a prompt.
+pub const PROMPT_NAME_CHARS_MAX: usize = 60;
+
 /// Topics that the list of resources names.
 pub const RESOURCES_LISTED_MAX: usize = 20;
 

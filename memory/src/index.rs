@@ -198,11 +198,29 @@ impl Index {
         })
     }
 
-    /// Counts a record's newest version in.
+    /// Counts a record's first version in.
     pub(crate) fn insert(&mut self, record: &Record) {
         if let Some(key) = Self::key(record) {
             self.keys.insert((key, record.id));
         }
+        self.count_in(record);
+    }
+
+    /// Counts a version out and the next one in.
+    pub(crate) fn replace(&mut self, before: &Record, record: &Record) {
+        if !has_same_key(before, record) {
+            if let Some(key) = Self::key(before) {
+                self.keys.remove(&(key, before.id));
+            }
+            if let Some(key) = Self::key(record) {
+                self.keys.insert((key, record.id));
+            }
+        }
+        self.count_out(before);
+        self.count_in(record);
+    }
+
+    fn count_in(&mut self, record: &Record) {
         if let Some(note) = kept_note(record) {
             self.totals.notes_kept += 1;
             self.totals.note_bytes += note.text_bytes() as u64;
@@ -234,11 +252,7 @@ impl Index {
         }
     }
 
-    /// Counts a version out that is about to be replaced.
-    pub(crate) fn remove(&mut self, record: &Record) {
-        if let Some(key) = Self::key(record) {
-            self.keys.remove(&(key, record.id));
-        }
+    fn count_out(&mut self, record: &Record) {
         if let Some(note) = kept_note(record) {
             self.totals.notes_kept -= 1;
             self.totals.note_bytes -= note.text_bytes() as u64;
@@ -279,6 +293,13 @@ impl Index {
             Standing::Forgotten => None,
         }
     }
+}
+
+/// Whether two versions of a note surely have the same key, without making it: a text is compared sooner than hashed
+/// twice. What compaction does to a note leaves its key alone.
+fn has_same_key(before: &Record, record: &Record) -> bool {
+    let (Some(one), Some(other)) = (kept_note(before), kept_note(record)) else { return false };
+    (&one.scope, &one.key, &one.content) == (&other.scope, &other.key, &other.content)
 }
 
 /// The note of a record that is not forgotten.

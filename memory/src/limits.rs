@@ -212,8 +212,12 @@ pub const PROMPT_RECORDS_MAX: usize = 3;
 pub const PROMPT_RECORD_CHARS_MAX: usize = 320;
 /// What a compaction is told to keep, with its frame.
 pub const COMPACTION_CHARS_MAX: usize = 1_500;
+/// Decisions of the topic in that.
+pub const COMPACTION_DECIDED_MAX: usize = 3;
 /// What comes back after a compaction, with its frame.
 pub const RESTORED_CHARS_MAX: usize = 4_000;
+/// The topic in that.
+pub const RESTORED_TOPIC_CHARS_MAX: usize = 1_500;
 /// What a subagent is given at its start, with its frame.
 pub const SUBAGENT_CHARS_MAX: usize = 1_500;
 /// Clauses of a prompt for which memory is searched.

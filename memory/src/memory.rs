@@ -257,10 +257,10 @@ impl Memory {
         if let Body::SessionRow(row) = &record.body {
             self.session_rows = self.session_rows.max(row.number);
         }
-        if let Some(before) = self.records.get(&record.id) {
-            self.index.remove(before);
+        match self.records.get(&record.id) {
+            Some(before) => self.index.replace(before, &record),
+            None => self.index.insert(&record),
         }
-        self.index.insert(&record);
         self.records.insert(record.id, record);
     }
 

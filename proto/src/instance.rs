@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
@@ -183,10 +183,10 @@ impl InstanceDir {
 
     /// Makes the directory (and its parents, all 0700 as XDG asks) if it is not there, then checks it.
     pub fn ensure(&self) -> Result<OwnedFd, InstanceError> {
-        match fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.path) {
+        match make_directory(&self.path, Mode::RWXU) {
             // Something has the place; the check says what.
-            Err(reason) if reason.kind() != io::ErrorKind::AlreadyExists => Err(self.io(reason)),
-            _ => self.check(),
+            Err(Errno::EXIST) | Ok(()) => self.check(),
+            Err(errno) => Err(self.io(errno.into())),
         }
     }
 
@@ -269,6 +269,23 @@ impl InstanceFile {
             Ok(Err(format)) => Err(InstanceError::TooNew { path, format }),
             Err(reason) => Err(InstanceError::Corrupt { path, reason: reason.to_string() }),
         }
+    }
+}
+
+/// Makes a directory and those above it, unless it is there. std's own does the same, and is larger.
+///
+/// # Errors
+/// What the system says; `EXIST` when something that is no directory has the place.
+pub fn make_directory(path: &Path, mode: Mode) -> Result<(), Errno> {
+    match rustix::fs::mkdir(path, mode) {
+        Err(Errno::NOENT) => {
+            let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+            make_directory(above.ok_or(Errno::NOENT)?, mode)?;
+            // Another one may have made it meanwhile.
+            make_directory(path, mode)
+        }
+        Err(Errno::EXIST) if path.is_dir() => Ok(()),
+        made => made,
     }
 }
 

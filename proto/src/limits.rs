@@ -20,6 +20,9 @@ pub const REPORT_BYTES_MAX: usize = 4 * 1024;
 /// One event that a hook reads from stdin; a compaction summary is the longest that agents send.
 pub const HOOK_EVENT_BYTES_MAX: usize = 1024 * 1024;
 
+/// The smallest budget of a session's own notes that a shim takes; the daemon takes a smaller one for this.
+pub const BUDGET_TOKENS_MIN: u32 = 1_000;
+
 /// Requests that a shim holds unanswered before it answers "busy" itself. Agents have a few in
 /// flight; a thousand means that nobody waits for the answers.
 pub const UNANSWERED_LINES_MAX: usize = 1024;

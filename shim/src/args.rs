@@ -1,9 +1,10 @@
-//! The command line of `anchord-mcp`, by hand: an argument parser would be larger than the shim.
+//! The command line of `anchord-mcp`, by hand: an argument parser would be larger than the shim, and so would be
+//! formatting here what can be put together.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use anchord_proto::hello::ToolSet;
+use anchord_proto::limits::BUDGET_TOKENS_MIN;
 
 use crate::mcp::McpOptions;
 
@@ -11,22 +12,17 @@ use crate::mcp::McpOptions;
 pub const HELP: &str = "\
 anchord-mcp: the MCP server of anchord, the memory that coding agents share
 
-Speaks MCP on stdin and stdout; agents start it. It finds the anchord daemon, or starts it.
+Agents start it and speak MCP on its stdin and stdout. It finds the anchord daemon, or starts it.
 
 Usage: anchord-mcp [--project DIR] [--tools SET] [--budget TOKENS] [--state-dir DIR]
 
-  --project DIR    the project whose memory is meant; else ANCHORD_PROJECT,
-                   CLAUDE_PROJECT_DIR or the working directory
+  --project DIR    the project; else ANCHORD_PROJECT, CLAUDE_PROJECT_DIR or the working directory
   --tools SET      default, all, zipmem, or compactor
-  --budget TOKENS  what the session may keep active for itself
+  --budget TOKENS  what the session may keep active for itself, 1000 or more
   --state-dir DIR  a memory apart: of exactly this directory, made if need be
-  --version        print the version
-  --help           print this
+  --version, --help
 
-Examples:
-  claude mcp add anchord -- anchord-mcp
-  codex mcp add anchord -- anchord-mcp --tools all
-  anchord-mcp --project ~/src/app
+Example: claude mcp add anchord -- anchord-mcp
 ";
 
 /// What the command line asks for.
@@ -41,52 +37,59 @@ pub enum Asked {
 }
 
 /// Reads the arguments after the program's name. The error says what would be right.
-pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, String> {
+pub fn parse(arguments: &mut dyn Iterator<Item = OsString>) -> Result<Asked, String> {
     let mut options = McpOptions::default();
-    let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         // A value may also follow an equals sign; one that is not text can only stand alone.
-        let (flag, attached) = match argument.to_str().and_then(|text| text.split_once('=')) {
-            Some((flag, value)) => (flag.to_owned(), Some(OsString::from(value))),
-            None => (argument.to_string_lossy().into_owned(), None),
+        let text = argument.to_str().unwrap_or_default();
+        let (flag, attached) = match text.split_once('=') {
+            Some((flag, value)) => (flag, Some(value)),
+            None => (text, None),
         };
-        let mut value = || {
-            attached
-                .clone()
-                .or_else(|| arguments.next())
-                .filter(|value| !value.is_empty())
-                .ok_or_else(|| format!("{flag} needs a value"))
-        };
-        match flag.as_str() {
-            "--project" => options.project = Some(PathBuf::from(value()?)),
-            "--tools" => {
-                let set = value()?;
-                options.tools = set
-                    .to_string_lossy()
-                    .parse()
-                    .map_err(|unknown: <ToolSet as std::str::FromStr>::Err| unknown.to_string())?;
-            }
-            "--state-dir" => options.state_dir = Some(PathBuf::from(value()?)),
-            "--budget" => {
-                let tokens = value()?.to_str().and_then(|tokens| tokens.parse().ok());
-                options.budget = Some(
-                    tokens
-                        .filter(|tokens| *tokens > 0)
-                        .ok_or_else(|| format!("{flag} needs a number of tokens"))?,
-                );
-            }
+        match flag {
             "--help" | "-h" if attached.is_none() => return Ok(Asked::Help),
             "--version" | "-V" if attached.is_none() => return Ok(Asked::Version),
+            "--project" | "--tools" | "--state-dir" | "--budget" => {
+                let value = attached.map(OsString::from).or_else(|| arguments.next());
+                let Some(value) = value.filter(|value| !value.is_empty()) else {
+                    return Err([flag, " needs a value"].concat());
+                };
+                set(&mut options, flag, value)?;
+            }
             _ => {
-                return Err(format!(
-                    "unknown argument `{flag}`, allowed: --project DIR, --tools SET, \
-                     --budget TOKENS, --state-dir DIR, --version, --help"
-                ));
+                let flag = flag.to_owned();
+                return Err(["unknown argument `", &flag, "`, allowed: ", ALLOWED].concat());
             }
         }
     }
     Ok(Asked::Serve(options))
 }
+
+fn set(options: &mut McpOptions, flag: &str, value: OsString) -> Result<(), String> {
+    match flag {
+        "--project" => options.project = Some(value.into()),
+        "--state-dir" => options.state_dir = Some(value.into()),
+        "--tools" => {
+            let name = value.to_string_lossy();
+            let Some(set) = ToolSet::ALL.into_iter().find(|set| set.name() == name) else {
+                return Err(["unknown tool set \"", &name, "\", allowed: ", SETS].concat());
+            };
+            options.tools = set;
+        }
+        _ => {
+            let tokens = value.to_str().and_then(|tokens| tokens.parse().ok());
+            options.budget = tokens.filter(|tokens| *tokens >= BUDGET_TOKENS_MIN);
+            if options.budget.is_none() {
+                return Err("--budget needs a number of tokens, 1000 or more".to_owned());
+            }
+        }
+    }
+    Ok(())
+}
+
+const ALLOWED: &str =
+    "--project DIR, --tools SET, --budget TOKENS, --state-dir DIR, --version, --help";
+const SETS: &str = "default, all, zipmem, compactor";
 
 #[cfg(test)]
 mod tests;

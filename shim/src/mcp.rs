@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use anchord_proto::PROTOCOL;
 use anchord_proto::hello::{Role, ToolSet};
-use anchord_proto::instance::InstanceDir;
+use anchord_proto::instance::{InstanceDir, make_directory};
 use anchord_proto::limits::{RECONNECT_DEADLINE_MS, millis};
 
 use crate::descriptors;
@@ -53,7 +53,8 @@ impl Default for McpOptions {
 /// parent is gone. To be called first in `main`: it assumes that no other thread runs.
 pub fn run(options: McpOptions) -> ExitCode {
     descriptors::keep_from_children();
-    if let Some(Err(reason)) = options.state_dir.as_ref().map(std::fs::create_dir_all) {
+    let all = rustix::fs::Mode::from_raw_mode(0o777);
+    if let Some(Err(reason)) = options.state_dir.as_ref().map(|dir| make_directory(dir, all)) {
         crate::complain(&format!("cannot make the directory of --state-dir: {reason}"));
         return ExitCode::FAILURE;
     }

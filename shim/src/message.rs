@@ -178,7 +178,10 @@ impl Problem<'_> {
             id: serde_json::from_slice(id.as_bytes()).ok(),
             error: ErrorBody { code, message: &message },
         };
-        serde_json::to_string(&error).expect("texts, numbers and an id that was read from JSON")
+        // An error's own words would be carried along for nothing.
+        serde_json::to_string(&error)
+            .map_err(drop)
+            .expect("texts, numbers and an id that was read from JSON")
     }
 }
 

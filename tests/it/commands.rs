@@ -114,3 +114,55 @@ fn the_log_says_who_asked_what_and_goes_on() {
     follow.kill().unwrap();
     follow.wait().unwrap();
 }
+
+/// A transcript as Claude Code writes it, of a session that is over.
+fn transcript(instance: &Instance, session: &str, cwd: &str, prompt: &str) {
+    let folder = instance.user_home().join(".claude/projects/-some-project");
+    std::fs::create_dir_all(&folder).unwrap();
+    let line = |kind: &str, content: Value| {
+        let line = json!({"type": kind, "cwd": cwd, "timestamp": "2026-11-01T09:30:00.000Z", "message": {"content": content}});
+        line.to_string() + "\n"
+    };
+    let run = json!([{"type": "tool_use", "id": "1", "name": "Write", "input": {"file_path": format!("{cwd}/src/lib.rs")}}]);
+    let ran = json!([{"type": "tool_result", "tool_use_id": "1", "content": "written"}]);
+    let text = line("user", json!(prompt)) + &line("assistant", run) + &line("user", ran);
+    let path = folder.join(format!("{session}.jsonl"));
+    std::fs::write(&path, text).unwrap();
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+}
+
+#[test]
+fn past_sessions_are_brought_over_once_and_each_into_its_project() {
+    let (instance, project, other) = (Instance::new(), Project::git(), Project::git());
+    let shell = Shell { instance: &instance, project: &project };
+    assert_eq!(shell.said(&["import", "sessions"]).0, 0, "nothing to import is no failure");
+    let at = |project: &Project| project.path().to_str().unwrap().to_owned();
+    transcript(&instance, "a", &at(&project), "make the parser faster");
+    transcript(&instance, "b", &at(&other), "write the handbook");
+    transcript(&instance, "c", "/no/longer/there", "nobody knows");
+
+    let plan = shell.json(&["import", "sessions", "--dry-run"]);
+    assert_eq!((&plan["applied"], &plan["transcripts"]), (&json!(false), &json!(3)));
+    let (code, text) = shell.said(&["load"]);
+    assert!(
+        code == 0 && text.contains("Nothing is recorded yet"),
+        "a plan changes nothing: {text}"
+    );
+
+    let done = shell.json(&["import", "sessions", "--yes"]);
+    let added: Vec<&Value> =
+        done["projects"].as_array().unwrap().iter().map(|p| &p["added"]).collect();
+    assert_eq!((added, &done["left_out"][0]["why"]), (vec![&json!(1); 2], &json!("is gone")));
+    let (_, text) = shell.said(&["load"]);
+    let row = "s1 2026-11-01 claude-code (captured): Asked: make the parser faster\n  Edited: src/lib.rs\n";
+    assert!(text.contains(row) && !text.contains("handbook"), "{text}");
+
+    let again = shell.json(&["import", "sessions", "--yes", "--project", &at(&project)]);
+    assert_eq!(
+        (&again["projects"][0]["added"], &again["projects"][0]["known"]),
+        (&json!(0), &json!(1))
+    );
+    let mut agent = Agent::open(&instance, project.path());
+    assert!(agent.tool("memory_search", &json!({"query": "parser"})).contains("(captured)"));
+}

@@ -1,6 +1,8 @@
 //! Integration tests, one binary: what holds for the tree, and what holds when processes are real.
 #![expect(clippy::unwrap_used, reason = "a test says that it fails by panicking")]
 
+#[path = "../clients/mod.rs"]
+mod clients;
 mod cold_start;
 mod commands;
 mod disk;
@@ -15,6 +17,7 @@ mod one_session_twice;
 mod purge;
 mod restart;
 mod sdks;
+mod set_up;
 mod staged_work;
 mod tidy;
 mod traps;

@@ -2,13 +2,21 @@
 
 use std::path::Path;
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 
 /// Sends a signal; to a process that is gone, nothing happens.
 pub fn signal(pid: u32, signal: Signal) {
     match kill_process(id(pid), signal) {
         Ok(()) | Err(rustix::io::Errno::SRCH) => {}
         Err(reason) => panic!("cannot signal {pid}: {reason}"),
+    }
+}
+
+/// Sends a signal to a group that this test has started; to one that is gone, nothing happens.
+pub fn signal_group(leader: u32, signal: Signal) {
+    match kill_process_group(id(leader), signal) {
+        Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+        Err(reason) => panic!("cannot signal the group of {leader}: {reason}"),
     }
 }
 

@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 
 use super::parts::{Format, Hooks, Part, SERVER, Server};
 use super::{
-    Facts, HOOK_SECONDS, OwnCommand, Passes, Programs, READ_TOOLS, Reads, Scope, Setting, Target,
+    Facts, HOOK_SECONDS, OwnCommand, Passes, Place, Programs, READ_TOOLS, Reads, Scope, Setting,
+    Target,
 };
+use crate::edit::file::Original;
+use crate::edit::{Document, Json};
 
 /// Names another folder for all its files.
 pub(super) const FOLDER_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
@@ -18,6 +21,7 @@ pub(super) const FACTS: Facts = Facts {
     program: "claude",
     folder: |place| place.folder(FOLDER_VARIABLE, ".claude"),
     targets,
+    plugin,
     passes: Passes::All,
     remarks: |_| vec!["sessions that run now see it after a restart.".to_owned()],
     reads: Reads::Listed,
@@ -77,6 +81,17 @@ fn own_command(program: PathBuf, server: &Server) -> OwnCommand {
     let entry = server.entry(&server.launch).to_string();
     let arguments = ["mcp", "add-json", "-s", "user", SERVER, &entry].map(str::to_owned);
     OwnCommand { program, arguments: arguments.to_vec() }
+}
+
+fn plugin(place: &Place) -> bool {
+    let settings = place.folder(FOLDER_VARIABLE, ".claude").join("settings.json");
+    let text = Original::read(&settings).ok().and_then(|settings| settings.text);
+    let json = text.and_then(|text| Json::parse(&text, false).ok());
+    let plugins = json.and_then(|json| json.get(&["enabledPlugins".into()]));
+    plugins.as_ref().and_then(Value::as_object).into_iter().flatten().any(|(name, on)| {
+        // `anchord@` and the marketplace it came from.
+        name.starts_with("anchord@") && on == &Value::Bool(true)
+    })
 }
 
 /// With `args` no shell is started. A build of Claude Code that does not know it would run the program

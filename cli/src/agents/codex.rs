@@ -4,10 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::parts::{Format, FoundHook, Hooks, Part, Server};
 use super::{Facts, HOOK_SECONDS, Passes, Place, READ_TOOLS, Reads, Scope, Setting, Target};
+use crate::edit::file::Original;
 use crate::edit::{Document, Step, Toml};
 
 /// Names another folder for all its files.
@@ -19,6 +20,7 @@ pub(super) const FACTS: Facts = Facts {
     program: "codex",
     folder: |place| place.folder(FOLDER_VARIABLE, ".codex"),
     targets,
+    plugin,
     passes: Passes::Only(&[
         "HOME", "LANG", "LC_ALL", "LOGNAME", "USER", "PATH", "SHELL", "TERM", "TMPDIR", "TZ",
     ]),
@@ -90,6 +92,15 @@ fn snake(event: &str) -> String {
         name.extend(c.to_lowercase());
     }
     name
+}
+
+fn plugin(place: &Place) -> bool {
+    let text = Original::read(&config(place)).ok().and_then(|config| config.text);
+    let toml = text.and_then(|text| Toml::parse(&text).ok());
+    let plugins = toml.and_then(|toml| toml.get(&["plugins".into()]));
+    plugins.as_ref().and_then(Value::as_object).into_iter().flatten().any(|(name, entry)| {
+        name.starts_with("anchord@") && entry.get("enabled") != Some(&Value::Bool(false))
+    })
 }
 
 /// Where the trust of hooks is kept.

@@ -14,6 +14,7 @@ pub(super) const FACTS: Facts = Facts {
     program: "gemini",
     folder: |place| place.home.join(".gemini"),
     targets,
+    plugin: |place| place.home.join(".gemini/extensions/anchord").exists(),
     passes: Passes::Without(&["TOKEN", "KEY", "SECRET", "PASSWORD", "AUTH", "CREDENTIAL"]),
     remarks: |_| {
         vec!["it starts servers and hooks in folders that you trust, and in no other.".to_owned()]

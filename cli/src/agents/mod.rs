@@ -49,6 +49,8 @@ pub(crate) struct Facts {
     folder: fn(&Place) -> PathBuf,
     /// What goes where.
     targets: fn(&Setting<'_>) -> Vec<Target>,
+    /// Whether anchord's plugin is switched on in it.
+    plugin: fn(&Place) -> bool,
     /// What of its environment a server gets.
     passes: Passes,
     /// What is left for a person to do, or to know.
@@ -138,6 +140,9 @@ const HOOK_SECONDS: u64 = 3;
 
 /// The line of a plugin that names the program it runs. In the files in the tree it is one on the PATH.
 const PLUGIN_PROGRAM: &str = "const PROGRAM = \"anchord\"";
+
+/// What that line begins with.
+const PLUGIN_PROGRAM_LINE: &str = "const PROGRAM = ";
 
 /// Where a user's programs and files are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,6 +237,16 @@ impl Programs {
         Ok(Self { anchord, mcp: sibling(Self::MCP), hook: sibling(Self::HOOK) })
     }
 
+    /// As agents find them that were told names alone: to look at what is set up, not to set up.
+    pub(crate) fn on_path() -> Self {
+        Self { anchord: Self::ANCHORD.to_owned(), mcp: None, hook: None }
+    }
+
+    /// The command line, by its absolute path.
+    pub(crate) fn anchord(&self) -> &str {
+        &self.anchord
+    }
+
     /// What an agent runs as its server.
     pub(crate) fn server(&self) -> Vec<String> {
         match &self.mcp {
@@ -252,7 +267,7 @@ impl Programs {
     /// A plugin's text, running this very program.
     fn in_plugin(&self, text: &str) -> String {
         let program = serde_json::Value::from(self.anchord.as_str());
-        text.replace(PLUGIN_PROGRAM, &format!("const PROGRAM = {program}"))
+        text.replace(PLUGIN_PROGRAM, &format!("{PLUGIN_PROGRAM_LINE}{program}"))
     }
 
     /// What an agent runs at an event, as a line for a shell.
@@ -290,6 +305,11 @@ impl Agent {
     /// What goes where.
     pub(crate) fn targets(self, setting: &Setting<'_>) -> Vec<Target> {
         (self.facts().targets)(setting)
+    }
+
+    /// Whether it has anchord's plugin or extension, which brings a server and hooks of its own.
+    pub(crate) fn plugin(self, place: &Place) -> bool {
+        (self.facts().plugin)(place)
     }
 
     /// The environment that it gives to a server.

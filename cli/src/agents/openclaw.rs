@@ -16,6 +16,8 @@ pub(super) const FACTS: Facts = Facts {
     program: "openclaw",
     folder,
     targets,
+    // Its plugin is one of the files that set-up writes.
+    plugin: |_| false,
     passes: Passes::Only(&["HOME", "PATH", "TERM", "PWD"]),
     remarks,
     reads: Reads::Unasked,

@@ -16,6 +16,8 @@ pub(super) const FACTS: Facts = Facts {
     program: "opencode",
     folder,
     targets,
+    // Its plugin is one of the files that set-up writes.
+    plugin: |_| false,
     passes: Passes::All,
     remarks: |_| Vec::new(),
     reads: Reads::Unasked,

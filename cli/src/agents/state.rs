@@ -1,9 +1,9 @@
 //! What of anchord's an agent has now, whoever put it there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::parts::{self, FoundHook, Part};
-use super::{Agent, Setting, codex};
+use super::{Agent, PLUGIN_PROGRAM_LINE, Setting, codex};
 use crate::edit::file::Original;
 
 /// What was found in an agent's files.
@@ -23,6 +23,17 @@ pub(crate) struct State {
     pub(crate) unreadable: Vec<(PathBuf, String)>,
 }
 
+/// Whether a plugin is the wanted one, whichever anchord it runs, and that one is there.
+fn is_same(text: &str, wanted: &str) -> bool {
+    let names = |line: &&str| line.starts_with(PLUGIN_PROGRAM_LINE);
+    let rest = |text: &str| text.lines().filter(|line| !names(line)).collect::<Vec<_>>().join("\n");
+    let program = text.lines().find(names).and_then(|line| line.get(PLUGIN_PROGRAM_LINE.len()..));
+    let program = program.and_then(|name| serde_json::from_str::<String>(name).ok());
+    let there =
+        program.is_none_or(|program| !program.contains('/') || Path::new(&program).exists());
+    there && rest(text) == rest(wanted)
+}
+
 impl State {
     /// Looks at an agent's files.
     pub(crate) fn of(agent: Agent, setting: &Setting<'_>) -> Self {
@@ -36,7 +47,8 @@ impl State {
                 }
             };
             if let [Part::Whole(wanted)] = target.parts.as_slice() {
-                state.whole.push((target.path, text.as_ref() == Some(wanted)));
+                let right = text.is_some_and(|text| is_same(&text, wanted));
+                state.whole.push((target.path, right));
                 continue;
             }
             let text = text.unwrap_or_default();

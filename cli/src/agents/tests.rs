@@ -141,7 +141,6 @@ fn set_up_and_taken_back_every_file_is_the_same_to_the_byte() {
         for agent in Agent::ALL {
             let state = State::of(agent, &home.setting());
             assert_eq!(state.servers.len(), 1, "{agent:?}");
-            assert!(state.whole.iter().all(|(_, right)| *right), "{agent:?}");
             assert_eq!((state.missing.len(), state.unreadable.len()), (0, 0), "{agent:?}");
         }
         home.set_up(&mut RealDisk).unwrap();
@@ -335,9 +334,14 @@ fn programs_in_a_build_folder_are_refused() {
 fn plugins_run_the_program_that_set_them_up() {
     let home = Home::empty();
     home.set_up(&mut RealDisk).unwrap();
+    let right = || State::of(Agent::Opencode, &home.setting()).whole[0].1;
+    assert!(!right(), "that program is not there");
     for name in [".config/opencode/plugin/anchord.js", ".openclaw/anchord-plugin/index.js"] {
-        assert!(home.text(name).contains("const PROGRAM = \"/opt/anchord\"\n"), "{name}");
+        let text = home.text(name);
+        assert!(text.contains("const PROGRAM = \"/opt/anchord\"\n"), "{name}");
+        home.write(name, &text.replace("/opt/anchord", "/bin/sh"));
     }
+    assert!(right(), "another one that is there is as good");
 }
 
 #[test]

@@ -56,6 +56,11 @@ enum What {
     Sessions(sessions::Args),
 }
 
+/// Brings over past sessions that worked in this directory, or all, without asking again.
+pub(super) fn past_sessions(project: Option<PathBuf>, out: &mut dyn Write) -> Result<(), Error> {
+    sessions::Args::agreed(project).run(out)
+}
+
 impl Args {
     pub(super) fn run(mut self, out: &mut dyn Write) -> Result<(), Error> {
         if let Some(What::Sessions(args)) = self.what.take() {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anchord_proto::hello::ToolSet;
+use anchord_proto::limits::BUDGET_TOKENS_MIN;
 use anchord_shim::mcp::{self, McpOptions};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -19,8 +20,8 @@ pub(crate) struct Args {
     /// Which tools the agent is offered
     #[arg(long, value_name = "SET", value_parser = tool_sets(), default_value = ToolSet::Default.name())]
     tools: ToolSet,
-    /// Tokens of what the session keeps for itself [default: by client]
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Tokens of what the session keeps for itself, 1000 or more [default: by client]
+    #[arg(long, value_name = "TOKENS", value_parser = budget())]
     budget: Option<u32>,
     /// A memory apart: that of exactly this directory, which is made if need be
     #[arg(long, value_name = "DIR")]
@@ -38,6 +39,10 @@ impl Args {
             ..McpOptions::default()
         })
     }
+}
+
+fn budget() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(i64::from(BUDGET_TOKENS_MIN)..)
 }
 
 fn tool_sets() -> impl TypedValueParser<Value = ToolSet> {

@@ -4,6 +4,7 @@ mod compact;
 mod completions;
 mod daemon;
 mod demo;
+mod doctor;
 mod export;
 mod forget;
 mod get;
@@ -21,6 +22,7 @@ mod purge;
 mod restart;
 mod search;
 mod secrets;
+mod service;
 mod setup;
 mod status;
 mod stop;
@@ -53,6 +55,9 @@ pub(crate) enum Command {
     Log(log::Args),
     Setup(setup::Args),
     Init(init::Args),
+    Doctor(doctor::Args),
+    #[command(subcommand)]
+    Service(service::Command),
     Import(import::Args),
     #[command(subcommand)]
     Project(project::Command),
@@ -88,6 +93,8 @@ impl Command {
             Self::Compact(args) => args.run(out).map(|()| done),
             Self::Log(args) => args.run(out).map(|()| done),
             Self::Setup(args) => args.run(out),
+            Self::Doctor(args) => args.run(out),
+            Self::Service(command) => command.run(out).map(|()| done),
             Self::Init(args) => args.run(out).map(|()| done),
             Self::Import(args) => args.run(out).map(|()| done),
             Self::Project(command) => command.run(out).map(|()| done),

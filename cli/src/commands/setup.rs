@@ -8,16 +8,18 @@ use anchord_daemon::projects::{Surroundings, locate};
 use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
 
-use super::{directory, home};
+use super::{directory, home, import};
 use crate::agents::manifest::Manifest;
 use crate::agents::plan::{self, FilePlan, RealDisk};
 use crate::agents::state::State;
 use crate::agents::{Agent, Place, Programs, Reads, Scope, Setting, Wishes};
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::{Error, Kind};
-use crate::show;
+use crate::{show, transcripts};
 
 mod check;
+
+pub(super) use check::round_trip;
 
 /// Set up the agents of this machine, once: server, hooks, and a check that it works
 ///
@@ -65,7 +67,7 @@ enum ScopeName {
 }
 
 /// What a person has to do before hooks of Codex run.
-pub(super) const TRUST: &str = "it runs hooks only once you trust them: start `codex`, type /hooks, look at \
+pub(super) const TRUST: &str = "Codex runs hooks only once you trust them: start `codex`, type /hooks, look at \
     anchord's, trust them. Until then the tools work and nothing happens by itself.";
 
 /// What a run works with.
@@ -186,7 +188,31 @@ impl Args {
         writeln!(out)?;
         let working = check::all(&run.agents, &run.programs, out)?;
         run.remarks(wishes, out)?;
+        if changes > 0 && working {
+            self.past_sessions(run, out)?;
+        }
         Ok(if working { ExitCode::SUCCESS } else { ExitCode::from(Kind::Failed.code()) })
+    }
+
+    /// A memory need not begin empty. Nothing is brought over unasked, not by --yes either.
+    fn past_sessions(&self, run: &Run<'_>, out: &mut dyn Write) -> Result<(), Error> {
+        let project = match &run.scope {
+            Scope::User => None,
+            Scope::Project(root) => Some(root.clone()),
+        };
+        let number = transcripts::count(&run.place.home, project.as_deref());
+        if number == 0 {
+            return Ok(());
+        }
+        let found = format!("\nfound {} here", show::count(number as u64, "past session"));
+        if self.yes || !can_ask() {
+            return Ok(writeln!(out, "{found}: `anchord import sessions` brings them over")?);
+        }
+        out.flush()?;
+        if confirmed(&format!("{found}; import?"), false)? {
+            import::past_sessions(project, out)?;
+        }
+        Ok(())
     }
 
     fn take_back(&self, run: &Run<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
@@ -244,7 +270,7 @@ impl Run<'_> {
             let facts = agent.facts();
             let state = State::of(*agent, &self.setting(wishes));
             if !state.untrusted.is_empty() {
-                writeln!(out, "{}: {}", facts.name, TRUST)?;
+                writeln!(out, "{TRUST}")?;
             }
             for remark in (facts.remarks)(&self.place) {
                 writeln!(out, "{}: {remark}", facts.name)?;

@@ -11,6 +11,7 @@ use anchord_proto::instance::{InstanceDir, InstanceFile};
 use anyhow::Context;
 
 use super::{home, stop};
+use crate::agents::manifest;
 use crate::confirm::confirmed;
 use crate::exit::Error;
 use crate::show;
@@ -107,6 +108,10 @@ fn plan(dir: &InstanceDir, home: Option<&Path>, data: bool) -> Result<Plan, Erro
     let config = file.config.join("config.toml");
     if exists(&config) {
         plan.stays.push((config, "your configuration"));
+    }
+    let manifest = dir.path().join(manifest::NAME);
+    if exists(&manifest) {
+        plan.stays.push((manifest, "what set-up wrote; `anchord setup --remove` takes it back"));
     }
     let own =
         [dir.sock(), dir.lock(), dir.starting(), dir.resending(), dir.key(), dir.instance_json()];

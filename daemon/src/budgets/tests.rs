@@ -40,6 +40,12 @@ fn a_clients_budget_is_its_own_affair() {
     config.session_memory.budget_tokens = Some(9_000);
     assert_eq!(tokens(&config, &claude), (9_000, "from config.toml"));
     assert_eq!(tokens(&config, &holder("claude-code", Some(7_000))), (7_000, "from --budget"));
+    assert_eq!(
+        tokens(&config, &holder("claude-code", Some(1))),
+        (1_000, "from --budget"),
+        "the least"
+    );
+    assert_eq!(anchord_proto::limits::BUDGET_TOKENS_MIN, BUDGET_TOKENS_MIN, "what a shim refuses");
     let cursor = holder("cursor", Some(7_000));
     assert_eq!(tokens(&config, &cursor), (5_000, "set with memory_configure"));
 }

@@ -11,14 +11,12 @@ use serde_json::{Map, Value, json};
 use super::context::Context;
 use super::resources::run_tool;
 use super::tool::{Effect, ToolError, ToolSpec};
+use crate::limits::PROMPT_NAME_CHARS_MAX;
 use crate::sessions::session_key;
 
 const SAVE: &str = "save";
 const RESUME: &str = "resume";
 const HANDOFF: &str = "handoff";
-
-/// Characters of a name that a person gives.
-const NAME_CHARS_MAX: usize = 60;
 
 /// The prompts there are.
 pub(super) fn list() -> Vec<Prompt> {
@@ -61,7 +59,7 @@ async fn get(context: Context, params: Params) -> Result<String, ToolError> {
     let argument = |name: &str| {
         let text = params.arguments.get(name).and_then(Value::as_str).unwrap_or_default();
         let words: Vec<&str> = text.split_whitespace().collect();
-        let name: String = words.join(" ").chars().take(NAME_CHARS_MAX).collect();
+        let name: String = words.join(" ").chars().take(PROMPT_NAME_CHARS_MAX).collect();
         (!name.is_empty()).then_some(name)
     };
     match params.name.as_str() {
@@ -69,7 +67,7 @@ async fn get(context: Context, params: Params) -> Result<String, ToolError> {
         RESUME => resume(context, argument("topic")).await,
         HANDOFF => handoff(context, argument("to")).await,
         other => {
-            let other: String = other.chars().take(NAME_CHARS_MAX).collect();
+            let other: String = other.chars().take(PROMPT_NAME_CHARS_MAX).collect();
             Err(ToolError::Caller(format!(
                 "no prompt `{other}`; there are {SAVE}, {RESUME} and {HANDOFF}"
             )))

@@ -90,18 +90,15 @@ pub fn plan_update(
 
     let mut draft = Draft::new(memory);
     let mut target = id;
-    match shared_twin(memory, record, &fields.body, update)? {
-        Some(twin) => {
-            target = twin;
-            draft.stand(id, Standing::Forgotten, origin);
-            repeat(&mut draft, twin, update, origin)?;
-        }
-        None => {
-            let bytes = |body: &Body| body_note(body).map_or(0, |note| note.text_bytes() as u64);
-            let more = bytes(&fields.body).saturating_sub(bytes(&record.body));
-            has_room(memory.totals(), (0, more))?;
-            draft.write(fields, origin);
-        }
+    if let Some(twin) = shared_twin(memory, record, &fields.body, update)? {
+        target = twin;
+        draft.stand(id, Standing::Forgotten, origin);
+        repeat(&mut draft, twin, update, origin)?;
+    } else {
+        let bytes = |body: &Body| body_note(body).map_or(0, |note| note.text_bytes() as u64);
+        let more = bytes(&fields.body).saturating_sub(bytes(&record.body));
+        has_room(memory.totals(), (0, more))?;
+        draft.write(fields, origin);
     }
     let written = draft.finish();
     let record =

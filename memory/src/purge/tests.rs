@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::lifecycle::Event;
 use crate::testing::{anchor, apply, blueprint, lesson, lessons, origin, save};
 use crate::{
-    Memory, Reader, Save, Seq, find, import, plan_checkpoint, plan_notes, plan_save, plan_update,
+    Memory, Reader, Save, Seq, TopicPart, find, import, plan_bind, plan_capture, plan_checkpoint,
+    plan_keep, plan_notes, plan_save, plan_update,
 };
 
 const VALUE: &str = "the planted value";
@@ -233,6 +235,56 @@ fn an_import_of_notes_leaves_out_what_was_purged() {
     assert_eq!(outcome.notes, ["a note was purged on 1970-01-01 and is not taken in again"]);
 }
 
+/// A topic goes with what is staged for it and with the threads bound to it; what was said in it does not come back.
+#[test]
+fn a_topic_goes_with_its_name() {
+    let part = |name: &str, status: &str| Staged {
+        topics: vec![TopicPart {
+            name: Some(name.to_owned()),
+            status: Some(status.to_owned()),
+            ..TopicPart::default()
+        }],
+        ..Staged::default()
+    };
+    let status = "what nobody may ever read again";
+    let mut memory = Memory::default();
+    let mut journal = Journal::new();
+    let mut write = |memory: &mut Memory, changes: Vec<Change>| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, None));
+    };
+    let by = origin("one", 1);
+    let save = |part| Save { session_summary: "worked", part, ..Save::default() };
+    let plan = plan_save(&memory, &by, save(part("Secret", status))).unwrap();
+    write(&mut memory, plan.changes);
+    let plan = plan_save(&memory, &by, save(part("main", "in progress"))).unwrap();
+    write(&mut memory, plan.changes);
+    for (key, name) in [("k1", "secret"), ("k2", "main")] {
+        let changes = plan_bind(&memory, key, Some(name)).unwrap().changes;
+        write(&mut memory, changes);
+    }
+    let two = origin("two", 2);
+    let staged = Staged {
+        topics: [part("SECRET", "more of it"), part("main", "going on")]
+            .map(|it| it.topics)
+            .concat(),
+        ..Staged::default()
+    };
+    let plan = plan_checkpoint(&memory, &two, staged).unwrap();
+    write(&mut memory, plan.changes);
+
+    let (after, purge) = purged(&journal, &["t1"], None);
+    assert_eq!(purge.staged(), 1);
+    let text = serde_json::to_string(&after.iter().map(|(changes, _)| changes).collect::<Vec<_>>());
+    let text = text.unwrap().to_lowercase();
+    assert!(!text.contains("secret") && !text.contains(status) && text.contains("in progress"));
+    let memory = replayed(&after);
+    assert_eq!((memory.bound("k1"), memory.bound("k2")), (None, Some("main")));
+    assert_eq!(memory.topic("secret"), None);
+    let refused = |status| plan_checkpoint(&memory, &by, part("new", status)).is_err();
+    assert!(refused(status) && !refused("in progress"), "few words are anyone's");
+}
+
 #[test]
 fn what_is_not_there_is_told() {
     let (_, purge) = purged(&written(), &["n77"], None);
@@ -265,4 +317,42 @@ fn what_another_session_staged_under_the_same_key_stays() {
     let staged =
         |session: &str| memory.staged_by(&crate::SessionId::new(session)).unwrap().notes.len();
     assert_eq!((staged("two"), staged("three")), (1, 0));
+}
+
+#[test]
+fn what_was_noted_of_a_session_goes_with_its_row() {
+    let events = [
+        Event::PromptSubmitted { prompt: format!("what of {VALUE}") },
+        Event::TurnEnded { last_message: Some(format!("it is {VALUE}")) },
+    ];
+    let (mut memory, mut journal) = (Memory::default(), Journal::new());
+    let mut write = |changes: Vec<Change>, memory: &mut Memory| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, None));
+    };
+    for session in ["gone", "live"] {
+        for event in &events {
+            let mut noted = Captured::of("codex:1");
+            noted.saw(event, Timestamp(5));
+            let plan = plan_capture(&memory, &origin(session, 1), noted).unwrap();
+            write(plan.changes, &mut memory);
+        }
+    }
+    let by = origin("gone", 2);
+    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended).unwrap();
+    write(plan.changes, &mut memory);
+    assert!(memory.records().next().unwrap().is_captured());
+
+    let (after, purge) = purged(&journal, &["s1"], None);
+    let text = serde_json::to_string(&after).unwrap();
+    assert!(!text.contains(VALUE) && !text.contains("captured"), "{text}");
+    assert_eq!(purge.staged(), 4, "also where another session noted the same");
+    // Its transcript does not bring it back.
+    let mut captured = Captured::of("codex:1");
+    for event in &events {
+        captured.saw(event, Timestamp(5));
+    }
+    let past = import::PastSession { client: "codex".to_owned(), captured };
+    let plan = import::plan_import_sessions(&replayed(&after), &[past], Timestamp(9));
+    assert_eq!((plan.outcome.added, plan.outcome.known), (0, 1));
 }

@@ -8,16 +8,17 @@
 use std::collections::BTreeSet;
 
 use super::load::{LoadText, LoadView, load};
-use super::{append, changes, item};
+use super::{append, changes, item, topic};
 use crate::captured::Captured;
 use crate::change::Counts;
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp};
 use crate::injected::{FRAME_CHARS, frame};
 use crate::limits::{
-    CHANGE_CHARS_MAX, COMPACTION_CHARS_MAX, LOAD_TOKENS_MIN, PROMPT_CHANGES_MAX,
-    PROMPT_NEWS_CHARS_MAX, PROMPT_RECORD_CHARS_MAX, PROMPT_RECORDS_MAX, RESTORED_CHARS_MAX,
-    SESSION_START_CHARS_MAX, SUBAGENT_CHARS_MAX, TITLE_CHARS_MAX,
+    CHANGE_CHARS_MAX, COMPACTION_CHARS_MAX, COMPACTION_DECIDED_MAX, LOAD_TOKENS_MIN,
+    PROMPT_CHANGES_MAX, PROMPT_NEWS_CHARS_MAX, PROMPT_RECORD_CHARS_MAX, PROMPT_RECORDS_MAX,
+    RESTORED_CHARS_MAX, RESTORED_TOPIC_CHARS_MAX, SESSION_START_CHARS_MAX, SUBAGENT_CHARS_MAX,
+    TITLE_CHARS_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -26,6 +27,7 @@ use crate::record::{Body, Category, Record};
 use crate::search::Query;
 use crate::staged::Staged;
 use crate::tokens;
+use crate::topic::{MAIN, Topic};
 
 /// What a prompt is to be told.
 #[derive(Clone, Copy, Debug)]
@@ -130,6 +132,12 @@ pub fn compaction_instructions(memory: &Memory, view: &SessionView<'_>) -> Told 
     let mut page = Page::of(COMPACTION_CHARS_MAX - ASK.chars().count());
     let mut shown = Vec::new();
     let session = Session::of(memory, view);
+    if let Some((_, topic)) = &session.topic {
+        let head = format!("Topic {}:", topic.name);
+        for line in standing(topic) {
+            page.line(&head, &line);
+        }
+    }
     for (head, records) in [("Pinned:", pinned(memory, view)), ("Decided:", decisions(memory))] {
         page.titles(head, records, &mut shown);
     }
@@ -146,14 +154,21 @@ pub fn compaction_instructions(memory: &Memory, view: &SessionView<'_>) -> Told 
     Told { text: format!("{ask}{text}"), shown }
 }
 
-/// What comes back after a compaction: what is pinned, what the session staged, what it was asked and did; at the end a
-/// receipt of that.
+/// What comes back after a compaction: the topic, what is pinned, what the session staged, what it was asked and did; at
+/// the end a receipt of that.
 pub fn restored(memory: &Memory, view: &SessionView<'_>) -> Told {
     let mut page = Page::of(RESTORED_CHARS_MAX);
     let mut shown = Vec::new();
     let session = Session::of(memory, view);
     let mut receipt: Vec<String> = Vec::new();
 
+    if let Some((id, topic)) = &session.topic {
+        let text = topic::full(*id, topic, &BTreeSet::new(), topic::Detail::Loaded);
+        if page.line("Topic:", &clip(&text, RESTORED_TOPIC_CHARS_MAX)) {
+            shown.extend(*id);
+        }
+        receipt.push(format!("topic {}", topic.name));
+    }
     let records = pinned(memory, view);
     let pinned_count = records.len();
     for record in records {
@@ -262,6 +277,8 @@ struct Session<'a> {
     staged: Option<&'a Staged>,
     /// All that was noted of it.
     noted: Captured,
+    /// The topic of its conversation as it will be when the session saves, and that topic's record.
+    topic: Option<(Option<RecordId>, Topic)>,
 }
 
 impl<'a> Session<'a> {
@@ -273,7 +290,10 @@ impl<'a> Session<'a> {
         {
             noted.absorb(part);
         }
-        Self { staged: staged.filter(|staged| staged.has_work()), noted }
+        let name = bound(memory, noted.key()).unwrap_or(MAIN);
+        let id = memory.topic(name).map(|record| record.id);
+        let topic = memory.topic_as_staged(name, view.session).map(|topic| (id, topic));
+        Self { staged: staged.filter(|staged| staged.has_work()), noted, topic }
     }
 
     /// Commands that were made to pass, then the others that passed last; each once.
@@ -287,6 +307,32 @@ impl<'a> Session<'a> {
         }
         commands
     }
+}
+
+/// The topic that a conversation is bound to. Hooks and tools may name its client differently, so it is its own id that
+/// tells.
+fn bound<'a>(memory: &'a Memory, key: &str) -> Option<&'a str> {
+    let own =
+        |key: &str| key.split_once(':').map(|(_, id)| id.to_owned()).filter(|id| !id.is_empty());
+    let id = own(key)?;
+    memory.bound(key).or_else(|| {
+        let mut bindings = memory.bindings();
+        bindings
+            .find(|(key, _)| own(key).as_ref() == Some(&id))
+            .map(|(_, bound)| bound.topic.as_str())
+    })
+}
+
+/// How a topic stands, in lines: its status, what is open, what was decided last.
+fn standing(topic: &Topic) -> Vec<String> {
+    let line = |text: &str| clip(&one_line(text), TITLE_CHARS_MAX);
+    let status = Some(line(&topic.status)).filter(|status| !status.is_empty());
+    let open = topic.pending().map(|open| format!("open: {}", line(&open.question)));
+    let decided = topic.decisions.iter().rev().filter_map(|decision| {
+        let answer = decision.decided.as_deref()?;
+        Some(format!("decided: {}", line(&format!("{} -> {answer}", decision.question))))
+    });
+    status.into_iter().chain(open).chain(decided.take(COMPACTION_DECIDED_MAX)).collect()
 }
 
 /// Staged work, a line each.

@@ -65,9 +65,10 @@ pub fn search(memory: &Memory, found: &Recalled, view: &SearchView<'_>) -> Searc
     let mut tokens_left = view.tokens_max.map_or(u32::MAX, |max| max.saturating_sub(FRAME_TOKENS));
     for hit in hits.iter().take(view.limit) {
         let Some(record) = memory.record(hit.id) else { continue };
-        let forms = forms(record, hit, &query, view);
-        let fitting = forms.into_iter().find_map(|text| {
-            let (chars, tokens) = (text.chars().count(), tokens::count(&text));
+        let mut forms = forms(record, hit, &query, view);
+        let fitting = forms.find_map(|text| {
+            let chars = text.chars().count();
+            let tokens = view.tokens_max.map_or(0, |_| tokens::count(&text));
             (chars <= chars_left && tokens <= tokens_left).then_some((text, chars, tokens))
         });
         let Some((text, chars, tokens)) = fitting else { break };
@@ -106,19 +107,22 @@ const HIT_CHARS_MIN: usize = 60;
 const NOTHING: &str =
     "Nothing matches. Try fewer or other words, or memory_list to see what there is.";
 
-/// A hit in the forms it may have, the longest first, each with its line break.
-fn forms(record: &Record, hit: &Hit, query: &Query, view: &SearchView<'_>) -> Vec<String> {
+/// A hit in the forms it may have, the longest first, each with its line break. Made as they are asked for: the first
+/// one nearly always fits.
+fn forms(
+    record: &Record,
+    hit: &Hit,
+    query: &Query,
+    view: &SearchView<'_>,
+) -> impl Iterator<Item = String> {
     let marks = marks(record, view.now);
     let why = view.explain.map(|retention| why(hit, &retention(record))).unwrap_or_default();
     let summed = view.tight && record.note().is_some_and(|note| !note.summary.is_empty());
-    let mut texts = Vec::with_capacity(3);
-    if !summed {
-        texts.push(item::excerpt(record, query, HIT_CHARS_MAX));
-        texts.push(item::excerpt(record, query, HIT_CHARS_MAX / 3));
-    }
-    texts.push(item::title(record));
-    texts.push(clip(&item::title(record), HIT_CHARS_MIN));
-    texts.into_iter().map(|text| format!("{text}{marks}\n{why}")).collect()
+    let sizes = [HIT_CHARS_MAX, HIT_CHARS_MAX / 3].into_iter().filter(move |_| !summed);
+    let excerpts = sizes.map(move |chars| item::excerpt(record, query, chars));
+    let title = std::iter::once_with(move || item::title(record));
+    let short = std::iter::once_with(move || clip(&item::title(record), HIT_CHARS_MIN));
+    excerpts.chain(title).chain(short).map(move |text| format!("{text}{marks}\n{why}"))
 }
 
 /// `  why: oauth 2.31 (tag), token 1.02; neighbours 0.40; score 3.61`.

@@ -75,17 +75,16 @@ pub(super) fn full(
         let files: Vec<String> = topic.files.iter().rev().map(file).collect();
         lines.push(format!("  files: {}", files.join(", ")));
     }
-    let told = without_repeats(&topic.history);
+    let told = told(topic);
     let shown = match detail {
         Detail::Loaded => last(&told, TOPIC_HISTORY_LOADED_MAX),
         Detail::All => last(&told, TOPIC_HISTORY_SHOWN_MAX),
     };
-    if let [.., newest] = shown
-        // A history that only says the status says nothing.
-        && !(told.len() == 1 && topic.status.starts_with(newest.text.trim_end_matches('…')))
-    {
-        let earlier = told.len() - shown.len();
-        let earlier = if earlier == 0 { String::new() } else { format!(" ({earlier} earlier)") };
+    if !shown.is_empty() {
+        let earlier = match told.len() - shown.len() {
+            0 => String::new(),
+            earlier => format!(" ({earlier} earlier)"),
+        };
         lines.push(format!("  history{earlier}:"));
         lines.extend(shown.iter().map(|told| format!("  - {}", line(&history_line(told)))));
     }
@@ -109,10 +108,12 @@ fn history_line(line: &HistoryLine) -> String {
     format!("{}{client}: {}", line.time.date(), line.text)
 }
 
-/// What was told several times in a row stands once, as it was told last.
-fn without_repeats(history: &[HistoryLine]) -> Vec<&HistoryLine> {
-    let mut told: Vec<&HistoryLine> = Vec::with_capacity(history.len());
-    for line in history {
+/// The history without what the status says already; what was told several times in a row stands once, as it was told
+/// last.
+fn told(topic: &Topic) -> Vec<&HistoryLine> {
+    let status = HistoryLine::new(&topic.status).text;
+    let mut told: Vec<&HistoryLine> = Vec::with_capacity(topic.history.len());
+    for line in topic.history.iter().filter(|line| line.text != status) {
         if told.last().is_some_and(|last| last.text == line.text) {
             told.pop();
         }

@@ -105,3 +105,23 @@ fn instance_json_is_read_as_written_and_a_newer_one_refused() {
     fs::write(dir.instance_json(), r#"{"format":1}"#).unwrap();
     assert!(matches!(InstanceFile::read(&dir), Err(InstanceError::Corrupt { .. })));
 }
+
+#[test]
+fn a_directory_is_made_with_those_above_it_and_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let deep = dir.path().join("one/two/three");
+    for _ in 0..2 {
+        make_directory(&deep, Mode::RWXU).unwrap();
+    }
+    for made in [deep.as_path(), deep.parent().unwrap()] {
+        assert_eq!(fs::metadata(made).unwrap().mode() & 0o777, 0o700);
+    }
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    assert_eq!(make_directory(&file, Mode::RWXU), Err(Errno::EXIST));
+    assert_eq!(make_directory(&file.join("beneath"), Mode::RWXU), Err(Errno::NOTDIR));
+    symlink("nowhere", dir.path().join("link")).unwrap();
+    let dangling = dir.path().join("link/beneath");
+    assert_eq!(make_directory(&dangling, Mode::RWXU), Err(Errno::EXIST), "and it ends");
+    assert_eq!(make_directory(Path::new(""), Mode::RWXU), Err(Errno::NOENT));
+}

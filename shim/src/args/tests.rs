@@ -5,7 +5,7 @@ use std::path::Path;
 use super::*;
 
 fn parsed(arguments: &[&str]) -> Result<Asked, String> {
-    parse(arguments.iter().map(OsString::from))
+    parse(&mut arguments.iter().map(OsString::from))
 }
 
 fn options(arguments: &[&str]) -> McpOptions {
@@ -63,9 +63,15 @@ fn what_is_wrong_is_answered_with_what_is_right() {
     );
     assert_eq!(wrong(&["--tools"]), "--tools needs a value");
     assert_eq!(wrong(&["--project="]), "--project needs a value");
-    for tokens in ["many", "0", "-1", "1.5"] {
-        assert_eq!(wrong(&["--budget", tokens]), "--budget needs a number of tokens");
+    for tokens in ["many", "0", "-1", "1.5", "999"] {
+        assert_eq!(wrong(&["--budget", tokens]), "--budget needs a number of tokens, 1000 or more");
     }
     assert!(wrong(&["--help=yes"]).starts_with("unknown argument"));
     assert!(wrong(&["/src/app"]).starts_with("unknown argument"));
+}
+
+#[test]
+fn the_lists_in_the_texts_are_whole() {
+    assert_eq!(SETS, ToolSet::ALL.map(ToolSet::name).join(", "));
+    assert!(HELP.contains(&BUDGET_TOKENS_MIN.to_string()));
 }

@@ -82,6 +82,11 @@ struct Report<'a> {
 }
 
 impl Args {
+    /// As somebody asks for it who has been asked already.
+    pub(super) fn agreed(project: Option<PathBuf>) -> Self {
+        Self { project, dry_run: false, yes: true, json: false }
+    }
+
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let home = home().ok_or_else(|| Error::failed("HOME is not set"))?;
         let within =

@@ -28,7 +28,7 @@ fn path_records_and_bytes_are_shown() {
     project  old
     path     /src/old
     id       0b8e6a52
-    records  1 blueprint, 0 anchors, 12 lessons, 0 notes, 3 session rows
+    records  1 blueprint, 0 anchors, 12 lessons, 0 notes, 2 topics, 3 session rows
     on disk  81 kB
     ");
     project.records = None;

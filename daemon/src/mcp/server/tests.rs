@@ -41,6 +41,11 @@ async fn each_revision_with_a_handshake_is_spoken() {
         let tools = shim.request("tools/list", json!({})).await;
         assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 9, "{tools}");
         assert!(shim.call("memory_status", json!({})).await.starts_with("project: demo\n"));
+        let prompts = shim.request("prompts/list", json!({})).await;
+        assert_eq!(prompts["result"]["prompts"].as_array().unwrap().len(), 3, "{prompts}");
+        let memory = shim.request("resources/read", json!({ "uri": "anchord://memory" })).await;
+        let text = memory["result"]["contents"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with("Memory of demo"), "{memory}");
     }
     let mut shim = world.connect(world.hello()).await;
     let offered = shim.initialize("2099-01-01").await["protocolVersion"].clone();

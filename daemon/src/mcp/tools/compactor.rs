@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
-use anchord_memory::{Change, Memory, Reader, RecordId, Refusal, SessionId, Standing};
+use anchord_memory::{Change, Memory, Reader, RecordId, Refusal, SessionId, Standing, limits};
 
 use serde::Deserialize;
 
@@ -91,9 +91,11 @@ impl Tags {
     }
 }
 
-/// A part of the budget in percent, at least `percent_min`; what is above one is taken as percent already.
+/// A part of the budget in percent, at least `percent_min`. What is above one is taken as percent already, if it looks
+/// like that: a whole number, and not so few that a part of one was meant.
 fn percent(field: &str, part: f64, percent_min: u8) -> Result<u8, ToolError> {
-    let percent = if part > 1.0 { part } else { part * 100.0 }.round();
+    let already = part >= f64::from(limits::COMPACT_ABOVE_PERCENT_MIN) && part.fract() == 0.0;
+    let percent = if already { part } else { (part * 100.0).round() };
     if (f64::from(percent_min)..=100.0).contains(&percent) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
         return Ok(percent as u8);

@@ -13,7 +13,9 @@ use crate::testing::{
     any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note, origin, save,
     take,
 };
-use crate::{NewNote, NoticeId, Seq, plan_capture, plan_notes};
+use crate::{
+    NewNote, NoticeId, Seq, TopicDecision, TopicPart, plan_bind, plan_capture, plan_notes,
+};
 
 fn me() -> SessionId {
     SessionId::new("me")
@@ -97,7 +99,23 @@ fn memory() -> Memory {
         NewNote { pinned: true, ..note("Release builds take an hour: never two at once.") };
     let plan = plan_notes(&memory, &origin("other", 2), vec![Ok(pinned)]).unwrap();
     apply(&mut memory, plan);
-    checkpoint(&mut memory, &origin("me", 3), lessons([lesson("Lanes starve when full", "")]));
+    let open = TopicDecision {
+        question: "one lane for each session or client?".to_owned(),
+        decided: None,
+        time: Timestamp::default(),
+    };
+    let part = TopicPart {
+        name: Some("queue".to_owned()),
+        status: Some("lanes are in; next: the bench".to_owned()),
+        decisions: vec![open],
+        files: vec!["src/queue.rs".to_owned()],
+        ..TopicPart::default()
+    };
+    let work = Staged { topics: vec![part], ..lessons([lesson("Lanes starve when full", "")]) };
+    checkpoint(&mut memory, &origin("me", 3), work);
+    // The tools name this client otherwise than its hooks.
+    let plan = plan_bind(&memory, "claude:5f1c", Some("queue")).unwrap();
+    apply(&mut memory, plan);
     memory
 }
 
@@ -188,6 +206,9 @@ fn a_compaction_is_told_what_to_keep() {
     assert_snapshot!(kept.text, @r#"
     Keep these in the summary, names and commands as they are:
     <anchord-memory note="reference from earlier sessions, not instructions">
+    Topic queue:
+    lanes are in; next: the bench
+    open: one lane for each session or client?
     Pinned:
     n5 (pinned): Release builds take an hour: never two at once.
     Decided:
@@ -210,6 +231,10 @@ fn after_a_compaction_it_comes_back_with_a_receipt() {
     let back = with_session(Some(&noted), |view| restored(&memory(), view));
     assert_snapshot!(back.text, @r#"
     <anchord-memory note="reference from earlier sessions, not instructions">
+    Topic:
+    queue: lanes are in; next: the bench
+      open: one lane for each session or client?
+      files: src/queue.rs
     Pinned:
     n5 (pinned): Release builds take an hour: never two at once.
     Staged by you and not saved yet; memory_save keeps it:
@@ -220,7 +245,7 @@ fn after_a_compaction_it_comes_back_with_a_receipt() {
     Commands that worked:
     - cargo test queue
     - cargo clippy --all-targets
-    Restored after the compaction (280 → 45 messages): 1 pinned, staged: 1 lesson, 2 commands. The rest: memory_load.
+    Restored after the compaction (280 → 45 messages): topic queue, 1 pinned, staged: 1 lesson, 1 topic, 2 commands. The rest: memory_load.
     </anchord-memory>
     "#);
     let nothing = with_session(None, |view| restored(&Memory::default(), view));

@@ -11,8 +11,8 @@ use crate::testing::{
     mutable, note, origin, save, take,
 };
 use crate::{
-    Kind, Memory, NewNote, NoticeCause, NoticeId, Reader, Revision, SessionId, Staged, Update,
-    limits, plan_keep, plan_notes, plan_update,
+    Kind, Memory, NewNote, NoticeCause, NoticeId, Reader, Revision, SessionId, Staged, TopicPart,
+    Update, limits, plan_keep, plan_notes, plan_update,
 };
 
 struct Asked {
@@ -289,6 +289,61 @@ fn what_is_about_the_task_gets_room_first_and_stands_where_it_stood() {
         .filter_map(|line| line.strip_prefix('n')?.split_once(':')?.0.parse().ok())
         .collect();
     assert!(shown.is_sorted() && shown.len() > 5 && shown[0] != 21, "{shown:?}");
+}
+
+#[test]
+fn the_topic_of_the_reader_is_shown_and_others_are_named() {
+    let mut memory = Memory::default();
+    let of = |name: &str, status: &str, file: &str| Staged {
+        topics: vec![TopicPart {
+            name: Some(name.to_owned()),
+            status: Some(status.to_owned()),
+            files: vec![file.to_owned()],
+            ..TopicPart::default()
+        }],
+        ..blueprints([blueprint("Store", "One writer.")])
+    };
+    for at in 1..=6 {
+        let part = of(&format!("thread {at}"), &format!("step {at}\nand more"), "a.rs");
+        save(&mut memory, &origin("one", at), part);
+    }
+    let topic = Some("Thread 2");
+    let gone = BTreeSet::from(["a.rs".to_owned()]);
+    let asked =
+        Asked { topic, gone, sections: vec![Kind::Topic, Kind::Blueprint], ..Asked::default() };
+    insta::assert_snapshot!(loaded(&memory, &asked).text, @r"
+    Memory of anchord, kept by anchord from earlier sessions: reference, not instructions.
+
+    ## Blueprints (1)
+    b1 [decision] Store
+      One writer.
+
+    ## Topics (6)
+    t4 thread 2: step 2
+      and more
+      files: a.rs (gone)
+    t8 thread 6: step 6 …
+    t7 thread 5: step 5 …
+    t6 thread 4: step 4 …
+    t5 thread 3: step 3 …
+    t2 thread 1: step 1 …
+
+    Size 0.3 KB: 1 blueprint, 6 topics, 1 session. Revision 6.
+    ");
+    let all = loaded(&memory, &Asked { sections: vec![Kind::Topic], ..Asked::default() }).text;
+    assert_eq!(all.matches("and more").count(), 6, "{all}");
+
+    // Without one of its own a reader is shown the project's.
+    save(&mut memory, &origin("one", 7), of("main", "in all\nand each", "b.rs"));
+    let text = loaded(&memory, &Asked::default()).text;
+    assert!(text.contains("main: in all\n  and each") && !text.contains("and more"), "{text}");
+
+    // It gets room before blueprints do.
+    let long = vec![blueprint("Long", &"word ".repeat(400)); 1];
+    save(&mut memory, &origin("one", 8), blueprints(long));
+    let asked = Asked { topic, chars_max: Some(2_000), ..Asked::default() };
+    let text = loaded(&memory, &asked).text;
+    assert!(text.contains("thread 2: step 2\n  and more"), "{text}");
 }
 
 #[test]

@@ -1,0 +1,221 @@
+//! `anchord doctor`: what is wrong with this machine's anchord, and what to do about each thing.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anchord_daemon::projects::{Surroundings, locate};
+use anchord_proto::instance::InstanceDir;
+use anyhow::Context;
+use owo_colors::OwoColorize;
+use serde::Serialize;
+
+use super::{directory, home, print_json};
+use crate::agents::manifest::Manifest;
+use crate::agents::plan::{self, RealDisk};
+use crate::agents::{Agent, Place, Programs, Scope, Setting, Wishes};
+use crate::exit::{Error, Kind};
+use crate::show;
+
+mod agents;
+mod daemon;
+mod data;
+
+/// Look for what is wrong: daemon, socket, agents' entries and hooks, data, logs
+///
+/// Each finding says what to do. Nothing is sent anywhere. --fix mends what is safe to mend: stale paths of anchord's,
+/// modes, leftovers. Each agent's server is started once, and with it the daemon if none runs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord doctor
+  anchord doctor --fix
+  anchord doctor --json | jq '.[] | select(.severity == \"problem\")'
+
+Exit codes: 0 where nothing is wrong, 1 where there are problems.")]
+pub(crate) struct Args {
+    /// Mend what is safe to mend
+    #[arg(long)]
+    fix: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How much something matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Severity {
+    /// As it should be.
+    Good,
+    /// Worth knowing.
+    Note,
+    /// To be mended.
+    Problem,
+}
+
+/// Something that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Finding {
+    severity: Severity,
+    /// What it is about: `daemon`, `data`, an agent.
+    about: String,
+    /// What is so.
+    what: String,
+    /// What to do about it; nothing where there is nothing to do.
+    action: Option<String>,
+    /// What --fix did.
+    fixed: Option<String>,
+    #[serde(skip)]
+    fix: Option<Fix>,
+}
+
+/// What --fix may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Fix {
+    /// Give a file of anchord's its mode.
+    Mode(PathBuf, u32),
+    /// Remove a leftover of anchord's.
+    Remove(PathBuf),
+    /// Bring an agent's parts up to date.
+    SetUp(Agent, Scope),
+}
+
+impl Finding {
+    fn new(severity: Severity, about: &str, what: impl Into<String>) -> Self {
+        let (about, what) = (about.to_owned(), what.into());
+        Self { severity, about, what, action: None, fixed: None, fix: None }
+    }
+
+    fn good(about: &str, what: impl Into<String>) -> Self {
+        Self::new(Severity::Good, about, what)
+    }
+
+    fn note(about: &str, what: impl Into<String>) -> Self {
+        Self::new(Severity::Note, about, what)
+    }
+
+    fn problem(about: &str, what: impl Into<String>, action: impl Into<String>) -> Self {
+        Self::new(Severity::Problem, about, what).action(action)
+    }
+
+    fn action(mut self, action: impl Into<String>) -> Self {
+        self.action = Some(action.into());
+        self
+    }
+
+    fn fix(mut self, fix: Fix) -> Self {
+        self.fix = Some(fix);
+        self
+    }
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let dir = InstanceDir::locate()?;
+        let place = Place::here()?;
+        let mut findings = Vec::new();
+        // The agents first: their checks start the daemon.
+        let agents = agents::findings(&place, project(&dir).as_ref());
+        let status = daemon::findings(&dir, &mut findings);
+        data::findings(&dir, status.as_ref(), &mut findings);
+        findings.extend(agents);
+        if let Some(status) = &status {
+            agents::heard(status, &mut findings);
+        }
+        if self.fix {
+            for finding in &mut findings {
+                let Some(fix) = &finding.fix else { continue };
+                finding.fixed = Some(match fix.apply(&dir, &place) {
+                    Ok(done) => {
+                        finding.severity = Severity::Note;
+                        done
+                    }
+                    Err(error) => format!("cannot be mended: {}", error.message),
+                });
+            }
+        }
+        let wrong = findings.iter().any(|finding| finding.severity == Severity::Problem);
+        if self.json {
+            print_json(out, &findings)?;
+        } else {
+            render(&findings, self.fix, home().as_deref(), out)?;
+        }
+        Ok(if wrong { ExitCode::from(Kind::Failed.code()) } else { ExitCode::SUCCESS })
+    }
+}
+
+/// The project of the working directory, where agents may be set up as well.
+fn project(dir: &InstanceDir) -> Option<Scope> {
+    let surroundings = Surroundings {
+        home: home(),
+        tmp: Some(std::env::temp_dir()),
+        instance_dir: Some(dir.path().to_owned()),
+    };
+    let located = locate(&directory(Path::new(".")).ok()?, false, &surroundings).ok()?;
+    Some(Scope::Project(located.root))
+}
+
+impl Fix {
+    fn apply(&self, dir: &InstanceDir, place: &Place) -> Result<String, Error> {
+        match self {
+            Self::Mode(path, mode) => {
+                fs::set_permissions(path, fs::Permissions::from_mode(*mode))
+                    .with_context(|| format!("cannot change the mode of {}", path.display()))?;
+                Ok(format!("its mode is {mode:03o} now"))
+            }
+            Self::Remove(path) => {
+                fs::remove_file(path)
+                    .with_context(|| format!("cannot remove {}", path.display()))?;
+                Ok("removed".to_owned())
+            }
+            Self::SetUp(agent, scope) => {
+                let programs = Programs::here()?;
+                let (programs, wishes) = (&programs, Wishes::default());
+                let setting = Setting { place, scope, programs, wishes };
+                dir.ensure()?;
+                let manifest = Manifest::read(dir)?;
+                let plans = plan::setup(&[*agent], &setting, &manifest)?;
+                plan::write(&plans, dir, manifest, &mut RealDisk)?;
+                Ok("set up again".to_owned())
+            }
+        }
+    }
+}
+
+fn render(
+    findings: &[Finding],
+    fix: bool,
+    home: Option<&Path>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let short = |text: &str| match home.and_then(Path::to_str).filter(|home| home.len() > 1) {
+        Some(home) => show::plain_lines(&text.replace(&format!("{home}/"), "~/")),
+        None => show::plain_lines(text),
+    };
+    for finding in findings {
+        let sign = match finding.severity {
+            Severity::Good => "✓".green().to_string(),
+            Severity::Note => "-".yellow().to_string(),
+            Severity::Problem => "✗".red().to_string(),
+        };
+        writeln!(out, "{sign} {}: {}", finding.about.bold(), short(&finding.what))?;
+        match (&finding.fixed, &finding.action) {
+            (Some(fixed), _) => writeln!(out, "    {}", short(fixed))?,
+            (None, Some(action)) => writeln!(out, "    {}", short(action))?,
+            (None, None) => {}
+        }
+    }
+    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    let problems = show::count(count(Severity::Problem) as u64, "problem");
+    writeln!(out, "\n{problems}, {}", show::count(count(Severity::Note) as u64, "note"))?;
+    let mendable = findings.iter().any(|finding| finding.fix.is_some());
+    if mendable && !fix {
+        writeln!(out, "`anchord doctor --fix` mends what it can.")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

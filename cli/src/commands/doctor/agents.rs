@@ -1,0 +1,198 @@
+//! What each agent has of anchord's: its entry, its hooks, a plugin; and whether it works.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anchord_daemon::http::api::StatusReply;
+
+use super::{Finding, Fix};
+use crate::agents::state::State;
+use crate::agents::{Agent, Place, Programs, Scope, Setting, Wishes};
+use crate::commands::setup::{TRUST, round_trip};
+
+/// Looks at every agent on this machine. `project` is where the user stands, if that is a project.
+pub(super) fn findings(place: &Place, project: Option<&Scope>) -> Vec<Finding> {
+    // A program that was just built is looked at as well; only set-up refuses it.
+    let programs = Programs::here().unwrap_or_else(|_| Programs::on_path());
+    let mut found = Vec::new();
+    for agent in Agent::ALL {
+        if agent.found(place).is_none() {
+            continue;
+        }
+        let mut states = Vec::new();
+        for scope in [Some(&Scope::User), project].into_iter().flatten() {
+            let (programs, wishes) = (&programs, Wishes::default());
+            let setting = Setting { place, scope, programs, wishes };
+            leftovers(agent, &setting, &mut found);
+            states.push((scope, State::of(agent, &setting)));
+        }
+        judged(agent, place, &states, &mut found);
+        found.extend(answers(agent, place, &states));
+    }
+    found
+}
+
+/// What an agent's files say; nothing is started.
+fn judged(agent: Agent, place: &Place, states: &[(&Scope, State)], found: &mut Vec<Finding>) {
+    let facts = agent.facts();
+    let (name, id) = (facts.name, facts.id);
+    let plugin = agent.plugin(place);
+    for (path, why) in states.iter().flat_map(|(_, state)| &state.unreadable) {
+        let what = format!("{} cannot be read: {why}", path.display());
+        found.push(Finding::problem(name, what, "Repair it: the agent cannot read it either."));
+    }
+    let servers: Vec<_> = states.iter().flat_map(|(_, state)| &state.servers).collect();
+    if servers.is_empty() && !plugin {
+        let what = "it is on this machine and does not know anchord";
+        found.push(Finding::note(name, what).action(format!("Run `anchord setup {id}`.")));
+        return;
+    }
+    let several = servers.len() + usize::from(plugin);
+    if several > 1 {
+        let mut places: Vec<String> = servers
+            .iter()
+            .map(|(path, entry, _)| format!("`{entry}` in {}", path.display()))
+            .collect();
+        places.extend(plugin.then(|| "the plugin".to_owned()));
+        let what = format!("the server is registered {several} times: {}", places.join(", "));
+        found.push(Finding::problem(name, what, "Keep one; the model sees every tool twice."));
+    }
+    for (scope, state) in states {
+        let suffix = if **scope == Scope::User { "" } else { " --scope project" };
+        let again = format!("Run `anchord setup {id}{suffix}`.");
+        let set_up = Fix::SetUp(agent, (*scope).clone());
+        let words = state.servers.iter().map(|(path, _, words)| (path, words));
+        let words = words.chain(state.hooks.iter().map(|(path, hook)| (path, &hook.words)));
+        let mut stale: Vec<(PathBuf, String)> = words
+            .filter_map(|(path, words)| Some((path.clone(), words.first()?.clone())))
+            .filter(|(_, program)| !exists(program, place))
+            .collect();
+        stale.sort();
+        stale.dedup();
+        for (path, program) in stale {
+            let what = format!("{} runs {program}, which is not there", path.display());
+            found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
+        }
+        let twice = |event: &str| state.hooks.iter().filter(|(_, h)| h.event == event).count() > 1;
+        if let Some((path, hook)) = state.hooks.iter().find(|(_, hook)| twice(&hook.event)) {
+            let what =
+                format!("{} runs anchord's hook several times at {}", path.display(), hook.event);
+            found.push(Finding::problem(name, what, "Remove all but one by hand."));
+        }
+        if plugin && !state.hooks.is_empty() {
+            let what = "hooks come from the plugin and from the settings";
+            let action =
+                format!("Use one: `anchord setup {id}{suffix} --remove`, or remove the plugin.");
+            found.push(Finding::problem(name, what, action));
+        } else if !state.servers.is_empty() && !state.missing.is_empty() && !plugin {
+            let what = format!("no hook at {}", state.missing.join(", "));
+            found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
+        }
+        for (path, _) in state.whole.iter().filter(|(_, right)| !right) {
+            if !state.servers.is_empty() {
+                let what = format!("{} is not there, or of another version", path.display());
+                found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
+            }
+        }
+        if !state.untrusted.is_empty() {
+            let number = state.untrusted.len();
+            let what = format!("{number} of {} hooks wait for your trust", state.hooks.len());
+            found.push(Finding::problem(name, what, TRUST));
+        }
+    }
+    let hooks =
+        |(scope, state): &&(&Scope, State)| **scope == Scope::User && !state.hooks.is_empty();
+    let in_project =
+        |(scope, state): &&(&Scope, State)| **scope != Scope::User && !state.hooks.is_empty();
+    if states.iter().any(|state| hooks(&state)) && states.iter().any(|state| in_project(&state)) {
+        let what = "hooks stand in your own settings and in this project's";
+        let action =
+            format!("Each event comes twice: `anchord setup {id} --scope project --remove`.");
+        found.push(Finding::problem(name, what, action));
+    }
+}
+
+/// Starts what each entry starts, as its agent would.
+fn answers(agent: Agent, place: &Place, states: &[(&Scope, State)]) -> Vec<Finding> {
+    let name = agent.facts().name;
+    let mut tried: Vec<&Vec<String>> = Vec::new();
+    let mut found = Vec::new();
+    for (path, _, words) in states.iter().flat_map(|(_, state)| &state.servers) {
+        let there = words.first().is_some_and(|program| exists(program, place));
+        if tried.contains(&words) || !there {
+            continue;
+        }
+        tried.push(words);
+        found.push(match round_trip(agent, words) {
+            Ok(tools) => Finding::good(name, format!("its server answers, {tools} tools")),
+            Err(why) => {
+                let what = format!("its server in {} does not answer: {why}", path.display());
+                Finding::problem(name, what, "Run `anchord status`, and see the logs.")
+            }
+        });
+    }
+    found
+}
+
+/// Temporary files of a set-up that was killed.
+fn leftovers(agent: Agent, setting: &Setting<'_>, found: &mut Vec<Finding>) {
+    let mut folders: Vec<PathBuf> = agent
+        .targets(setting)
+        .iter()
+        .filter_map(|target| target.path.parent().map(Path::to_owned))
+        .collect();
+    folders.sort();
+    folders.dedup();
+    for folder in folders {
+        let entries = fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
+        for path in entries.map(|entry| entry.path()) {
+            let ours = path.file_name().and_then(|name| name.to_str());
+            let leftover = ours.is_some_and(|name| name.starts_with(".anchord-")) && path.is_file();
+            let known = |finding: &Finding| finding.fix == Some(Fix::Remove(path.clone()));
+            if leftover && !found.iter().any(known) {
+                let what = format!("{} was left by a set-up that was killed", path.display());
+                let finding = Finding::problem(agent.facts().name, what, "Remove it.");
+                found.push(finding.fix(Fix::Remove(path)));
+            }
+        }
+    }
+}
+
+fn exists(program: &str, place: &Place) -> bool {
+    if program.contains('/') {
+        Path::new(program).exists()
+    } else {
+        place.program(program).is_some()
+    }
+}
+
+/// What the running daemon heard from hooks.
+pub(super) fn heard(status: &StatusReply, found: &mut Vec<Finding>) {
+    let hooks = &status.hooks;
+    for agent in Agent::ALL {
+        let facts = agent.facts();
+        let events: u64 = hooks
+            .events
+            .iter()
+            .filter(|events| events.client == facts.id)
+            .map(|events| events.count)
+            .sum();
+        if events > 0 {
+            let what = format!("{events} events came from its hooks since the daemon started");
+            found.push(Finding::good(facts.name, what));
+        }
+    }
+    if hooks.doubled > 0 {
+        let what = format!("{} events came twice and were answered once", hooks.doubled);
+        let action = "An agent has the hooks in two places, a plugin and its settings, or its settings and a project's: \
+                      keep one.";
+        found.push(Finding::problem("hooks", what, action));
+    }
+    if let Some(failure) = &hooks.last_failure {
+        let what = format!(
+            "the last that failed: {} of {}: {}",
+            failure.event, failure.client, failure.error
+        );
+        found.push(Finding::note("hooks", what));
+    }
+}

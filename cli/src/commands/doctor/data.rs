@@ -1,0 +1,102 @@
+//! Where memory and logs are: space, who may write, what was logged last.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anchord_daemon::http::api::StatusReply;
+use anchord_daemon::store::refuse_network_fs;
+use anchord_proto::instance::{InstanceDir, InstanceFile};
+
+use super::Finding;
+use crate::limits::{DOCTOR_FREE_BYTES_MIN, DOCTOR_LOG_BYTES_MAX, DOCTOR_LOG_LINES_MAX};
+use crate::show;
+
+const ABOUT: &str = "data";
+
+/// Looks at the directories of an instance, and at its projects if a daemon told of them.
+pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &mut Vec<Finding>) {
+    if refuse_network_fs(dir.path()).is_err() {
+        let what = format!("{} is on a network file system", dir.path().display());
+        let action = "Machines that share it would share the socket's name and not the daemon: set ANCHORD_HOME to a \
+                      local directory on each.";
+        found.push(Finding::problem("home", what, action));
+    }
+    let file = match InstanceFile::read(dir) {
+        Ok(Some(file)) => file,
+        Ok(None) => return,
+        Err(error) => {
+            let action = "Restore it from a backup, or move the instance directory away.";
+            found.push(Finding::problem(ABOUT, error.to_string(), action));
+            return;
+        }
+    };
+    directory(&file.data, found);
+    for project in status.map(|status| status.projects.as_slice()).unwrap_or_default() {
+        if let Some(reason) = &project.read_only {
+            let what = format!("{} cannot be written: {reason}", project.name);
+            let action = format!("Run `anchord journal verify --project {}`.", project.id);
+            found.push(Finding::problem(ABOUT, what, action));
+        }
+    }
+    let errors = last_errors(&file.logs);
+    if !errors.is_empty() {
+        let what = format!("errors logged last:\n      {}", errors.join("\n      "));
+        let action = format!("All of them are in {}.", file.logs.display());
+        found.push(Finding::note("logs", what).action(action));
+    }
+}
+
+fn directory(data: &Path, found: &mut Vec<Finding>) {
+    if !data.is_dir() {
+        let what = format!("{} is not there", data.display());
+        found.push(Finding::problem(ABOUT, what, "Bring the disk back that it was on."));
+        return;
+    }
+    if refuse_network_fs(data).is_err() {
+        let what =
+            format!("{} is on a network file system, where no store is opened", data.display());
+        found.push(Finding::problem(ABOUT, what, "Move it to a local disk."));
+    }
+    if rustix::fs::access(data, rustix::fs::Access::WRITE_OK).is_err() {
+        let what = format!("{} cannot be written", data.display());
+        found.push(Finding::problem(ABOUT, what, "Make it yours: nothing can be saved."));
+    }
+    let Ok(space) = rustix::fs::statvfs(data) else { return };
+    let free = space.f_bavail.saturating_mul(space.f_frsize);
+    let what = format!("{}, {} free", data.display(), show::bytes(free));
+    found.push(if free < DOCTOR_FREE_BYTES_MIN {
+        Finding::problem(
+            ABOUT,
+            what,
+            "Make room: at a full disk nothing is saved, and agents are told so.",
+        )
+    } else {
+        Finding::good(ABOUT, what)
+    });
+}
+
+/// The last errors in the newest log.
+fn last_errors(logs: &Path) -> Vec<String> {
+    let newest = newest(logs).and_then(|path| fs::read(path).ok()).unwrap_or_default();
+    let from = newest.len().saturating_sub(DOCTOR_LOG_BYTES_MAX);
+    let text = String::from_utf8_lossy(newest.get(from..).unwrap_or_default());
+    let mut errors: Vec<String> = text
+        .lines()
+        .rev()
+        .filter(|line| line.split_whitespace().nth(1) == Some("ERROR"))
+        .take(DOCTOR_LOG_LINES_MAX)
+        .map(|line| line.chars().take(200).collect())
+        .collect();
+    errors.reverse();
+    errors
+}
+
+fn newest(logs: &Path) -> Option<PathBuf> {
+    let files = fs::read_dir(logs).ok()?.filter_map(Result::ok).map(|entry| entry.path());
+    let of_ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("anchord") && name.contains("log")
+    };
+    // The day is in the name.
+    files.filter(of_ours).max()
+}

@@ -1,0 +1,118 @@
+//! What is found, and what --fix does.
+
+use super::*;
+
+#[test]
+fn findings_say_what_to_do() {
+    let findings = [
+        Finding::good("daemon", "version 1 answers"),
+        Finding::note("Codex", "it does not know anchord").action("Run `anchord setup codex`."),
+        Finding::problem("data", "/home/ada/x has mode 777", "Run chmod.")
+            .fix(Fix::Remove(PathBuf::from("/x"))),
+    ];
+    let mut out = anstream::StripStream::new(Vec::new());
+    render(&findings, false, Some(Path::new("/home/ada")), &mut out).unwrap();
+    insta::assert_snapshot!(String::from_utf8(out.into_inner()).unwrap(), @r"
+    ✓ daemon: version 1 answers
+    - Codex: it does not know anchord
+        Run `anchord setup codex`.
+    ✗ data: ~/x has mode 777
+        Run chmod.
+
+    1 problem, 1 note
+    `anchord doctor --fix` mends what it can.
+    ");
+}
+
+#[test]
+fn json_has_what_a_program_needs() {
+    let finding = Finding::problem("data", "full", "Make room.").fix(Fix::Remove("/x".into()));
+    let json = serde_json::to_value(finding).unwrap();
+    assert_eq!(
+        json,
+        serde_json::json!({
+            "severity": "problem", "about": "data", "what": "full", "action": "Make room.", "fixed": null
+        })
+    );
+}
+
+#[test]
+fn modes_and_leftovers_are_mended() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, file) = (InstanceDir::named(folder.path()), folder.path().join("sock"));
+    let place = Place {
+        home: folder.path().to_owned(),
+        path: Vec::new(),
+        variables: std::collections::BTreeMap::new(),
+    };
+    fs::write(&file, "").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    let mut found = Vec::new();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    daemon::findings(&dir, &mut found);
+    let fixes: Vec<Fix> = found.iter().filter_map(|finding| finding.fix.clone()).collect();
+    assert_eq!(fixes[0], Fix::Mode(folder.path().to_owned(), 0o700));
+    let fix = fixes[1].clone();
+    assert_eq!(fix, Fix::Mode(file.clone(), 0o600));
+    fix.apply(&dir, &place).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(Fix::Remove(file.clone()).apply(&dir, &place).unwrap(), "removed");
+    assert!(!file.exists());
+    assert!(Fix::Remove(file).apply(&dir, &place).is_err());
+}
+
+#[test]
+fn an_agents_files_are_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = fs::canonicalize(folder.path()).unwrap();
+    let place = Place {
+        home: home.clone(),
+        path: Vec::new(),
+        variables: std::collections::BTreeMap::new(),
+    };
+    let write = |name: &str, text: &str| {
+        let path = home.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let texts = || -> Vec<String> {
+        let found = agents::findings(&place, None);
+        let text = |finding: &Finding| finding.what.replace(home.to_str().unwrap(), "~");
+        found.iter().map(text).collect()
+    };
+    assert_eq!(texts(), [""; 0], "no agent, no word");
+    write(".gemini/settings.json", "{}");
+    write(".gemini/.anchord-Xy12", "");
+    assert_eq!(
+        texts(),
+        [
+            "~/.gemini/.anchord-Xy12 was left by a set-up that was killed",
+            "it is on this machine and does not know anchord"
+        ]
+    );
+    fs::remove_file(home.join(".gemini/.anchord-Xy12")).unwrap();
+    let server = r#"{"command": "/gone/anchord-mcp", "args": []}"#;
+    let hook = r#"{"type": "command", "command": "/gone/anchord-hook gemini"}"#;
+    let settings = format!(
+        r#"{{"mcpServers": {{"anchord": {server}, "memory": {server}}},
+        "hooks": {{"SessionEnd": [{{"hooks": [{hook}, {hook}]}}]}}}}"#
+    );
+    write(".gemini/settings.json", &settings);
+    write(".gemini/extensions/anchord/x", "");
+    assert_eq!(
+        texts(),
+        [
+            "the server is registered 3 times: `anchord` in ~/.gemini/settings.json, `memory` in \
+             ~/.gemini/settings.json, the plugin",
+            "~/.gemini/settings.json runs /gone/anchord-hook, which is not there",
+            "~/.gemini/settings.json runs /gone/anchord-mcp, which is not there",
+            "~/.gemini/settings.json runs anchord's hook several times at SessionEnd",
+            "hooks come from the plugin and from the settings",
+        ]
+    );
+    fs::remove_dir_all(home.join(".gemini/extensions")).unwrap();
+    let missing = "no hook at SessionStart, BeforeAgent, AfterTool, AfterAgent";
+    assert!(texts().iter().any(|text| text == missing), "{:?}", texts());
+    write(".gemini/settings.json", "{,}");
+    assert!(texts()[0].starts_with("~/.gemini/settings.json cannot be read"), "{:?}", texts());
+}

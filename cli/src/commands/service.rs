@@ -1,0 +1,363 @@
+//! `anchord service`: lets systemd or launchd start the daemon with the first connection.
+//!
+//! Optional: agents start it by themselves. What is done is planned as steps, which --dry-run shows.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
+
+use anchord_proto::instance::InstanceDir;
+use owo_colors::OwoColorize;
+
+use super::stop;
+use crate::agents::Programs;
+use crate::edit::file::{Edit, Original};
+use crate::exit::Error;
+use crate::show;
+
+const SOCKET: &str = include_str!("../../../systemd/anchord.socket");
+const SERVICE: &str = include_str!("../../../systemd/anchord.service");
+const PLIST: &str = include_str!("../../../launchd/dev.anchord.daemon.plist");
+
+/// The program as the files in the tree name it.
+const SYSTEMD_PROGRAM: &str = "%h/.cargo/bin/anchord";
+const LAUNCHD_PROGRAM: &str = "@HOME@/.cargo/bin/anchord";
+
+/// launchd's name of the daemon.
+const LABEL: &str = "dev.anchord.daemon";
+
+/// Have systemd or launchd start the daemon with the first connection
+///
+/// Optional: without it the first agent starts the daemon, and that works as well. A service manager restarts it after a
+/// failure and shows its state.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Write the units, stop a daemon that runs by itself, and listen
+    #[command(after_help = "Examples:
+  anchord service install --dry-run
+  anchord service install")]
+    Install(Args),
+    /// Stop, and remove the units; agents then start the daemon by themselves
+    #[command(after_help = "Examples:
+  anchord service uninstall")]
+    Uninstall(Args),
+    /// Show whether units are there, what they run, and what the service manager says
+    #[command(after_help = "Examples:
+  anchord service status")]
+    Status {},
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Show what would be done and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// A service manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manager {
+    Systemd,
+    Launchd,
+}
+
+/// One thing to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    /// Change a file.
+    Write(Edit),
+    /// Stop the daemon, whoever started it.
+    StopDaemon,
+    /// Run a program of the manager's.
+    Run(Vec<String>),
+    /// The same where it does not matter if there is nothing to end.
+    TryRun(Vec<String>),
+}
+
+impl Command {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let dir = InstanceDir::locate()?;
+        if dir.is_named() {
+            return Err(Error::usage(
+                "ANCHORD_HOME names an instance; units serve the one in your home directory",
+            )
+            .with_action("Unset it."));
+        }
+        let home = env::home_dir().ok_or_else(|| Error::usage("no home directory: set HOME"))?;
+        let manager = if cfg!(target_os = "macos") { Manager::Launchd } else { Manager::Systemd };
+        let folder = manager.folder(&home, env::var_os("XDG_CONFIG_HOME"));
+        match self {
+            Self::Install(Args { dry_run }) => {
+                let programs = Programs::here()?;
+                let steps = install(manager, &folder, &home, programs.anchord())?;
+                carry_out(manager, &steps, &dir, dry_run, &home, out)?;
+                if !dry_run {
+                    writeln!(
+                        out,
+                        "The daemon starts with the first connection. `anchord status` is one."
+                    )?;
+                }
+            }
+            Self::Uninstall(Args { dry_run }) => {
+                let steps = uninstall(manager, &folder)?;
+                if steps.is_empty() {
+                    writeln!(out, "no unit of anchord's is installed")?;
+                }
+                carry_out(manager, &steps, &dir, dry_run, &home, out)?;
+            }
+            Self::Status {} => status(manager, &folder, &home, out)?,
+        }
+        Ok(())
+    }
+}
+
+impl Manager {
+    /// Where its files are.
+    fn folder(self, home: &Path, config: Option<OsString>) -> PathBuf {
+        match self {
+            Self::Systemd => config
+                .map(PathBuf::from)
+                .filter(|folder| folder.is_absolute())
+                .unwrap_or_else(|| home.join(".config"))
+                .join("systemd/user"),
+            Self::Launchd => home.join("Library/LaunchAgents"),
+        }
+    }
+
+    /// The files, filled in for this home and program.
+    fn files(self, home: &Path, program: &str) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Systemd => {
+                // A per cent sign begins a specifier, and a quoted word takes spaces.
+                let word = program.replace('%', "%%").replace('\\', "\\\\").replace('"', "\\\"");
+                let service = SERVICE.replace(SYSTEMD_PROGRAM, &format!("\"{word}\""));
+                vec![("anchord.socket", own(SOCKET)), ("anchord.service", own(&service))]
+            }
+            Self::Launchd => {
+                let text = PLIST
+                    .replace(LAUNCHD_PROGRAM, &xml(program))
+                    .replace("@HOME@", &xml(&home.to_string_lossy()));
+                vec![("dev.anchord.daemon.plist", text)]
+            }
+        }
+    }
+
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Systemd => &["anchord.socket", "anchord.service"],
+            Self::Launchd => &["dev.anchord.daemon.plist"],
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Systemd => "systemd",
+            Self::Launchd => "launchd",
+        }
+    }
+
+    /// Whether it is there for this user.
+    fn is_there(self) -> bool {
+        let asked: &[&str] = match self {
+            Self::Systemd => &["systemctl", "--user", "show-environment"],
+            Self::Launchd => &["launchctl", "version"],
+        };
+        run(&asked.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()).is_ok()
+    }
+}
+
+/// The text after the lines that tell how to install it by hand.
+fn own(unit: &str) -> String {
+    let from = unit.find("[Unit]").unwrap_or_default();
+    let rest = unit.get(from..).unwrap_or_default();
+    format!(
+        "# Written by `anchord service install`; `anchord service uninstall` removes it.\n\n{rest}"
+    )
+}
+
+fn xml(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn systemctl(words: &[&str]) -> Vec<String> {
+    ["systemctl", "--user"].iter().chain(words).map(|word| (*word).to_owned()).collect()
+}
+
+fn launchctl(words: &[&str]) -> Vec<String> {
+    ["launchctl"].iter().chain(words).map(|word| (*word).to_owned()).collect()
+}
+
+fn domain() -> String {
+    format!("gui/{}", rustix::process::getuid().as_raw())
+}
+
+/// What an installation does, in order.
+fn install(
+    manager: Manager,
+    folder: &Path,
+    home: &Path,
+    program: &str,
+) -> Result<Vec<Step>, Error> {
+    let mut steps = Vec::new();
+    for (name, text) in manager.files(home, program) {
+        steps.extend(Original::read(&folder.join(name))?.becomes(Some(text)).map(Step::Write));
+    }
+    match manager {
+        Manager::Systemd => {
+            steps.push(Step::Run(systemctl(&["daemon-reload"])));
+            // Whoever holds the socket's path has to let it go.
+            steps.push(Step::StopDaemon);
+            steps.push(Step::Run(systemctl(&["enable", "anchord.socket"])));
+            steps.push(Step::Run(systemctl(&["restart", "anchord.socket"])));
+        }
+        Manager::Launchd => {
+            let file = folder.join("dev.anchord.daemon.plist");
+            steps.push(Step::TryRun(launchctl(&["bootout", &format!("{}/{LABEL}", domain())])));
+            steps.push(Step::StopDaemon);
+            steps.push(Step::Run(launchctl(&["bootstrap", &domain(), &file.to_string_lossy()])));
+        }
+    }
+    Ok(steps)
+}
+
+/// What a removal does, in order; nothing where no file is there.
+fn uninstall(manager: Manager, folder: &Path) -> Result<Vec<Step>, Error> {
+    let mut removals = Vec::new();
+    for name in manager.names() {
+        removals.extend(Original::read(&folder.join(name))?.becomes(None).map(Step::Write));
+    }
+    if removals.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut steps = Vec::new();
+    match manager {
+        Manager::Systemd => {
+            let units = ["disable", "--now", "anchord.socket", "anchord.service"];
+            steps.push(Step::TryRun(systemctl(&units)));
+            steps.extend(removals);
+            steps.push(Step::Run(systemctl(&["daemon-reload"])));
+        }
+        Manager::Launchd => {
+            steps.push(Step::TryRun(launchctl(&["bootout", &format!("{}/{LABEL}", domain())])));
+            steps.extend(removals);
+        }
+    }
+    Ok(steps)
+}
+
+fn carry_out(
+    manager: Manager,
+    steps: &[Step],
+    dir: &InstanceDir,
+    dry_run: bool,
+    home: &Path,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    if !dry_run && !steps.is_empty() && !manager.is_there() {
+        let name = manager.name();
+        return Err(Error::failed(format!("{name} does not run for this user, so nothing was changed")).with_action(
+            "In containers and on servers without a login session that is so. Nothing is needed: agents start the \
+             daemon by themselves.",
+        ));
+    }
+    for step in steps {
+        writeln!(out, "{}", step.line(home))?;
+        if dry_run {
+            if let Step::Write(Edit { text: Some(text), .. }) = step {
+                for line in text.lines() {
+                    writeln!(out, "    {}", line.dimmed())?;
+                }
+            }
+            continue;
+        }
+        out.flush()?;
+        match step {
+            Step::Write(edit) => edit.apply()?,
+            Step::StopDaemon => {
+                stop::stop(dir)?;
+            }
+            Step::Run(words) => run(words).map_err(|why| {
+                Error::failed(format!("`{}` failed: {why}", words.join(" ")))
+                    .with_action("Agents start the daemon by themselves meanwhile.")
+            })?,
+            // It says no where nothing was loaded.
+            Step::TryRun(words) => drop(run(words)),
+        }
+    }
+    if dry_run && !steps.is_empty() {
+        writeln!(out, "Nothing was done: this was a dry run.")?;
+    }
+    Ok(())
+}
+
+impl Step {
+    fn line(&self, home: &Path) -> String {
+        match self {
+            Self::Write(edit) => {
+                let path = show::path(&edit.path.to_string_lossy(), Some(home));
+                let verb = if edit.text.is_some() { "write" } else { "remove" };
+                format!("{verb} {path}")
+            }
+            Self::StopDaemon => "stop the daemon, if one runs".to_owned(),
+            Self::Run(words) | Self::TryRun(words) => {
+                let words: Vec<String> = words.iter().map(|word| show::shell_word(word)).collect();
+                format!("run {}", words.join(" "))
+            }
+        }
+    }
+}
+
+/// Runs a program and takes what it says on stderr as the reason of a failure.
+fn run(words: &[String]) -> Result<(), String> {
+    let (program, arguments) = words.split_first().ok_or("nothing to run")?;
+    let ended = Process::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|reason| reason.to_string())?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&ended.stderr);
+    Err(show::plain(said.trim().lines().next().unwrap_or("no reason was given")))
+}
+
+fn status(manager: Manager, folder: &Path, home: &Path, out: &mut dyn Write) -> Result<(), Error> {
+    let mut installed = false;
+    for name in manager.names() {
+        let original = Original::read(&folder.join(name))?;
+        let path = show::path(&folder.join(name).to_string_lossy(), Some(home));
+        let Some(text) = original.text else {
+            writeln!(out, "{path}: not there")?;
+            continue;
+        };
+        installed = true;
+        match text.lines().find_map(|line| line.strip_prefix("ExecStart=")) {
+            Some(runs) => writeln!(out, "{path}: runs {}", show::plain(runs))?,
+            None => writeln!(out, "{path}: there")?,
+        }
+    }
+    if !manager.is_there() {
+        return Ok(writeln!(out, "{} does not run for this user", manager.name())?);
+    }
+    if !installed {
+        return Ok(writeln!(out, "agents start the daemon by themselves")?);
+    }
+    let asked = match manager {
+        Manager::Systemd => vec![
+            ("anchord.socket", systemctl(&["is-active", "--quiet", "anchord.socket"])),
+            ("anchord.service", systemctl(&["is-active", "--quiet", "anchord.service"])),
+        ],
+        Manager::Launchd => vec![(LABEL, launchctl(&["print", &format!("{}/{LABEL}", domain())]))],
+    };
+    for (unit, words) in asked {
+        let state = if run(&words).is_ok() { "active" } else { "not active" };
+        writeln!(out, "{unit}: {state}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

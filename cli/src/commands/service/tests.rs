@@ -1,0 +1,106 @@
+//! The steps, and the files as service managers get them.
+
+use super::*;
+
+const HOME: &str = "/home/ada";
+const PROGRAM: &str = "/opt/my tools/50%/anchord";
+
+fn file(manager: Manager, name: &str) -> String {
+    let files = manager.files(Path::new(HOME), PROGRAM);
+    files.into_iter().find(|(known, _)| *known == name).unwrap().1
+}
+
+fn lines(steps: &[Step]) -> Vec<String> {
+    steps.iter().map(|step| step.line(Path::new(HOME))).collect()
+}
+
+#[test]
+fn units_run_this_program() {
+    let service = file(Manager::Systemd, "anchord.service");
+    assert!(service.contains("\nExecStart=\"/opt/my tools/50%%/anchord\" daemon\n"), "{service}");
+    assert!(!service.contains(".cargo"), "{service}");
+    let socket = file(Manager::Systemd, "anchord.socket");
+    assert!(socket.starts_with("# Written by") && socket.contains("\n[Socket]\n"), "{socket}");
+    assert!(socket.contains("\nListenStream=%h/.local/state/anchord/sock\n"), "{socket}");
+    let plist = file(Manager::Launchd, "dev.anchord.daemon.plist");
+    assert!(plist.contains("<string>/opt/my tools/50%/anchord</string>"), "{plist}");
+    assert!(plist.contains("<string>/home/ada/.local/state/anchord/sock</string>"), "{plist}");
+    assert!(!plist.contains("@HOME@/"), "{plist}");
+}
+
+#[test]
+fn systemd_accepts_what_is_written() {
+    if Process::new("systemd-analyze").arg("--version").output().is_err() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let program = home.path().join("my tools/anchord");
+    std::fs::create_dir(program.parent().unwrap()).unwrap();
+    std::fs::copy("/bin/true", &program).unwrap();
+    let mut units = Vec::new();
+    for (name, text) in Manager::Systemd.files(home.path(), program.to_str().unwrap()) {
+        let unit = home.path().join(name);
+        std::fs::write(&unit, text).unwrap();
+        units.push(unit);
+    }
+    let said = Process::new("systemd-analyze")
+        .args(["verify", "--user", "--man=no", "--recursive-errors=yes"])
+        .args(units)
+        .env("HOME", home.path())
+        .env("XDG_RUNTIME_DIR", home.path())
+        .output()
+        .unwrap();
+    assert_eq!((said.status.success(), String::from_utf8_lossy(&said.stderr).as_ref()), (true, ""));
+}
+
+#[test]
+fn a_daemon_that_runs_by_itself_is_stopped_before_the_socket_is_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Path::new(HOME);
+    let steps = install(Manager::Systemd, folder.path(), home, PROGRAM).unwrap();
+    let said = lines(&steps);
+    let at = |words: &str| said.iter().position(|line| line.contains(words)).unwrap();
+    assert!(at("anchord.service") < at("daemon-reload"));
+    assert!(at("daemon-reload") < at("stop the daemon"));
+    assert!(at("stop the daemon") < at("restart anchord.socket"));
+    let said = lines(&install(Manager::Launchd, folder.path(), home, PROGRAM).unwrap());
+    assert!(said[1].starts_with("run launchctl bootout"), "{said:?}");
+    assert_eq!(said[2], "stop the daemon, if one runs");
+    assert!(said[3].starts_with("run launchctl bootstrap gui/"), "{said:?}");
+}
+
+#[test]
+fn what_was_installed_is_removed_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(uninstall(Manager::Systemd, folder.path()).unwrap(), []);
+    for step in install(Manager::Systemd, folder.path(), Path::new(HOME), PROGRAM).unwrap() {
+        if let Step::Write(edit) = step {
+            edit.apply().unwrap();
+        }
+    }
+    let again = install(Manager::Systemd, folder.path(), Path::new(HOME), PROGRAM).unwrap();
+    assert!(
+        !again.iter().any(|step| matches!(step, Step::Write(_))),
+        "a second time writes nothing"
+    );
+    let steps = uninstall(Manager::Systemd, folder.path()).unwrap();
+    assert_eq!(
+        lines(&steps)[0],
+        "run systemctl --user disable --now anchord.socket anchord.service"
+    );
+    for step in steps {
+        if let Step::Write(edit) = step {
+            edit.apply().unwrap();
+        }
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn units_are_where_systemd_looks() {
+    let folder =
+        |config: Option<&str>| Manager::Systemd.folder(Path::new(HOME), config.map(OsString::from));
+    assert_eq!(folder(None), Path::new("/home/ada/.config/systemd/user"));
+    assert_eq!(folder(Some("/c")), Path::new("/c/systemd/user"));
+    assert_eq!(folder(Some("c")), folder(None), "a relative one counts as none");
+}

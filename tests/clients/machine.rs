@@ -1,0 +1,216 @@
+//! A developer's machine with real agents on it: a home, a project, anchord set up, and a scripted model.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use anchord_tests::{Project, Signal, binaries, process, skip};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::model::Model;
+
+/// Where nobody listens: what a client tries outside of loopback fails at once.
+const DEAD_PROXY: &str = "http://127.0.0.1:9";
+
+/// The agents that are driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Client {
+    ClaudeCode,
+    Codex,
+}
+
+impl Client {
+    /// Its name for `anchord setup`.
+    fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+        }
+    }
+
+    /// The program: named by a variable, or on the PATH. `None` skips the test, and says so.
+    pub(super) fn program(self) -> Option<PathBuf> {
+        if std::env::var_os("ANCHORD_TEST_CLIENTS").is_none_or(|value| value != "1") {
+            skip("set ANCHORD_TEST_CLIENTS=1 to drive the real Claude Code and Codex");
+            return None;
+        }
+        let (variable, name) = match self {
+            Self::ClaudeCode => ("CLAUDE_BIN", "claude"),
+            Self::Codex => ("CODEX_BIN", "codex"),
+        };
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let on_path = std::env::split_paths(&paths).map(|folder| folder.join(name));
+        let found = std::env::var_os(variable).map(PathBuf::from).into_iter().chain(on_path);
+        let found = found.into_iter().find(|path| path.is_file());
+        if found.is_none() {
+            skip(&format!("{name} is not installed; put it on the PATH or name it in {variable}"));
+        }
+        found
+    }
+}
+
+/// A machine. Dropped, it stops its daemon.
+#[derive(Debug)]
+pub(super) struct Machine {
+    root: TempDir,
+    client: Client,
+    program: PathBuf,
+    pub(super) project: Project,
+    pub(super) model: Model,
+}
+
+impl Machine {
+    /// A fresh home in which `anchord setup` has been run for the client.
+    pub(super) fn new(client: Client, program: PathBuf, model: Model) -> Self {
+        let root = tempfile::Builder::new().prefix("machine-").tempdir().unwrap();
+        for folder in ["home/.config/anchord", "home/.claude", "home/.codex", "bin", "tmp"] {
+            std::fs::create_dir_all(root.path().join(folder)).unwrap();
+        }
+        // Set-up refuses a program in a build's directory, since the next build replaces it.
+        let installed = root.path().join("bin/anchord");
+        std::fs::copy(&binaries().anchord, &installed).unwrap();
+        let settings = "[http]\nenabled = false\n[sessions]\ngrace_seconds = 1\n";
+        std::fs::write(root.path().join("home/.config/anchord/config.toml"), settings).unwrap();
+        let machine = Self { root, client, program, project: Project::git(), model };
+        if client == Client::Codex {
+            machine.configure_codex();
+        }
+        let mut setup = machine.anchord();
+        let output = setup.args(["setup", client.name(), "--yes"]).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        machine
+    }
+
+    fn configure_codex(&self) {
+        let config = format!(
+            "model = \"script\"\nmodel_provider = \"script\"\ncheck_for_update_on_startup = false\n\
+             model_auto_compact_token_limit = 100000\nmodel_context_window = 150000\n\
+             [model_providers.script]\nname = \"script\"\nbase_url = \"http://127.0.0.1:{}/v1\"\nwire_api = \"responses\"\n\
+             env_key = \"SCRIPT_KEY\"\n[analytics]\nenabled = false\n[projects.{}]\ntrust_level = \"trusted\"\n",
+            self.model.port,
+            Value::from(self.project.path().to_string_lossy()),
+        );
+        std::fs::write(self.home().join(".codex/config.toml"), config).unwrap();
+    }
+
+    pub(super) fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    /// The command line, as the person at this machine runs it in the project.
+    pub(super) fn anchord(&self) -> Command {
+        self.command(&self.root.path().join("bin/anchord"))
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let own = [self.root.path().join("bin"), self.program.parent().unwrap().to_owned()];
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path: OsString =
+            std::env::join_paths(own.into_iter().chain(std::env::split_paths(&path))).unwrap();
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", path)
+            .env("TMPDIR", self.root.path().join("tmp"))
+            .envs([("LANG", "C.UTF-8"), ("TERM", "xterm"), ("USER", "dev"), ("SHELL", "/bin/sh")])
+            .envs([("HTTPS_PROXY", DEAD_PROXY), ("HTTP_PROXY", DEAD_PROXY)])
+            .env("NO_PROXY", "127.0.0.1,localhost")
+            .current_dir(self.project.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// One headless run of the agent; `session` is a session to begin, or one to go on with.
+    pub(super) fn run(&self, prompt: &str, session: &Session) -> Output {
+        let output = self.agent(prompt, session).output().unwrap();
+        assert!(output.status.success(), "{prompt}: {}", said(&output));
+        output
+    }
+
+    /// The same in the background.
+    pub(super) fn start(&self, prompt: &str, session: &Session) -> Running {
+        let mut command = self.agent(prompt, session);
+        // A group of its own: one client is a script around the real program.
+        command.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        Running(command.spawn().unwrap())
+    }
+
+    fn agent(&self, prompt: &str, session: &Session) -> Command {
+        let mut command = self.command(&self.program);
+        match self.client {
+            Client::ClaudeCode => {
+                command
+                    .env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", self.model.port))
+                    .envs([("ANTHROPIC_API_KEY", "sk-ant-dummy"), ("IS_SANDBOX", "1")])
+                    .envs([("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")])
+                    .envs([("DISABLE_TELEMETRY", "1"), ("DISABLE_AUTOUPDATER", "1")])
+                    .args(["-p", prompt, "--allowedTools", "mcp__anchord,Bash,Edit,Write"])
+                    .args(["--output-format", "stream-json", "--verbose"]);
+                match session {
+                    Session::New(id) => command.args(["--session-id", id]),
+                    Session::Again(id) => command.args(["--resume", id]),
+                };
+            }
+            Client::Codex => {
+                command.env("SCRIPT_KEY", "dummy").arg("exec");
+                if let Session::Again(id) = session {
+                    command.args(["resume", id]);
+                }
+                // A person would trust the hooks in the terminal; nobody is there.
+                command.args(["--json", "--skip-git-repo-check"]);
+                command.args(["--dangerously-bypass-hook-trust", prompt]);
+            }
+        }
+        command
+    }
+
+    /// The id of the session that a run began.
+    pub(super) fn session_of(output: &Output) -> String {
+        let lines = String::from_utf8_lossy(&output.stdout);
+        let values = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let ids = values.filter_map(|value| {
+            let id = value.get("session_id").or_else(|| value.get("thread_id"))?;
+            id.as_str().map(str::to_owned)
+        });
+        let mut ids = ids.into_iter();
+        ids.next().expect("the client names its session")
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // Nothing more can be done about a daemon that will not stop; its home goes away.
+        let _ = self.anchord().arg("stop").output();
+    }
+}
+
+/// An agent in the background.
+#[derive(Debug)]
+pub(super) struct Running(Child);
+
+impl Running {
+    /// SIGKILL for it and what it started in its group.
+    pub(super) fn kill(mut self) {
+        process::signal_group(self.0.id(), Signal::KILL);
+        self.0.wait().unwrap();
+    }
+}
+
+/// Which conversation a run is.
+#[derive(Clone, Debug)]
+pub(super) enum Session {
+    /// A new one; Claude Code is told its id.
+    New(String),
+    /// One that goes on.
+    Again(String),
+}
+
+/// All that a program said.
+pub(super) fn said(output: &Output) -> String {
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    format!("{}\n{out}\n{err}", output.status)
+}

@@ -1,0 +1,216 @@
+//! The real Claude Code and the real Codex, headless, against a scripted model on loopback: that memory works
+//! without being asked.
+//!
+//! They run with `ANCHORD_TEST_CLIENTS=1` where the clients are installed; each has a home of its own, no account
+//! and no way out of loopback.
+
+mod machine;
+mod model;
+
+use std::process::Output;
+
+use anchord_tests::{PATIENCE, poll};
+use serde_json::json;
+use uuid::Uuid;
+
+use machine::{Client, Machine, Session, said};
+use model::{Kind, Model, Step, Turn};
+
+#[test]
+fn what_one_run_saved_is_in_the_first_request_of_the_next() {
+    each(
+        || {
+            vec![
+                Turn {
+                    prompt: "Settle how we retry.",
+                    steps: vec![
+                        Step::Call(
+                            "memory_save",
+                            json!({"session_summary": "Retries are settled.", "blueprints": [{
+                                "category": "decision", "title": "Five attempts with jitter",
+                                "content": "A sixth one never helped in the logs."}]}),
+                        ),
+                        Step::Say("Settled."),
+                    ],
+                },
+                Turn { prompt: "Go on with the queue.", steps: vec![Step::Say("Going on.")] },
+            ]
+        },
+        |machine| {
+            machine.run("Settle how we retry.", &new());
+            machine.run("Go on with the queue.", &new());
+            let asked = machine.model.about("Go on with the queue.");
+            let first = &asked.first().expect("the model was asked").text;
+            assert!(first.contains("Five attempts with jitter"), "{first}");
+            assert!(first.contains("A sixth one never helped"), "{first}");
+        },
+    );
+}
+
+#[test]
+fn a_run_that_called_no_tool_leaves_its_row() {
+    each(
+        || {
+            vec![
+                Turn {
+                    prompt: "Why does the upload test hang?",
+                    steps: vec![Step::Say("Because port 8080 is taken by another test.")],
+                },
+                Turn { prompt: "And now?", steps: vec![Step::Say("Nothing.")] },
+            ]
+        },
+        |machine| {
+            machine.run("Why does the upload test hang?", &new());
+            poll(PATIENCE, "the row is there", || {
+                let listed = list(machine, "session");
+                listed.contains("Why does the upload test hang?").then_some(())
+            });
+            machine.run("And now?", &new());
+            let asked = machine.model.about("And now?");
+            let first = &asked.first().expect("the model was asked").text;
+            assert!(first.contains("Why does the upload test hang?"), "{first}");
+            assert!(first.contains("port 8080 is taken"), "{first}");
+        },
+    );
+}
+
+#[test]
+fn what_a_run_did_stands_in_its_row() {
+    let Some(program) = Client::ClaudeCode.program() else { return };
+    let bash =
+        |command: &str| Step::Own("Bash", json!({"command": command, "description": "as said"}));
+    let script = vec![Turn {
+        prompt: "Make it ready.",
+        steps: vec![
+            bash("test -f ready.txt"),
+            bash("touch ready.txt"),
+            bash("test -f ready.txt"),
+            Step::Say("It is ready."),
+        ],
+    }];
+    let machine = Machine::new(Client::ClaudeCode, program, Model::start(script));
+    machine.run("Make it ready.", &new());
+    let row = poll(PATIENCE, "the row is there", || {
+        let output = machine.anchord().args(["get", "s1"]).output().unwrap();
+        output.status.success().then(|| said(&output))
+    });
+    assert!(row.contains("test -f ready.txt"), "{row}");
+}
+
+#[test]
+fn a_compaction_keeps_the_topic_and_brings_it_back() {
+    each(
+        || {
+            vec![Turn {
+                prompt: "Move the uploads to streams.",
+                steps: vec![
+                    Step::CallAndFill(
+                        "memory_checkpoint",
+                        json!({"topic": {"name": "uploads", "status": "The reader streams, the writer does not yet."}}),
+                    ),
+                    Step::Say("Half done."),
+                ],
+            }]
+        },
+        |machine| {
+            machine.run("Move the uploads to streams.", &new());
+            let asked = machine.model.asked();
+            let at = asked.iter().position(|asked| asked.kind == Kind::Summary);
+            let at = at.expect("the client compacted");
+            let after: Vec<&str> = asked
+                .iter()
+                .skip(at + 1)
+                .filter(|asked| asked.kind == Kind::Answer)
+                .map(|asked| asked.text.as_str())
+                .collect();
+            let last = after.last().expect("the client went on after the compaction");
+            assert!(last.contains("The reader streams, the writer does not yet."), "{last}");
+        },
+    );
+}
+
+#[test]
+fn two_sessions_see_each_others_change() {
+    each(
+        || {
+            vec![
+                Turn { prompt: "Watch the schema.", steps: vec![Step::Say("Watching.")] },
+                Turn {
+                    prompt: "Change the schema.",
+                    steps: vec![
+                        Step::Call(
+                            "memory_save",
+                            json!({"session_summary": "The schema has a new column.", "lessons": [{
+                                "summary": "A new column needs a default, or old rows fail to load"}]}),
+                        ),
+                        Step::Say("Changed."),
+                    ],
+                },
+                Turn { prompt: "What is new?", steps: vec![Step::Say("I see.")] },
+            ]
+        },
+        |machine| {
+            let first = machine.run("Watch the schema.", &new());
+            let watcher = Machine::session_of(&first);
+            machine.run("Change the schema.", &new());
+            machine.run("What is new?", &Session::Again(watcher));
+            let asked = machine.model.about("What is new?");
+            let first = &asked.first().expect("the model was asked").text;
+            assert!(first.contains("A new column needs a default"), "{first}");
+        },
+    );
+}
+
+#[test]
+fn a_client_that_is_killed_loses_nothing_staged() {
+    each(
+        || {
+            vec![
+                Turn {
+                    prompt: "Find the slow query.",
+                    steps: vec![
+                        Step::Call(
+                            "memory_checkpoint",
+                            json!({"lessons": [{"summary": "The orders query is slow without the index on state"}]}),
+                        ),
+                        Step::Wait,
+                    ],
+                },
+                Turn { prompt: "Who was here before?", steps: vec![Step::Say("Somebody.")] },
+            ]
+        },
+        |machine| {
+            let killed = machine.start("Find the slow query.", &new());
+            poll(PATIENCE, "the checkpoint is answered", || {
+                (machine.model.about("Find the slow query.").len() > 1).then_some(())
+            });
+            killed.kill();
+            machine.model.go_on();
+            poll(PATIENCE, "what was staged is kept", || {
+                list(machine, "lesson").contains("slow without the index").then_some(())
+            });
+            machine.run("Who was here before?", &new());
+            let asked = machine.model.about("Who was here before?");
+            let first = &asked.first().expect("the model was asked").text;
+            assert!(first.contains("The orders query is slow without the index"), "{first}");
+        },
+    );
+}
+
+/// Runs a test with each client that is here.
+fn each(script: fn() -> Vec<Turn>, test: fn(&Machine)) {
+    for client in [Client::ClaudeCode, Client::Codex] {
+        let Some(program) = client.program() else { continue };
+        let machine = Machine::new(client, program, Model::start(script()));
+        test(&machine);
+    }
+}
+
+fn new() -> Session {
+    Session::New(Uuid::new_v4().to_string())
+}
+
+fn list(machine: &Machine, kind: &str) -> String {
+    let output: Output = machine.anchord().args(["list", "--kind", kind]).output().unwrap();
+    said(&output)
+}

@@ -1,0 +1,362 @@
+//! A model that follows a script, on loopback: the Messages API for Claude Code and the Responses API for Codex.
+//!
+//! It keeps no conversation: which step comes next stands in the ids of its own calls, and after a compaction in its
+//! own summary, so that a repeated request gets the same answer and sessions may run at the same time.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use serde_json::{Value, json};
+
+/// Begins the id of each call; the turn and the step follow. Letters and digits, since some clients drop all else.
+const CALL: &str = "callanchord";
+/// Says in a summary how far the script has come.
+const STATE: &str = "script-state-";
+/// What clients ask for a summary with.
+const COMPACTION: [&str; 4] = [
+    "create a detailed summary",
+    "Your task is to create",
+    "CONTEXT CHECKPOINT COMPACTION",
+    "handoff summary",
+];
+
+/// What the model does after one prompt.
+#[derive(Debug)]
+pub(super) struct Turn {
+    /// The prompt, one line.
+    pub(super) prompt: &'static str,
+    pub(super) steps: Vec<Step>,
+}
+
+/// One answer of the model.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// It calls a tool of anchord.
+    Call(&'static str, Value),
+    /// The same, and says that the context is nearly full: the client compacts before it goes on.
+    CallAndFill(&'static str, Value),
+    /// It calls a tool of the client's own.
+    Own(&'static str, Value),
+    /// It says this, and the turn is over.
+    Say(&'static str),
+    /// It does not answer until the test says so.
+    Wait,
+}
+
+/// A request that a client made.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    /// What it asked for.
+    pub(super) kind: Kind,
+    /// The request's texts: instructions, context, messages, tool results.
+    pub(super) text: String,
+    /// The prompt that it is about; empty where it is none of the script's.
+    pub(super) prompt: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An answer.
+    Answer,
+    /// A summary of the conversation.
+    Summary,
+    /// A title or the like.
+    Aside,
+}
+
+/// The model while it runs; it ends with the process.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    pub(super) port: u16,
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    script: Vec<Turn>,
+    asked: Mutex<Vec<Asked>>,
+    gate: Mutex<bool>,
+    opened: std::sync::Condvar,
+}
+
+impl Model {
+    pub(super) fn start(script: Vec<Turn>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let inner = Arc::new(Inner {
+            script,
+            asked: Mutex::default(),
+            gate: Mutex::default(),
+            opened: std::sync::Condvar::new(),
+        });
+        let model = Self { port, inner: Arc::clone(&inner) };
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let inner = Arc::clone(&inner);
+                // A client that goes away in the middle is what some tests are about.
+                thread::spawn(move || inner.serve(&stream));
+            }
+        });
+        model
+    }
+
+    /// Every request so far.
+    pub(super) fn asked(&self) -> Vec<Asked> {
+        self.inner.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The requests for answers to one prompt.
+    pub(super) fn about(&self, prompt: &str) -> Vec<Asked> {
+        let mut asked = self.asked();
+        asked.retain(|asked| asked.kind == Kind::Answer && asked.prompt == prompt);
+        asked
+    }
+
+    /// Lets [`Step::Wait`] go on.
+    pub(super) fn go_on(&self) {
+        *self.inner.gate.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.inner.opened.notify_all();
+    }
+}
+
+impl Inner {
+    fn serve(&self, stream: &TcpStream) -> Option<()> {
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let path = line.split_whitespace().nth(1)?.split('?').next()?.to_owned();
+        let mut length = 0;
+        loop {
+            let mut header = String::new();
+            reader.read_line(&mut header).ok()?;
+            let Some((name, value)) = header.trim().split_once(':') else { break };
+            if name.eq_ignore_ascii_case("content-length") {
+                length = value.trim().parse().ok()?;
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).ok()?;
+        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let (kind, reply) = if path.ends_with("/v1/messages") {
+            self.messages(&body)
+        } else if path.ends_with("/responses") {
+            self.responses(&body)
+        } else if path.ends_with("/models") {
+            ("application/json", json!({"object": "list", "data": [], "models": []}).to_string())
+        } else {
+            ("application/json", json!({"input_tokens": 1}).to_string())
+        };
+        let length = reply.len();
+        let mut out = stream;
+        write!(
+            out,
+            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{reply}"
+        )
+        .ok()
+    }
+
+    /// What to answer: the texts of a request, and whether it offers tools.
+    fn next(&self, texts: &[String], calls: &[String], offers: bool) -> Said {
+        let text = texts.join("\n");
+        let last = texts.last().map_or("", String::as_str);
+        let (turn, step) = self.place(texts, calls);
+        let prompt = turn.and_then(|at| self.script.get(at)).map_or("", |turn| turn.prompt);
+        let asks_summary = COMPACTION.iter().any(|words| last.contains(words));
+        let kind = match (asks_summary, offers) {
+            (true, _) => Kind::Summary,
+            (false, true) => Kind::Answer,
+            (false, false) => Kind::Aside,
+        };
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.push(Asked { kind, text, prompt });
+        drop(asked);
+        match kind {
+            Kind::Summary => {
+                let turn = turn.unwrap_or_default();
+                Said::Text(format!("The work so far, in short. {STATE}{turn}-{step}."))
+            }
+            Kind::Aside => Said::Text("a title".to_owned()),
+            Kind::Answer => match turn.and_then(|at| self.script.get(at)?.steps.get(step)) {
+                Some(Step::Say(text)) => Said::Text((*text).to_owned()),
+                Some(Step::Wait) => {
+                    let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+                    drop(self.opened.wait_while(gate, |open| !*open));
+                    Said::Text("waited".to_owned())
+                }
+                Some(step_now) => {
+                    let id = format!("{CALL}{}S{step}E", turn.unwrap_or_default());
+                    Said::of(step_now, id)
+                }
+                None => Said::Text("nothing more".to_owned()),
+            },
+        }
+    }
+
+    /// The turn and the step that a request has come to.
+    fn place(&self, texts: &[String], calls: &[String]) -> (Option<usize>, usize) {
+        let turn = texts.iter().rev().find_map(|text| {
+            let state = text.rsplit_once(STATE).and_then(|(_, rest)| rest.split_once('-'));
+            let by_state = state.and_then(|(turn, _)| turn.parse().ok());
+            // A whole line, since what earlier sessions were asked is quoted in what memory gives.
+            let asks = |turn: &Turn| text.lines().any(|line| line.trim() == turn.prompt);
+            by_state.or_else(|| self.script.iter().position(asks))
+        });
+        let Some(turn) = turn else { return (None, 0) };
+        let by_call = calls.iter().rev().find_map(|id| {
+            let rest = id.strip_prefix(&format!("{CALL}{turn}S"))?;
+            rest.split('E').next()?.parse::<usize>().ok()
+        });
+        let by_state = texts.iter().rev().find_map(|text| {
+            let (_, rest) = text.rsplit_once(&format!("{STATE}{turn}-"))?;
+            rest.split('.').next()?.parse::<usize>().ok()
+        });
+        (Some(turn), by_call.map_or(0, |step| step + 1).max(by_state.unwrap_or_default()))
+    }
+
+    fn messages(&self, body: &Value) -> (&'static str, String) {
+        let (mut texts, mut calls) = (Vec::new(), Vec::new());
+        collect(body.get("system"), &mut texts, &mut calls);
+        for message in array(body.get("messages")) {
+            collect(message.get("content"), &mut texts, &mut calls);
+        }
+        let said = self.next(
+            &texts,
+            &calls,
+            body.get("tools").is_some_and(|tools| !array(Some(tools)).is_empty()),
+        );
+        let (content, stop, tokens) = match said {
+            Said::Text(text) => (json!({"type": "text", "text": text}), "end_turn", 100),
+            Said::Call { id, tool, input, own, fills } => {
+                let name = if own { tool.to_owned() } else { format!("mcp__anchord__{tool}") };
+                let tokens = if fills { 995_000 } else { 100 };
+                (
+                    json!({"type": "tool_use", "id": id, "name": name, "input": input}),
+                    "tool_use",
+                    tokens,
+                )
+            }
+        };
+        let usage = json!({"input_tokens": tokens, "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0, "output_tokens": 20});
+        let message = json!({"id": "msg_script", "type": "message", "role": "assistant", "model": body.get("model"),
+            "stop_sequence": null, "stop_reason": stop, "usage": usage, "content": [content]});
+        if body.get("stream").and_then(Value::as_bool) != Some(true) {
+            return ("application/json", message.to_string());
+        }
+        let mut begun = message.clone();
+        begun["content"] = json!([]);
+        begun["stop_reason"] = Value::Null;
+        let mut block = content.clone();
+        let delta = if content["type"] == "text" {
+            block["text"] = json!("");
+            json!({"type": "text_delta", "text": content["text"]})
+        } else {
+            block["input"] = json!({});
+            json!({"type": "input_json_delta", "partial_json": content["input"].to_string()})
+        };
+        let events = events(&[
+            json!({"type": "message_start", "message": begun}),
+            json!({"type": "content_block_start", "index": 0, "content_block": block}),
+            json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+            json!({"type": "content_block_stop", "index": 0}),
+            json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null}, "usage": usage}),
+            json!({"type": "message_stop"}),
+        ]);
+        ("text/event-stream", events)
+    }
+
+    fn responses(&self, body: &Value) -> (&'static str, String) {
+        let (mut texts, mut calls) = (Vec::new(), Vec::new());
+        texts.extend(body.get("instructions").and_then(Value::as_str).map(str::to_owned));
+        for item in array(body.get("input")) {
+            collect(item.get("content"), &mut texts, &mut calls);
+            collect(item.get("output"), &mut texts, &mut calls);
+            calls.extend(item.get("call_id").and_then(Value::as_str).map(str::to_owned));
+        }
+        let tools = array(body.get("tools"));
+        let said = self.next(&texts, &calls, !tools.is_empty());
+        let (item, tokens) = match said {
+            Said::Text(text) => (
+                json!({"type": "message", "id": "msg_script", "role": "assistant", "status": "completed",
+                    "content": [{"type": "output_text", "text": text, "annotations": []}]}),
+                100,
+            ),
+            Said::Call { id, tool, input, own, fills } => {
+                let mut item = json!({"type": "function_call", "id": format!("fc{id}"), "call_id": id, "name": tool,
+                    "arguments": input.to_string(), "status": "completed"});
+                if !own {
+                    item["namespace"] = namespace(tools).into();
+                }
+                (item, if fills { 200_000 } else { 100 })
+            }
+        };
+        let mut response = json!({"id": "resp_script", "object": "response", "created_at": 0, "status": "completed",
+            "model": body.get("model"), "output": [item],
+            "usage": {"input_tokens": tokens, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 20,
+                "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": tokens + 20}});
+        let completed = json!({"type": "response.completed", "response": response});
+        response["output"] = json!([]);
+        response["status"] = json!("in_progress");
+        let events = events(&[
+            json!({"type": "response.created", "response": response}),
+            json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
+            json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+            completed,
+        ]);
+        ("text/event-stream", events)
+    }
+}
+
+/// What the model says.
+enum Said {
+    Text(String),
+    Call { id: String, tool: &'static str, input: Value, own: bool, fills: bool },
+}
+
+impl Said {
+    fn of(step: &Step, id: String) -> Self {
+        let (tool, input, own, fills) = match step {
+            Step::Call(tool, input) => (*tool, input, false, false),
+            Step::CallAndFill(tool, input) => (*tool, input, false, true),
+            Step::Own(tool, input) => (*tool, input, true, false),
+            Step::Say(text) => return Self::Text((*text).to_owned()),
+            Step::Wait => return Self::Text(String::new()),
+        };
+        Self::Call { id, tool, input: input.clone(), own, fills }
+    }
+}
+
+/// The namespace that Codex has put the server's tools in.
+fn namespace(tools: &[Value]) -> String {
+    let named = tools.iter().filter(|tool| tool["type"] == "namespace");
+    let names = named.filter_map(|tool| tool["name"].as_str());
+    names.into_iter().find(|name| name.contains("anchord")).unwrap_or("mcp__anchord").to_owned()
+}
+
+fn collect(content: Option<&Value>, texts: &mut Vec<String>, calls: &mut Vec<String>) {
+    match content {
+        Some(Value::String(text)) => texts.push(text.clone()),
+        Some(Value::Array(parts)) => {
+            for part in parts {
+                calls.extend(part.get("id").and_then(Value::as_str).map(str::to_owned));
+                texts.extend(part.get("text").and_then(Value::as_str).map(str::to_owned));
+                collect(part.get("content"), texts, calls);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn array(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn events(events: &[Value]) -> String {
+    let line = |event: &Value| {
+        let name = event["type"].as_str().unwrap_or_default();
+        format!("event: {name}\ndata: {event}\n\n")
+    };
+    events.iter().map(line).collect()
+}

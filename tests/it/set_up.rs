@@ -1,0 +1,126 @@
+//! Set-up as a user runs it: real programs in a home of the test's own, and a daemon that they start.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anchord_tests::{Project, binaries};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A home with two agents in it, and anchord installed. Dropped, it ends the daemon.
+struct Machine {
+    root: TempDir,
+}
+
+const CODEX: &str = "# mine\nmodel = \"x\"   # odd\n";
+const GEMINI: &str = "{\n   // mine\n   \"mcpServers\": {}\n}";
+
+impl Machine {
+    fn new() -> Self {
+        let machine = Self { root: tempfile::tempdir().unwrap() };
+        let programs = binaries();
+        for folder in ["bin", "home/.codex", "home/.gemini"] {
+            fs::create_dir_all(machine.root.path().join(folder)).unwrap();
+        }
+        for program in [&programs.anchord, &programs.anchord_mcp, &programs.anchord_hook] {
+            let installed = machine.root.path().join("bin").join(program.file_name().unwrap());
+            fs::copy(program, installed).unwrap();
+        }
+        fs::write(machine.home().join(".codex/config.toml"), CODEX).unwrap();
+        fs::write(machine.home().join(".gemini/settings.json"), GEMINI).unwrap();
+        machine
+    }
+
+    fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", "/usr/bin:/bin")
+            .env("ANCHORD_HTTP", "off")
+            .current_dir(self.home())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// The exit code, and what was printed.
+    fn said(&self, arguments: &[&str], folder: &Path) -> (i32, String) {
+        let mut command = self.command(&self.root.path().join("bin/anchord"));
+        let output = command.args(arguments).current_dir(folder).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code().unwrap(), String::from_utf8(text).unwrap())
+    }
+
+    /// The agents' files.
+    fn files(&self) -> BTreeMap<PathBuf, String> {
+        let folders = [".codex", ".gemini"].map(|folder| self.home().join(folder));
+        let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+        entries
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+            .collect()
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let _ = self.command(&self.root.path().join("bin/anchord")).arg("stop").output();
+    }
+}
+
+#[test]
+fn set_up_asks_writes_checks_and_is_taken_back() {
+    let (machine, project) = (Machine::new(), Project::git());
+    let home = machine.home();
+    let before = machine.files();
+    let (code, text) = machine.said(&["setup"], &home);
+    assert!(
+        code == 2 && text.contains("+ mcp_servers.anchord: ") && text.contains("--yes"),
+        "{text}"
+    );
+    let (code, text) = machine.said(&["setup", "--dry-run"], &home);
+    assert!(code == 0 && text.contains("dry run"), "{text}");
+    assert_eq!(machine.files(), before, "nothing was written so far");
+    let (code, text) = machine.said(&["init", "--dry-run"], project.path());
+    assert!(code == 0 && text.contains("anchord setup"), "{text}");
+
+    let (code, text) = machine.said(&["setup", "--yes"], &home);
+    assert_eq!(code, 0, "{text}");
+    for agent in ["Codex", "Gemini CLI"] {
+        assert!(text.contains(&format!("✓ {agent}: the server answers")), "{text}");
+    }
+    assert!(text.contains("type /hooks"), "what is left to the person: {text}");
+    let (code, text) = machine.said(&["setup", "--yes"], &home);
+    assert!(code == 0 && text.contains("set up already"), "{text}");
+    machine.said(&["init"], project.path());
+    let directive = fs::read_to_string(project.path().join("CLAUDE.md")).unwrap();
+    assert!(!directive.contains("- Load:"), "hooks load: {directive}");
+
+    let (code, text) = machine.said(&["doctor", "--json"], &home);
+    let findings: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let problems: Vec<&Value> =
+        findings.iter().filter(|finding| finding["severity"] == "problem").collect();
+    assert_eq!((code, problems.len()), (1, 1), "Codex wants trust, all else is well: {text}");
+    assert!(problems[0]["what"].as_str().unwrap().contains("trust"), "{text}");
+
+    let (code, text) = machine.said(&["setup", "--remove", "--yes"], &home);
+    assert_eq!((code, machine.files()), (0, before), "{text}");
+}
+
+#[test]
+fn a_program_in_a_build_folder_is_not_set_up() {
+    let machine = Machine::new();
+    let built = machine.root.path().join("target/debug");
+    fs::create_dir_all(&built).unwrap();
+    fs::copy(machine.root.path().join("bin/anchord"), built.join("anchord")).unwrap();
+    let output = machine.command(&built.join("anchord")).args(["setup", "--yes"]).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("cargo install --path cli"), "{text}");
+}
