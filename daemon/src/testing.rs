@@ -117,6 +117,21 @@ impl World {
         reply.stdout.unwrap_or_default()
     }
 
+    /// The event of a hook that has left before it is answered.
+    pub(crate) async fn hook_that_leaves(&self, client: &str, event: &Value) {
+        let (ours, theirs) = tokio::io::duplex(64 << 10);
+        let (reader, writer) = tokio::io::split(theirs);
+        let serving = tokio::spawn(socket::serve(Arc::clone(&self.daemon), reader, writer));
+        let (reader, mut writer) = tokio::io::split(ours);
+        let mut reader = BufReader::new(reader);
+        let hello = Hello { role: Role::Hook, client: Some(client.to_owned()), ..self.hello() };
+        writer.write_all(&line_of(&hello)).await.unwrap();
+        assert!(matches!(answer(&mut reader).await, Answer::Welcome(_)));
+        writer.write_all(format!("{event}\n").as_bytes()).await.unwrap();
+        drop((reader, writer));
+        tokio::time::timeout(DEADLINE, serving).await.expect("it ends").unwrap();
+    }
+
     fn stream(&self) -> (BufReader<ReadHalf<DuplexStream>>, WriteHalf<DuplexStream>) {
         let (ours, theirs) = tokio::io::duplex(64 << 10);
         let (reader, writer) = tokio::io::split(theirs);

@@ -28,7 +28,7 @@ use futures::FutureExt;
 
 use self::clients::{Adapter, Heard, Unreadable};
 use self::envelope::Envelope;
-use self::threads::{Name, Threads};
+use self::threads::{Name, Thread, Threads};
 pub(crate) use noted::stage_silent;
 
 use crate::daemon::Daemon;
@@ -75,44 +75,57 @@ impl Call<'_> {
     }
 }
 
-/// Handles the event in a line that a hook sent.
-pub(crate) async fn handle(daemon: &Arc<Daemon>, hello: &Hello, line: &[u8]) -> HookReply {
-    let started = clock::start();
-    let client = hello.client.as_deref().unwrap_or_default();
-    let Some(adapter) = Adapter::of(client) else {
-        daemon.lifecycle().unknown(client, "the client");
-        return HookReply::default();
-    };
-    let handled = AssertUnwindSafe(handled(daemon, hello, adapter, line)).catch_unwind().await;
-    let handled = handled.unwrap_or_else(|_panic| {
-        daemon.metrics().panicked();
-        (None, Err(HookError::Panicked))
-    });
-    let (event, text) = handled;
-    let event = event.unwrap_or_else(|| "unknown".to_owned());
-    let took = started.elapsed();
-    daemon.metrics().hook_handled(adapter.client, &event, text.is_ok(), took);
-    match text {
-        Ok(text) => HookReply { stdout: Some(text).filter(|text| !text.is_empty()) },
-        Err(error) => {
-            tracing::warn!(client = adapter.client, event, %error, "a hook was not answered");
-            daemon.metrics().hook_failed(adapter.client, &event, &error.to_string(), clock::now());
-            HookReply::default()
+/// What came of an event.
+#[derive(Debug, Default)]
+pub(crate) struct Handled {
+    /// What the hook is to do.
+    pub(crate) reply: HookReply,
+    /// Whose it is, where the reply is for its model.
+    told: Option<(Name, Arc<Session>)>,
+}
+
+impl Handled {
+    /// The hook had left before it was told: nothing of it is in the model's context.
+    pub(crate) fn unheard(self, daemon: &Daemon) {
+        if let Some((name, session)) = self.told {
+            session.set_injected(None);
+            daemon.lifecycle().threads.with(&name, Thread::forget_shown);
         }
     }
 }
 
-/// The event's name, as far as it is known, and what its hook is to print.
+/// Handles the event in a line that a hook sent.
+pub(crate) async fn handle(daemon: &Arc<Daemon>, hello: &Hello, line: &[u8]) -> Handled {
+    let started = clock::start();
+    let client = hello.client.as_deref().unwrap_or_default();
+    let Some(adapter) = Adapter::of(client) else {
+        daemon.lifecycle().unknown(client, "the client");
+        return Handled::default();
+    };
+    let mut event = None;
+    let handling = handled(daemon, hello, adapter, line, &mut event);
+    let handled = AssertUnwindSafe(handling).catch_unwind().await.unwrap_or_else(|_panic| {
+        daemon.metrics().panicked();
+        Err(HookError::Panicked)
+    });
+    let event = event.unwrap_or_else(|| "unknown".to_owned());
+    daemon.metrics().hook_handled(adapter.client, &event, handled.is_ok(), started.elapsed());
+    handled.unwrap_or_else(|error| {
+        tracing::warn!(client = adapter.client, event, %error, "a hook was not answered");
+        daemon.metrics().hook_failed(adapter.client, &event, &error.to_string(), clock::now());
+        Handled::default()
+    })
+}
+
+/// Handles a payload; says what its event is called as soon as that is known.
 async fn handled(
     daemon: &Arc<Daemon>,
     hello: &Hello,
     adapter: Adapter,
     line: &[u8],
-) -> (Option<String>, Result<String, HookError>) {
-    let (heard, unknown) = match adapter.read(line) {
-        Ok(read) => read,
-        Err(error) => return (None, Err(error.into())),
-    };
+    event: &mut Option<String>,
+) -> Result<Handled, HookError> {
+    let (heard, unknown) = adapter.read(line)?;
     for field in unknown {
         daemon.lifecycle().unknown(adapter.client, &format!("field {field}"));
     }
@@ -120,36 +133,42 @@ async fn handled(
         Heard::Event(envelope) => envelope,
         Heard::Unknown(name) => {
             daemon.lifecycle().unknown(adapter.client, &format!("event {name}"));
-            return (None, Ok(String::new()));
+            return Ok(Handled::default());
         }
         Heard::Skipped(trigger) => {
             tracing::debug!(client = adapter.client, ?trigger, "no conversation with a person");
             daemon.metrics().hook_skipped();
-            return (Some("skipped".to_owned()), Ok(String::new()));
+            *event = Some("skipped".to_owned());
+            return Ok(Handled::default());
         }
-        Heard::Nothing => return (Some("nothing".to_owned()), Ok(String::new())),
+        Heard::Nothing => {
+            *event = Some("nothing".to_owned());
+            return Ok(Handled::default());
+        }
     };
-    let event = Some(envelope.name.clone());
+    *event = Some(envelope.name.clone());
     let name: Name = (envelope.client, envelope.agent_session.clone());
     let rebuilt = Event::SessionStarted { source: StartSource::Rebuilt };
     if envelope.event != rebuilt && daemon.lifecycle().threads.is_double(&name, digest(line)) {
         daemon.metrics().hook_doubled();
-        return (event, Ok(String::new()));
+        return Ok(Handled::default());
     }
-    let answer = match answer(daemon, hello, &envelope, name).await {
+    let (session, answer) = match answer(daemon, hello, &envelope, &name).await {
         // A home directory is none: nothing is wrong, and nothing to be said.
-        Err(HookError::Bind(BindError::NotAProject(_))) => Ok(Answer::Nothing),
-        answer => answer,
+        Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
+        answered => answered?,
     };
-    (event, answer.map(|answer| adapter.write(&envelope, &answer)))
+    let text = adapter.write(&envelope, &answer);
+    let told = (!text.is_empty()).then_some((name, session));
+    Ok(Handled { reply: HookReply { stdout: told.is_some().then_some(text) }, told })
 }
 
 async fn answer(
     daemon: &Arc<Daemon>,
     hello: &Hello,
     envelope: &Envelope,
-    name: Name,
-) -> Result<Answer, HookError> {
+    name: &Name,
+) -> Result<(Arc<Session>, Answer), HookError> {
     let Joined { session, sure, replaced } = daemon.sessions().join(&teller(hello, envelope));
     match replaced {
         Some(Replaced::Same(before)) => {
@@ -162,14 +181,14 @@ async fn answer(
         }
         None => {}
     }
-    let call = Call { daemon, envelope, session, sure, name };
+    let call = Call { daemon, envelope, session, sure, name: name.clone() };
     tracing::debug!(
         session = %call.session.id,
         sure = call.sure.name(),
         event = envelope.name,
         "an event"
     );
-    match &envelope.event {
+    let answer = match &envelope.event {
         Event::SessionStarted { source } => start::started(&call, *source).await,
         Event::PromptSubmitted { prompt } => prompt::submitted(&call, prompt).await,
         Event::ToolRan(_) => {
@@ -184,7 +203,8 @@ async fn answer(
         Event::SubagentStarted(agent) => subagent::started(&call, agent).await,
         Event::SubagentEnded(_) => Ok(Answer::Nothing),
         Event::SessionEnded | Event::Reset => ending::session(&call).await,
-    }
+    };
+    Ok((call.session, answer?))
 }
 
 /// A text for the model's context; an empty one is nothing.

@@ -86,6 +86,18 @@ async fn a_load_after_a_hook_gave_it_says_so_and_what_changed() {
     assert!(part.contains("Sockets, not ports"), "{part}");
 }
 
+#[tokio::test]
+async fn what_a_hook_did_not_stay_for_is_not_in_the_context() {
+    let world = World::new().await;
+    saved(&world, "Sockets, not ports").await;
+    let named = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
+    let mut shim = world.connect(named).await;
+    shim.initialize("2025-06-18").await;
+    world.hook_that_leaves("claude-code", &started("a", "startup")).await;
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(load.contains("Sockets, not ports"), "{load}");
+}
+
 fn claude(hello: Hello) -> Hello {
     Hello { client: Some("claude-code".to_owned()), ..hello }
 }

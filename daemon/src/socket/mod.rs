@@ -5,7 +5,6 @@ pub(crate) mod lines;
 use std::sync::Arc;
 
 use anchord_proto::hello::{Answer, Hello, RefusalCode, Refused, Role, ToolSet, Welcome};
-use anchord_proto::hook::HookReply;
 use anchord_proto::{PROTOCOL, limits as wire};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -14,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use self::lines::{LineReader, Read};
 use crate::daemon::Daemon;
+use crate::lifecycle::Handled;
 use crate::sessions::Open;
 use crate::{http, lifecycle, mcp};
 
@@ -164,15 +164,16 @@ async fn serve_hook<R, W>(
 {
     lines.set_bytes_max(wire::LINE_BYTES_MAX);
     let deadline = wire::millis(wire::HOOK_DEADLINE_MS);
-    let reply = match tokio::time::timeout(deadline, lines.next()).await {
+    let handled = match tokio::time::timeout(deadline, lines.next()).await {
         Ok(Ok(Read::Line(event))) => lifecycle::handle(daemon, hello, event).await,
-        Ok(Ok(Read::TooLong)) => HookReply::default(),
+        Ok(Ok(Read::TooLong)) => Handled::default(),
         Ok(Ok(Read::End) | Err(_)) | Err(_) => return,
     };
-    let Ok(mut reply) = serde_json::to_vec(&reply) else { return };
+    let Ok(mut reply) = serde_json::to_vec(&handled.reply) else { return };
     reply.push(b'\n');
-    // A hook that has gone wants no reply.
-    let _ = writer.write_all(&reply).await;
+    if writer.write_all(&reply).await.is_err() {
+        handled.unheard(daemon);
+    }
 }
 
 fn refused(code: RefusalCode, message: String, action: &str) -> Refused {

@@ -68,7 +68,7 @@ pub(crate) enum Unreadable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
     /// It is one of the closed set.
-    Event(Envelope),
+    Event(Box<Envelope>),
     /// It is of a run that is skipped.
     Skipped(Trigger),
     /// It is known to mean nothing here.
@@ -99,7 +99,7 @@ impl Adapter {
         }
         let Some(event) = event else { return Ok((Heard::Nothing, unknown)) };
         let agent_session = (self.session)(payload).ok_or(Unreadable::Missing("session"))?;
-        let heard = Heard::Event(Envelope {
+        let heard = Heard::Event(Box::new(Envelope {
             client: self.client,
             name: name.to_owned(),
             agent_session: agent_session.to_owned(),
@@ -109,7 +109,7 @@ impl Adapter {
             pid: payload.number("pid"),
             agent: (self.agent)(payload),
             event,
-        });
+        }));
         Ok((heard, unknown))
     }
 

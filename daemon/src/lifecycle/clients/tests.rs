@@ -1,4 +1,5 @@
-//! Recorded payloads, what is read in them, and what is printed for an answer.
+//! Recorded payloads, what is read in them, and what is printed for an answer. OpenClaw's, and opencode's last six, are
+//! not recorded but written in the form of our plugins.
 
 use std::fmt::Write as _;
 
@@ -52,6 +53,16 @@ fn codex_is_understood() {
 #[test]
 fn gemini_is_understood() {
     insta::assert_snapshot!(told("gemini", include_str!("fixtures/gemini.json")));
+}
+
+#[test]
+fn opencode_is_understood() {
+    insta::assert_snapshot!(told("opencode", include_str!("fixtures/opencode.json")));
+}
+
+#[test]
+fn openclaw_is_understood() {
+    insta::assert_snapshot!(told("openclaw", include_str!("fixtures/openclaw.json")));
 }
 
 fn heard(client: &str, payload: &serde_json::Value) -> (Heard, Vec<String>) {
