@@ -10,7 +10,7 @@ use crate::index::{Index, MergeKey, Totals};
 use crate::note::Scope;
 use crate::purge::{Purged, Tombstones};
 use crate::reader::Reader;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Provenance, Record, Standing};
 use crate::search::{Document, SearchIndex};
 use crate::settings::Settings;
 use crate::staged::Staged;
@@ -334,23 +334,30 @@ impl Memory {
 
 /// Rebuilds a memory from what a snapshot or an index holds, without the entries that led to it.
 #[derive(Debug, Default)]
-pub struct Restore(Memory);
+pub struct Restore(Memory, Option<Provenance>);
 
 impl Restore {
     /// Starts at the entry and revision that the parts are from; counters as they stood then.
     pub fn at(seq: Seq, revision: Revision, counters: Counters) -> Self {
-        Self(Memory {
+        let memory = Memory {
             seq,
             revision,
             last_number: counters.last_number,
             last_notice: counters.last_notice,
             session_rows: counters.session_rows,
             ..Memory::default()
-        })
+        };
+        Self(memory, None)
     }
 
     /// Adds a record at its newest version.
-    pub fn record(&mut self, record: Record) {
+    pub fn record(&mut self, mut record: Record) {
+        // Most have the names of the one before, and would else each hold their own.
+        if let Some(before) = &self.1 {
+            record.created.share(before);
+        }
+        record.updated.share(&record.created);
+        self.1 = Some(record.created.clone());
         self.0.put(Arc::new(record));
     }
 

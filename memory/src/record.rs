@@ -1,6 +1,7 @@
 //! Records: one unit of memory each, with an id, a version and where it came from.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -76,9 +77,21 @@ pub struct Provenance {
     pub session: SessionId,
     /// The client's own name, `claude-code`; empty when it gave none.
     #[serde(default, skip_serializing_if = "str::is_empty")]
-    pub client: std::sync::Arc<str>,
+    pub client: Arc<str>,
     /// When the write was accepted.
     pub time: Timestamp,
+}
+
+impl Provenance {
+    /// Holds equal names where another holds them.
+    pub(crate) fn share(&mut self, other: &Self) {
+        if self.session == other.session {
+            self.session = other.session.clone();
+        }
+        if self.client == other.client {
+            self.client = Arc::clone(&other.client);
+        }
+    }
 }
 
 /// The three ways a record can stand; purged ones are gone.
