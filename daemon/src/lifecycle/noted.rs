@@ -21,17 +21,24 @@ impl Call<'_> {
     pub(super) fn note(&self) {
         let event = &self.envelope.event;
         self.threads().with(&self.name, |thread| {
-            if thread.noted.key().is_empty() {
-                thread.noted = Captured::of(&format!("{}:{}", self.name.0, self.name.1));
-            }
+            self.name_noted(&mut thread.noted);
             thread.noted.saw(event, clock::now());
             thread.session = Some(Arc::clone(&self.session));
         });
     }
 
+    /// Whose it is: by that its topic is found.
+    fn name_noted(&self, noted: &mut Captured) {
+        if noted.key().is_empty() {
+            *noted = Captured::of(&format!("{}:{}", self.name.0, self.name.1));
+        }
+    }
+
     /// What is noted and not staged.
     pub(super) fn noted(&self) -> Captured {
-        self.threads().with(&self.name, |thread| thread.noted.clone())
+        let mut noted = self.threads().with(&self.name, |thread| thread.noted.clone());
+        self.name_noted(&mut noted);
+        noted
     }
 
     /// Makes what is noted outlive the daemon.
