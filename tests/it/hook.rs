@@ -48,7 +48,7 @@ fn an_instance_that_cannot_be_made_is_no_reason_to_fail() {
 fn an_agent_that_is_killed_leaves_what_it_did() {
     let instance = Instance::new();
     instance.configure("[sessions]\ngrace_seconds = 1\n");
-    let talk = Talk::new(&instance, "a");
+    let mut talk = Talk::new(&instance, "a");
     talk.work();
     talk.agent.kill().unwrap();
     talk.agent.wait().unwrap();
