@@ -153,9 +153,7 @@ pub fn parse_marker(line: &str) -> Option<(u32, Option<CheckpointMode>)> {
 pub fn directive(mode: CheckpointMode, loading: Loading) -> String {
     let start = match loading {
         Loading::ByAgent => "",
-        Loading::ByHooks => {
-            " What it holds is given at the start of a session; where it is not, call `memory_load`."
-        }
+        Loading::ByHooks => " It is given at the start; where it is not, call `memory_load`.",
     };
     format!(
         "{}

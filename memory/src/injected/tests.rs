@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{CLOSE, FRAME_CHARS, OPEN, frame, strip};
+use super::{CLOSES, FRAME_CHARS, OPEN, OPENS, frame, strip};
 
 #[test]
 fn what_is_around_a_block_stays() {
@@ -20,6 +20,14 @@ fn a_cut_block_ends_with_the_text() {
 }
 
 #[test]
+fn a_block_is_known_when_it_was_escaped() {
+    let escaped = frame("a record").replace('<', "&lt;").replace('>', "&gt;");
+    assert_eq!(strip(&format!("{escaped}after")), "after");
+    let quoted = escaped.replace('"', "&quot;");
+    assert_eq!(strip(&format!("{quoted}after")), "after");
+}
+
+#[test]
 fn a_text_about_the_frame_is_not_one() {
     let text = "the hook frames by <anchord-memory> and a note";
     assert_eq!(strip(text), text);
@@ -32,8 +40,8 @@ fn the_frame_is_counted() {
 
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
-        Just(OPEN.to_owned()),
-        Just(CLOSE.to_owned()),
+        prop::sample::select(OPENS.to_vec()).prop_map(str::to_owned),
+        prop::sample::select(CLOSES.to_vec()).prop_map(str::to_owned),
         Just("<anchord-memory ".to_owned()),
         Just("\n".to_owned()),
         "[a-z ]{0,12}",
@@ -46,7 +54,7 @@ proptest! {
     fn stripping_twice_is_stripping_once(text in pieces()) {
         let once = strip(&text).into_owned();
         prop_assert_eq!(strip(&once), once.as_str());
-        prop_assert!(!once.contains(OPEN) && !once.contains(CLOSE));
+        prop_assert!(!OPENS.iter().chain(&CLOSES).any(|mark| once.contains(mark)));
     }
 
     #[test]

@@ -40,7 +40,8 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
         "SessionStart" => Event::SessionStarted { source: source(payload) },
         "BeforeAgent" => {
-            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
+            let prompt = payload.text("prompt").unwrap_or_default();
+            Event::PromptSubmitted { prompt: asked(prompt).to_owned() }
         }
         "AfterTool" => {
             let passed = passed(payload);
@@ -56,6 +57,13 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         _ => return None,
     };
     Some(Read::event(event))
+}
+
+/// What the person asked: what hooks said at the start of the session stands before it.
+fn asked(prompt: &str) -> &str {
+    let context = prompt.strip_prefix("<hook_context>");
+    let rest = context.and_then(|rest| rest.rsplit_once("</hook_context>"));
+    rest.map_or(prompt, |(_, asked)| asked.trim_start())
 }
 
 /// A failed command has its exit code in the text for the model, a failed tool an error beside it.
