@@ -22,7 +22,7 @@ fn printed<T>(
 }
 
 /// A machine that has too much to do.
-const SLACK: Duration = Duration::from_millis(1_000);
+const SLACK: Duration = Duration::from_secs(1);
 
 #[test]
 fn an_event_goes_as_one_line_and_the_text_is_printed_as_it_is() {
@@ -84,7 +84,7 @@ fn a_daemon_that_does_not_answer_costs_the_deadline_and_no_more() {
         let (printed, ()) = printed(&instance, event, || {});
         assert_eq!(printed, None);
         let took = begin.elapsed();
-        assert!(took >= millis(deadline) - Duration::from_millis(50), "{event} took {took:?}");
+        assert!(took + Duration::from_millis(50) >= millis(deadline), "{event} took {took:?}");
         assert!(took < millis(deadline) + SLACK, "{event} took {took:?}");
     }
 }
