@@ -49,7 +49,8 @@
 //!
 //! Requests go one at a time until none is left that was in flight at the death, each for at most
 //! [`limits::ALONE_MS`], under the lock on `resending` ([`instance::InstanceDir::resending`]): a call that
-//! kills is alone when it kills again, among all clients of the daemon.
+//! kills is alone when it kills again, among all clients of the daemon. The lock is taken before the
+//! connection is made: the daemon of an earlier one may be what the lock's last holder has just killed.
 //!
 //! Other notifications are not repeated. What was received of an unfinished line is discarded. A
 //! client of the 2026-07-28 revision has no handshake, and nothing of 1 and 2 is sent.

@@ -76,11 +76,11 @@ pub const PARENT_POLL_MS: u64 = 1_000;
 /// For how long a request that was in flight at a daemon's death is in flight alone when it is sent
 /// again. A request that kills does so at once, and an innocent one is answered at once, both also on a
 /// machine that has too much to do; one that never ends must not hold up the rest.
-pub const ALONE_MS: u64 = 2_000;
+pub const ALONE_MS: u64 = 5_000;
 
 /// For how long a shim waits until no other shim has such a request in flight. A few times
 /// [`ALONE_MS`]; a shim that was stopped while it had its turn must not stop the rest.
-pub const TURN_DEADLINE_MS: u64 = 6_000;
+pub const TURN_DEADLINE_MS: u64 = 15_000;
 
 /// How often it asks for its turn: a saved reply takes about a millisecond.
 pub const TURN_POLL_MS: u64 = 2;

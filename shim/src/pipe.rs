@@ -92,6 +92,10 @@ type Found = Result<Connection, String>;
 enum Link {
     /// Nobody looks for a daemon; the last search may have failed.
     Down(Option<Failure>),
+    /// Requests wait that were in flight at a death: looked for in turn, and not before this time.
+    Waiting {
+        until: Instant,
+    },
     Looking {
         may_start: Arc<AtomicBool>,
         search: JoinHandle<Found>,
@@ -169,6 +173,7 @@ impl Pipe<'_> {
 
     /// Sends, waits and receives once. False: done.
     fn turn_around(&mut self) -> Result<bool, Leave> {
+        self.look_in_turn(Instant::now());
         self.send(Instant::now());
         self.stdout.write_to_blocking(self.ends.stdout)?;
         if self.is_done(Instant::now()) {
@@ -198,7 +203,7 @@ impl Pipe<'_> {
     fn is_done(&self, now: Instant) -> bool {
         let flushed = match &self.link {
             Link::Up(open) => open.output.is_empty(),
-            Link::Down(_) | Link::Looking { .. } => true,
+            Link::Down(_) | Link::Waiting { .. } | Link::Looking { .. } => true,
         };
         let quiet = self.ledger.is_settled() && flushed && self.stdout.is_empty();
         self.end_at.is_some_and(|end_at| quiet || end_at <= now)
@@ -247,10 +252,15 @@ impl Pipe<'_> {
     /// When to look again though nothing happens.
     fn next_timer(&self, now: Instant) -> Option<Instant> {
         let ask_parent = self.ends.parent.descriptor().is_none();
+        let waits_until = match self.link {
+            Link::Waiting { until } => Some(until.max(now + millis(TURN_POLL_MS))),
+            Link::Down(_) | Link::Looking { .. } | Link::Up(_) => None,
+        };
         [
             self.end_at,
             self.alone_until,
             self.waits_for_turn.then(|| now + millis(TURN_POLL_MS)),
+            waits_until,
             ask_parent.then(|| now + millis(PARENT_POLL_MS)),
         ]
         .into_iter()
@@ -400,7 +410,7 @@ impl Pipe<'_> {
     fn lose(&mut self, now: Instant) {
         let lived = match std::mem::replace(&mut self.link, Link::Down(None)) {
             Link::Up(open) => now.duration_since(open.since),
-            Link::Down(_) | Link::Looking { .. } => return,
+            Link::Down(_) | Link::Waiting { .. } | Link::Looking { .. } => return,
         };
         self.alone_until = None;
         self.waits_for_turn = false;
@@ -410,12 +420,28 @@ impl Pipe<'_> {
         }
         // A daemon that welcomes and leaves is not asked in a tight loop.
         let pause = millis(BACKOFF_MAX_MS).saturating_sub(lived);
-        self.look(self.ledger.has_open(), pause);
+        if self.ledger.has_open() {
+            self.link = Link::Waiting { until: now + pause };
+            self.look_in_turn(now);
+        } else {
+            self.look(false, pause);
+        }
+    }
+
+    /// Looks for a daemon once the turn is had. Not before: a connection made before could be one to the
+    /// daemon that the last holder of the turn has just killed, and what is sent there has died twice.
+    fn look_in_turn(&mut self, now: Instant) {
+        if let Link::Waiting { until } = self.link
+            && until <= now
+            && self.turn.take(now)
+        {
+            self.look(self.ledger.has_open(), Duration::ZERO);
+        }
     }
 
     fn want_daemon(&mut self) {
         match &self.link {
-            Link::Up(_) => {}
+            Link::Up(_) | Link::Waiting { .. } => {}
             Link::Down(_) => self.look(true, Duration::ZERO),
             Link::Looking { may_start, search } => {
                 may_start.store(true, Ordering::Relaxed);
@@ -489,6 +515,7 @@ impl Pipe<'_> {
         }
         let failure = (!failed.is_empty()).then_some(Failure { at: now, reason });
         self.link = Link::Down(failure);
+        self.turn.release();
     }
 }
 

@@ -75,6 +75,11 @@ impl Daemon {
         (hello, served)
     }
 
+    /// Whether anybody connects in this time.
+    pub(crate) fn is_asked_within(&self, limit: Duration) -> bool {
+        readable_within(&self.listener, limit)
+    }
+
     /// Accepts a connection and says welcome.
     pub(crate) fn welcome(&self) -> (Hello, Served) {
         self.answer(&welcome("token"))
@@ -257,7 +262,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-fn readable_within(stream: &UnixStream, limit: Duration) -> bool {
+fn readable_within(stream: &impl AsFd, limit: Duration) -> bool {
     let mut polled = [PollFd::new(stream, PollFlags::IN)];
     rustix::event::poll(&mut polled, Some(&limit.try_into().unwrap())).unwrap() > 0
 }

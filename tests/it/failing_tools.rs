@@ -31,6 +31,7 @@ fn an_abort_costs_its_caller_one_error_and_others_none() {
     });
     assert_eq!(instance.written("save"), saved);
     caller.tool("memory_save", &write::save("after the abort"));
-    let text = caller.tool("memory_load", &json!({}));
+    // A load of that many blueprints may leave some out.
+    let text = caller.tool("memory_search", &json!({"query": "abort"}));
     assert!(text.contains("before the abort") && text.contains("after the abort"), "{text}");
 }
