@@ -178,6 +178,9 @@ pub const UNKNOWN_NAMES_MAX: usize = 256;
 /// that another one started has that one above it.
 pub const HOOK_ANCESTORS_MAX: usize = 2;
 
+/// Processes above the one that started a shim that may be the agent's: OpenClaw starts servers through two wrappers.
+pub const SHIM_ANCESTORS_MAX: usize = 4;
+
 /// Characters of a client's name for a conversation that name its session.
 pub const HOOK_SESSION_CHARS_MAX: usize = 120;
 

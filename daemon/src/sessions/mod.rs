@@ -37,6 +37,8 @@ pub(crate) struct Connection {
     /// The digest of the tools its client has seen before, if it comes back.
     pub(crate) tools_seen: Option<String>,
     pub(crate) hello: Arc<Hello>,
+    /// The processes above the one that started the shim, nearest first: some clients start servers through wrappers.
+    above: Vec<u32>,
     pub(crate) stop: CancellationToken,
     table: Arc<SessionTable>,
 }

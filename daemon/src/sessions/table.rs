@@ -8,12 +8,13 @@ use std::time::Instant;
 
 use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::{Hello, ToolSet};
+use anchord_proto::host;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::bind::{is_dead, is_foreign_process};
 use super::{Connection, Session};
-use crate::{clock, secrets};
+use crate::{clock, limits, secrets};
 
 pub(crate) use join::{Joined, Replaced, Sure, Teller};
 
@@ -93,6 +94,7 @@ impl SessionTable {
             instance: hello.instance.to_string().into(),
             tool_set,
             tools_seen,
+            above: above(&hello),
             hello: Arc::new(hello),
             stop,
             table: Arc::clone(self),
@@ -127,7 +129,7 @@ impl SessionTable {
         let mut inner = self.lock();
         // A call may outlive its connection; the session it begins then is away from the start.
         let disconnected = (!inner.holds(&connection.id)).then(clock::start);
-        let id = match (inner.told(connection, thread, named), thread) {
+        let id = match (inner.told(connection, thread, named, client), thread) {
             (Some(told), _) => told,
             (None, Some(thread)) => thread_id(&connection.id, thread),
             (None, None) => connection.id.clone(),
@@ -269,6 +271,14 @@ fn belongs(session: &SessionId, connection: &SessionId) -> bool {
         .0
         .strip_prefix(connection.0.as_ref())
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The processes above the one that started a shim; none where they are not this daemon's to see.
+fn above(hello: &Hello) -> Vec<u32> {
+    let own = hello.agent_pid.filter(|_| !is_foreign_process(hello.pidns));
+    let parent =
+        |pid: &u32| host::process_parent(*pid).map(|(above, _)| above).filter(|pid| *pid > 1);
+    std::iter::successors(own, parent).skip(1).take(limits::SHIM_ANCESTORS_MAX).collect()
 }
 
 #[cfg(test)]
