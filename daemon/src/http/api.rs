@@ -24,7 +24,7 @@ pub use tool::{LogQuery, Retrieval, ToolParams, ToolReply};
 
 /// `GET`: [`StatusReply`].
 pub const STATUS: &str = "/v1/status";
-/// `GET` with [`ProjectQuery`]: [`LoadReply`], what an agent would get; consumes no notice.
+/// `GET` with [`LoadQuery`]: [`LoadReply`], what an agent would get; consumes no notice.
 pub const LOAD: &str = "/v1/load";
 /// `GET`: [`ProjectsReply`], every project the daemon knows.
 pub const PROJECTS: &str = "/v1/projects";
@@ -114,6 +114,20 @@ impl ErrorCode {
 pub struct ProjectQuery {
     /// A directory or an id.
     pub project: String,
+}
+
+/// Which part of whose memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoadQuery {
+    /// A directory or an id.
+    pub project: String,
+    /// Sections with commas between them, `notes,lessons`; all when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sections: Option<String>,
+    /// From an earlier reply's text: what comes after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
 }
 
 /// Which project a `POST` is about.
