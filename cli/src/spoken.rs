@@ -70,16 +70,12 @@ fn called(line: &str, typed: &[String]) -> String {
             let name = COMMANDS.iter().find(|name| **name == tool)?;
             Some((before.to_owned(), command(name, typed, &parameters)))
         });
-        match command {
-            Some((before, words)) => {
-                said.push_str(&format!("{before}`anchord {}`", words.join(" ")));
-                rest = after;
-            }
-            None => {
-                said.push_str(before);
-                said.push('{');
-                rest = from.get(1..).unwrap_or_default();
-            }
+        if let Some((before, words)) = command {
+            said.extend([before, format!("`anchord {}`", words.join(" "))]);
+            rest = after;
+        } else {
+            said.extend([before, "{"].map(str::to_owned));
+            rest = from.get(1..).unwrap_or_default();
         }
     }
     said + rest
