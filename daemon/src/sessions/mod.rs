@@ -17,7 +17,7 @@ use anchord_proto::hello::{Hello, Role, ToolSet};
 use arc_swap::ArcSwapOption;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use bind::{BindError, Place, View, establish_in_registry};
+pub(crate) use bind::{BindError, Place, View, establish_in_registry, is_elsewhere};
 pub(crate) use reading::LiveSession;
 pub(crate) use sweep::{hand_over, keep_and_end, recover, sweep};
 pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};

@@ -204,6 +204,11 @@ impl SessionTable {
         self.lock().sessions.get(id).is_some_and(|row| row.disconnected.is_none())
     }
 
+    /// Every open connection.
+    pub(crate) fn shims(&self) -> Vec<Arc<Connection>> {
+        self.lock().connections.values().map(Arc::clone).collect()
+    }
+
     /// Every session.
     pub(crate) fn all(&self) -> Vec<Standing> {
         self.lock()
