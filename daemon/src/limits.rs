@@ -178,6 +178,12 @@ pub const UNKNOWN_NAMES_MAX: usize = 256;
 /// that another one started has that one above it.
 pub const HOOK_ANCESTORS_MAX: usize = 2;
 
+/// Calls that hooks said subagents would make and that may still arrive; the oldest goes.
+pub const CALLS_EXPECTED_MAX: usize = 256;
+
+/// A call that a hook told of comes within this time, since a person may be asked first, or is not known any more.
+pub const CALL_EXPECTED_FOR: Duration = Duration::from_mins(15);
+
 /// Characters of a client's name for a conversation that name its session.
 pub const HOOK_SESSION_CHARS_MAX: usize = 120;
 

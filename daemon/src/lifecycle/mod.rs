@@ -191,6 +191,10 @@ async fn answer(
     let answer = match &envelope.event {
         Event::SessionStarted { source } => start::started(&call, *source).await,
         Event::PromptSubmitted { prompt } => prompt::submitted(&call, prompt).await,
+        Event::ToolBegins { call: id } => {
+            subagent::calls(&call, id);
+            Ok(Answer::Nothing)
+        }
         Event::ToolRan(_) => {
             call.note();
             Ok(Answer::Nothing)
@@ -201,7 +205,7 @@ async fn answer(
         }
         Event::TurnEnded { .. } => ending::turn(&call).await,
         Event::SubagentStarted(agent) => subagent::started(&call, agent).await,
-        Event::SubagentEnded(_) => Ok(Answer::Nothing),
+        Event::SubagentEnded(agent) => subagent::ended(&call, agent).await,
         Event::SessionEnded | Event::Reset => ending::session(&call).await,
     };
     Ok((call.session, answer?))

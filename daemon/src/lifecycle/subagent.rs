@@ -1,10 +1,11 @@
-//! A subagent begins: a slice of the memory, small, since there may be many.
+//! Subagents: at its start each has a slice of the memory, small, since there may be many; the calls it makes are of a
+//! session of its own, where the client tells; at its end what it staged is folded into memory on its behalf.
 
 use anchord_memory::lifecycle::{Answer, Subagent};
 use anchord_memory::render::lifecycle::{SessionView, subagent_slice};
 
 use super::{Call, HookError, context};
-use crate::{budgets, clock};
+use crate::{budgets, clock, sessions};
 
 pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Answer, HookError> {
     let view = call.session.view(call.daemon).await?;
@@ -23,4 +24,18 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Answer,
         },
     );
     Ok(context(told.text))
+}
+
+/// The call of this id, when it arrives, is the subagent's in which this happened.
+pub(super) fn calls(call: &Call<'_>, id: &str) {
+    if let Some(agent) = &call.envelope.agent {
+        call.daemon.sessions().expect_call(&call.session, &agent.id, id);
+    }
+}
+
+pub(super) async fn ended(call: &Call<'_>, agent: &Subagent) -> Result<Answer, HookError> {
+    if let Some(session) = call.daemon.sessions().subagent(&call.session, &agent.id) {
+        sessions::keep_and_end(call.daemon, &session).await?;
+    }
+    Ok(Answer::Nothing)
 }

@@ -52,20 +52,29 @@ impl Drop for Open {
 }
 
 impl Connection {
-    /// The session of a call: the thread's own if the call names one.
-    pub(crate) fn session(&self, thread: Option<&str>, client: Option<&str>) -> Arc<Session> {
+    /// The session of a call: the thread's own if the call names one. `call` is the client's id of the call, by which
+    /// it may be known that one of the session's subagents makes it.
+    pub(crate) fn session(
+        &self,
+        thread: Option<&str>,
+        client: Option<&str>,
+        call: Option<&str>,
+    ) -> Arc<Session> {
         let (thread, client) = (thread.map(secrets::clean), client.map(secrets::clean));
-        self.table.session(self, thread.as_deref(), client.as_deref())
+        self.table.session(self, thread.as_deref(), client.as_deref(), call)
     }
 }
 
 /// Under which a session's topic is found again: the client and its own name for the conversation, else the session.
 /// Of the client's name only the first word counts, since the same client calls itself `codex` in a hook and
-/// `codex-mcp-client` here.
+/// `codex-mcp-client` here. A subagent works on its conversation's topic.
 pub(crate) fn session_key(session: &Session) -> String {
-    let Some(conversation) = session.agent_session.as_deref() else {
-        return session.id.to_string();
+    let parent = session.id.parent();
+    let Some(named) = session.agent_session.as_deref() else {
+        return parent.as_ref().unwrap_or(&session.id).to_string();
     };
+    let above = parent.and_then(|_| SessionId::new(named).parent());
+    let conversation = above.as_ref().map_or(named, |above| &above.0);
     let client = session.client().to_lowercase();
     let first = client.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let key = format!("{first}:{conversation}");

@@ -27,6 +27,7 @@ impl Session {
         let earlier = self.predecessors(&registry, project.id);
         reader
             .inheriting(earlier.iter().map(|record| record.session.clone()))
+            .inheriting(self.id.parent())
             .inheriting(self.ended_before(&registry, project.id))
     }
 

@@ -65,6 +65,11 @@ pub(super) fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
             }
             Event::PromptSubmitted { prompt }
         }
+        // Who calls our tools is told here alone; what the conversation itself calls needs no telling.
+        "PreToolUse" => match (payload.agent(), payload.owned("tool_use_id")) {
+            (Some(_), Some(call)) => Event::ToolBegins { call },
+            _ => return Some(Read::nothing()),
+        },
         "PostToolUse" => Event::ToolRan(payload.tool(&WRITES, Some(true))),
         "PostToolUseFailure" => {
             let mut run = payload.tool(&WRITES, Some(false));
