@@ -45,7 +45,8 @@ pub(super) async fn call(
     let span = tracing::info_span!("request", id, tool, session = %session.id);
     let mut removed = Removed::default();
     secrets::clean_fields(&mut arguments, &mut removed);
-    let asked = spec.reads().then(|| arguments.clone());
+    let asked = spec.reads(&arguments).then(|| arguments.clone());
+    let reads = asked.is_some();
     let given = Arc::default();
     let context = Context {
         daemon: Arc::clone(daemon),
@@ -81,7 +82,7 @@ pub(super) async fn call(
     }
     let _logged_with = span.enter();
     tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), "answered");
-    let stored = outcome.is_ok() && !spec.reads();
+    let stored = outcome.is_ok() && !reads;
     Called { outcome, remark: remark(&removed, stored), given, id }
 }
 

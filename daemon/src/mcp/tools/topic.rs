@@ -35,6 +35,7 @@ pub(super) fn spec() -> ToolSpec {
         Effect::Adds,
         run,
     )
+    .reading_when(|arguments| arguments.get("action").is_none_or(|action| action != "bind"))
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
