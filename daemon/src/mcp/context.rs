@@ -193,7 +193,10 @@ impl Context {
         let view = self.view().await?;
         let now = clock::now();
         let gone = view.absent(archive::candidates(&view.memory, now)).await;
-        let plan = archive::plan(&view.memory, now, &gone);
+        let topic = |session: &Session| view.memory.bound(&session_key(session)).map(str::to_owned);
+        let sessions = self.daemon.sessions().all();
+        let bound = sessions.iter().filter_map(|standing| topic(&standing.session)).collect();
+        let plan = archive::plan(&view.memory, now, &gone, &bound);
         Ok((!plan.is_empty()).then_some(plan))
     }
 
