@@ -94,9 +94,6 @@ pub const PROMPT_NAME_CHARS_MAX: usize = 60;
 /// Topics that the list of resources names.
 pub const RESOURCES_LISTED_MAX: usize = 20;
 
-/// Characters of the key under which a thread's topic is kept.
-pub const SESSION_KEY_CHARS_MAX: usize = 200;
-
 /// A project that no session uses is closed after this.
 pub const PROJECT_IDLE_AFTER: Duration = Duration::from_mins(1);
 

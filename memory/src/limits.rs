@@ -13,6 +13,8 @@ pub const TEXT_BYTES_MAX: usize = 256 * 1024;
 /// Files that one lesson concerns.
 pub const LESSON_FILES_MAX: usize = 100;
 
+/// The key under which a conversation's topic is found again.
+pub const BINDING_KEY_CHARS_MAX: usize = 200;
 /// A topic's name.
 pub const TOPIC_NAME_CHARS_MAX: usize = 60;
 /// A topic's status.

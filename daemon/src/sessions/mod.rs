@@ -23,7 +23,7 @@ pub(crate) use sweep::{hand_over, keep_and_end, recover, sweep};
 pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};
 
 use crate::project::OpenProject;
-use crate::{clock, limits, secrets};
+use crate::{clock, secrets};
 
 /// One shim's connection.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub(crate) fn session_key(session: &Session) -> String {
     let client = session.client().to_lowercase();
     let first = client.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let key = format!("{first}:{conversation}");
-    key.chars().take(limits::SESSION_KEY_CHARS_MAX).collect()
+    key.chars().take(anchord_memory::limits::BINDING_KEY_CHARS_MAX).collect()
 }
 
 /// A session that is connected, or was and is not gone yet.
