@@ -204,7 +204,13 @@ async fn handled(
     if let (Some(shown), Answer::Context(said) | Answer::Instructions(said)) = (shown, answer)
         && !text.is_empty()
     {
-        log(daemon, &session, &envelope, shown, said, started);
+        let line = Retrieval {
+            tool: shown_at(&envelope).to_owned(),
+            ids: shown.ids.iter().map(ToString::to_string).collect(),
+            truncated: shown.truncated,
+            ..Retrieval::default()
+        };
+        session.log(daemon, line, started.elapsed(), said);
     }
     let told = (!text.is_empty()).then_some((name, session));
     Ok(Handled { reply: HookReply { stdout: told.is_some().then_some(text) }, told })
@@ -258,37 +264,17 @@ async fn answer(
     Ok((call.session, said?))
 }
 
-/// What was shown is a line of the retrieval log, and its tokens are counted there.
-fn log(
-    daemon: &Daemon,
-    session: &Session,
-    envelope: &Envelope,
-    shown: Shown,
-    text: String,
-    started: Instant,
-) {
-    let what = match &envelope.event {
+/// What the log calls an event at which something is shown.
+fn shown_at(envelope: &Envelope) -> &'static str {
+    match &envelope.event {
         Event::SessionStarted { source: StartSource::Compact } => "hook restored",
         Event::SessionStarted { .. } if envelope.agent.is_some() => "hook subagent",
         Event::SessionStarted { .. } => "hook session-start",
         Event::PromptSubmitted { .. } => "hook prompt",
         Event::CompactionBegins { .. } => "hook compaction",
         Event::SubagentStarted(_) => "hook subagent",
-        // Nothing is shown at others.
         _ => "hook",
-    };
-    let line = Retrieval {
-        time: clock::now().0,
-        session: session.id.to_string(),
-        client: session.client().to_string(),
-        tool: what.to_owned(),
-        ids: shown.ids.iter().map(ToString::to_string).collect(),
-        truncated: shown.truncated,
-        micros: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
-        ..Retrieval::default()
-    };
-    let directory = session.project().map(|open| daemon.projects.directory(open.id));
-    daemon.projects.retrievals().write(directory, line, text);
+    }
 }
 
 /// What is known of who told an event. Processes are looked at here.

@@ -110,13 +110,20 @@ pub(super) fn source(payload: Payload<'_>) -> StartSource {
 
 fn write(envelope: &Envelope, answer: &Answer) -> String {
     match (answer, &envelope.event) {
+        (Answer::Instructions(text), Event::CompactionBegins { .. }) => text.clone(),
+        _ => write_context(envelope, answer),
+    }
+}
+
+/// Context where there is a channel for it; others took over both.
+pub(super) fn write_context(envelope: &Envelope, answer: &Answer) -> String {
+    match (answer, &envelope.event) {
         (
             Answer::Context(context),
             Event::SessionStarted { .. }
             | Event::PromptSubmitted { .. }
             | Event::SubagentStarted(_),
         ) => hook_specific(envelope, context),
-        (Answer::Instructions(text), Event::CompactionBegins { .. }) => text.clone(),
         _ => String::new(),
     }
 }
