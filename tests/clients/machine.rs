@@ -192,6 +192,11 @@ impl Drop for Machine {
 pub(super) struct Running(Child);
 
 impl Running {
+    /// Waits for its end, which must be a good one.
+    pub(super) fn wait(mut self) {
+        assert!(self.0.wait().unwrap().success());
+    }
+
     /// SIGKILL for it and what it started in its group.
     pub(super) fn kill(mut self) {
         process::signal_group(self.0.id(), Signal::KILL);

@@ -172,7 +172,58 @@ fn a_compaction_keeps_the_topic_and_brings_it_back() {
 }
 
 #[test]
-fn two_sessions_see_each_others_change() {
+fn two_sessions_at_once_see_each_others_change() {
+    each(
+        || {
+            vec![
+                Turn {
+                    prompt: "Settle the naming.",
+                    steps: vec![
+                        Step::Call(
+                            "memory_save",
+                            json!({"session_summary": "Names are settled.", "blueprints": [{
+                                "category": "decision", "title": "Tables have plural names",
+                                "content": "The generator expects it."}]}),
+                        ),
+                        Step::CallWhenTold("memory_search", json!({"query": "migration"})),
+                        Step::Say("Settled."),
+                    ],
+                },
+                Turn {
+                    prompt: "Write the migration.",
+                    steps: vec![
+                        Step::Call(
+                            "memory_save",
+                            json!({"session_summary": "The migration is written.", "lessons": [{
+                                "summary": "A migration without a way back locks the table for good"}]}),
+                        ),
+                        Step::Say("Written."),
+                    ],
+                },
+            ]
+        },
+        |machine| {
+            let about = |prompt: &str, count: usize| {
+                poll(PATIENCE, "the model is asked", || {
+                    machine.model.about(prompt).get(count - 1).map(|asked| asked.text.clone())
+                })
+            };
+            let first = machine.start("Settle the naming.", &new());
+            // It has saved, and waits in the middle of its turn while another one comes and goes.
+            about("Settle the naming.", 2);
+            machine.run("Write the migration.", &new());
+            let asked = about("Write the migration.", 1);
+            assert!(asked.contains("Tables have plural names"), "{asked}");
+            machine.model.go_on();
+            let found = about("Settle the naming.", 3);
+            assert!(found.contains("A migration without a way back locks"), "{found}");
+            first.wait();
+        },
+    );
+}
+
+#[test]
+fn the_next_prompt_tells_what_another_session_changed() {
     each(
         || {
             vec![

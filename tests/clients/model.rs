@@ -37,7 +37,9 @@ pub(super) struct Turn {
 pub(super) enum Step {
     /// It calls a tool of anchord.
     Call(&'static str, Value),
-    /// The same, and says that the context is nearly full: the client compacts before it goes on.
+    /// The same, once the test says so.
+    CallWhenTold(&'static str, Value),
+    /// It calls one, and says that the context is nearly full: the client compacts before it goes on.
     CallAndFill(&'static str, Value),
     /// It calls a tool of the client's own.
     Own(&'static str, Value),
@@ -116,7 +118,7 @@ impl Model {
         asked
     }
 
-    /// Lets [`Step::Wait`] go on.
+    /// Lets [`Step::Wait`] and [`Step::CallWhenTold`] go on.
     pub(super) fn go_on(&self) {
         *self.inner.gate.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.inner.opened.notify_all();
@@ -182,12 +184,11 @@ impl Inner {
             Kind::Aside => Said::Text("a title".to_owned()),
             Kind::Answer => match turn.and_then(|at| self.script.get(at)?.steps.get(step)) {
                 Some(Step::Say(text)) => Said::Text((*text).to_owned()),
-                Some(Step::Wait) => {
-                    let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-                    drop(self.opened.wait_while(gate, |open| !*open));
-                    Said::Text("waited".to_owned())
-                }
                 Some(step_now) => {
+                    if let Step::Wait | Step::CallWhenTold(..) = step_now {
+                        let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+                        drop(self.opened.wait_while(gate, |open| !*open));
+                    }
                     let id = format!("{CALL}{}S{step}E", turn.unwrap_or_default());
                     Said::of(step_now, id)
                 }
@@ -320,11 +321,13 @@ enum Said {
 impl Said {
     fn of(step: &Step, id: String) -> Self {
         let (tool, input, own, fills) = match step {
-            Step::Call(tool, input) => (*tool, input, false, false),
+            Step::Call(tool, input) | Step::CallWhenTold(tool, input) => {
+                (*tool, input, false, false)
+            }
             Step::CallAndFill(tool, input) => (*tool, input, false, true),
             Step::Own(tool, input) => (*tool, input, true, false),
             Step::Say(text) => return Self::Text((*text).to_owned()),
-            Step::Wait => return Self::Text(String::new()),
+            Step::Wait => return Self::Text("waited".to_owned()),
         };
         Self::Call { id, tool, input: input.clone(), own, fills }
     }

@@ -10,6 +10,10 @@ use serde_json::{Map, Value, json};
 use super::Programs;
 use crate::edit::{Clash, Document, Json, Step, Toml, spoken};
 
+mod hooks;
+
+pub(crate) use hooks::{FoundHook, Hooks};
+
 /// The name of our entry in every agent's list of servers.
 pub(crate) const SERVER: &str = "anchord";
 
@@ -63,18 +67,6 @@ pub(crate) struct Server {
     pub(crate) more: Vec<(&'static str, Value)>,
 }
 
-/// Hooks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hooks {
-    /// The events, each with the tools it is narrowed to.
-    pub(crate) events: Vec<(&'static str, Option<&'static str>)>,
-    /// What runs at each.
-    pub(crate) handler: Value,
-}
-
-/// Where hooks are, in every agent that has them.
-const HOOKS: &str = "hooks";
-
 /// A file's text with parts in it or without them, and what that changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
@@ -112,19 +104,6 @@ pub(crate) struct Found {
     pub(crate) servers: Vec<(String, Vec<String>)>,
     /// The hooks of ours.
     pub(crate) hooks: Vec<FoundHook>,
-}
-
-/// A hook of ours.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FoundHook {
-    /// The event.
-    pub(crate) event: String,
-    /// Its group among the event's.
-    pub(crate) group: usize,
-    /// Its place in the group.
-    pub(crate) index: usize,
-    /// What it runs, word by word.
-    pub(crate) words: Vec<String>,
 }
 
 /// Puts the parts in.
@@ -209,7 +188,12 @@ pub(crate) fn take_out(
                     prune(&mut *document, old.as_deref(), &steps(server.list, &[]));
                 }
             }
-            Part::Hooks(_) => unhook(&mut *document, old.as_deref(), &mut outcome),
+            Part::Hooks(_) => {
+                let events = hooks::unhook(&mut *document, old.as_deref(), |_| true);
+                if !events.is_empty() {
+                    outcome.changes.push(format!("- hooks: {}", events.join(", ")));
+                }
+            }
             Part::Allowed { list, names } => {
                 let list = steps(list, &[]);
                 let kept = old.as_ref().and_then(|old| old.get(&list)).unwrap_or_default();
@@ -252,16 +236,7 @@ pub(crate) fn inspect(text: &str, format: Format, parts: &[Part]) -> Result<Foun
                     found.servers.extend(server_words(&entry).map(|words| (name, words)));
                 }
             }
-            Part::Hooks(_) => {
-                for (event, group, index, handler) in handlers(&*document) {
-                    found.hooks.extend(hook_words(&handler).map(|words| FoundHook {
-                        event,
-                        group,
-                        index,
-                        words,
-                    }));
-                }
-            }
+            Part::Hooks(hooks) => found.hooks.extend(hooks.found(&*document)),
             Part::Allowed { .. } | Part::Approved { .. } | Part::Whole(_) => {}
         }
     }
@@ -330,69 +305,6 @@ impl Server {
     }
 }
 
-impl Hooks {
-    fn place(&self, document: &mut dyn Document, outcome: &mut Outcome) -> Result<(), PartError> {
-        let mut added = Vec::new();
-        let mut renewed = Vec::new();
-        for (event, matcher) in &self.events {
-            let ours: Vec<_> = handlers(document)
-                .into_iter()
-                .filter(|(at, .., handler)| at == event && hook_words(handler).is_some())
-                .collect();
-            let Some((_, group, index, handler)) = ours.first() else {
-                let list = steps(&[HOOKS, event], &[]);
-                let next = indexed(document, &list).len();
-                let group = match matcher {
-                    Some(matcher) => json!({"matcher": matcher, HOOKS: [self.handler]}),
-                    None => json!({HOOKS: [self.handler]}),
-                };
-                document.set(&with(&list, Step::Index(next)), &group)?;
-                added.push(*event);
-                continue;
-            };
-            if *handler != self.handler {
-                document.set(&handler_at(event, *group, *index), &self.handler)?;
-                renewed.push(*event);
-            }
-            if ours.len() > 1 {
-                let number = ours.len();
-                outcome.remarks.push(format!("{event} runs anchord's hook {number} times"));
-            }
-        }
-        let runs = hook_words(&self.handler).unwrap_or_default().join(" ");
-        for (sign, events) in [('+', added), ('~', renewed)] {
-            if !events.is_empty() {
-                outcome.changes.push(format!("{sign} hooks: {}: {runs}", events.join(", ")));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn unhook(document: &mut dyn Document, old: Option<&dyn Document>, outcome: &mut Outcome) {
-    let mut events: Vec<String> = Vec::new();
-    // From the last, so that the places of those before it hold.
-    for (event, group, index, handler) in handlers(document).into_iter().rev() {
-        if hook_words(&handler).is_none() {
-            continue;
-        }
-        let at = handler_at(&event, group, index);
-        document.remove(&at);
-        let list = at.get(..at.len() - 1).unwrap_or_default();
-        if document.get(list).is_some_and(|rest| rest.as_array().is_some_and(Vec::is_empty)) {
-            let group = list.get(..list.len() - 1).unwrap_or_default();
-            document.remove(group);
-        }
-        prune(document, old, &steps(&[HOOKS, &event], &[]));
-        if !events.contains(&event) {
-            events.insert(0, event);
-        }
-    }
-    if !events.is_empty() {
-        outcome.changes.push(format!("- hooks: {}", events.join(", ")));
-    }
-}
-
 fn allow(
     document: &mut dyn Document,
     list: &[&str],
@@ -442,22 +354,6 @@ fn prune(document: &mut dyn Document, old: Option<&dyn Document>, at: &[Step]) {
     }
 }
 
-/// Every handler: its event, its group, its place in it, itself.
-fn handlers(document: &dyn Document) -> Vec<(String, usize, usize, Value)> {
-    let mut found = Vec::new();
-    for (event, groups) in entries(document, &[HOOKS.into()]) {
-        for (group, value) in groups.as_array().into_iter().flatten().enumerate() {
-            let list = value.get(HOOKS).and_then(Value::as_array).into_iter().flatten();
-            found.extend(list.cloned().enumerate().map(|(i, v)| (event.clone(), group, i, v)));
-        }
-    }
-    found
-}
-
-fn handler_at(event: &str, group: usize, index: usize) -> Vec<Step> {
-    vec![HOOKS.into(), event.into(), Step::Index(group), HOOKS.into(), Step::Index(index)]
-}
-
 fn entries(document: &dyn Document, at: &[Step]) -> Vec<(String, Value)> {
     match document.get(at) {
         Some(Value::Object(pairs)) => pairs.into_iter().collect(),
@@ -503,11 +399,6 @@ fn server_words(entry: &Value) -> Option<Vec<String>> {
         words = vec![line.to_owned()];
     }
     ours(&words, Programs::MCP, "mcp").then_some(words)
-}
-
-fn hook_words(handler: &Value) -> Option<Vec<String>> {
-    let words = words_of(handler);
-    ours(&words, Programs::HOOK, "hook").then_some(words)
 }
 
 fn ours(words: &[String], alone: &str, command: &str) -> bool {

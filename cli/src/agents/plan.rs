@@ -33,6 +33,14 @@ pub(crate) struct FilePlan {
     target: Option<Target>,
 }
 
+impl FilePlan {
+    /// Whether hooks change that a person has trusted as they were, and has to trust again.
+    pub(crate) fn renews_trusted_hooks(&self) -> bool {
+        self.agent == Agent::Codex
+            && self.outcome.changes.iter().any(|change| change.starts_with("~ hooks"))
+    }
+}
+
 /// The one way by which files change. A test puts in its place one that fails.
 pub(crate) trait Disk {
     /// Changes a file, wholly or not at all.
@@ -142,9 +150,12 @@ pub(crate) fn removal(
         Scope::User => None,
         Scope::Project(root) => Some(root),
     };
-    // Files where the agents no longer look: a variable that named another folder is not set any more.
+    let gone = |root: &PathBuf| project.is_none() && !root.exists();
+    // Files where the agents no longer look: a variable that named another folder is not set any more, or the
+    // whole project is gone.
     for entry in &manifest.files {
-        let meant = agents.contains(&entry.agent) && entry.project.as_ref() == project;
+        let here = entry.project.as_ref() == project || entry.project.as_ref().is_some_and(gone);
+        let meant = agents.contains(&entry.agent) && here;
         if meant && !seen.contains(&entry.path) {
             plans.push(left_behind(entry)?);
         }
@@ -170,15 +181,19 @@ fn taken_out(
         };
         return Ok(known.map(|_| gone()));
     };
+    let entry = known.cloned();
     let known = known.filter(|known| known.is_whole());
     let before = known.map_or(Before::Unknown, |known| Before::known(known.before.as_deref()));
     let outcome = match known.filter(|known| known.wrote(&text)) {
-        Some(known) => back_to(known),
+        Some(known) => {
+            let mut outcome = back_to(known);
+            outcome.remarks.extend(older_remark(known, &target));
+            outcome
+        }
         None => parts::take_out(&text, target.format, &target.parts, before)
             .map_err(|error| refused(agent, &target, &error))?,
     };
     let edit = original.becomes(outcome.text.clone());
-    let entry = known.cloned();
     Ok(Some(FilePlan { agent, shown: target.path, outcome, edit, own: None, entry, target: None }))
 }
 
@@ -189,6 +204,16 @@ fn back_to(entry: &Entry) -> Outcome {
     };
     let changes = vec![change.to_owned()];
     Outcome { text: entry.before.clone(), changes, remarks: Vec::new() }
+}
+
+/// Entries of anchord's that were there before set-up come back with everything else.
+fn older_remark(entry: &Entry, target: &Target) -> Option<String> {
+    let before = entry.before.as_deref()?;
+    let found = parts::inspect(before, target.format, &target.parts).ok()?;
+    (!found.servers.is_empty() || !found.hooks.is_empty()).then(|| {
+        "entries of anchord's stood there before set-up and do again: the same command once more takes them out"
+            .to_owned()
+    })
 }
 
 fn left_behind(entry: &Entry) -> Result<FilePlan, Error> {

@@ -156,6 +156,40 @@ fn set_up_and_taken_back_every_file_is_the_same_to_the_byte() {
     assert!(!home.place.home.join(".config").exists(), "folders that were made go, too");
 }
 
+/// An older anchord wrote other hooks, and remembered what stood there before it.
+#[test]
+fn an_older_set_up_is_brought_up_to_date_and_still_taken_back_to_the_byte() {
+    let home = Home::full();
+    let before = home.files();
+    home.set_up(&mut RealDisk).unwrap();
+    let newest = home.files();
+    let name = ".claude/settings.json";
+    let mut manifest = Manifest::read(&home.dir).unwrap();
+    let older = home
+        .text(name)
+        .replace("\"timeout\": 3", "\"timeout\": 60")
+        .replace("Bash|Edit|", "Edit|")
+        .replace("/opt/anchord-hook", "/old/anchord-hook")
+        .replace("PostCompact", "Notification");
+    home.write(name, &older);
+    manifest.wrote(&home.place.home.join(name), Some(&older));
+    manifest.saved(&home.dir).unwrap().unwrap().apply().unwrap();
+
+    let plans = plan::setup(&[Agent::ClaudeCode], &home.setting(), &manifest).unwrap();
+    let changes = plans.iter().flat_map(|plan| &plan.outcome.changes).cloned();
+    let changes: Vec<String> = changes.collect();
+    assert_eq!(changes.len(), 4, "{changes:#?}");
+    assert!(changes[0].starts_with("+ hooks: PostCompact"), "{changes:#?}");
+    assert!(changes[2].contains("timeout 60 -> 3, matcher Edit|"), "{changes:#?}");
+    home.set_up(&mut RealDisk).unwrap();
+    assert!(!home.text(name).contains("/old/") && !home.text(name).contains("Notification"));
+    let again = plan::setup(&Agent::ALL, &home.setting(), &Manifest::read(&home.dir).unwrap());
+    assert!(again.unwrap().iter().all(|plan| plan.edit.is_none()), "nothing is left to do");
+    assert_eq!(home.files().len(), newest.len());
+    home.take_back(&mut RealDisk).unwrap();
+    assert_eq!(home.files(), before);
+}
+
 #[test]
 fn what_stands_in_the_files() {
     let home = Home::full();
@@ -275,6 +309,48 @@ fn removal_without_a_manifest_takes_out_what_is_ours() {
     for (path, text) in home.files() {
         assert!(!text.contains("anchord"), "{}: {text}", path.display());
     }
+}
+
+#[test]
+fn what_stood_there_by_hand_comes_back_and_is_named() {
+    let home = Home::empty();
+    let name = ".gemini/settings.json";
+    let by_hand = r#"{"mcpServers": {"anchord": {"command": "anchord-mcp"}}}"#;
+    home.write(name, by_hand);
+    home.set_up(&mut RealDisk).unwrap();
+    let manifest = Manifest::read(&home.dir).unwrap();
+    let plans = plan::removal(&[Agent::Gemini], &home.setting(), &manifest).unwrap();
+    assert!(plans[0].outcome.remarks[0].contains("stood there before set-up"), "{plans:?}");
+    home.take_back(&mut RealDisk).unwrap();
+    assert_eq!(home.text(name), by_hand);
+    home.take_back(&mut RealDisk).unwrap();
+    assert!(!home.text(name).contains("anchord"));
+}
+
+#[test]
+fn no_manifest_is_left_where_nothing_is_set_up() {
+    let left = |home: &Home| home.dir.path().join(manifest::NAME).exists();
+    // What it keeps of before was damaged.
+    let home = Home::full();
+    home.set_up(&mut RealDisk).unwrap();
+    let mut manifest = Manifest::read(&home.dir).unwrap();
+    manifest.files[0].before = Some("damaged".to_owned());
+    manifest.saved(&home.dir).unwrap().unwrap().apply().unwrap();
+    home.take_back(&mut RealDisk).unwrap();
+    assert!(!left(&home));
+    // It was set up for a project that is gone.
+    let project = home.place.home.join("project");
+    fs::create_dir(&project).unwrap();
+    let scope = Scope::Project(project.clone());
+    let setting = Setting { scope: &scope, ..home.setting() };
+    let manifest = Manifest::read(&home.dir).unwrap();
+    let plans = plan::setup(&[Agent::Gemini], &setting, &manifest).unwrap();
+    plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
+    home.take_back(&mut RealDisk).unwrap();
+    assert!(left(&home), "the project is still there");
+    fs::remove_dir_all(project).unwrap();
+    home.take_back(&mut RealDisk).unwrap();
+    assert!(!left(&home));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
@@ -24,6 +25,9 @@ const PLIST: &str = include_str!("../../../launchd/dev.anchord.daemon.plist");
 /// The program as the files in the tree name it.
 const SYSTEMD_PROGRAM: &str = "%h/.cargo/bin/anchord";
 const LAUNCHD_PROGRAM: &str = "@HOME@/.cargo/bin/anchord";
+
+/// Where `systemctl enable` puts its link to the socket's unit.
+const SOCKET_WANTED: &str = "sockets.target.wants";
 
 /// launchd's name of the daemon.
 const LABEL: &str = "dev.anchord.daemon";
@@ -74,6 +78,10 @@ enum Step {
     Run(Vec<String>),
     /// The same where it does not matter if there is nothing to end.
     TryRun(Vec<String>),
+    /// Remove a link, if it is still there.
+    Unlink(PathBuf),
+    /// Remove a folder if nothing is in it.
+    RemoveIfEmpty(PathBuf),
 }
 
 impl Command {
@@ -86,8 +94,7 @@ impl Command {
             .with_action("Unset it."));
         }
         let home = env::home_dir().ok_or_else(|| Error::usage("no home directory: set HOME"))?;
-        let manager = if cfg!(target_os = "macos") { Manager::Launchd } else { Manager::Systemd };
-        let folder = manager.folder(&home, env::var_os("XDG_CONFIG_HOME"));
+        let (manager, folder) = here(&home);
         match self {
             Self::Install(Args { dry_run }) => {
                 let programs = Programs::here()?;
@@ -148,6 +155,21 @@ impl Manager {
         match self {
             Self::Systemd => &["anchord.socket", "anchord.service"],
             Self::Launchd => &["dev.anchord.daemon.plist"],
+        }
+    }
+
+    /// What is run before files go, and after; both say no where nothing was loaded, or where it does not run.
+    fn releases(self) -> (Vec<Step>, Vec<Step>) {
+        match self {
+            Self::Systemd => {
+                let units = ["disable", "--now", "anchord.socket", "anchord.service"];
+                let before = vec![Step::TryRun(systemctl(&units))];
+                (before, vec![Step::TryRun(systemctl(&["daemon-reload"]))])
+            }
+            Self::Launchd => {
+                let label = format!("{}/{LABEL}", domain());
+                (vec![Step::TryRun(launchctl(&["bootout", &label]))], Vec::new())
+            }
         }
     }
 
@@ -228,23 +250,59 @@ fn uninstall(manager: Manager, folder: &Path) -> Result<Vec<Step>, Error> {
     for name in manager.names() {
         removals.extend(Original::read(&folder.join(name))?.becomes(None).map(Step::Write));
     }
+    removals.extend(links(manager, folder).into_iter().map(Step::Unlink));
     if removals.is_empty() {
         return Ok(Vec::new());
     }
-    let mut steps = Vec::new();
+    let (before, after) = manager.releases();
+    Ok([before, removals, after, emptied(manager, folder)].concat())
+}
+
+/// The links by which units are enabled, where one is there; also one that leads nowhere any more.
+fn links(manager: Manager, folder: &Path) -> Vec<PathBuf> {
+    let wanted = match manager {
+        Manager::Systemd => vec![folder.join(SOCKET_WANTED).join("anchord.socket")],
+        Manager::Launchd => Vec::new(),
+    };
+    wanted.into_iter().filter(|link| fs::symlink_metadata(link).is_ok()).collect()
+}
+
+/// Takes away the folders that an installation makes, unless something else is in them.
+fn emptied(manager: Manager, folder: &Path) -> Vec<Step> {
     match manager {
         Manager::Systemd => {
-            let units = ["disable", "--now", "anchord.socket", "anchord.service"];
-            steps.push(Step::TryRun(systemctl(&units)));
-            steps.extend(removals);
-            steps.push(Step::Run(systemctl(&["daemon-reload"])));
+            let above = folder.parent().map(Path::to_owned);
+            let folders = [folder.join(SOCKET_WANTED), folder.to_owned()];
+            folders.into_iter().chain(above).map(Step::RemoveIfEmpty).collect()
         }
-        Manager::Launchd => {
-            steps.push(Step::TryRun(launchctl(&["bootout", &format!("{}/{LABEL}", domain())])));
-            steps.extend(removals);
-        }
+        Manager::Launchd => Vec::new(),
     }
-    Ok(steps)
+}
+
+/// The manager and folder of this system and home.
+fn here(home: &Path) -> (Manager, PathBuf) {
+    let manager = if cfg!(target_os = "macos") { Manager::Launchd } else { Manager::Systemd };
+    (manager, manager.folder(home, env::var_os("XDG_CONFIG_HOME")))
+}
+
+/// The files and links of this user's units that are there.
+pub(super) fn files(home: &Path) -> Vec<PathBuf> {
+    let (manager, folder) = here(home);
+    let units = manager.names().iter().map(|name| folder.join(name));
+    let units: Vec<PathBuf> = units.filter(|unit| fs::symlink_metadata(unit).is_ok()).collect();
+    [units, links(manager, &folder)].concat()
+}
+
+/// Has the service manager stop the units, if it runs.
+pub(super) fn let_go(home: &Path) {
+    here(home).0.releases().0.iter().for_each(Step::try_run);
+}
+
+/// Has it see that their files are gone.
+pub(super) fn forget(home: &Path) {
+    let (manager, folder) = here(home);
+    let steps = [manager.releases().1, emptied(manager, &folder)].concat();
+    steps.iter().for_each(Step::try_run);
 }
 
 fn carry_out(
@@ -255,7 +313,9 @@ fn carry_out(
     home: &Path,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    if !dry_run && !steps.is_empty() && !manager.is_there() {
+    // Files can be removed without it; who installs wants it to run them.
+    let installs = steps.iter().any(|step| matches!(step, Step::Run(_)));
+    if !dry_run && installs && !manager.is_there() {
         let name = manager.name();
         return Err(Error::failed(format!("{name} does not run for this user, so nothing was changed")).with_action(
             "In containers and on servers without a login session that is so. Nothing is needed: agents start the \
@@ -263,7 +323,9 @@ fn carry_out(
         ));
     }
     for step in steps {
-        writeln!(out, "{}", step.line(home))?;
+        if !matches!(step, Step::RemoveIfEmpty(_)) {
+            writeln!(out, "{}", step.line(home))?;
+        }
         if dry_run {
             if let Step::Write(Edit { text: Some(text), .. }) = step {
                 for line in text.lines() {
@@ -282,8 +344,7 @@ fn carry_out(
                 Error::failed(format!("`{}` failed: {why}", words.join(" ")))
                     .with_action("Agents start the daemon by themselves meanwhile.")
             })?,
-            // It says no where nothing was loaded.
-            Step::TryRun(words) => drop(run(words)),
+            Step::TryRun(_) | Step::Unlink(_) | Step::RemoveIfEmpty(_) => step.try_run(),
         }
     }
     if dry_run && !steps.is_empty() {
@@ -293,12 +354,26 @@ fn carry_out(
 }
 
 impl Step {
+    /// Does what may as well be done already.
+    fn try_run(&self) {
+        match self {
+            Self::TryRun(words) => drop(run(words)),
+            // `systemctl disable` took it.
+            Self::Unlink(path) => drop(fs::remove_file(path)),
+            Self::RemoveIfEmpty(path) => drop(fs::remove_dir(path)),
+            Self::Write(_) | Self::StopDaemon | Self::Run(_) => {}
+        }
+    }
+
     fn line(&self, home: &Path) -> String {
         match self {
             Self::Write(edit) => {
                 let path = show::path(&edit.path.to_string_lossy(), Some(home));
                 let verb = if edit.text.is_some() { "write" } else { "remove" };
                 format!("{verb} {path}")
+            }
+            Self::Unlink(path) | Self::RemoveIfEmpty(path) => {
+                format!("remove {}", show::path(&path.to_string_lossy(), Some(home)))
             }
             Self::StopDaemon => "stop the daemon, if one runs".to_owned(),
             Self::Run(words) | Self::TryRun(words) => {

@@ -1,5 +1,6 @@
 //! `anchord setup`: makes the agents of this machine use anchord, and takes that back.
 
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -92,7 +93,7 @@ impl Args {
         let programs = Programs::here()?;
         let scope = self.scope()?;
         let agents = self.chosen(&place, &scope, &Manifest::read(&dir)?, out)?;
-        if agents.is_empty() {
+        if agents.is_empty() && !self.remove {
             writeln!(out, "No agent was found on this machine that anchord can set up.")?;
             writeln!(out, "It knows {}.", names(&Agent::ALL))?;
             return Ok(ExitCode::SUCCESS);
@@ -161,12 +162,13 @@ impl Args {
         let mut plans = run.plan(wishes)?;
         let changes = show_plans(&plans, &run.place.home, out)?;
         if changes == 0 {
-            writeln!(out, "Everything is set up already.")?;
+            writeln!(out, "Already set up: there is nothing to write.")?;
         }
         if self.dry_run {
             writeln!(out, "Nothing was written: this was a dry run.")?;
             return Ok(ExitCode::SUCCESS);
         }
+        let renewed = plans.iter().any(FilePlan::renews_trusted_hooks);
         if changes > 0 {
             out.flush()?;
             if !confirmed("Write this?", self.yes)? {
@@ -187,7 +189,7 @@ impl Args {
         }
         writeln!(out)?;
         let working = check::all(&run.agents, &run.programs, out)?;
-        run.remarks(wishes, out)?;
+        run.remarks(wishes, renewed, out)?;
         if changes > 0 && working {
             self.past_sessions(run, out)?;
         }
@@ -235,6 +237,8 @@ impl Args {
         }
         let others = others(&manifest, &run.scope);
         plan::take_back(&plans, run.dir, manifest, &mut RealDisk)?;
+        // Where nothing else is left of anchord, as after `anchord uninstall`.
+        let _ = fs::remove_dir(run.dir.path());
         if changes > 0 {
             writeln!(out, "Taken back.")?;
         }
@@ -263,13 +267,13 @@ impl Run<'_> {
         self.agents.iter().any(|agent| agent.facts().reads == Reads::Listed)
     }
 
-    /// What is left for a person to do.
-    fn remarks(&self, wishes: Wishes, out: &mut dyn Write) -> Result<(), Error> {
+    /// What is left for a person to do; `renewed`: hooks of Codex are not what was trusted.
+    fn remarks(&self, wishes: Wishes, renewed: bool, out: &mut dyn Write) -> Result<(), Error> {
         writeln!(out)?;
         for agent in &self.agents {
             let facts = agent.facts();
             let state = State::of(*agent, &self.setting(wishes));
-            if !state.untrusted.is_empty() {
+            if !state.untrusted.is_empty() || (*agent == Agent::Codex && renewed) {
                 writeln!(out, "{TRUST}")?;
             }
             for remark in (facts.remarks)(&self.place) {

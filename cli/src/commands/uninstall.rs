@@ -10,18 +10,11 @@ use std::path::{Path, PathBuf};
 use anchord_proto::instance::{InstanceDir, InstanceFile};
 use anyhow::Context;
 
-use super::{home, stop};
-use crate::agents::manifest;
+use super::{home, service, stop};
+use crate::agents::manifest::{self, Manifest};
 use crate::confirm::confirmed;
 use crate::exit::Error;
 use crate::show;
-
-/// Units as the README installs them, beneath the home directory.
-const UNITS: [&str; 3] = [
-    ".config/systemd/user/anchord.socket",
-    ".config/systemd/user/anchord.service",
-    "Library/LaunchAgents/dev.anchord.daemon.plist",
-];
 
 /// Stop the daemon and remove units, socket, logs and the instance directory; the memory stays unless asked for
 ///
@@ -48,13 +41,16 @@ struct Plan {
     emptied: Vec<PathBuf>,
     /// Left, and why it matters.
     stays: Vec<(PathBuf, &'static str)>,
+    /// Whether there are units of a service manager among what goes.
+    units: bool,
 }
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let dir = InstanceDir::locate()?;
         let home = home();
-        let plan = plan(&dir, home.as_deref(), self.data)?;
+        let units = home.as_deref().map(service::files).unwrap_or_default();
+        let plan = plan(&dir, units, self.data)?;
         let shown = |path: &Path| show::path(&path.to_string_lossy(), home.as_deref());
         if plan.goes.is_empty() {
             writeln!(out, "nothing of anchord's is here to remove")?;
@@ -67,8 +63,15 @@ impl Args {
             if !confirmed("Stop the daemon and remove this?", self.yes)? {
                 return Ok(writeln!(out, "nothing was removed")?);
             }
+            if let Some(home) = home.as_deref().filter(|_| plan.units) {
+                // Before the daemon is stopped, which else would be started again.
+                service::let_go(home);
+            }
             stop::stop(&dir)?;
             carry_out(&plan)?;
+            if let Some(home) = home.as_deref().filter(|_| plan.units) {
+                service::forget(home);
+            }
             writeln!(out, "removed")?;
         }
         writeln!(out, "This stays:")?;
@@ -84,12 +87,11 @@ impl Args {
     }
 }
 
-fn plan(dir: &InstanceDir, home: Option<&Path>, data: bool) -> Result<Plan, Error> {
+fn plan(dir: &InstanceDir, units: Vec<PathBuf>, data: bool) -> Result<Plan, Error> {
     let mut plan = Plan::default();
     // Units serve the user's own instance, not one that was named.
-    for unit in UNITS.iter().filter(|_| !dir.is_named()) {
-        plan.goes.extend(home.map(|home| home.join(unit)).filter(|path| exists(path)));
-    }
+    plan.units = !dir.is_named() && !units.is_empty();
+    plan.goes.extend(units.into_iter().filter(|_| plan.units));
     let file = match dir.check() {
         Ok(_) => InstanceFile::read(dir)?,
         Err(anchord_proto::instance::InstanceError::Missing(_)) => None,
@@ -110,7 +112,9 @@ fn plan(dir: &InstanceDir, home: Option<&Path>, data: bool) -> Result<Plan, Erro
         plan.stays.push((config, "your configuration"));
     }
     let manifest = dir.path().join(manifest::NAME);
-    if exists(&manifest) {
+    if Manifest::read(dir).is_ok_and(|manifest| manifest.files.is_empty()) {
+        plan.goes.extend(Some(manifest).filter(|path| exists(path)));
+    } else if exists(&manifest) {
         plan.stays.push((manifest, "what set-up wrote; `anchord setup --remove` takes it back"));
     }
     let own =

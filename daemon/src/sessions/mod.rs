@@ -66,8 +66,8 @@ impl Connection {
 }
 
 /// Under which a session's topic is found again: the client and its own name for the conversation, else the session.
-/// Of the client's name only the first word counts, since the same client calls itself `codex` in a hook and
-/// `codex-mcp-client` here. A subagent works on its conversation's topic.
+/// Of the client's name only the first word counts, since the same client calls itself `gemini` in a hook and
+/// `gemini-cli` here. A subagent works on its conversation's topic.
 pub(crate) fn session_key(session: &Session) -> String {
     let parent = session.id.parent();
     let Some(named) = session.agent_session.as_deref() else {
@@ -80,6 +80,9 @@ pub(crate) fn session_key(session: &Session) -> String {
     let key = format!("{first}:{conversation}");
     key.chars().take(anchord_memory::limits::BINDING_KEY_CHARS_MAX).collect()
 }
+
+/// How some clients call the part of them that speaks MCP: `codex-mcp-client`, `openclaw-bundle-mcp`.
+const MCP_PARTS: [&str; 2] = ["-mcp-client", "-bundle-mcp"];
 
 /// A session that is connected, or was and is not gone yet.
 #[derive(Debug)]
@@ -137,12 +140,13 @@ impl Session {
         session
     }
 
-    /// The client's own name; empty until it said one.
+    /// The client's own name, as people know it; empty until it said one.
     pub(crate) fn client(&self) -> Arc<str> {
         Arc::clone(&self.client.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn set_client(&self, name: &str) {
+        let name = MCP_PARTS.iter().find_map(|part| name.strip_suffix(part)).unwrap_or(name);
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         if client.as_ref() != name {
             *client = name.into();

@@ -84,7 +84,10 @@ fn a_hook_goes_in_once_and_an_old_one_is_renewed_where_it_stands() {
     let outcome = placed(&text, hooks(Some("Bash")));
     assert_eq!(
         outcome.changes,
-        ["+ hooks: PostToolUse: /new/anchord-hook codex", "~ hooks: Stop: /new/anchord-hook codex"]
+        [
+            "+ hooks: PostToolUse: /new/anchord-hook codex",
+            "~ hooks: Stop: /my old/anchord hook codex -> /new/anchord-hook codex, timeout none -> 5"
+        ]
     );
     let now = value(&outcome);
     assert_eq!(now["hooks"]["Stop"][0], foreign);
@@ -99,6 +102,50 @@ fn a_hook_goes_in_once_and_an_old_one_is_renewed_where_it_stands() {
     let rest =
         json!({"hooks": {"Stop": [foreign, {"hooks": [{"type": "command", "command": "x"}]}]}});
     assert_eq!(value(&left), rest);
+}
+
+/// What an older anchord set up: another timeout, other tools, an event that is not needed any more.
+#[test]
+fn hooks_of_an_older_set_up_are_brought_up_to_date() {
+    let old = json!({"type": "command", "command": "/new/anchord-hook codex", "timeout": 60});
+    let foreign = json!({"type": "command", "command": "x"});
+    let text = |group: Value| {
+        json!({"hooks": {
+            "Stop": [{"hooks": [old]}],
+            "PostToolUse": [group],
+            "Notification": [{"hooks": [old]}, {"hooks": [foreign]}],
+        }})
+        .to_string()
+    };
+    let dropped = "- hooks: Notification: not needed any more";
+    let alone = placed(&text(json!({"matcher": "Edit", "hooks": [old]})), hooks(Some("Bash")));
+    assert_eq!(
+        alone.changes,
+        [
+            "~ hooks: Stop: timeout 60 -> 5",
+            "~ hooks: PostToolUse: timeout 60 -> 5, matcher Edit -> Bash",
+            dropped
+        ]
+    );
+    let now = value(&alone);
+    let ours = json!({"type": "command", "command": "/new/anchord-hook codex", "timeout": 5});
+    assert_eq!(now["hooks"]["PostToolUse"], json!([{"matcher": "Bash", "hooks": [ours]}]));
+    assert_eq!(now["hooks"]["Notification"], json!([{"hooks": [foreign]}]));
+
+    let shared = json!({"matcher": "Edit", "hooks": [old, foreign]});
+    let now = value(&placed(&text(shared), hooks(None)));
+    let kept = json!({"matcher": "Edit", "hooks": [foreign]});
+    assert_eq!(now["hooks"]["PostToolUse"], json!([kept, {"hooks": [ours]}]), "theirs is theirs");
+
+    let found = inspect(&text(json!({"hooks": [old]})), Format::Jsonc, &[hooks(None)]).unwrap();
+    assert!(found.hooks.iter().all(|hook| hook.outdated), "{found:?}");
+    for matcher in [None, Some("Bash")] {
+        let again = text(json!({"matcher": "*", "hooks": [old]}));
+        let done = placed(&again, hooks(matcher)).text.unwrap();
+        let found = inspect(&done, Format::Jsonc, &[hooks(matcher)]).unwrap();
+        assert!(found.hooks.iter().all(|hook| !hook.outdated), "{found:?}");
+        assert_eq!(placed(&done, hooks(matcher)).changes, [""; 0], "a second time changes nothing");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What each agent has of anchord's: its entry, its hooks, a plugin; and whether it works.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -86,6 +87,13 @@ fn judged(agent: Agent, place: &Place, states: &[(&Scope, State)], found: &mut V
             found.push(Finding::problem(name, what, action));
         } else if !state.servers.is_empty() && !state.missing.is_empty() && !plugin {
             let what = format!("no hook at {}", state.missing.join(", "));
+            found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
+        }
+        let outdated = state.hooks.iter().filter(|(_, hook)| hook.outdated);
+        let outdated: BTreeSet<&str> = outdated.map(|(_, hook)| hook.event.as_str()).collect();
+        if !outdated.is_empty() {
+            let events = outdated.into_iter().collect::<Vec<_>>().join(", ");
+            let what = format!("hooks are not as this version sets them up: {events}");
             found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
         }
         for (path, _) in state.whole.iter().filter(|(_, right)| !right) {

@@ -108,6 +108,7 @@ fn an_agents_files_are_judged() {
             "~/.gemini/settings.json runs /gone/anchord-mcp, which is not there",
             "~/.gemini/settings.json runs anchord's hook several times at SessionEnd",
             "hooks come from the plugin and from the settings",
+            "hooks are not as this version sets them up: SessionEnd",
         ]
     );
     fs::remove_dir_all(home.join(".gemini/extensions")).unwrap();

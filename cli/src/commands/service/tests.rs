@@ -35,12 +35,12 @@ fn systemd_accepts_what_is_written() {
     }
     let home = tempfile::tempdir().unwrap();
     let program = home.path().join("my tools/anchord");
-    std::fs::create_dir(program.parent().unwrap()).unwrap();
-    std::fs::copy("/bin/true", &program).unwrap();
+    fs::create_dir(program.parent().unwrap()).unwrap();
+    fs::copy("/bin/true", &program).unwrap();
     let mut units = Vec::new();
     for (name, text) in Manager::Systemd.files(home.path(), program.to_str().unwrap()) {
         let unit = home.path().join(name);
-        std::fs::write(&unit, text).unwrap();
+        fs::write(&unit, text).unwrap();
         units.push(unit);
     }
     let said = Process::new("systemd-analyze")
@@ -71,29 +71,38 @@ fn a_daemon_that_runs_by_itself_is_stopped_before_the_socket_is_bound() {
 
 #[test]
 fn what_was_installed_is_removed_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
-    assert_eq!(uninstall(Manager::Systemd, folder.path()).unwrap(), []);
-    for step in install(Manager::Systemd, folder.path(), Path::new(HOME), PROGRAM).unwrap() {
+    let config = tempfile::tempdir().unwrap();
+    let folder = config.path().join("systemd/user");
+    let folder = folder.as_path();
+    assert_eq!(uninstall(Manager::Systemd, folder).unwrap(), []);
+    for step in install(Manager::Systemd, folder, Path::new(HOME), PROGRAM).unwrap() {
         if let Step::Write(edit) = step {
             edit.apply().unwrap();
         }
     }
-    let again = install(Manager::Systemd, folder.path(), Path::new(HOME), PROGRAM).unwrap();
+    let again = install(Manager::Systemd, folder, Path::new(HOME), PROGRAM).unwrap();
     assert!(
         !again.iter().any(|step| matches!(step, Step::Write(_))),
         "a second time writes nothing"
     );
-    let steps = uninstall(Manager::Systemd, folder.path()).unwrap();
+    // As `systemctl enable` does; it leads nowhere once the unit is gone.
+    let wanted = folder.join("sockets.target.wants");
+    fs::create_dir(&wanted).unwrap();
+    std::os::unix::fs::symlink(folder.join("anchord.socket"), wanted.join("anchord.socket"))
+        .unwrap();
+    let steps = uninstall(Manager::Systemd, folder).unwrap();
     assert_eq!(
         lines(&steps)[0],
         "run systemctl --user disable --now anchord.socket anchord.service"
     );
-    for step in steps {
-        if let Step::Write(edit) = step {
-            edit.apply().unwrap();
+    for step in &steps {
+        match step {
+            Step::Write(edit) => edit.apply().unwrap(),
+            Step::TryRun(_) => {}
+            step => step.try_run(),
         }
     }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(config.path()).unwrap().count(), 0, "no link, no empty folder");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn left(root: &Path) -> Vec<String> {
 #[test]
 fn the_memory_and_what_is_not_ours_stay() {
     let (_scratch, dir) = instance();
-    let plan = plan(&dir, None, false).unwrap();
+    let plan = plan(&dir, Vec::new(), false).unwrap();
     let stays: Vec<&str> = plan.stays.iter().map(|(_, why)| *why).collect();
     assert_eq!(
         stays,
@@ -68,7 +68,7 @@ fn with_data_only_what_the_user_wrote_stays() {
     let (_scratch, dir) = instance();
     fs::remove_file(dir.path().join("logs/mine.txt")).unwrap();
     fs::remove_file(dir.path().join("config/config.toml")).unwrap();
-    carry_out(&plan(&dir, None, true).unwrap()).unwrap();
+    carry_out(&plan(&dir, Vec::new(), true).unwrap()).unwrap();
     assert!(!dir.path().exists(), "{:?}", left(dir.path()));
 }
 
@@ -76,18 +76,18 @@ fn with_data_only_what_the_user_wrote_stays() {
 fn units_go_with_the_users_own_instance_alone() {
     let (scratch, named) = instance();
     let home = scratch.path().join("home");
-    let unit = home.join(UNITS[0]);
+    let unit = home.join(".config/systemd/user/anchord.socket");
     fs::create_dir_all(unit.parent().unwrap()).unwrap();
     fs::write(&unit, "x").unwrap();
-    assert!(!plan(&named, Some(&home), false).unwrap().goes.contains(&unit));
+    assert!(!plan(&named, vec![unit.clone()], false).unwrap().goes.contains(&unit));
 }
 
 #[test]
 fn without_an_instance_there_is_nothing_to_do_twice() {
     let (_scratch, dir) = instance();
-    let first = plan(&dir, None, true).unwrap();
+    let first = plan(&dir, Vec::new(), true).unwrap();
     carry_out(&first).unwrap();
     carry_out(&first).unwrap();
     fs::remove_dir_all(dir.path()).unwrap();
-    assert_eq!(plan(&dir, None, true).unwrap(), Plan::default());
+    assert_eq!(plan(&dir, Vec::new(), true).unwrap(), Plan::default());
 }

@@ -97,6 +97,7 @@ fn a_thread_that_calls_name_is_a_session_of_its_own() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", shim(1));
     let first = connection.session(Some("t1"), Some("codex-mcp-client"), None);
+    assert_eq!(first.client().as_ref(), "codex", "as its hooks call it");
     let codex = |thread| Teller { client: "codex", ..told(thread, AGENT) };
     assert!(Arc::ptr_eq(&table.join(&codex("t1")).session, &first));
     let second = table.join(&codex("t2")).session;

@@ -1,0 +1,227 @@
+//! Hooks in an agent's settings: one handler at several events, some of them narrowed to tools.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{Outcome, PartError, entries, indexed, ours, prune, steps, with, words_of};
+use crate::agents::Programs;
+use crate::edit::{Document, Step};
+
+/// Hooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hooks {
+    /// The events, each with the tools it is narrowed to.
+    pub(crate) events: Vec<(&'static str, Option<&'static str>)>,
+    /// What runs at each.
+    pub(crate) handler: Value,
+}
+
+/// A hook of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundHook {
+    /// The event.
+    pub(crate) event: String,
+    /// Its group among the event's.
+    pub(crate) group: usize,
+    /// Its place in the group.
+    pub(crate) index: usize,
+    /// What it runs, word by word.
+    pub(crate) words: Vec<String>,
+    /// Whether set-up would put it in otherwise, whichever program of ours it runs: other tools, another timeout.
+    pub(crate) outdated: bool,
+}
+
+/// Where hooks are, in every agent that has them.
+const HOOKS: &str = "hooks";
+
+impl Hooks {
+    /// Puts them in, and brings up to date what is there of them.
+    pub(super) fn place(
+        &self,
+        document: &mut dyn Document,
+        outcome: &mut Outcome,
+    ) -> Result<(), PartError> {
+        let mut added = Vec::new();
+        // What is done, and at which events: most differ in the same way.
+        let mut renewed: Vec<(String, Vec<&str>)> = Vec::new();
+        for (event, matcher) in &self.events {
+            let ours: Vec<_> = handlers(document)
+                .into_iter()
+                .filter(|(at, .., handler)| at == event && hook_words(handler).is_some())
+                .collect();
+            let Some((_, group, index, handler)) = ours.first() else {
+                self.append(document, event, *matcher)?;
+                added.push(*event);
+                continue;
+            };
+            let mut differences = differences(handler, &self.handler);
+            if !differences.is_empty() {
+                document.set(&handler_at(event, *group, *index), &self.handler)?;
+            }
+            let narrowed = matcher_of(document, event, *group);
+            if narrowed.as_deref() != *matcher {
+                self.narrow(document, event, (*group, *index), *matcher)?;
+                let spoken = |matcher: Option<&str>| matcher.unwrap_or("all").to_owned();
+                let (old, new) = (spoken(narrowed.as_deref()), spoken(*matcher));
+                differences.push(format!("matcher {old} -> {new}"));
+            }
+            if !differences.is_empty() {
+                let differences = differences.join(", ");
+                match renewed.iter_mut().find(|(known, _)| *known == differences) {
+                    Some((_, events)) => events.push(event),
+                    None => renewed.push((differences, vec![event])),
+                }
+            }
+            if ours.len() > 1 {
+                let number = ours.len();
+                outcome.remarks.push(format!("{event} runs anchord's hook {number} times"));
+            }
+        }
+        if !added.is_empty() {
+            let runs = hook_words(&self.handler).unwrap_or_default().join(" ");
+            outcome.changes.push(format!("+ hooks: {}: {runs}", added.join(", ")));
+        }
+        for (differences, events) in renewed {
+            outcome.changes.push(format!("~ hooks: {}: {differences}", events.join(", ")));
+        }
+        let wanted = |event: &str| self.events.iter().any(|(wanted, _)| *wanted == event);
+        let dropped = unhook(document, None, |event| !wanted(event));
+        if !dropped.is_empty() {
+            outcome.changes.push(format!("- hooks: {}: not needed any more", dropped.join(", ")));
+        }
+        Ok(())
+    }
+
+    /// What is there of ours, also at events that are none of these.
+    pub(super) fn found(&self, document: &dyn Document) -> Vec<FoundHook> {
+        let mut found = Vec::new();
+        for (event, group, index, handler) in handlers(document) {
+            let Some(words) = hook_words(&handler) else { continue };
+            let wanted = self.events.iter().find(|(wanted, _)| *wanted == event);
+            let narrowed = matcher_of(document, &event, group);
+            let outdated = handler.get("timeout") != self.handler.get("timeout")
+                || wanted.is_none_or(|(_, matcher)| narrowed.as_deref() != *matcher);
+            found.push(FoundHook { event, group, index, words, outdated });
+        }
+        found
+    }
+
+    /// A group of its own, behind those of others.
+    fn append(
+        &self,
+        document: &mut dyn Document,
+        event: &str,
+        matcher: Option<&str>,
+    ) -> Result<(), PartError> {
+        let list = steps(&[HOOKS, event], &[]);
+        let next = indexed(document, &list).len();
+        let group = match matcher {
+            Some(matcher) => json!({"matcher": matcher, HOOKS: [self.handler]}),
+            None => json!({HOOKS: [self.handler]}),
+        };
+        Ok(document.set(&with(&list, Step::Index(next)), &group)?)
+    }
+
+    /// Gives our handler another matcher: in its group if it is alone there, else it moves into one of its own,
+    /// since the matcher of others is theirs.
+    fn narrow(
+        &self,
+        document: &mut dyn Document,
+        event: &str,
+        (group, index): (usize, usize),
+        matcher: Option<&str>,
+    ) -> Result<(), PartError> {
+        let at = handler_at(event, group, index);
+        let group = steps(&[HOOKS, event], &[]).into_iter().chain([Step::Index(group)]);
+        let group: Vec<Step> = group.collect();
+        if indexed(document, &with(&group, HOOKS.into())).len() > 1 {
+            document.remove(&at);
+            return self.append(document, event, matcher);
+        }
+        let at = with(&group, "matcher".into());
+        match matcher {
+            Some(matcher) => document.set(&at, &json!(matcher))?,
+            None => document.remove(&at),
+        }
+        Ok(())
+    }
+}
+
+/// The tools that a group is narrowed to; nothing where it takes all.
+fn matcher_of(document: &dyn Document, event: &str, group: usize) -> Option<String> {
+    let at = vec![HOOKS.into(), event.into(), Step::Index(group), "matcher".into()];
+    let matcher = document.get(&at)?.as_str()?.to_owned();
+    Some(matcher).filter(|matcher| !matches!(matcher.as_str(), "" | "*"))
+}
+
+/// How a handler differs from the one that is wanted, a fragment each.
+fn differences(known: &Value, wanted: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let (old, new) = (hook_words(known), hook_words(wanted));
+    let runs = |words: Option<Vec<String>>| words.unwrap_or_default().join(" ");
+    if old != new {
+        found.push(format!("{} -> {}", runs(old), runs(new)));
+    }
+    let pairs = [known, wanted].into_iter().filter_map(Value::as_object).flatten();
+    let keys: BTreeSet<&str> = pairs.map(|(key, _)| key.as_str()).collect();
+    for key in keys.into_iter().filter(|key| !matches!(*key, "command" | "args")) {
+        let spoken = |value: Option<&Value>| value.map_or("none".to_owned(), Value::to_string);
+        let (old, new) = (known.get(key), wanted.get(key));
+        if old != new {
+            found.push(format!("{key} {} -> {}", spoken(old), spoken(new)));
+        }
+    }
+    if found.is_empty() && known != wanted {
+        found.push("written another way".to_owned());
+    }
+    found
+}
+
+/// Takes our hooks out at these events; gives the events.
+pub(super) fn unhook(
+    document: &mut dyn Document,
+    old: Option<&dyn Document>,
+    at_event: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let mut events: Vec<String> = Vec::new();
+    // From the last, so that the places of those before it hold.
+    for (event, group, index, handler) in handlers(document).into_iter().rev() {
+        if hook_words(&handler).is_none() || !at_event(&event) {
+            continue;
+        }
+        let at = handler_at(&event, group, index);
+        document.remove(&at);
+        let list = at.get(..at.len() - 1).unwrap_or_default();
+        if document.get(list).is_some_and(|rest| rest.as_array().is_some_and(Vec::is_empty)) {
+            let group = list.get(..list.len() - 1).unwrap_or_default();
+            document.remove(group);
+        }
+        prune(document, old, &steps(&[HOOKS, &event], &[]));
+        if !events.contains(&event) {
+            events.insert(0, event);
+        }
+    }
+    events
+}
+
+/// Every handler: its event, its group, its place in it, itself.
+fn handlers(document: &dyn Document) -> Vec<(String, usize, usize, Value)> {
+    let mut found = Vec::new();
+    for (event, groups) in entries(document, &[HOOKS.into()]) {
+        for (group, value) in groups.as_array().into_iter().flatten().enumerate() {
+            let list = value.get(HOOKS).and_then(Value::as_array).into_iter().flatten();
+            found.extend(list.cloned().enumerate().map(|(i, v)| (event.clone(), group, i, v)));
+        }
+    }
+    found
+}
+
+fn handler_at(event: &str, group: usize, index: usize) -> Vec<Step> {
+    vec![HOOKS.into(), event.into(), Step::Index(group), HOOKS.into(), Step::Index(index)]
+}
+
+fn hook_words(handler: &Value) -> Option<Vec<String>> {
+    let words = words_of(handler);
+    ours(&words, Programs::HOOK, "hook").then_some(words)
+}
