@@ -1,7 +1,7 @@
 //! Memory as text: what an agent would get, exports, imports.
 
-use anchord_memory::import::{self, Compactor, ImportError, ImportOutcome, Zipmem};
-use anchord_memory::{Memory, Plan, Provenance, SessionId, export};
+use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutcome, Zipmem};
+use anchord_memory::{Kind, Memory, Plan, Provenance, SessionId, export};
 
 use super::tool::log_retrieval;
 use super::{
@@ -84,6 +84,10 @@ fn document(record: &ProjectRecord, memory: &Memory, format: ExportFormat) -> An
                     .staged()
                     .map(|(session, staged)| (session.clone(), staged.as_ref().clone()))
                     .collect(),
+                bindings: memory
+                    .bindings()
+                    .map(|(key, bound)| (key.to_owned(), bound.topic.clone()))
+                    .collect(),
             };
             serde_json::to_value(document).map_err(|error| internal(&error.to_string()))?
         }
@@ -152,6 +156,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
 enum Source {
     Zipmem(Box<Zipmem>),
     Compactor(Compactor),
+    Anchord(Exported),
 }
 
 impl Source {
@@ -161,6 +166,7 @@ impl Source {
                 import::parse(state, session).map(|zipmem| Self::Zipmem(Box::new(zipmem)))
             }
             ImportSource::Compactor => import::parse_compactor(state).map(Self::Compactor),
+            ImportSource::Anchord => import::parse_export(state).map(Self::Anchord),
         }
     }
 
@@ -168,6 +174,7 @@ impl Source {
         match self {
             Self::Zipmem(zipmem) => import::plan_import(memory, zipmem, digest, by),
             Self::Compactor(items) => import::plan_import_compactor(memory, items, digest, by),
+            Self::Anchord(exported) => import::plan_import_export(memory, exported, digest, by),
         }
     }
 
@@ -185,6 +192,17 @@ impl Source {
             }
             Self::Compactor(compactor) => {
                 reply.notes = counts(compactor.items.len(), added.notes);
+            }
+            Self::Anchord(exported) => {
+                let found = |kind: Kind| {
+                    let of = exported.records.iter().filter(|record| record.kind() == kind);
+                    of.count()
+                };
+                reply.blueprints = counts(found(Kind::Blueprint), added.blueprints);
+                reply.anchors = counts(found(Kind::Anchor), added.anchors);
+                reply.lessons = counts(found(Kind::Lesson), added.lessons);
+                reply.notes = counts(found(Kind::Note), added.notes);
+                reply.sessions = counts(found(Kind::SessionRow), outcome.sessions);
             }
         }
     }
@@ -228,3 +246,6 @@ fn digest(params: &ImportParams) -> String {
     hasher.update(params.session.as_deref().unwrap_or_default().as_bytes());
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -496,8 +496,8 @@ pub enum ExportFormat {
     Compactor,
 }
 
-/// Everything a project remembers, as JSON: records at their newest version whatever their standing, and
-/// what sessions have staged.
+/// Everything a project remembers, as JSON: records at their newest version whatever their standing,
+/// what sessions have staged, and which conversation has which topic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExportDocument {
     /// 1.
@@ -510,9 +510,12 @@ pub struct ExportDocument {
     pub records: Vec<anchord_memory::Record>,
     /// By session.
     pub staged: std::collections::BTreeMap<anchord_memory::SessionId, anchord_memory::Staged>,
+    /// Names of topics by the keys of the conversations that are bound to them.
+    #[serde(default)]
+    pub bindings: std::collections::BTreeMap<String, String>,
 }
 
-/// Another system's memory, read by the caller: the daemon opens no file it is merely told of.
+/// Another system's or another project's memory, read by the caller: the daemon opens no file it is merely told of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportParams {
     /// A directory or an id; a directory becomes a project when it is none.
@@ -538,6 +541,8 @@ pub enum ImportSource {
     Zipmem,
     /// The compactor's `state.json`.
     Compactor,
+    /// An [`ExportDocument`].
+    Anchord,
 }
 
 /// What an import does, or did.

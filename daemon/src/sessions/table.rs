@@ -1,8 +1,9 @@
 //! The table of sessions: who is connected, who was, and which connection is whose.
 
 mod join;
+mod subagents;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -18,6 +19,8 @@ use crate::{clock, limits, secrets};
 
 pub(crate) use join::{Joined, Replaced, Sure, Teller};
 
+use subagents::Expected;
+
 /// Sessions by id and connections by shim. One short lock; nothing is awaited under it.
 #[derive(Debug, Default)]
 pub(crate) struct SessionTable {
@@ -31,6 +34,8 @@ struct Inner {
     connections: HashMap<Uuid, Arc<Connection>>,
     /// By a connection's default session: the one that its calls belong to instead, as hooks told.
     current: HashMap<SessionId, SessionId>,
+    /// Calls that subagents are about to make, as hooks told.
+    expected: VecDeque<Expected>,
 }
 
 #[derive(Debug)]
@@ -123,6 +128,7 @@ impl SessionTable {
         connection: &Connection,
         thread: Option<&str>,
         client: Option<&str>,
+        call: Option<&str>,
     ) -> Arc<Session> {
         let named = thread.or(connection.hello.agent_session.as_deref());
         let now = clock::now();
@@ -141,11 +147,14 @@ impl SessionTable {
         });
         row.last_call = now;
         let session = Arc::clone(&row.session);
+        let subagent = call.and_then(|call| inner.expected(connection, &session, call, now));
         drop(inner);
-        if let Some(client) = client {
-            session.set_client(client);
+        for session in subagent.iter().chain([&session]) {
+            if let Some(client) = client {
+                session.set_client(client);
+            }
         }
-        session
+        subagent.unwrap_or(session)
     }
 
     /// The connection is over. Its sessions go on for the grace.
@@ -266,7 +275,7 @@ fn thread_id(connection: &SessionId, thread: &str) -> SessionId {
     let short: String = thread
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-        .take(crate::limits::THREAD_ID_CHARS_MAX)
+        .take(limits::THREAD_ID_CHARS_MAX)
         .collect();
     SessionId::new(format!("{connection}/{short}"))
 }

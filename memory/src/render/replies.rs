@@ -57,6 +57,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
     let archived = outcome.archived;
     let parts: Vec<String> = [
         (archived.anchors, Kind::Anchor, " whose file is gone"),
+        (archived.topics, Kind::Topic, " of past sessions"),
         (archived.rows, Kind::SessionRow, " folded into one"),
         (archived.lessons, Kind::Lesson, " that were oldest"),
     ]

@@ -223,10 +223,14 @@ impl Inner {
         self.client_of(connection).is_some_and(|name| name.starts_with(client))
     }
 
-    /// What the client of a connection calls itself, once it has called.
+    /// Whose a connection is, once it is known: as the hooks call it that were joined to it, else as it calls itself.
     fn client_of(&self, connection: &Connection) -> Option<Arc<str>> {
-        let id = self.current.get(&connection.id).unwrap_or(&connection.id);
-        let name = self.sessions.get(id)?.session.client();
+        if let Some((hooks, _)) =
+            self.current.get(&connection.id).and_then(|id| id.0.split_once(':'))
+        {
+            return Some(hooks.into());
+        }
+        let name = self.sessions.get(&connection.id)?.session.client();
         (!name.is_empty()).then_some(name)
     }
 

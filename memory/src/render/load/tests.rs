@@ -347,6 +347,63 @@ fn the_topic_of_the_reader_is_shown_and_others_are_named() {
 }
 
 #[test]
+fn the_topic_is_shown_with_what_the_reader_has_staged_of_it() {
+    let mut memory = Memory::default();
+    let of = |name: &str, status: &str| {
+        let (name, status) = (Some(name.to_owned()), Some(status.to_owned()));
+        Staged {
+            topics: vec![TopicPart { name, status, ..TopicPart::default() }],
+            ..Staged::default()
+        }
+    };
+    save(&mut memory, &origin("one", 1), of("Cache", "begun"));
+    checkpoint(&mut memory, &origin("me", 2), of("cache", "half way"));
+    checkpoint(&mut memory, &origin("two", 3), of("cache", "another's"));
+    let asked = Asked { topic: Some("Cache"), ..Asked::default() };
+    let text = loaded(&memory, &asked).text;
+    assert!(
+        text.contains("t1 Cache: half way\n")
+            && text.contains("\n  (with what you staged; not saved yet)\n"),
+        "{text}"
+    );
+    assert!(!text.contains("Cache: begun") && !text.contains("another's"), "{text}");
+    let text = loaded(&memory, &Asked::default()).text;
+    assert!(text.contains("t1 Cache: begun") && !text.contains("staged"), "another one: {text}");
+
+    // One of which nothing is saved yet.
+    checkpoint(&mut memory, &origin("me", 4), of("main", "all of it"));
+    let text = loaded(&memory, &Asked::default()).text;
+    let own = "\n## Your topic\nmain: all of it\n  (with what you staged; not saved yet)\n";
+    assert!(text.ends_with(own), "{text}");
+    let tight = Asked { tokens_max: Some(limits::LOAD_TOKENS_MIN), ..Asked::default() };
+    let all = "all of it ".repeat(200);
+    checkpoint(&mut memory, &origin("me", 5), of("main", &all));
+    let text = loaded(&memory, &tight).text;
+    assert!(!text.contains("all of it"), "where there is room");
+    assert!(crate::tokens::count(&text) <= limits::LOAD_TOKENS_MIN, "{text}");
+}
+
+#[test]
+fn an_archived_topic_is_shown_to_whom_it_is_the_own() {
+    let mut memory = Memory::default();
+    let of = |name: &str| TopicPart {
+        name: Some(name.to_owned()),
+        status: Some("at rest".to_owned()),
+        ..TopicPart::default()
+    };
+    let topics = vec![of("old"), of("main")];
+    save(&mut memory, &origin("one", 1), Staged { topics, ..Staged::default() });
+    let id = memory.topic("old").unwrap().id;
+    let mut draft = crate::draft::Draft::new(&memory);
+    draft.stand(id, crate::Standing::Archived, &origin("one", 2));
+    let changes = draft.finish().changes;
+    apply(&mut memory, crate::Plan { changes, outcome: () });
+    assert!(!loaded(&memory, &Asked::default()).text.contains("old"), "out of load");
+    let text = loaded(&memory, &Asked { topic: Some("old"), ..Asked::default() }).text;
+    assert!(text.contains("## Topics (2)\nt1 old: at rest\n"), "{text}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let refusal = |asked: &Asked| with_view(asked, |view| load(&some_memory(), view)).unwrap_err();
     let asked = Asked { cursor: Some("page two".to_owned()), ..Asked::default() };
@@ -480,7 +537,7 @@ fn room_max(asked: &Asked) -> Room {
 /// The texts that the pages show of each record: in full, and as a title when it fits no page.
 fn texts(memory: &Memory, asked: &Asked) -> Vec<(bool, String, String, bool)> {
     with_view(asked, |view| {
-        let (entries, _) = super::entries(memory, view);
+        let (entries, _) = super::entries(memory, view, None);
         let text = |entry: &super::Entry<'_>, shown| format!("{}\n", entry.text(shown));
         let all = entries.iter().map(|entry| {
             let (full, title) = (text(entry, Shown::Full), text(entry, Shown::Title));
