@@ -19,6 +19,7 @@ mod segment;
 mod snippet;
 mod tuning;
 mod typo;
+mod verbs;
 mod words;
 
 use std::collections::HashSet;
