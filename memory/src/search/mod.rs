@@ -8,15 +8,18 @@
 //! Phrases are found by positions kept beside the postings, about a byte for each word: cheaper than keeping the texts
 //! at hand, which a reader would have to fetch one by one.
 
+mod bm25;
 mod chains;
 mod cover;
 mod find;
 mod merge;
+mod passages;
 mod query;
 mod segment;
 mod snippet;
 mod tuning;
 mod typo;
+mod verbs;
 mod words;
 
 use std::collections::HashSet;
@@ -58,6 +61,8 @@ pub struct SearchIndex {
     documents: usize,
     /// Of all documents, in words.
     length: u64,
+    /// Of all documents.
+    passages: u64,
     /// The sum of the documents' digests, wrapping: equal for equal sets, whatever the order.
     digest: u64,
     /// Found by the first search after a change.
@@ -137,7 +142,10 @@ impl SearchIndex {
     fn add(&mut self, segment: Segment) {
         self.chains = OnceLock::new();
         self.documents += segment.len();
-        self.length += segment.lengths().iter().copied().map(u64::from).sum::<u64>();
+        for length in segment.lengths() {
+            self.length += u64::from(*length);
+            self.passages += u64::from(passages::count(*length));
+        }
         let digests = segment.docs().iter().map(|doc| doc.digest);
         self.digest = digests.fold(self.digest, u64::wrapping_add);
         self.shelves.push(Shelf::of(segment));
@@ -151,8 +159,9 @@ impl SearchIndex {
         let Some(doc) = shelf.segment.doc(slot) else { return };
         self.chains = OnceLock::new();
         self.documents -= 1;
-        let length = shelf.segment.lengths().get(slot as usize);
-        self.length -= u64::from(length.copied().unwrap_or(0));
+        let length = shelf.segment.lengths().get(slot as usize).copied().unwrap_or(0);
+        self.length -= u64::from(length);
+        self.passages -= u64::from(passages::count(length));
         self.digest = self.digest.wrapping_sub(doc.digest);
         shelf.remove(slot);
         if shelf.live == 0 {

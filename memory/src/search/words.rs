@@ -15,12 +15,13 @@ use std::sync::LazyLock;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
+use super::verbs::infinitive;
 use crate::limits::{SEARCH_MEMO_WORDS_MAX, SEARCH_TERM_BYTES_MAX};
 
 /// A word as it is indexed.
 #[derive(Debug)]
 pub(super) struct Term {
-    /// Folded and stemmed.
+    /// Folded, an irregular verb in its infinitive, and stemmed.
     pub text: Box<str>,
     /// Stands for the text everywhere: two of a million words share one with a chance below 10⁻⁷.
     pub hash: u64,
@@ -336,7 +337,8 @@ fn make_term(raw: &str) -> Term {
     let bare = folded.strip_suffix("'s").unwrap_or(&folded);
     let stop = STOP.contains(folded.as_str()) || STOP.contains(bare);
     let english = folded.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'');
-    let text: Box<str> = if english { STEMMER.stem(&folded).into() } else { folded.into() };
+    let text: Box<str> =
+        if english { STEMMER.stem(infinitive(&folded)).into() } else { folded.into() };
     let hash = hash(&text);
     Term { text, hash, stop }
 }
