@@ -12,6 +12,7 @@ mod bm25;
 mod chains;
 mod cover;
 mod find;
+mod lexicon;
 mod merge;
 mod passages;
 mod query;
@@ -97,7 +98,7 @@ impl SearchIndex {
 
     /// Adds a document, in the place of the one with the same id.
     pub fn insert(&mut self, document: &Document<'_>) {
-        let segment = merge::of_documents(vec![document]);
+        let segment = merge::Reader::default().segment(vec![document]);
         let Some(new) = segment.doc(0).copied() else { return };
         if let Some((at, slot)) = self.locate(document.id) {
             let old = self.shelves.get(at).and_then(|shelf| shelf.segment.doc(slot));
@@ -118,7 +119,8 @@ impl SearchIndex {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let share = batches.len().div_ceil(processors).max(1);
         let read = |batches: &[&[Document<'a>]]| -> Vec<_> {
-            batches.iter().map(|batch| of_batch(batch)).collect()
+            let mut reader = merge::Reader::default();
+            batches.iter().map(|batch| of_batch(&mut reader, batch)).collect()
         };
         let segments: Vec<Vec<(Vec<RecordId>, Segment)>> = thread::scope(|scope| {
             let mut shares = batches.chunks(share);
@@ -196,11 +198,11 @@ impl SearchIndex {
 }
 
 /// The segment of some documents and their ids; of two with the same id the later one.
-fn of_batch(batch: &[Document<'_>]) -> (Vec<RecordId>, Segment) {
+fn of_batch(reader: &mut merge::Reader, batch: &[Document<'_>]) -> (Vec<RecordId>, Segment) {
     let mut seen = HashSet::new();
     let last: Vec<&Document<'_>> =
         batch.iter().rev().filter(|document| seen.insert(document.id)).collect();
-    (last.iter().map(|document| document.id).collect(), merge::of_documents(last))
+    (last.iter().map(|document| document.id).collect(), reader.segment(last))
 }
 
 impl Shelf {
