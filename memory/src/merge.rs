@@ -71,7 +71,8 @@ impl Lesson {
 
 impl Note {
     /// Takes the note's next telling. A fact is replaced, but for a pin and an importance that the new telling is
-    /// silent on; the same content told again adds what it says besides, and keeps its expiry.
+    /// silent on; the same content told again adds what it says besides, and keeps its expiry unless it says one or that
+    /// it has none.
     pub(crate) fn rewrite(&mut self, new: &NewNote, tags: &mut Vec<String>, pinned: &mut bool) {
         let is_fact = self.key.is_some();
         if is_fact || !new.tags.is_empty() {
@@ -85,7 +86,7 @@ impl Note {
         }
         self.set_content(new.content.clone());
         self.importance = new.importance.unwrap_or(self.importance);
-        self.expires = new.expires.or(if is_fact { None } else { self.expires });
+        self.expires = new.expires.or(self.expires.filter(|_| !is_fact && !new.lasts));
         *pinned |= new.pinned;
     }
 }
@@ -105,7 +106,8 @@ impl NewNote {
         }
         self.content.clone_from(&later.content);
         self.importance = later.importance.or(self.importance);
-        self.expires = later.expires.or(if is_fact { None } else { self.expires });
+        self.lasts = later.lasts || (!is_fact && self.lasts && later.expires.is_none());
+        self.expires = later.expires.or(self.expires.filter(|_| !is_fact && !later.lasts));
         self.pinned |= later.pinned;
     }
 }

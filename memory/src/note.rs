@@ -162,6 +162,9 @@ pub struct NewNote {
     /// See [`Note::expires`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
+    /// It was said not to expire, which an earlier telling may have said otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lasts: bool,
     /// See [`Record::pinned`](crate::Record::pinned).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,

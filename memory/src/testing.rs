@@ -123,14 +123,18 @@ fn any_note() -> impl Strategy<Value = NewNote> {
     let key = prop::option::of(prop::sample::select(vec!["build", "port"]));
     let tags = prop::collection::vec(prop::sample::select(vec!["auth", "db"]), 0..2);
     let importance = prop::option::of(1_u8..=10);
-    (words(), key, tags, importance, any::<bool>()).prop_map(
-        |(content, key, tags, importance, pinned)| NewNote {
+    // Not said, never, or a day.
+    let expiry = prop::option::of(prop::option::of(5_i64..8));
+    (words(), key, tags, importance, any::<bool>(), expiry).prop_map(
+        |(content, key, tags, importance, pinned, expiry)| NewNote {
             key: key.map(str::to_owned),
             tags: tags.into_iter().map(str::to_owned).collect(),
             importance,
             // Any condition will do that has both, and not always.
             private: content.len() % 3 == 0,
             pinned,
+            expires: expiry.flatten().map(day),
+            lasts: expiry == Some(None),
             ..note(&content)
         },
     )

@@ -1,10 +1,15 @@
 //! Notes that say nearly the same: more than 0.7 of the runs of three words that either has, both have.
 //!
-//! Not by comparing all pairs: two sets that similar share one of the rarest runs of each, so those alone are
-//! indexed (prefix filtering; Chaudhuri, Ganti, Kaushik: "A Primitive Operator for Similarity Joins in Data Cleaning",
-//! 2006). What is found is compared exactly. Only survivors are compared with, so a hundred copies cost a hundred
-//! comparisons, and no note is compared with more than [`DUPLICATE_CANDIDATES_MAX`] others: what shares a form with
-//! very many notes may stay, and is archived by its score.
+//! Not by comparing all pairs. A text of which three tenths of the runs stand in no other is near none. Of two sets that
+//! similar each has one of the other's rarest runs among its own, so those alone are indexed (prefix filtering;
+//! Chaudhuri, Ganti, Kaushik: "A Primitive Operator for Similarity Joins in Data Cleaning", 2006; ordered by rarity as by
+//! Bayardo, Ma, Srikant: "Scaling Up All Pairs Similarity Search", 2007). What is found is compared exactly. Only
+//! survivors are compared with, so a hundred copies cost a hundred comparisons, and no note is compared with more than
+//! [`DUPLICATE_CANDIDATES_MAX`] others: what shares a form with very many notes may stay, and is archived by its score.
+//!
+//! Texts are read and sorted by two threads; what comes of it is the same on any number.
+
+mod read;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -13,17 +18,10 @@ use crate::ids::RecordId;
 use crate::limits::DUPLICATE_CANDIDATES_MAX;
 use crate::record::Record;
 use crate::staged::count;
+use read::is_shared;
 
 /// Notes with more tenths in common than this are near duplicates.
 const TENTHS: usize = 7;
-/// Words of a run.
-const WORDS: usize = 3;
-/// Counters that tell rare runs from common ones, at most, as a power of two. Runs that share one seem more common,
-/// which costs time and no correctness.
-const COUNTERS_LOG2_MOST: u32 = 24;
-/// Bits of a run's hash that are kept below its count.
-const HASH_BITS: u32 = 56;
-
 /// Lists of survivors, as a power of two.
 const LISTS_LOG2: u32 = 20;
 
@@ -37,7 +35,9 @@ pub(super) struct Text<'a> {
 
 /// Each duplicate with its survivor, which is before it in the order given and no duplicate itself.
 pub(super) fn find<'a>(best_first: &[Text<'a>]) -> BTreeMap<RecordId, &'a Record> {
-    let texts = by_rarity(best_first.iter().map(|text| runs(text.content)).collect());
+    let (kept, texts): (Vec<usize>, Vec<Vec<u64>>) =
+        read::by_rarity(best_first).into_iter().unzip();
+    let best_first: Vec<&Text<'a>> = kept.iter().filter_map(|at| best_first.get(*at)).collect();
     let mut found = BTreeMap::new();
     let mut survivors = Survivors::default();
     let mut seen = vec![usize::MAX; texts.len()];
@@ -104,33 +104,6 @@ fn list(run: u64) -> usize {
     usize::try_from(run & ((1 << LISTS_LOG2) - 1)).unwrap_or_default()
 }
 
-/// Puts how often a run occurs, up to 255 times, into its top bits, so that the order of numbers is that of rarity.
-fn by_rarity(mut texts: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
-    let runs: usize = texts.iter().map(Vec::len).sum();
-    let log2 = (2 * runs).next_power_of_two().trailing_zeros().clamp(1, COUNTERS_LOG2_MOST);
-    let slot = |run: u64| usize::try_from(run >> (64 - log2)).unwrap_or_default();
-    let mut counters = vec![0_u8; 1 << log2];
-    for run in texts.iter().flatten() {
-        if let Some(counter) = counters.get_mut(slot(*run)) {
-            *counter = counter.saturating_add(1);
-        }
-    }
-    for text in &mut texts {
-        for run in text.iter_mut() {
-            let count = counters.get(slot(*run)).copied().unwrap_or_default();
-            *run = (u64::from(count) << HASH_BITS) | (*run & ((1 << HASH_BITS) - 1));
-        }
-        text.sort_unstable();
-        text.dedup();
-    }
-    texts
-}
-
-/// Whether another text may have this run too.
-fn is_shared(run: u64) -> bool {
-    run >> HASH_BITS > 1
-}
-
 /// How many of a text's rarest runs have to be looked at: two sets with Jaccard above t share one of the rarest
 /// `n - ceil(t·n) + 1` of each.
 fn prefix_len(runs: usize) -> usize {
@@ -158,37 +131,6 @@ fn is_near(a: &[u64], b: &[u64]) -> bool {
         }
     }
     is_enough(common)
-}
-
-/// The hashes of a text's runs of words. Letters and digits count, in lower case; a character of a script
-/// without spaces is a word.
-fn runs(text: &str) -> Vec<u64> {
-    let mut words = Vec::with_capacity(text.len() / 4);
-    let mut word = None;
-    for char in text.chars() {
-        let wide = char >= '\u{2e80}';
-        if !char.is_alphanumeric() || wide {
-            words.extend(word.take());
-        }
-        if char.is_ascii_alphanumeric() {
-            word = Some(mix(word.unwrap_or(1), u64::from(char.to_ascii_lowercase())));
-        } else if char.is_alphanumeric() {
-            for lower in char.to_lowercase() {
-                word = Some(mix(word.unwrap_or(1), u64::from(lower)));
-            }
-            if wide {
-                words.extend(word.take());
-            }
-        }
-    }
-    words.extend(word);
-    let whole = words.len().clamp(1, WORDS);
-    words.windows(whole).map(|run| run.iter().fold(0, |hash, word| mix(hash, *word))).collect()
-}
-
-fn mix(hash: u64, more: u64) -> u64 {
-    let mixed = (hash.rotate_left(23) ^ more).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed ^ (mixed >> 29)
 }
 
 #[cfg(test)]

@@ -116,14 +116,15 @@ impl From<TopicParams> for TopicPart {
 impl NoteParams {
     /// The note as the domain takes it; `field` is its place in the call.
     pub(super) fn into_note(self, field: &str, now: Timestamp) -> Result<NewNote, Refusal> {
-        let expires = expires(self.expires.as_deref(), field, now)?.and_then(Expires::moment);
+        let expires = expires(self.expires.as_deref(), field, now)?;
         Ok(NewNote {
             content: self.content,
             summary: self.summary,
             key: self.key,
             tags: self.tags,
             importance: self.importance,
-            expires,
+            expires: expires.and_then(Expires::moment),
+            lasts: expires == Some(Expires::Never),
             pinned: self.pinned,
             private: self.scope == Some(ScopeParams::Session),
             ..NewNote::default()

@@ -128,6 +128,7 @@ fn changes_2() -> Vec<Vec<Change>> {
         tags: vec!["t".to_owned()],
         importance: Some(3),
         expires: Some(Timestamp(7)),
+        lasts: false,
         pinned: true,
         private: true,
         repeats: 1,

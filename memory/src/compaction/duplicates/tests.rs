@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::{Text, find, runs};
+use super::{Text, find, read};
 use crate::testing::{note, origin};
 use crate::{Memory, Record, RecordId, plan_notes};
 
@@ -21,18 +21,27 @@ fn records(contents: &[String]) -> Vec<Record> {
     memory.records().map(|record| Record::clone(record)).collect()
 }
 
+fn texts(records: &[Record]) -> Vec<Text<'_>> {
+    let text =
+        |record| Text { record, content: &Record::note(record).unwrap().content, may_fold: true };
+    records.iter().map(text).collect()
+}
+
 fn found(contents: &[String]) -> BTreeMap<u64, u64> {
     let records = records(contents);
-    let texts: Vec<Text<'_>> = records
-        .iter()
-        .map(|record| Text { record, content: &record.note().unwrap().content, may_fold: true })
-        .collect();
+    let texts = texts(&records);
     let number = |id: RecordId| id.number - 1;
     find(&texts).into_iter().map(|(id, other)| (number(id), number(other.id))).collect()
 }
 
 fn jaccard(a: &str, b: &str) -> f64 {
-    let set = |text: &str| runs(text).into_iter().collect::<BTreeSet<u64>>();
+    let set = |text: &str| {
+        let mut set = BTreeSet::new();
+        read::runs(text, |run| {
+            set.insert(run);
+        });
+        set
+    };
     let (a, b) = (set(a), set(b));
     let common = u32::try_from(a.intersection(&b).count()).unwrap();
     let all = u32::try_from(a.union(&b).count()).unwrap();
@@ -75,5 +84,21 @@ proptest! {
             expected.extend(survivor.map(|survivor| (at, survivor)));
         }
         prop_assert_eq!(found(&contents), expected);
+    }
+
+    #[test]
+    fn the_same_on_any_number_of_threads(
+        contents in prop::collection::vec(
+            prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "d"]), 1..14),
+            2..14,
+        )
+    ) {
+        let contents: Vec<String> = contents.iter().map(|words| words.join(" ")).collect();
+        let records = records(&contents);
+        let texts = texts(&records);
+        let alone = read::on_threads(&texts, 1);
+        for threads in [0, 2, 3, 50] {
+            prop_assert_eq!(&read::on_threads(&texts, threads), &alone);
+        }
     }
 }

@@ -267,15 +267,31 @@ fn a_retelling_keeps_what_it_is_silent_on() {
     let expires = |note: NewNote| NewNote { expires: Some(day(9)), ..note };
     noted(&mut memory, "one", 1, &[expires(note("the port is 1")), expires(fact("port", "1"))]);
     noted(&mut memory, "one", 2, &[note("the port is 1"), fact("port", "1")]);
-    let of = |id: &str| memory.record(id.parse().unwrap()).unwrap().note().unwrap().expires;
-    assert_eq!((of("n1"), of("n2")), (Some(day(9)), None), "a fact is replaced");
+    let of = |memory: &Memory, id: &str| {
+        memory.record(id.parse().unwrap()).unwrap().note().unwrap().expires
+    };
+    assert_eq!((of(&memory, "n1"), of(&memory, "n2")), (Some(day(9)), None), "a fact is replaced");
     let by = origin("one", 3);
     let staged = |note: NewNote| Staged { notes: vec![note], ..Staged::default() };
     checkpoint(&mut memory, &by, staged(expires(note("staged twice"))));
     checkpoint(&mut memory, &by, staged(note("staged twice")));
     save(&mut memory, &by, Staged::default());
-    let kept = memory.active_of(crate::Kind::Note).last().unwrap();
-    assert_eq!(kept.note().unwrap().expires, Some(day(9)));
+    let last = |memory: &Memory| {
+        let kept = memory.active_of(crate::Kind::Note).last().unwrap();
+        kept.note().unwrap().expires
+    };
+    assert_eq!(last(&memory), Some(day(9)));
+    let never = |note: NewNote| NewNote { lasts: true, ..note };
+    noted(&mut memory, "one", 4, &[never(note("the port is 1"))]);
+    assert_eq!(of(&memory, "n1"), None, "never was said");
+    checkpoint(&mut memory, &by, staged(never(note("staged twice"))));
+    checkpoint(&mut memory, &by, staged(note("staged twice")));
+    save(&mut memory, &by, Staged::default());
+    assert_eq!(last(&memory), None, "never was said, and then nothing");
+    checkpoint(&mut memory, &by, staged(never(note("staged twice"))));
+    checkpoint(&mut memory, &by, staged(expires(note("staged twice"))));
+    save(&mut memory, &by, Staged::default());
+    assert_eq!(last(&memory), Some(day(9)), "the last word counts");
 }
 
 proptest::proptest! {
