@@ -175,6 +175,9 @@ pub const UNKNOWN_NAMES_MAX: usize = 256;
 /// that another one started has that one above it.
 pub const HOOK_ANCESTORS_MAX: usize = 2;
 
+/// Processes above the one that started a shim that may be the agent's: OpenClaw starts servers through two wrappers.
+pub const SHIM_ANCESTORS_MAX: usize = 4;
+
 /// Calls that hooks said subagents would make and that may still arrive; the oldest goes.
 pub const CALLS_EXPECTED_MAX: usize = 256;
 

@@ -178,6 +178,8 @@ pub const CORRECTED_TERMS_MAX: usize = 8;
 pub const SEARCH_TERM_BYTES_MAX: usize = 64;
 /// Words whose stems are remembered on one thread.
 pub const SEARCH_MEMO_WORDS_MAX: usize = 16_384;
+/// Words that are kept with their terms while many documents are read, on one thread.
+pub const SEARCH_LEXICON_WORDS_MAX: usize = 65_536;
 
 /// The first prompt of a session, as it is kept by rule.
 pub const CAPTURED_PROMPT_CHARS_MAX: usize = 200;

@@ -17,7 +17,7 @@ use anchord_proto::hello::{Hello, Role, ToolSet};
 use arc_swap::ArcSwapOption;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use bind::{BindError, Place, View, establish_in_registry};
+pub(crate) use bind::{BindError, Place, View, establish_in_registry, is_elsewhere};
 pub(crate) use reading::LiveSession;
 pub(crate) use sweep::{hand_over, keep_and_end, recover, sweep};
 pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};
@@ -37,6 +37,8 @@ pub(crate) struct Connection {
     /// The digest of the tools its client has seen before, if it comes back.
     pub(crate) tools_seen: Option<String>,
     pub(crate) hello: Arc<Hello>,
+    /// The processes above the one that started the shim, nearest first: some clients start servers through wrappers.
+    above: Vec<u32>,
     pub(crate) stop: CancellationToken,
     table: Arc<SessionTable>,
 }

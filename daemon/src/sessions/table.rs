@@ -9,12 +9,13 @@ use std::time::Instant;
 
 use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::{Hello, ToolSet};
+use anchord_proto::host;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::bind::{is_dead, is_foreign_process};
 use super::{Connection, Session};
-use crate::{clock, secrets};
+use crate::{clock, limits, secrets};
 
 pub(crate) use join::{Joined, Replaced, Sure, Teller};
 
@@ -98,6 +99,7 @@ impl SessionTable {
             instance: hello.instance.to_string().into(),
             tool_set,
             tools_seen,
+            above: above(&hello),
             hello: Arc::new(hello),
             stop,
             table: Arc::clone(self),
@@ -133,7 +135,7 @@ impl SessionTable {
         let mut inner = self.lock();
         // A call may outlive its connection; the session it begins then is away from the start.
         let disconnected = (!inner.holds(&connection.id)).then(clock::start);
-        let id = match (inner.told(connection, thread, named), thread) {
+        let id = match (inner.told(connection, thread, named, client), thread) {
             (Some(told), _) => told,
             (None, Some(thread)) => thread_id(&connection.id, thread),
             (None, None) => connection.id.clone(),
@@ -211,6 +213,11 @@ impl SessionTable {
         self.lock().sessions.get(id).is_some_and(|row| row.disconnected.is_none())
     }
 
+    /// Every open connection.
+    pub(crate) fn shims(&self) -> Vec<Arc<Connection>> {
+        self.lock().connections.values().map(Arc::clone).collect()
+    }
+
     /// Every session.
     pub(crate) fn all(&self) -> Vec<Standing> {
         self.lock()
@@ -268,7 +275,7 @@ fn thread_id(connection: &SessionId, thread: &str) -> SessionId {
     let short: String = thread
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-        .take(crate::limits::THREAD_ID_CHARS_MAX)
+        .take(limits::THREAD_ID_CHARS_MAX)
         .collect();
     SessionId::new(format!("{connection}/{short}"))
 }
@@ -278,6 +285,14 @@ fn belongs(session: &SessionId, connection: &SessionId) -> bool {
         .0
         .strip_prefix(connection.0.as_ref())
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The processes above the one that started a shim; none where they are not this daemon's to see.
+fn above(hello: &Hello) -> Vec<u32> {
+    let own = hello.agent_pid.filter(|_| !is_foreign_process(hello.pidns));
+    let parent =
+        |pid: &u32| host::process_parent(*pid).map(|(above, _)| above).filter(|pid| *pid > 1);
+    std::iter::successors(own, parent).skip(1).take(limits::SHIM_ANCESTORS_MAX).collect()
 }
 
 #[cfg(test)]

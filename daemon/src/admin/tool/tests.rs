@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::http::api::LoadQuery;
 use crate::testing::{Shim, World, hello_from, holding};
 
 fn demo(world: &World) -> String {
@@ -65,6 +66,42 @@ async fn every_answer_that_reads_is_logged_with_what_it_gave() {
     assert!(lines[..7].iter().all(|line| line.session == session));
     assert!(lines[7].session.starts_with("cli-"), "{}", lines[7].session);
     assert_eq!(holding(&world.directory("instance"), &token), Vec::<std::path::PathBuf>::new());
+}
+
+#[tokio::test]
+async fn a_load_and_an_export_from_a_shell_are_logged_as_tools_are() {
+    let world = World::new().await;
+    let _shim = with_notes(&world).await;
+    let query = |sections: &str| LoadQuery {
+        project: demo(&world),
+        sections: Some(sections.to_owned()),
+        cursor: None,
+    };
+    let loaded = crate::admin::load(&world.daemon, &query("notes,lessons")).await.unwrap();
+    assert!(loaded.text.contains("the queue is bounded") && !loaded.text.contains("Blueprints"));
+    let refused = crate::admin::load(&world.daemon, &query("odd")).await.unwrap_err();
+    assert_eq!(
+        (refused.code, refused.error.as_str()),
+        (ErrorCode::BadRequest, "there is no section `odd`")
+    );
+    let format = crate::http::api::ExportFormat::Zipmem;
+    crate::admin::export_document(&world.daemon, &demo(&world), format).await.unwrap();
+    let lines: Vec<String> = log(&world)
+        .await
+        .into_iter()
+        .map(|mut line| {
+            line.ids.sort();
+            assert!(line.session.starts_with("cli-"), "{line:?}");
+            told(&line)
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "1 anchord-cli memory_load {\"sections\":\"notes,lessons\"} -> [n1 n2 n3]\n",
+            "2 anchord-cli memory_export {\"format\":\"zipmem\"} -> [n1 n2 n3]\n",
+        ]
+    );
 }
 
 #[tokio::test]

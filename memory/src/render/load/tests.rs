@@ -128,7 +128,7 @@ fn a_load_shows_every_kind() {
     ## Sessions (1)
     s6 2026-11-02 claude-code: worked
 
-    Size 0.3 KB: 2 blueprints, 2 anchors, 1 lesson, 1 session. Revision 1.
+    Size 277 B: 2 blueprints, 2 anchors, 1 lesson, 1 session. Revision 1.
     ");
 }
 
@@ -142,7 +142,7 @@ fn sections_are_chosen() {
     l5 Flush does not fsync (src/a.rs)
       Seen on ext4.
 
-    Size 0.3 KB: 2 blueprints, 2 anchors, 1 lesson, 1 session. Revision 1.
+    Size 277 B: 2 blueprints, 2 anchors, 1 lesson, 1 session. Revision 1.
     ");
 }
 
@@ -170,7 +170,7 @@ fn notices_and_what_others_changed_come_last_and_leave_the_rest_as_it_is() {
     assert_eq!(section(&with.text), section(&stable));
     let tail = with.text.split_once("Size").unwrap().1;
     insta::assert_snapshot!(tail, @r"
-     0.4 KB: 2 blueprints, 2 anchors, 3 lessons, 3 sessions. Revision 3.
+     427 B: 2 blueprints, 2 anchors, 3 lessons, 3 sessions. Revision 3.
 
     Recovered after a crash from session s10 (claude-code, 2026-11-04): 1 lesson. Changed since its last checkpoint, so look again:
     - src/a.rs
@@ -264,7 +264,7 @@ fn notes_stand_before_sessions_own_ones_with_them_and_expired_ones_not() {
     ## Sessions (1)
     s6 2026-11-02 claude-code: worked
 
-    Size 0.3 KB: 2 blueprints, 2 anchors, 1 lesson, 3 notes, 1 session. Revision 2.
+    Size 277 B: 2 blueprints, 2 anchors, 1 lesson, 3 notes, 1 session. Revision 2.
     Expired and left out: 1 note; memory_search still finds them.
     ");
     let tight = notes(&Asked { tight: true, ..Asked::default() });

@@ -149,3 +149,53 @@ fn a_conversation_that_is_started_again_has_its_new_process() {
     table.disconnected(&connection);
     assert_ne!(table.join(&told("b", 6)).session.id, old.id);
 }
+
+#[test]
+fn a_call_that_comes_before_the_connection_was_known_is_of_the_conversation_heard_of_last() {
+    let table = Arc::new(SessionTable::default());
+    let openclaw = |name| Teller { client: "openclaw", ..told(name, AGENT) };
+    let first = table.join(&openclaw("a")).session;
+    let connection = connect(&table, "one", shim(1));
+    let session = connection.session(None, Some("openclaw-bundle-mcp"), None);
+    assert!(Arc::ptr_eq(&session, &first));
+    assert!(table.is_connected(&first.id));
+    assert_eq!(table.join(&openclaw("a")).sure, Sure::ByProcess);
+    let other = connect(&table, "two", Hello { agent_pid: Some(AGENT + 1), ..shim(2) });
+    assert_eq!(other.session(None, Some("openclaw"), None).id, other.id, "another process");
+    let stranger = connect(&table, "three", shim(3));
+    assert_eq!(stranger.session(None, Some("gemini-cli"), None).id, stranger.id, "another client");
+}
+
+#[test]
+fn a_client_that_starts_servers_through_wrappers_is_known_by_what_is_above_them() {
+    let table = Arc::new(SessionTable::default());
+    let agent = anchord_proto::host::parent_pid().unwrap();
+    let wrapped = Hello { agent_pid: Some(std::process::id()), ..shim(1) };
+    let openclaw = |name| Teller { client: "openclaw", ..told(name, agent) };
+    let connection = connect(&table, "one", wrapped);
+    assert_eq!(table.join(&openclaw("a")).sure, Sure::Alone, "it has not said whose it is");
+    let first = connection.session(None, Some("openclaw-bundle-mcp"), None);
+    assert_eq!(first.id.0.as_ref(), "openclaw:a");
+    let second = table.join(&openclaw("b"));
+    assert_eq!(second.sure, Sure::ByProcess);
+    assert!(Arc::ptr_eq(&connection.session(None, None, None), &second.session));
+}
+
+#[test]
+fn a_connection_that_names_another_project_is_not_the_hooks() {
+    let table = Arc::new(SessionTable::default());
+    let elsewhere = Hello { project: Some("/elsewhere".to_owned()), ..named(shim(1), "a") };
+    let connection = connect(&table, "one", elsewhere);
+    let here = Teller {
+        hello: Hello { cwd: Some("/here".to_owned()), ..told("a", AGENT).hello },
+        ..told("a", AGENT)
+    };
+    let joined = table.join(&here);
+    assert_eq!(joined.sure, Sure::Alone);
+    assert_eq!(connection.session(None, Some("claude-code"), None).id, connection.id);
+    let same = Teller {
+        hello: Hello { cwd: Some("/elsewhere".to_owned()), ..here.hello },
+        ..told("b", AGENT)
+    };
+    assert_eq!(table.join(&same).sure, Sure::ByProcess);
+}

@@ -39,7 +39,7 @@ fn the_topic_of_the_reader_is_shown_and_others_are_named() {
     t5 thread 3: step 3 …
     t2 thread 1: step 1 …
 
-    Size 0.3 KB: 1 blueprint, 6 topics, 1 session. Revision 6.
+    Size 338 B: 1 blueprint, 6 topics, 1 session. Revision 6.
     ");
     let all = loaded(&memory, &Asked { sections: vec![Kind::Topic], ..Asked::default() }).text;
     assert_eq!(all.matches("and more").count(), 6, "{all}");
