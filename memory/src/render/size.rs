@@ -30,6 +30,10 @@ pub(super) fn line(memory: &Memory) -> String {
         0 => String::new(),
         archived => format!("; {archived} archived"),
     };
-    let (size, revision) = (bytes(totals.rendered_bytes), memory.revision().0);
-    format!("Size {size}: {}{archived}. Revision {revision}.", counts.join(", "))
+    // Notes have a budget of their own, so that a memory of notes alone has no size.
+    let size = match totals.rendered_bytes {
+        0 => String::new(),
+        rendered => format!("Size {}: ", bytes(rendered)),
+    };
+    format!("{size}{}{archived}. Revision {}.", counts.join(", "), memory.revision().0)
 }

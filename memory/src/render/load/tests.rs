@@ -240,6 +240,14 @@ fn noted(memory: &mut Memory, session: &str, notes: Vec<NewNote>) {
 }
 
 #[test]
+fn a_memory_of_notes_alone_has_no_size() {
+    let mut memory = Memory::default();
+    noted(&mut memory, "one", vec![note("cargo build --release")]);
+    let text = loaded(&memory, &Asked::default()).text;
+    assert!(text.contains("\n1 note. Revision 1.\n"), "{text}");
+}
+
+#[test]
 fn notes_stand_before_sessions_own_ones_with_them_and_expired_ones_not() {
     let mut memory = some_memory();
     let build = NewNote { key: Some("build".to_owned()), ..note("cargo build --release") };
