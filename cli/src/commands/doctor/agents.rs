@@ -134,6 +134,9 @@ fn judged(agent: Agent, place: &Place, states: &[(&Scope, State)], found: &mut V
     }
 }
 
+/// What the daemon says to those whose processes and files it cannot see.
+const FOREIGN: &str = "runs in another container or on another machine";
+
 /// Starts what each entry starts, as its agent would.
 fn answers(agent: Agent, place: &Place, states: &[(&Scope, State)]) -> Vec<Finding> {
     let name = agent.facts().name;
@@ -147,6 +150,11 @@ fn answers(agent: Agent, place: &Place, states: &[(&Scope, State)]) -> Vec<Findi
         tried.push(words);
         found.push(match round_trip(agent, words) {
             Ok(tools) => Finding::good(name, format!("its server answers, {tools} tools")),
+            // It does answer: that it cannot look at files here is said of the container.
+            Err(why) if why.contains(FOREIGN) => {
+                let what = format!("its server in {} knows no project here", path.display());
+                Finding::note(name, what).action("Add `--project ID` to its arguments.")
+            }
             Err(why) => {
                 let what = format!("its server in {} does not answer: {why}", path.display());
                 Finding::problem(name, what, "Run `anchord status`, and see the logs.")
