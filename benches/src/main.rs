@@ -11,6 +11,7 @@
 mod compaction;
 mod floor;
 mod hooks;
+mod logged;
 mod memory;
 mod notes;
 mod rebuild;

@@ -7,6 +7,7 @@ use anchord_tests::{Agent, Instance, Project, process};
 use serde_json::{Value, json};
 
 use crate::floor;
+use crate::logged::Logged;
 use crate::table::Row;
 use crate::times::{Times, show};
 
@@ -42,7 +43,7 @@ fn with(notes: u64) -> Vec<Row> {
         agent.tool("memory_status", &json!({}));
     });
     let searched = search(&mut agent);
-    let busy = write_while_searching(&instance, &project, notes + 2_000_000);
+    let (busy, busy_floor) = write_while_searching(&instance, &project, notes + 2_000_000);
     let bytes = || instance.daemon_pid().and_then(process::private_bytes).unwrap_or_default();
     let filled = bytes();
     let daemon = instance.daemon_pid().expect("it runs");
@@ -50,6 +51,7 @@ fn with(notes: u64) -> Vec<Row> {
     let stopped = instance.anchord().arg("stop").status().expect("the program runs");
     assert!(stopped.success(), "the daemon stops when it is asked to");
     instance.wait_gone(daemon);
+    let logged = Logged::of(&instance);
     let start = Instant::now();
     let mut agent = open(&instance, &project);
     agent.tool("memory_search", &json!({ "query": query(7) }));
@@ -61,6 +63,19 @@ fn with(notes: u64) -> Vec<Row> {
         floor,
         target,
     };
+    let inside = |tool: &str, session: usize, count: usize| {
+        let (took, append) = logged.last(tool, session, count);
+        (took.to_string(), append.to_string())
+    };
+    let (wrote_inside, wrote_append) = inside("memory_note", 0, WRITES);
+    let (busy_inside, busy_append) = inside("memory_note", 1, WRITES);
+    let (searched_inside, _) = inside("memory_search", 0, SEARCHES);
+    let (searched_beside, _) = inside("memory_search", 1, usize::MAX);
+    let aim = match notes {
+        10_000 => "p99 ≤ 1 ms",
+        99_000 => "p99 ≤ 5 ms",
+        _ => "",
+    };
     let megabytes = |bytes: u64| format!("{} MB", bytes / 1_000_000);
     let memory_target = match notes {
         10_000 => "≤ 50 MB",
@@ -70,20 +85,30 @@ fn with(notes: u64) -> Vec<Row> {
     vec![
         row("`memory_note`", wrote.to_string(), format!("{floor} (append + fdatasync)"), ""),
         row(
-            "`memory_search`",
-            searched.to_string(),
-            format!("{idle} (`memory_status`)"),
-            match notes {
-                10_000 => "p99 ≤ 1 ms in the daemon",
-                99_000 => "p99 ≤ 5 ms in the daemon",
-                _ => "",
-            },
+            "the same in the daemon",
+            format!("{wrote_inside}; of that the journal {wrote_append}"),
+            format!("{floor} (append + fdatasync)"),
+            "",
         ),
+        row("`memory_search`", searched.to_string(), format!("{idle} (`memory_status`)"), ""),
+        row("the same in the daemon", searched_inside, String::new(), aim),
         row(
             "`memory_note` while another session searches",
             busy.to_string(),
-            format!("{floor} (append + fdatasync)"),
+            format!("{busy_floor} (append + fdatasync while it searches)"),
+            "",
+        ),
+        row(
+            "the same in the daemon",
+            format!("{busy_inside}; of that the journal {busy_append}"),
+            format!("{busy_floor} (append + fdatasync while it searches)"),
             if notes == 99_000 { "p99 ≤ 5 ms" } else { "" },
+        ),
+        row(
+            "`memory_search` while another session notes, in the daemon",
+            searched_beside,
+            String::new(),
+            aim,
         ),
         row(
             "start of the daemon to the first answer",
@@ -121,7 +146,8 @@ fn search(agent: &mut Agent) -> Times {
     })
 }
 
-fn write_while_searching(instance: &Instance, project: &Project, first: u64) -> Times {
+/// How long a note takes, and what is least, while another session searches without a pause.
+fn write_while_searching(instance: &Instance, project: &Project, first: u64) -> (Times, Times) {
     let mut writer = open(instance, project);
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -132,8 +158,9 @@ fn write_while_searching(instance: &Instance, project: &Project, first: u64) -> 
             }
         });
         let times = write(&mut writer, first);
+        let floor = floor::append_and_sync(WRITES, LINE_BYTES);
         ended.store(true, Ordering::Relaxed);
-        times
+        (times, floor)
     })
 }
 

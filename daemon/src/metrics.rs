@@ -33,6 +33,9 @@ pub(crate) struct Metrics {
     tokens: Counter,
     retrieval_times: Times,
     retrieval_quantiles: Family<QuantileLabels, Gauge<f64, AtomicU64>>,
+    commit_times: Times,
+    commit_quantiles: Family<QuantileLabels, Gauge<f64, AtomicU64>>,
+    append_times: Times,
     budget_used: Gauge<f64, AtomicU64>,
     sessions: Gauge,
     projects_open: Gauge,
@@ -128,6 +131,9 @@ impl Default for Metrics {
             tokens: Counter::default(),
             retrieval_times: Times::default(),
             retrieval_quantiles: Family::default(),
+            commit_times: Times::default(),
+            commit_quantiles: Family::default(),
+            append_times: Times::default(),
             budget_used: Gauge::default(),
             sessions: Gauge::default(),
             projects_open: Gauge::default(),
@@ -159,6 +165,24 @@ impl Default for Metrics {
             "The same since the start: half, and 99 of 100, took no longer",
             Unit::Seconds,
             metrics.retrieval_quantiles.clone(),
+        );
+        registry.register_with_unit(
+            "commit",
+            "Time from the turn of a call that wrote to its answer, which leaves when that is on disk",
+            Unit::Seconds,
+            metrics.commit_times.seconds.clone(),
+        );
+        registry.register_with_unit(
+            "commit_quantile",
+            "The same since the start: half, and 99 of 100, took no longer",
+            Unit::Seconds,
+            metrics.commit_quantiles.clone(),
+        );
+        registry.register_with_unit(
+            "append",
+            "Of a commit's time, what the journal took, fdatasync included",
+            Unit::Seconds,
+            metrics.append_times.seconds.clone(),
         );
         registry.register("retrieval_answers", "Answers that read", metrics.answers.clone());
         registry.register(
@@ -211,6 +235,12 @@ impl Metrics {
         self.truncated.inc_by((ok && truncated).into());
     }
 
+    /// A call that wrote is over; `append` is the journal's part of it.
+    pub(crate) fn committed(&self, took: Duration, append: Duration) {
+        self.commit_times.observe(took);
+        self.append_times.observe(append);
+    }
+
     /// Tool calls that succeeded, and that failed.
     pub(crate) fn calls(&self) -> (u64, u64) {
         (self.calls_ok.get(), self.calls_failed.get())
@@ -237,10 +267,15 @@ impl Metrics {
         self.projects_open.set(i64::try_from(seen.projects_open).unwrap_or(i64::MAX));
         self.budget_used.set(seen.budget_used);
         self.tokens.inner().store(seen.tokens, Ordering::Relaxed);
-        let times = self.retrieval_times.latencies();
-        for (quantile, micros) in [("0.5", times.p50_micros), ("0.99", times.p99_micros)] {
-            let gauge = self.retrieval_quantiles.get_or_create(&QuantileLabels { quantile });
-            gauge.set(Duration::from_micros(micros).as_secs_f64());
+        for (times, quantiles) in [
+            (&self.retrieval_times, &self.retrieval_quantiles),
+            (&self.commit_times, &self.commit_quantiles),
+        ] {
+            let times = times.latencies();
+            for (quantile, micros) in [("0.5", times.p50_micros), ("0.99", times.p99_micros)] {
+                let gauge = quantiles.get_or_create(&QuantileLabels { quantile });
+                gauge.set(Duration::from_micros(micros).as_secs_f64());
+            }
         }
         let mut text = String::new();
         if encode(&mut text, &self.registry).is_err() {

@@ -62,6 +62,9 @@ pub(super) async fn call(
     let took = started.elapsed();
     let given = given.lock().unwrap_or_else(PoisonError::into_inner).clone();
     daemon.metrics().tool_called(tool, outcome.is_ok(), took);
+    if let Some(append) = given.append {
+        daemon.metrics().committed(took, append);
+    }
     if let Some(asked) = asked {
         daemon.metrics().retrieved(took, outcome.is_ok(), given.truncated);
         let text = outcome.as_ref().map_or_else(ToString::to_string, Clone::clone);
@@ -76,7 +79,8 @@ pub(super) async fn call(
         session.log(daemon, line, took, text);
     }
     let _logged_with = span.enter();
-    tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), "answered");
+    let append_micros = given.append.map(|append| append.as_micros());
+    tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), append_micros, "answered");
     let stored = outcome.is_ok() && !reads;
     Called { outcome, remark: remark(&removed, stored), given, id }
 }

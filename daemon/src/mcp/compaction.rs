@@ -54,6 +54,7 @@ impl Context {
             })
         };
         let written = self.session.write(&self.daemon, call, "compact", decide).await?;
+        self.wrote(&written);
         Ok(written.reply.to_string())
     }
 

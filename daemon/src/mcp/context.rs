@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anchord_memory::{
     Accesses, ArchivePlan, Change, CheckpointOutcome, Memory, NewNote, NotesOutcome, Provenance,
@@ -14,7 +15,7 @@ use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::config::Config;
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided};
+use crate::project::{Decide, Decided, Written};
 use crate::sessions::{LiveSession, Session, View, session_key};
 use crate::store::Call;
 
@@ -38,6 +39,8 @@ pub(crate) struct Given {
     pub(crate) records: Vec<Arc<Record>>,
     /// Whether there is more than the answer has.
     pub(crate) truncated: bool,
+    /// How long the journal took to take in what the call wrote; none when it wrote nothing.
+    pub(crate) append: Option<Duration>,
 }
 
 /// The budgets that a call's notes fall under.
@@ -137,6 +140,7 @@ impl Context {
         };
         let written =
             self.session.write(&self.daemon, self.call.as_ref(), operation, decide).await?;
+        self.wrote(&written);
         Ok(written.reply.to_string())
     }
 
@@ -259,10 +263,19 @@ impl Context {
         lock(&self.given).records.iter().map(|record| record.id).collect()
     }
 
+    /// Notes how long a write took to be on disk.
+    pub(crate) fn wrote(&self, written: &Written) {
+        if let Some(append) = written.append {
+            *lock(&self.given).append.get_or_insert_default() += append;
+        }
+    }
+
     /// Notes what the answer gives, and whether there is more.
     pub(crate) fn gave(&self, records: impl IntoIterator<Item = Arc<Record>>, truncated: bool) {
         let records = records.into_iter().collect();
-        *lock(&self.given) = Given { records, truncated };
+        let mut given = lock(&self.given);
+        given.records = records;
+        given.truncated = truncated;
     }
 
     /// The same for records at their newest version.

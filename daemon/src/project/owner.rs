@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchord_memory::{Revision, Seq, SessionId, Timestamp};
 use arc_swap::ArcSwap;
@@ -33,6 +34,8 @@ pub type Decide<M> =
 pub struct Written {
     /// What the caller is told.
     pub reply: Arc<str>,
+    /// How long the append of its batch took until that was on disk; none when there was nothing to append.
+    pub append: Option<Duration>,
 }
 
 /// Why nothing was written.
@@ -195,7 +198,7 @@ impl<T> Drop for CloseOnDrop<'_, T> {
     fn drop(&mut self) {
         self.0.close();
         // What is still queued is dropped with its senders, which answers the callers.
-        while let Taken::Batch(_) = self.0.take(usize::MAX, std::time::Duration::ZERO) {}
+        while let Taken::Batch(_) = self.0.take(usize::MAX, Duration::ZERO) {}
     }
 }
 
@@ -251,14 +254,20 @@ impl<M: Machine> Worker<M> {
     }
 
     fn commit(&mut self, batch: Batch<M>) {
-        let Batch { head, entries, waiting, .. } = batch;
+        let Batch { head, entries, mut waiting, .. } = batch;
         if !entries.is_empty() {
+            let start = clock::start();
             if let Err(error) = self.store.append(&entries) {
                 tracing::error!(%error, entries = entries.len(), "append failed; the batch is not saved");
                 for answer in waiting.into_iter().flat_map(|w| w.answers) {
                     let _ = answer.send(Err(WriteError::NotSaved(error.to_string())));
                 }
                 return;
+            }
+            let took = start.elapsed();
+            let written = waiting.iter_mut().filter_map(|waiting| waiting.outcome.as_mut().ok());
+            for append in written.filter_map(|written| written.append.as_mut()) {
+                *append = took;
             }
             for entry in &entries {
                 if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
@@ -307,7 +316,7 @@ impl<M: Machine> Batch<M> {
             match replies.lookup(call) {
                 Answer::Fresh => {}
                 Answer::Answered(reply) => {
-                    let _ = answer.send(Ok(Written { reply }));
+                    let _ = answer.send(Ok(Written { reply, append: None }));
                     return;
                 }
                 Answer::Stale => {
@@ -332,6 +341,7 @@ impl<M: Machine> Batch<M> {
             Err(_panic) => return self.wait(Err(WriteError::Internal), answer),
         };
         let reply: Arc<str> = decided.reply.as_str().into();
+        let append = (!decided.changes.is_empty()).then_some(Duration::ZERO);
         if !decided.changes.is_empty() {
             let entry = Entry {
                 seq: Seq(self.head.seq().0 + 1),
@@ -354,7 +364,7 @@ impl<M: Machine> Batch<M> {
             }
             self.entries.push(entry);
         }
-        self.wait(Ok(Written { reply }), answer);
+        self.wait(Ok(Written { reply, append }), answer);
     }
 
     fn wait(

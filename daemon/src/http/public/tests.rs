@@ -95,6 +95,8 @@ async fn the_metrics_can_be_read_by_a_machine_and_name_nobody() {
         "anchord_tool_calls_total{tool=\"memory_save\",ok=\"true\"} 1",
         "anchord_tool_calls_total{tool=\"memory_get\",ok=\"false\"} 1",
         "anchord_tool_call_seconds_count 2",
+        "anchord_commit_seconds_count 1",
+        "anchord_append_seconds_count 1",
         "anchord_sessions 1",
         "anchord_projects_open 1",
     ] {
