@@ -10,6 +10,7 @@ use super::segment::{self, Occurrence, Segment, Slot};
 use super::tuning::Tuning;
 use super::{SearchIndex, Shelf, passages, typo};
 use crate::ids::RecordId;
+use crate::limits::SEARCH_LONG_TEXTS_MAX;
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,7 +49,8 @@ pub struct TermShare {
 
 impl SearchIndex {
     /// The best `limit` documents for a query. `keep` is asked about candidates only: none to leave a document out, else
-    /// what its score is multiplied with, in (0, 1]. No document that is left out for another scores higher than it.
+    /// what its score is multiplied with, in (0, 1]. No document that is left out for another scores higher than it, but for long
+    /// texts when there are very many: passages are looked at in those alone that could have most.
     pub fn find(
         &self,
         query: &Query,
@@ -283,19 +285,30 @@ impl<'i> Search<'i> {
     pub(super) fn best(&self, keep: &dyn Fn(RecordId) -> Option<f32>, limit: usize) -> Vec<Hit> {
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
         let (mut floor, mut above) = (self.highest(limit), f32::INFINITY);
+        let mut looked = 0;
         // Most documents are far below the best ones; they are put in order only when it comes to them.
         for part in [1.0, 0.5, 0.25, 0.0] {
             floor = last(&best, limit).unwrap_or(floor * part).max(f32::MIN_POSITIVE);
             let band = self.from(floor).filter(|(_, sum)| *sum < above);
             // Positive numbers are in the order of their bits.
-            let mut waiting: BinaryHeap<(u32, u32)> =
-                band.map(|(at, sum)| (sum.to_bits(), at)).collect();
-            while let Some((sum, at)) = waiting.pop() {
+            let place = |(at, sum): (u32, f32)| {
+                let (segment, slot) = self.place(at)?;
+                Some((sum.to_bits(), Reverse(segment.doc(slot)?.id), at))
+            };
+            let mut waiting: BinaryHeap<(u32, Reverse<RecordId>, u32)> =
+                band.filter_map(place).collect();
+            while let Some((sum, Reverse(id), at)) = waiting.pop() {
                 let sum = f32::from_bits(sum);
-                if last(&best, limit).is_some_and(|last| sum < last) {
+                let last = best.peek().filter(|_| best.len() >= limit);
+                let beaten = last.is_some_and(|Reverse(last)| {
+                    sum < last.score || sum <= last.score && id > last.id
+                });
+                if beaten || last.is_some() && looked >= SEARCH_LONG_TEXTS_MAX {
                     return self.hits(best);
                 }
-                best.extend(self.candidate(at, sum, keep).map(Reverse));
+                let candidate = self.candidate(at, sum, keep);
+                looked += usize::from(candidate.as_ref().is_some_and(|found| found.long));
+                best.extend(candidate.map(Reverse));
                 if best.len() > limit {
                     best.pop();
                 }
@@ -353,13 +366,13 @@ impl<'i> Search<'i> {
         let id = segment.doc(slot)?.id;
         let prior = keep(id)?;
         let mut score = sum;
-        if self.by_passages
-            && segment.lengths().get(slot as usize).copied().is_some_and(passages::are_several)
-        {
+        let long = self.by_passages
+            && segment.lengths().get(slot as usize).copied().is_some_and(passages::are_several);
+        if long {
             let given: f32 = self.given(at).iter().map(|given| given.score).sum();
             score = (given + self.lent.get(at as usize).copied().unwrap_or(0.0)).min(sum);
         }
-        Some(Candidate { score: score * prior, id, at, prior })
+        Some(Candidate { long, score: score * prior, id, at, prior })
     }
 
     fn place(&self, at: u32) -> Option<(&'i Segment, Slot)> {
@@ -368,7 +381,7 @@ impl<'i> Search<'i> {
     }
 
     fn hit(&self, candidate: &Candidate) -> Hit {
-        let Candidate { score, id, at, prior } = *candidate;
+        let Candidate { score, id, at, prior, .. } = *candidate;
         let lent = self.lent.get(at as usize).copied().unwrap_or(0.0);
         let term = |given: Given<'_>| TermShare {
             term: given.wanted.asked.clone(),
@@ -477,6 +490,8 @@ fn starts(occurrence: &Occurrence<'_>, offset: u32) -> impl Iterator<Item = i64>
 
 /// A document that may be a hit; the better one is greater.
 struct Candidate {
+    /// Its passages were looked at.
+    long: bool,
     score: f32,
     id: RecordId,
     at: u32,
