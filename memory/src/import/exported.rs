@@ -226,6 +226,7 @@ fn new_note(record: &Record, note: &Note) -> NewNote {
         tags: record.tags.clone(),
         importance: Some(note.importance),
         expires: note.expires,
+        lasts: false,
         pinned: record.pinned,
         private: false,
         repeats: note.repeats,
