@@ -5,15 +5,21 @@ use std::io;
 
 use anchord_daemon::http::api::{ErrorCode, ErrorReply};
 
-/// Shown under `anchord --help`; the README has the same table.
+/// Shown under `anchord --help`, after examples; the README has the same table.
 pub(crate) const EXIT_CODES: &str = "\
+Examples:
+  anchord setup
+  anchord load
+  anchord search 'flaky test'
+  anchord doctor
+
 Exit codes:
   0  done
   1  failed; the message says why. Also a search that finds nothing
   2  asked for in a way that cannot be done: unknown value, missing --yes
   3  no daemon: none is running, or none could be started
   4  refused: by the daemon, or because the two versions cannot talk
-  5  damaged: a journal or a store has a bad place";
+  5  damaged: a journal or a store has a bad place, or not every transcript could be read";
 
 /// Kinds of failure, named after what the caller will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ mod exit;
 mod limits;
 mod scratch;
 mod show;
+mod spoken;
 mod table;
 mod tally;
 mod tool;

@@ -83,6 +83,28 @@ pub(crate) fn plain_lines(text: &str) -> String {
         .collect()
 }
 
+/// One line as several of so many characters at most, broken at spaces, those after the first with an indent. A word
+/// that is longer stays whole, to be copied.
+pub(crate) fn wrapped(line: &str, chars_max: usize, indent: &str) -> String {
+    let mut lines = String::new();
+    let mut room = chars_max;
+    for word in line.split(' ') {
+        let chars = word.chars().count();
+        if lines.is_empty() {
+            room = room.saturating_sub(chars);
+        } else if chars < room {
+            lines.push(' ');
+            room = room.saturating_sub(chars + 1);
+        } else {
+            lines.push('\n');
+            lines.push_str(indent);
+            room = chars_max.saturating_sub(indent.chars().count() + chars);
+        }
+        lines.push_str(word);
+    }
+    lines
+}
+
 /// A word for a POSIX shell, quoted where it has to be.
 pub(crate) fn shell_word(word: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || "-_./+=:@,%".contains(c);

@@ -24,6 +24,27 @@ fn every_command_shows_an_example() {
     check(&Cli::command(), "anchord");
 }
 
+#[test]
+fn every_example_is_a_command_that_there_is() {
+    fn check(command: &clap::Command, checked: &mut usize) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for line in help.lines().filter(|line| line.starts_with("  anchord ")) {
+            let words = shlex::split(line).unwrap();
+            // What a shell makes of the rest is its own.
+            let words =
+                words.iter().take_while(|word| !matches!(word.as_str(), "|" | ">" | "<" | "&&"));
+            if let Err(error) = Cli::try_parse_from(words) {
+                panic!("{line}: {error}");
+            }
+            *checked += 1;
+        }
+        command.get_subcommands().for_each(|sub| check(sub, checked));
+    }
+    let mut checked = 0;
+    check(&Cli::command(), &mut checked);
+    assert!(checked > 40, "{checked}");
+}
+
 /// What a session in a copied project is told to run.
 #[test]
 fn the_command_that_a_copy_is_told_of_is_one() {

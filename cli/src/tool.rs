@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::client::Client;
 use crate::exit::Error;
-use crate::show;
+use crate::{show, spoken};
 
 /// A kind of record that can be asked for.
 #[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Serialize)]
@@ -45,7 +45,10 @@ impl Caller {
             return Err(Error::failed(format!("{tool} wants an object")));
         };
         arguments.retain(|_, value| !says_nothing(value));
-        self.client.post(api::TOOL, &self.params(tool, arguments))
+        self.client.post(api::TOOL, &self.params(tool, arguments)).map_err(|mut error| {
+            error.message = spoken::named(&error.message);
+            error
+        })
     }
 
     fn params(&self, tool: &str, arguments: Map<String, Value>) -> ToolParams {
@@ -68,7 +71,8 @@ pub(crate) fn print(out: &mut dyn Write, reply: &ToolReply, json: bool) -> Resul
         let text = serde_json::to_string_pretty(reply).context("cannot write JSON")?;
         return Ok(writeln!(out, "{text}")?);
     }
-    writeln!(out, "{}", show::plain_lines(reply.text.trim_end_matches('\n')))?;
+    let text = spoken::as_commands(&reply.text, &spoken::typed());
+    writeln!(out, "{}", show::plain_lines(text.trim_end_matches('\n')))?;
     if let Some(remark) = &reply.remark {
         writeln!(out, "{}", show::plain_lines(remark))?;
     }

@@ -94,9 +94,6 @@ pub const PROMPT_NAME_CHARS_MAX: usize = 60;
 /// Topics that the list of resources names.
 pub const RESOURCES_LISTED_MAX: usize = 20;
 
-/// Characters of the key under which a thread's topic is kept.
-pub const SESSION_KEY_CHARS_MAX: usize = 200;
-
 /// A project that no session uses is closed after this.
 pub const PROJECT_IDLE_AFTER: Duration = Duration::from_mins(1);
 
@@ -177,6 +174,15 @@ pub const UNKNOWN_NAMES_MAX: usize = 256;
 /// Processes above a hook, shells not counted, that may be the agent's: a launcher may be between. Few, since an agent
 /// that another one started has that one above it.
 pub const HOOK_ANCESTORS_MAX: usize = 2;
+
+/// Processes above the one that started a shim that may be the agent's: OpenClaw starts servers through two wrappers.
+pub const SHIM_ANCESTORS_MAX: usize = 4;
+
+/// Calls that hooks said subagents would make and that may still arrive; the oldest goes.
+pub const CALLS_EXPECTED_MAX: usize = 256;
+
+/// A call that a hook told of comes within this time, since a person may be asked first, or is not known any more.
+pub const CALL_EXPECTED_FOR: Duration = Duration::from_mins(15);
 
 /// Characters of a client's name for a conversation that name its session.
 pub const HOOK_SESSION_CHARS_MAX: usize = 120;

@@ -192,7 +192,7 @@ impl Default for Metrics {
         );
         registry.register(
             "retrieval_tokens",
-            "Tokens of what calls that read were answered",
+            "Tokens given to models: answers of calls that read, and what hooks showed, each once",
             metrics.tokens.clone(),
         );
         registry.register(

@@ -12,8 +12,18 @@ const DEADLINE_MS = 1500
 // Sessions whose last prompt is remembered.
 const SESSIONS_MAX = 200
 
+/** The project that the server's entry names, if it names one: what is told is told of the same. */
+function projectOf(config) {
+  const servers = Object.values(config?.mcp?.servers ?? {})
+  const ours = servers.find((server) => /(^|[\\/])anchord(-mcp)?$/.test(server?.command ?? ""))
+  const args = ours?.args ?? []
+  const at = args.indexOf("--project")
+  const joined = args.find((arg) => arg.startsWith("--project="))
+  return at >= 0 ? args[at + 1] : joined ? joined.slice("--project=".length) : ours?.env?.ANCHORD_PROJECT
+}
+
 /** Hands one event to anchord; gives its answer, or nothing. */
-function tell(event) {
+function tell(event, project) {
   return new Promise((resolve) => {
     let said = ""
     let timer
@@ -24,6 +34,7 @@ function tell(event) {
     try {
       const hook = spawn(PROGRAM, ["hook", "openclaw"], {
         cwd: event.cwd,
+        env: project ? { ...process.env, ANCHORD_PROJECT: project } : process.env,
         stdio: ["pipe", "pipe", "ignore"],
       })
       timer = setTimeout(() => {
@@ -74,6 +85,7 @@ export default {
   name: "anchord",
   description: "Loads, keeps and restores the project's memory by itself",
   register(api) {
+    const project = projectOf(api.config)
     // The directory of each session: not every event tells it.
     const places = new Map()
     // A prompt may be built several times; its news are asked for once.
@@ -88,7 +100,7 @@ export default {
       const event = about(name, context, more)
       if (event.cwd) keep(places, event.session_key, event.cwd)
       else event.cwd = places.get(event.session_key)
-      return tell(event)
+      return tell(event, project)
     }
     const observe = (name, more, options) =>
       api.on(

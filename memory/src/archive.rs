@@ -3,7 +3,8 @@
 //! Above the hard limit: anchors older than 30 days whose file is gone; session rows but for the newest,
 //! folded into one; then the oldest lessons until memory is below the soft limit, but never the newest ones,
 //! since a memory made large by its blueprints would otherwise lose every lesson to no avail.
-//! Blueprints never. What is archived is out of load and budget, still found by id, and active again when written.
+//! However large it is, topics that are named after sessions leave when nobody wrote them for 30 days: each long
+//! conversation makes one. Blueprints never. What is archived is out of load and budget, still found by id, and active again when written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +13,13 @@ use crate::files::is_inside;
 use crate::ids::{Kind, RecordId, Timestamp, Version};
 use crate::limits::{
     ANCHOR_KEPT_DAYS_MIN, LESSONS_KEPT_MIN, RENDERED_HARD_BYTES_MAX, RENDERED_SOFT_BYTES_MAX,
-    ROWS_KEPT_MIN,
+    ROWS_KEPT_MIN, TOPIC_KEPT_DAYS_MIN,
 };
 use crate::memory::Memory;
 use crate::record::{Body, Provenance, Record, SessionRow, Standing};
 use crate::render::record_bytes;
 use crate::staged::count;
+use crate::topic::{Topic, TopicPart, is_named_after_session, topic_key};
 
 const DAY_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 
@@ -26,6 +28,8 @@ const DAY_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 pub struct ArchivePlan {
     /// Whose file is gone.
     pub anchors: BTreeMap<RecordId, Version>,
+    /// Named after sessions, and at rest.
+    pub topics: BTreeMap<RecordId, Version>,
     /// To become one row; the row of an earlier fold is among them.
     pub rows: BTreeMap<RecordId, Version>,
     /// The oldest.
@@ -37,6 +41,8 @@ pub struct ArchivePlan {
 pub struct Archived {
     /// Anchors whose file is gone.
     pub anchors: u32,
+    /// Topics named after sessions.
+    pub topics: u32,
     /// Session rows, folded into one.
     pub rows: u32,
     /// Lessons.
@@ -54,11 +60,20 @@ pub fn candidates(memory: &Memory, now: Timestamp) -> Vec<String> {
     files.into_iter().collect()
 }
 
-/// What the next save archives; empty below the hard limit. `gone` are those of the [`candidates`] that do
-/// not exist.
-pub fn plan(memory: &Memory, now: Timestamp, gone: &BTreeSet<String>) -> ArchivePlan {
+/// What the next save archives; nothing but topics below the hard limit. `gone` are those of the [`candidates`] that do
+/// not exist, `bound` the topics of live sessions.
+pub fn plan(
+    memory: &Memory,
+    now: Timestamp,
+    gone: &BTreeSet<String>,
+    bound: &BTreeSet<String>,
+) -> ArchivePlan {
     let mut bytes = memory.totals().rendered_bytes;
-    let mut plan = ArchivePlan::default();
+    let topics = resting_topics(memory, now, bound);
+    let mut plan = ArchivePlan {
+        topics: topics.map(|record| (record.id, record.version)).collect(),
+        ..ArchivePlan::default()
+    };
     if bytes <= RENDERED_HARD_BYTES_MAX {
         return plan;
     }
@@ -92,6 +107,29 @@ pub fn plan(memory: &Memory, now: Timestamp, gone: &BTreeSet<String>) -> Archive
     plan
 }
 
+/// Topics that a compaction named, unpinned, not written for a while, and on which nobody is: neither a live session
+/// nor staged work.
+fn resting_topics<'a>(
+    memory: &'a Memory,
+    now: Timestamp,
+    bound: &BTreeSet<String>,
+) -> impl Iterator<Item = &'a Record> {
+    let before = now.0.saturating_sub(TOPIC_KEPT_DAYS_MIN * DAY_MILLISECONDS);
+    let staged = memory.staged().flat_map(|(_, staged)| &staged.topics);
+    let busy: BTreeSet<String> = bound
+        .iter()
+        .map(String::as_str)
+        .chain(staged.map(TopicPart::topic))
+        .map(topic_key)
+        .collect();
+    memory.active_of(Kind::Topic).map(|record| &**record).filter(move |record| {
+        let named = |topic: &Topic| {
+            is_named_after_session(&topic.name) && !busy.contains(&topic_key(&topic.name))
+        };
+        !record.pinned && record.updated.time.0 < before && record.topic().is_some_and(named)
+    })
+}
+
 fn old_anchors(memory: &Memory, now: Timestamp) -> impl Iterator<Item = (&Record, &str)> {
     let before = now.0.saturating_sub(ANCHOR_KEPT_DAYS_MIN * DAY_MILLISECONDS);
     memory.active_of(Kind::Anchor).filter_map(move |record| match &record.body {
@@ -112,18 +150,21 @@ fn row_of(record: &Record) -> Option<(&Record, &SessionRow)> {
 impl ArchivePlan {
     /// Whether there is nothing to archive.
     pub fn is_empty(&self) -> bool {
-        self.anchors.is_empty() && self.rows.is_empty() && self.lessons.is_empty()
+        let Self { anchors, topics, rows, lessons } = self;
+        [anchors, topics, rows, lessons].into_iter().all(BTreeMap::is_empty)
     }
 
     /// Archives what still is as it was when the plan was made.
     pub(crate) fn apply(&self, draft: &mut Draft<'_>, origin: &Provenance) -> Archived {
         let anchors = unchanged(draft, &self.anchors);
         let lessons = unchanged(draft, &self.lessons);
-        for id in anchors.iter().chain(&lessons) {
+        let topics = unchanged(draft, &self.topics);
+        for id in anchors.iter().chain(&lessons).chain(&topics) {
             draft.stand(*id, Standing::Archived, origin);
         }
         Archived {
             anchors: count(anchors.len()),
+            topics: count(topics.len()),
             rows: fold_rows(draft, &unchanged(draft, &self.rows), origin),
             lessons: count(lessons.len()),
         }

@@ -258,7 +258,7 @@ impl Captured {
         match event {
             Event::PromptSubmitted { prompt } => {
                 let prompt = clip(&one_line(&clean(prompt)), CAPTURED_PROMPT_CHARS_MAX);
-                if !prompt.is_empty() {
+                if !prompt.is_empty() && !steers(&prompt) {
                     (seen.prompt, seen.prompts) = (Some(prompt), 1);
                 }
             }
@@ -311,6 +311,22 @@ fn keep_last(list: &mut Vec<String>, later: &[String], items_max: usize) -> bool
     let over = list.len().saturating_sub(items_max);
     list.drain(..over);
     over > 0
+}
+
+/// Commands by which a person steers a client: words after them ask for no work.
+const STEERING: [&str; 12] = [
+    "/clear", "/compact", "/config", "/effort", "/exit", "/export", "/model", "/new", "/quit",
+    "/rename", "/resume", "/rewind",
+];
+
+/// Whether a prompt is a command to the client alone: a slash and a name without any words, or one of those that steer
+/// it. `/review the parser` is a prompt like others, and so is a path.
+fn steers(prompt: &str) -> bool {
+    let (name, words) = prompt.split_once(' ').unwrap_or((prompt, ""));
+    let Some(bare) = name.strip_prefix('/') else { return false };
+    let is_name = bare.starts_with(char::is_alphabetic)
+        && bare.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    is_name && (words.trim().is_empty() || STEERING.contains(&name))
 }
 
 /// A text without what anchord injected and without secrets; of a very long one its beginning.

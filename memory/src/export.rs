@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::ids::{Kind, Timestamp};
 use crate::memory::Memory;
 use crate::record::{Body, Record, Standing};
-use crate::render::{compactor, item, kilobytes};
+use crate::render::{self, compactor, item};
 
 /// What is active, as zipmem's `state.json`; of sessions the whole log. `now` dates an empty memory.
 pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
@@ -113,7 +113,7 @@ pub fn compactor_state(memory: &Memory, sees: impl Fn(&Record) -> bool) -> Value
 
 /// What is active, as a page for people. Contents are verbatim; a note that has expired by then says so.
 pub fn markdown(memory: &Memory, project: &str, now: Timestamp) -> String {
-    let size = kilobytes(memory.totals().rendered_bytes);
+    let size = render::bytes(memory.totals().rendered_bytes);
     let mut page =
         vec![format!("# {project}: memory at revision {} ({size})", memory.revision().0)];
     for (kind, heading) in [

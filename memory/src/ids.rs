@@ -68,6 +68,9 @@ impl Version {
     }
 }
 
+/// Between a session and its subagent; no other part of a session's id has two of them in a row.
+const SUBAGENT: &str = "//";
+
 /// One agent conversation, as far as it can be told. Opaque; cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -77,6 +80,17 @@ impl SessionId {
     /// Wraps an id made elsewhere.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self(id.into())
+    }
+
+    /// The session of a subagent under this one.
+    #[must_use]
+    pub fn subagent(&self, agent: &str) -> Self {
+        Self::new(format!("{self}{SUBAGENT}{agent}"))
+    }
+
+    /// The session under which this one, a subagent's, works; none where it is no subagent's.
+    pub fn parent(&self) -> Option<Self> {
+        self.0.rsplit_once(SUBAGENT).map(|(parent, _)| Self::new(parent))
     }
 }
 

@@ -17,6 +17,11 @@ pub enum Event {
         /// Its text.
         prompt: String,
     },
+    /// The agent is about to use one of its tools.
+    ToolBegins {
+        /// The client's own id of this use, by which the call is known where it arrives.
+        call: String,
+    },
     /// The agent used one of its tools.
     ToolRan(ToolRun),
     /// The client is about to replace its context by a summary.

@@ -13,6 +13,8 @@ pub const TEXT_BYTES_MAX: usize = 256 * 1024;
 /// Files that one lesson concerns.
 pub const LESSON_FILES_MAX: usize = 100;
 
+/// The key under which a conversation's topic is found again.
+pub const BINDING_KEY_CHARS_MAX: usize = 200;
 /// A topic's name.
 pub const TOPIC_NAME_CHARS_MAX: usize = 60;
 /// A topic's status.
@@ -44,6 +46,8 @@ pub const RENDERED_SOFT_BYTES_MAX: u64 = 100 * 1024;
 pub const RENDERED_HARD_BYTES_MAX: u64 = 500 * 1024;
 /// An anchor younger than this is never archived, even when its file is gone.
 pub const ANCHOR_KEPT_DAYS_MIN: i64 = 30;
+/// A topic named after a session that was written later than this is never archived by itself.
+pub const TOPIC_KEPT_DAYS_MIN: i64 = 30;
 /// The newest session rows that are never folded.
 pub const ROWS_KEPT_MIN: usize = 20;
 /// The newest lessons that are never archived.
@@ -174,6 +178,8 @@ pub const CORRECTED_TERMS_MAX: usize = 8;
 pub const SEARCH_TERM_BYTES_MAX: usize = 64;
 /// Words whose stems are remembered on one thread.
 pub const SEARCH_MEMO_WORDS_MAX: usize = 16_384;
+/// Words that are kept with their terms while many documents are read, on one thread.
+pub const SEARCH_LEXICON_WORDS_MAX: usize = 65_536;
 
 /// The first prompt of a session, as it is kept by rule.
 pub const CAPTURED_PROMPT_CHARS_MAX: usize = 200;

@@ -337,17 +337,14 @@ impl Memory {
 pub struct Restore(Memory, Option<Provenance>);
 
 impl Restore {
-    /// Starts at the entry and revision that the parts are from; counters as they stood then.
-    pub fn at(seq: Seq, revision: Revision, counters: Counters) -> Self {
-        let memory = Memory {
-            seq,
-            revision,
-            last_number: counters.last_number,
-            last_notice: counters.last_notice,
-            session_rows: counters.session_rows,
-            ..Memory::default()
-        };
-        Self(memory, None)
+    /// Says of which entry and revision the parts are, and how the counters stood then; before or after the parts.
+    pub fn at(&mut self, seq: Seq, revision: Revision, counters: Counters) {
+        let memory = &mut self.0;
+        memory.seq = seq;
+        memory.revision = revision;
+        memory.last_number = memory.last_number.max(counters.last_number);
+        memory.last_notice = memory.last_notice.max(counters.last_notice);
+        memory.session_rows = memory.session_rows.max(counters.session_rows);
     }
 
     /// Adds a record at its newest version.

@@ -192,5 +192,16 @@ pub fn topic_named_after(key: &str, time: Timestamp) -> String {
     format!("session-{}-{digest}", time.date())
 }
 
+/// Whether a topic has a name that [`topic_named_after`] gives.
+pub(crate) fn is_named_after_session(name: &str) -> bool {
+    let shape = "session-dddd-dd-dd-xxxxxx";
+    let fits = |(byte, shape): (u8, u8)| match shape {
+        b'd' => byte.is_ascii_digit(),
+        b'x' => byte.is_ascii_hexdigit(),
+        _ => byte == shape,
+    };
+    name.len() == shape.len() && name.bytes().zip(shape.bytes()).all(fits)
+}
+
 #[cfg(test)]
 mod tests;

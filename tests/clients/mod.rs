@@ -98,6 +98,48 @@ fn what_a_run_did_stands_in_its_row() {
 }
 
 #[test]
+fn what_a_subagent_stages_is_kept_when_it_ends_and_names_its_conversation() {
+    let Some(program) = Client::ClaudeCode.program() else { return };
+    let script = vec![
+        Turn {
+            prompt: "Have somebody look at the loops.",
+            steps: vec![
+                Step::Call("memory_checkpoint", json!({"summary": "Somebody is looking."})),
+                Step::Own(
+                    "Agent",
+                    json!({"description": "look", "prompt": "Find the hot loop.",
+                        "subagent_type": "general-purpose"}),
+                ),
+                Step::Wait,
+            ],
+        },
+        Turn {
+            prompt: "Find the hot loop.",
+            steps: vec![
+                Step::Call(
+                    "memory_checkpoint",
+                    json!({"summary": "The scanner's loop is hot.", "lessons": [{
+                        "summary": "Bounds checks in the scanner cost a third"}]}),
+                ),
+                Step::Say("It is the scanner's."),
+            ],
+        },
+    ];
+    let machine = Machine::new(Client::ClaudeCode, program, Model::start(script));
+    let id = Uuid::new_v4().to_string();
+    let running = machine.start("Have somebody look at the loops.", &Session::New(id.clone()));
+    // The conversation goes on: what is here by now is the subagent's.
+    let listed = poll(PATIENCE, "the subagent's work is kept", || {
+        let listed = list(&machine, "session");
+        listed.contains("The scanner's loop is hot.").then_some(listed)
+    });
+    assert!(listed.contains(&format!("(subagent of claude-code:{id}, ended without")), "{listed}");
+    assert!(!listed.contains("Somebody is looking."), "{listed}");
+    machine.model.go_on();
+    running.kill();
+}
+
+#[test]
 fn a_compaction_keeps_the_topic_and_brings_it_back() {
     each(
         || {

@@ -163,6 +163,20 @@ fn past_sessions_are_brought_over_once_and_each_into_its_project() {
         (&again["projects"][0]["added"], &again["projects"][0]["known"]),
         (&json!(0), &json!(1))
     );
+    // It went on, and was torn when its client was killed.
+    let path = instance.user_home().join(".claude/projects/-some-project/a.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let more =
+        text.lines().next().unwrap().replace("T09:30", "T10:30").replace("faster", "smaller");
+    std::fs::write(&path, format!("{text}{more}\n{}", &more[..50])).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    let (code, text) = shell.said(&["import", "sessions", "--yes"]);
+    assert!(code == 5 && text.contains("a.jsonl: the last line is torn"), "{text}");
+    assert!(text.contains("1 session went on: brought up to date"), "{text}");
+    let (code, text) = shell.said(&["import", "sessions", "--yes"]);
+    assert!(code == 5 && text.contains("nothing is new"), "{text}");
     let mut agent = Agent::open(&instance, project.path());
-    assert!(agent.tool("memory_search", &json!({"query": "parser"})).contains("(captured)"));
+    let found = agent.tool("memory_search", &json!({"query": "parser"}));
+    assert!(found.contains("(captured)") && found.contains("(2 prompts)"), "{found}");
 }

@@ -96,8 +96,12 @@ fn set_up_asks_writes_checks_and_is_taken_back() {
         assert!(text.contains(&format!("✓ {agent}: the server answers")), "{text}");
     }
     assert!(text.contains("type /hooks"), "what is left to the person: {text}");
-    let (code, text) = machine.said(&["setup", "--yes"], &home);
-    assert!(code == 0 && text.contains("set up already"), "{text}");
+    let manifest = home.join(".local/state/anchord/setup.json");
+    let written = || (machine.files(), fs::metadata(&manifest).unwrap().modified().unwrap());
+    let set_up = written();
+    let (code, text) = machine.said(&["setup"], &home);
+    assert!(code == 0 && text.contains("Already set up"), "nothing is asked: {text}");
+    assert_eq!(written(), set_up, "nothing is written");
     machine.said(&["init"], project.path());
     let directive = fs::read_to_string(project.path().join("CLAUDE.md")).unwrap();
     assert!(!directive.contains("- Load:"), "hooks load: {directive}");
@@ -111,6 +115,7 @@ fn set_up_asks_writes_checks_and_is_taken_back() {
 
     let (code, text) = machine.said(&["setup", "--remove", "--yes"], &home);
     assert_eq!((code, machine.files()), (0, before), "{text}");
+    assert!(!manifest.exists());
 }
 
 #[test]

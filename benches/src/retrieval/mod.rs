@@ -165,6 +165,9 @@ fn report<'c>(
     }
     let sessions = ask(conversations.iter().map(|conversation| &conversation.sessions).collect())?;
     println!("| sessions, {name} | {} |", sum(&sessions, &|_| true));
+    for asked in &sessions {
+        println!("| … {} | {} |", asked.set.name, asked.score(&|_| true));
+    }
     println!("| commits, {name} | {} |", sum(&ask(vec![coding])?, &|_| true));
     Ok(())
 }
@@ -176,6 +179,7 @@ fn sweep_tunings(conversations: &[Conversation], coding: &Dataset) -> Result<()>
     for (name, tuning) in [
         ("in process", shipped),
         ("in process, nothing lent", Tuning { neighbour: 0.0, neighbour_far: 0.0, ..shipped }),
+        ("in process, whole texts alone", Tuning { passage: 0.0, ..shipped }),
         ("in process, compactor", Tuning::COMPACTOR),
     ] {
         report(name, conversations, coding, &|notes| {
@@ -189,10 +193,12 @@ fn sweep_tunings(conversations: &[Conversation], coding: &Dataset) -> Result<()>
     tried.extend([0.0, 0.3, 0.4, 0.6, 0.7].map(|neighbour| Tuning { neighbour, ..shipped }));
     tried.extend([0.0, 0.1, 0.2, 0.4, 0.5].map(|far| Tuning { neighbour_far: far, ..shipped }));
     tried.extend([20.0, 30.0, 80.0, 1e6].map(|words| Tuning { neighbour_words: words, ..shipped }));
+    tried.extend([0.0, 0.2, 0.35, 0.65, 0.8].map(|passage| Tuning { passage, ..shipped }));
     println!(
-        "| k1 | b | neighbour | far | words | recall@10, turns | by conversation | precision@5, commits |"
+        "| k1 | b | neighbour | far | words | passage | recall@10, turns | by conversation | hit@1, sessions | hit@5 | \
+         precision@5, commits |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for tuning in &tried {
         let turns = || conversations.iter().map(|conversation| &conversation.turns);
         let mut each = Vec::new();
@@ -200,11 +206,15 @@ fn sweep_tunings(conversations: &[Conversation], coding: &Dataset) -> Result<()>
             each.push(format!("{:.3}", over(std::iter::once(set), tuning)?.recall(10)));
         }
         let all = over(turns(), tuning)?.recall(10);
+        let sessions = conversations.iter().map(|conversation| &conversation.sessions);
+        let sessions = over(sessions, tuning)?;
+        let (first, five) = (sessions.hit(1), sessions.hit(5));
         let code = over(std::iter::once(coding), tuning)?.precision_at_5();
-        let Tuning { k1, b, neighbour, neighbour_far, neighbour_words, .. } = tuning;
+        let Tuning { k1, b, neighbour, neighbour_far, neighbour_words, passage, .. } = tuning;
         let each = each.join(" ");
         println!(
-            "| {k1} | {b} | {neighbour} | {neighbour_far} | {neighbour_words} | {all:.3} | {each} | {code:.3} |"
+            "| {k1} | {b} | {neighbour} | {neighbour_far} | {neighbour_words} | {passage} | {all:.3} | {each} | \
+             {first:.3} | {five:.3} | {code:.3} |"
         );
     }
     Ok(())

@@ -29,9 +29,10 @@ pub(super) const FACTS: Facts = Facts {
 
 /// The events that matter to a memory. Tools are narrowed to those that write files or run commands:
 /// a hook at every read would cost without telling anything.
-const EVENTS: [(&str, Option<&str>); 10] = [
+const EVENTS: [(&str, Option<&str>); 11] = [
     ("SessionStart", None),
     ("UserPromptSubmit", None),
+    ("PreToolUse", Some(OURS)),
     ("PostToolUse", Some(TOOLS)),
     ("PostToolUseFailure", Some(TOOLS)),
     ("PreCompact", None),
@@ -41,6 +42,9 @@ const EVENTS: [(&str, Option<&str>); 10] = [
     ("SubagentStop", None),
     ("SessionEnd", None),
 ];
+
+/// Our own tools, as a server in a list and as a plugin's name them: which subagent calls is told here alone.
+const OURS: &str = "mcp__.*anchord__.*";
 
 const TOOLS: &str = "Bash|Edit|MultiEdit|Write|NotebookEdit";
 

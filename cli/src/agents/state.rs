@@ -19,22 +19,37 @@ pub(crate) struct State {
     pub(crate) untrusted: Vec<String>,
     /// Files that are ours as a whole: whether each is as it should be.
     pub(crate) whole: Vec<(PathBuf, bool)>,
+    /// What those plugins among them run.
+    pub(crate) plugins_run: Vec<String>,
     /// Files that cannot be read, and why.
     pub(crate) unreadable: Vec<(PathBuf, String)>,
 }
 
 /// Whether a plugin is the wanted one, whichever anchord it runs, and that one is there.
 fn is_same(text: &str, wanted: &str) -> bool {
-    let names = |line: &&str| line.starts_with(PLUGIN_PROGRAM_LINE);
-    let rest = |text: &str| text.lines().filter(|line| !names(line)).collect::<Vec<_>>().join("\n");
-    let program = text.lines().find(names).and_then(|line| line.get(PLUGIN_PROGRAM_LINE.len()..));
-    let program = program.and_then(|name| serde_json::from_str::<String>(name).ok());
-    let there =
-        program.is_none_or(|program| !program.contains('/') || Path::new(&program).exists());
+    let rest = |text: &str| {
+        let lines = text.lines().filter(|line| !line.starts_with(PLUGIN_PROGRAM_LINE));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let there = program_in(text)
+        .is_none_or(|program| !program.contains('/') || Path::new(&program).exists());
     there && rest(text) == rest(wanted)
 }
 
+/// The program that a plugin runs.
+fn program_in(text: &str) -> Option<String> {
+    let line = text.lines().find_map(|line| line.strip_prefix(PLUGIN_PROGRAM_LINE))?;
+    serde_json::from_str(line).ok()
+}
+
 impl State {
+    /// Every program that these files have the agent run, as they name it.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
+        let servers = self.servers.iter().filter_map(|(.., words)| words.first());
+        let hooks = self.hooks.iter().filter_map(|(_, hook)| hook.words.first());
+        servers.chain(hooks).chain(&self.plugins_run).map(String::as_str)
+    }
+
     /// Looks at an agent's files.
     pub(crate) fn of(agent: Agent, setting: &Setting<'_>) -> Self {
         let mut state = Self::default();
@@ -47,6 +62,7 @@ impl State {
                 }
             };
             if let [Part::Whole(wanted)] = target.parts.as_slice() {
+                state.plugins_run.extend(text.as_deref().and_then(program_in));
                 let right = text.is_some_and(|text| is_same(&text, wanted));
                 state.whole.push((target.path, right));
                 continue;

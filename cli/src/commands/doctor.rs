@@ -23,7 +23,7 @@ mod agents;
 mod daemon;
 mod data;
 
-/// Look for what is wrong: daemon, socket, agents' entries and hooks, data, logs
+/// Look for what is wrong: daemon, socket, versions, agents' entries and hooks, data, logs
 ///
 /// Each finding says what to do. Nothing is sent anywhere. --fix mends what is safe to mend: stale paths of anchord's,
 /// modes, leftovers. Each agent's server is started once, and with it the daemon if none runs.
@@ -33,7 +33,8 @@ mod data;
   anchord doctor --fix
   anchord doctor --json | jq '.[] | select(.severity == \"problem\")'
 
-Exit codes: 0 where nothing is wrong, 1 where there are problems.")]
+Exit codes: 0 where nothing is wrong (there may be notes), 1 where there are problems that --fix did not mend,
+2 where the command line is wrong.")]
 pub(crate) struct Args {
     /// Mend what is safe to mend
     #[arg(long)]
@@ -117,8 +118,9 @@ impl Args {
         let place = Place::here()?;
         let mut findings = Vec::new();
         // The agents first: their checks start the daemon.
-        let agents = agents::findings(&place, project(&dir).as_ref());
+        let (agents, named) = agents::findings(&place, project(&dir).as_ref());
         let status = daemon::findings(&dir, &mut findings);
+        daemon::versions(status.as_ref(), &named, &mut findings);
         data::findings(&dir, status.as_ref(), &mut findings);
         findings.extend(agents);
         if let Some(status) = &status {

@@ -34,7 +34,7 @@ use crate::table::{Align, Table};
 pub(crate) struct Args {
     #[command(subcommand)]
     what: Option<What>,
-    /// A .zipmem folder, or a state.json of zipmem or the compactor
+    /// A .zipmem folder, a state.json of zipmem or the compactor, or what `anchord export --format json` wrote
     #[arg(required = true)]
     path: Option<PathBuf>,
     #[command(flatten)]
@@ -112,6 +112,8 @@ impl Args {
             project: self.project.resolve()?,
             source: if import::is_compactor(&state_text) {
                 ImportSource::Compactor
+            } else if import::is_export(&state_text) {
+                ImportSource::Anchord
             } else {
                 ImportSource::Zipmem
             },
@@ -157,6 +159,13 @@ fn show_plan(out: &mut dyn Write, plan: &ImportReply, params: &ImportParams) -> 
             ("sessions", plan.sessions),
         ],
         ImportSource::Compactor => vec![("notes", plan.notes)],
+        ImportSource::Anchord => vec![
+            ("blueprints", plan.blueprints),
+            ("anchors", plan.anchors),
+            ("lessons", plan.lessons),
+            ("notes", plan.notes),
+            ("sessions", plan.sessions),
+        ],
     };
     for (name, counts) in kinds {
         table.row([name.to_owned(), counts.found.to_string(), counts.new.to_string()]);

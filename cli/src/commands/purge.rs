@@ -21,12 +21,13 @@ use crate::table::{Align, Table};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord purge n12 b3
+  anchord purge deploy.password
   anchord purge --query 'hunter2'
   anchord purge --query - --yes < secret.txt
   anchord purge n12 --project ~/src/parser --yes --json")]
 pub(crate) struct Args {
-    /// Records by their ids, as `memory_list` and `anchord secrets scan` show them
-    #[arg(value_name = "ID", required_unless_present = "query")]
+    /// Records by their ids, as `anchord list` and `anchord secrets scan` show them, or facts by their keys
+    #[arg(value_name = "ID|KEY", required_unless_present = "query")]
     ids: Vec<String>,
     /// Every record in which this text stands, in any version, exactly as it was written; - reads it from
     /// standard input, which keeps it out of the shell's history and wants --yes

@@ -13,14 +13,14 @@ use super::{directory, home, import};
 use crate::agents::manifest::Manifest;
 use crate::agents::plan::{self, FilePlan, RealDisk};
 use crate::agents::state::State;
-use crate::agents::{Agent, Place, Programs, Reads, Scope, Setting, Wishes};
+use crate::agents::{Agent, Place, Programs, READ_TOOLS, Reads, Scope, Setting, Wishes};
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::{Error, Kind};
 use crate::{show, transcripts};
 
 mod check;
 
-pub(super) use check::round_trip;
+pub(super) use check::{CHECKS, round_trip};
 
 /// Set up the agents of this machine, once: server, hooks, and a check that it works
 ///
@@ -175,9 +175,13 @@ impl Args {
                 writeln!(out, "nothing was written")?;
                 return Ok(ExitCode::SUCCESS);
             }
-            if !wishes.reads && !self.yes && run.reads_can_be_listed() && can_ask() {
-                let question = "Let agents read memory without asking you each time (memory_load, memory_search and the like)?";
-                wishes.reads = confirmed(question, false)?;
+            if !wishes.reads && !self.yes && !run.listing_reads().is_empty() && can_ask() {
+                let question = format!(
+                    "Let agents read memory without asking you each time? This allows {} for {}.",
+                    READ_TOOLS.join(", "),
+                    names(&run.listing_reads())
+                );
+                wishes.reads = confirmed(&question, false)?;
                 plans = run.plan(wishes)?;
             }
             run.dir.ensure()?;
@@ -212,7 +216,11 @@ impl Args {
         }
         out.flush()?;
         if confirmed(&format!("{found}; import?"), false)? {
-            import::past_sessions(project, out)?;
+            match import::past_sessions(project, out) {
+                // Set-up itself has done all it was to do.
+                Err(error) if error.kind == Kind::Damaged => writeln!(out, "{}", error.message)?,
+                done => done?,
+            }
         }
         Ok(())
     }
@@ -263,8 +271,10 @@ impl Run<'_> {
         Setting { place, scope, programs, wishes }
     }
 
-    fn reads_can_be_listed(&self) -> bool {
-        self.agents.iter().any(|agent| agent.facts().reads == Reads::Listed)
+    /// The agents that have a list of what may be done without asking.
+    fn listing_reads(&self) -> Vec<Agent> {
+        let listing = |agent: &&Agent| agent.facts().reads == Reads::Listed;
+        self.agents.iter().filter(listing).copied().collect()
     }
 
     /// What is left for a person to do; `renewed`: hooks of Codex are not what was trusted.
@@ -293,6 +303,9 @@ impl Run<'_> {
     }
 }
 
+/// Lines of a plan are broken before this many characters, as on the narrowest of usual terminals.
+const LINE_CHARS: usize = 78;
+
 /// Shows what happens to each file, and says to how many something does.
 fn show_plans(plans: &[FilePlan], home: &Path, out: &mut dyn Write) -> Result<usize, Error> {
     let mut changed = 0;
@@ -304,7 +317,7 @@ fn show_plans(plans: &[FilePlan], home: &Path, out: &mut dyn Write) -> Result<us
         let path = show::path(&shown.shown.to_string_lossy(), Some(home));
         writeln!(out, "{path}  ({})", shown.agent.facts().name)?;
         for change in &shown.outcome.changes {
-            let change = show::plain(change);
+            let change = show::wrapped(&show::plain(change), LINE_CHARS, "      ");
             let line = match change.chars().next() {
                 Some('+') => change.green().to_string(),
                 Some('-') => change.red().to_string(),

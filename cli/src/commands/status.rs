@@ -9,6 +9,7 @@ use anchord_daemon::http::api::{
 use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
 
+use super::setup::CHECKS;
 use super::{home, print_json};
 use crate::client::Client;
 use crate::exit::Error;
@@ -111,6 +112,11 @@ fn sessions(
     projects: &[ProjectStatus],
     now: i64,
 ) -> io::Result<()> {
+    // Those that set-up and doctor had to look whether a server answers are over.
+    let of_checks =
+        |session: &&SessionStatus| !session.connected && session.client.starts_with(CHECKS);
+    let sessions: Vec<&SessionStatus> =
+        sessions.iter().filter(|session| !of_checks(session)).collect();
     if sessions.is_empty() {
         return writeln!(out, "No session is live.");
     }

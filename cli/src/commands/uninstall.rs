@@ -88,10 +88,9 @@ impl Args {
 }
 
 fn plan(dir: &InstanceDir, units: Vec<PathBuf>, data: bool) -> Result<Plan, Error> {
-    let mut plan = Plan::default();
     // Units serve the user's own instance, not one that was named.
-    plan.units = !dir.is_named() && !units.is_empty();
-    plan.goes.extend(units.into_iter().filter(|_| plan.units));
+    let units: Vec<PathBuf> = units.into_iter().filter(|_| !dir.is_named()).collect();
+    let mut plan = Plan { units: !units.is_empty(), goes: units, ..Plan::default() };
     let file = match dir.check() {
         Ok(_) => InstanceFile::read(dir)?,
         Err(anchord_proto::instance::InstanceError::Missing(_)) => None,

@@ -76,3 +76,11 @@ fn counts_agree_with_their_noun() {
     assert_eq!(count(0, "session"), "0 sessions");
     assert_eq!(count(1, "session"), "1 session");
 }
+
+#[test]
+fn a_long_line_is_broken_at_spaces() {
+    assert_eq!(wrapped("a bb ccc dddd", 6, "  "), "a bb\n  ccc\n  dddd");
+    assert_eq!(wrapped("a-very-long-word b", 6, "  "), "a-very-long-word\n  b");
+    assert_eq!(wrapped("all fits", 8, "  "), "all fits");
+    assert_eq!(wrapped("ä ö", 3, " "), "ä ö", "characters, not bytes");
+}

@@ -16,6 +16,7 @@ use std::time::SystemTime;
 use anchord_memory::lifecycle::Event;
 use anchord_memory::{Captured, Timestamp};
 use lines::Lines;
+pub(crate) use lines::Unread;
 use serde_json::Value;
 
 use crate::limits::TRANSCRIPT_PEEK_LINES_MAX;
@@ -46,6 +47,8 @@ impl Client {
 
 /// Makes events of one transcript's lines.
 trait Reader {
+    /// Whether lines of this type, with a payload of that type, say anything.
+    fn matters(&self, kind: &str, inner: &str) -> bool;
     /// What a line says, in order.
     fn read(&mut self, line: &Value) -> Vec<Event>;
     /// The conversation's id, once it is known.
@@ -72,7 +75,7 @@ pub(crate) struct Past {
     pub(crate) cwd: Option<String>,
     pub(crate) captured: Captured,
     /// Lines that could not be read.
-    pub(crate) unread: u64,
+    pub(crate) unread: Unread,
 }
 
 /// The directories that clients keep transcripts in: where they are told to, and beneath a home.
@@ -130,7 +133,8 @@ impl Places {
 /// How many past sessions there are beneath a home, or of one project. Those in which nothing happened count as well:
 /// only their beginnings are read.
 pub(crate) fn count(home: &Path, project: Option<&Path>) -> usize {
-    Places::of(home).transcripts().iter().filter(|found| found.is_within(project)).count()
+    let transcripts = Places::of(home).transcripts();
+    transcripts.iter().filter(|found| found.path.is_file() && found.is_within(project)).count()
 }
 
 impl Transcript {
@@ -144,9 +148,10 @@ impl Transcript {
     /// Where the session worked, from the transcript's first lines.
     fn cwd(&self) -> Option<String> {
         let mut reader = self.client.reader(&self.path);
-        let mut lines = Lines::new(BufReader::new(File::open(&self.path).ok()?));
+        let mut lines = Lines::new(BufReader::new(self.open().ok()?));
         for _ in 0..TRANSCRIPT_PEEK_LINES_MAX {
-            reader.read(&lines.next().ok()??);
+            let line = lines.next(|kind, inner| reader.matters(kind, inner)).ok()??;
+            reader.read(&line);
             if reader.is_subagent() {
                 return None;
             }
@@ -159,7 +164,16 @@ impl Transcript {
 
     /// Reads all of it.
     pub(crate) fn read(&self) -> io::Result<Past> {
-        self.read_from(File::open(&self.path)?)
+        self.read_from(self.open()?)
+    }
+
+    /// Opens the file; a directory cannot be read, and a pipe would keep whoever opens it.
+    fn open(&self) -> io::Result<File> {
+        if fs::metadata(&self.path)?.is_file() {
+            File::open(&self.path)
+        } else {
+            Err(io::Error::other("it is no regular file"))
+        }
     }
 
     fn read_from(&self, file: impl io::Read) -> io::Result<Past> {
@@ -168,7 +182,7 @@ impl Transcript {
         let mut noted = Captured::default();
         // Lines without a time are of the time before.
         let mut time = Timestamp::default();
-        while let Some(line) = lines.next()? {
+        while let Some(line) = lines.next(|kind, inner| reader.matters(kind, inner))? {
             let told = line.get("timestamp").and_then(Value::as_str).and_then(Timestamp::parse);
             time = told.unwrap_or(time);
             for event in reader.read(&line) {
@@ -201,13 +215,15 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
 fn files(directory: &Path, client: Client, of_sessions: impl Fn(&str) -> bool) -> Vec<Transcript> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let transcript = |entry: fs::DirEntry| {
-        let (path, about) = (entry.path(), entry.metadata().ok()?);
+        let path = entry.path();
         let name = path.file_name()?.to_str()?;
-        let fits = about.is_file()
-            && path.extension().is_some_and(|kind| kind == "jsonl")
-            && of_sessions(name);
-        let modified = about.modified().ok()?;
-        fits.then(|| Transcript { client, bytes: about.len(), modified, path: path.clone() })
+        let fits = path.extension().is_some_and(|kind| kind == "jsonl") && of_sessions(name);
+        // What is no file, or cannot be looked at, is named when it is read.
+        let about = fs::metadata(&path).ok().filter(|about| fits && about.is_file());
+        let bytes = about.as_ref().map_or(0, fs::Metadata::len);
+        let modified = about.and_then(|about| about.modified().ok());
+        let modified = modified.unwrap_or(SystemTime::UNIX_EPOCH);
+        fits.then(|| Transcript { client, bytes, modified, path: path.clone() })
     };
     entries.filter_map(Result::ok).filter_map(transcript).collect()
 }

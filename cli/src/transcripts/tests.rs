@@ -21,7 +21,7 @@ fn past(client: Client, name: &str, text: &str) -> Past {
 fn a_transcript_of_claude_code_says_what_its_session_did() {
     let past = past(Client::ClaudeCode, "5f1c.jsonl", CLAUDE_CODE);
     assert_eq!(past.cwd.as_deref(), Some("/src/app"));
-    assert_eq!((past.unread, past.captured.key()), (0, "claude-code:5f1c"));
+    assert_eq!((past.unread.lines(), past.captured.key()), (0, "claude-code:5f1c"));
     insta::assert_snapshot!(past.captured.relative_to("/src/app").row_summary(), @r"
     Asked: fix the flaky login test please (2 prompts)
     Edited: check.sh
@@ -73,7 +73,8 @@ fn lines_that_cannot_be_read_are_counted_and_the_rest_is_read() {
     let torn = &CODEX[..CODEX.len() - 40];
     let text = format!("no json\n\n{{}}\n[1]\n\u{fffd}{{\n{torn}");
     let past = past(Client::Codex, "rollout.jsonl", &text);
-    assert_eq!(past.unread, 3);
+    assert_eq!(past.unread, Unread { no_json: 2, too_long: 0, torn: true });
+    assert_eq!(past.unread.said().unwrap(), "2 lines are no JSON, the last line is torn");
     assert_eq!(past.captured.prompts(), 1);
 }
 
@@ -82,7 +83,8 @@ fn a_line_without_end_is_passed_over() {
     let limit = usize::try_from(crate::limits::TRANSCRIPT_LINE_BYTES_MAX).unwrap();
     let long = format!("{{\"a\":\"{}\"}}\n{CLAUDE_CODE}", "x".repeat(limit));
     let past = past(Client::ClaudeCode, "a.jsonl", &long);
-    assert_eq!((past.unread, past.captured.prompts()), (1, 2));
+    assert_eq!((past.unread.too_long, past.captured.prompts()), (1, 2));
+    assert_eq!(past.unread.said().unwrap(), "1 line is longer than 17 MB");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anchord_memory::secrets::{self, SecretKind};
-use anchord_memory::{Change, Memory, Purge, RecordId, Revision, Seq, limits};
+use anchord_memory::{Change, Memory, Note, Purge, RecordId, Revision, Seq, limits};
 
 use blacken::Blackened;
 
@@ -31,8 +31,8 @@ struct Wanted {
 
 /// Takes records off the disk, in all versions, or shows what that would take.
 pub(crate) async fn purge(daemon: &Daemon, params: PurgeParams) -> Answer<PurgeReply> {
-    let wanted = wanted(&params)?;
     let (record, open) = opened(daemon, &params.project).await?;
+    let wanted = wanted(&params, &open.memory())?;
     let retrievals = daemon.projects.retrievals();
     retrievals.flush().await;
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
@@ -71,11 +71,14 @@ pub(crate) async fn purge(daemon: &Daemon, params: PurgeParams) -> Answer<PurgeR
     Ok(PurgeReply { applied: true, revision, ..surveyed.reply(&record, &found) })
 }
 
-fn wanted(params: &PurgeParams) -> Answer<Wanted> {
+fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<Wanted> {
     let bad = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
     let mut ids = BTreeSet::new();
-    for id in &params.ids {
-        ids.insert(id.parse().map_err(|error| bad(format!("failed to purge: {error}")))?);
+    for name in &params.ids {
+        match name.parse() {
+            Ok(id) => drop(ids.insert(id)),
+            Err(_) => ids.extend(with_key(memory, name)?),
+        }
     }
     let query = params.query.clone().filter(|query| !query.is_empty());
     let bytes_min = limits::PURGE_QUERY_BYTES_MIN;
@@ -90,13 +93,30 @@ fn wanted(params: &PurgeParams) -> Answer<Wanted> {
     Ok(Wanted { ids, query })
 }
 
+/// Every fact that has or had this key, whoever keeps it and whether or not it was forgotten.
+fn with_key(memory: &Memory, key: &str) -> Answer<Vec<RecordId>> {
+    let has = |note: &Note| note.key.as_deref() == Some(key.trim());
+    let records = memory.records().filter(|record| record.note().is_some_and(has));
+    let ids: Vec<RecordId> = records.map(|record| record.id).collect();
+    if ids.is_empty() {
+        return Err(ErrorReply {
+            code: ErrorCode::NotFound,
+            error: format!("`{key}` is no id (as n9 or b12), and no fact has that key"),
+            action: Some(HOW_TO_FIND.to_owned()),
+        });
+    }
+    Ok(ids)
+}
+
+const HOW_TO_FIND: &str =
+    "`anchord list` shows ids and keys; `--query TEXT` finds records by a text in any version";
+
 fn missing(memory: &Memory, id: RecordId) -> ErrorReply {
     let error = match memory.purged(id) {
         Some(purged) => format!("{id} was purged on {} already", purged.time.date()),
         None => format!("there is no record {id}"),
     };
-    let action = "`anchord load` and memory_list show ids; `--query TEXT` finds records by a text";
-    ErrorReply { code: ErrorCode::NotFound, error, action: Some(action.to_owned()) }
+    ErrorReply { code: ErrorCode::NotFound, error, action: Some(HOW_TO_FIND.to_owned()) }
 }
 
 /// Why nothing, or not all, was purged.

@@ -17,7 +17,7 @@ use crate::project::{Decide, Decided};
 use crate::projects::{Located, NotAProject, ProjectId, identify, locate};
 use crate::secrets::{self, Removed};
 
-/// Makes a row for each session that has none, or says what that would do.
+/// Makes a row for each session that has none and brings those up to date that went on, or says what that would do.
 pub(crate) async fn past_sessions(
     daemon: &Daemon,
     params: PastSessionsParams,
@@ -110,10 +110,11 @@ async fn take_in(
         project: known.map(reference),
         root: text(root),
         added: outcome.added,
+        updated: outcome.updated,
         known: outcome.known,
         empty: outcome.empty,
     };
-    if dry_run || outcome.added == 0 {
+    if dry_run || outcome.added + outcome.updated == 0 {
         return Ok(project);
     }
     let id = crate::sessions::establish_in_registry(daemon, located)

@@ -3,16 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use anchord_proto::host;
+
 use super::{Answer, directory_bytes, opened, text};
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
-    CountersStatus, HookEventsStatus, HookFailureStatus, HooksStatus, InstanceStatus, ProjectRef,
-    ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus, StagedStatus, StatusReply,
+    ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus, HooksStatus,
+    InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus,
+    StagedStatus, StatusReply,
 };
 use crate::metrics::HooksSeen;
 use crate::project::{OpenProject, unwound};
 use crate::projects::ProjectRecord;
+use crate::sessions::is_elsewhere;
 
 /// The daemon, its sessions and projects.
 pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
@@ -25,6 +29,7 @@ pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
     Ok(StatusReply {
         build: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
+        pid_namespace: host::pid_namespace(),
         started: daemon.started.0,
         uptime_ms: u64::try_from(daemon.up_since.elapsed().as_millis()).unwrap_or(u64::MAX),
         instance: InstanceStatus {
@@ -36,6 +41,7 @@ pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
         },
         http: daemon.http_state.get().cloned().unwrap_or(crate::http::HttpState::Off),
         sessions: sessions(daemon),
+        connections: connections(daemon),
         projects,
         counters: CountersStatus {
             connections: daemon.metrics().connections(),
@@ -78,6 +84,25 @@ pub(crate) async fn projects(daemon: &Daemon) -> Answer<ProjectsReply> {
 pub(crate) async fn project(daemon: &Daemon, project: &str) -> Answer<ProjectStatus> {
     let (record, open) = opened(daemon, project).await?;
     Ok(project_status(daemon, &record, Some(open)).await)
+}
+
+fn connections(daemon: &Daemon) -> Vec<ConnectionStatus> {
+    let mut connections: Vec<ConnectionStatus> = daemon
+        .sessions()
+        .shims()
+        .iter()
+        .map(|connection| {
+            let hello = &connection.hello;
+            ConnectionStatus {
+                build: hello.build.clone(),
+                pid: hello.pid,
+                agent_pid: hello.agent_pid,
+                elsewhere: is_elsewhere(hello),
+            }
+        })
+        .collect();
+    connections.sort_by_key(|connection| connection.pid);
+    connections
 }
 
 fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
@@ -168,3 +193,6 @@ fn modified(directory: &Path) -> Option<i64> {
         .max()
         .map(|time| clock::timestamp(time).0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,13 +3,15 @@
 //! A command runs the very tool under a session of its own, which is over with the call.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{Answer, ask, known};
+use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{ErrorCode, ErrorReply, LogQuery, Retrieval, ToolParams, ToolReply};
 use crate::limits;
 use crate::mcp::{Called, ToolError, call_by_name, internal_text};
-use crate::projects::{identify, locate};
+use crate::projects::{ProjectId, identify, locate};
 use crate::retrieval_log::Start;
 use crate::sessions::{Place, Session};
 
@@ -54,6 +56,25 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             action: None,
         }),
     }
+}
+
+/// Puts what a command was given of a project into the log, as a tool's call would be: `line` says what was asked and
+/// given, and the rest is filled in here.
+pub(super) fn log_retrieval(
+    daemon: &Daemon,
+    project: ProjectId,
+    line: Retrieval,
+    text: String,
+    took: Duration,
+) {
+    let line = Retrieval {
+        time: clock::now().0,
+        session: format!("cli-{}", uuid::Uuid::now_v7()),
+        client: CLIENT.to_owned(),
+        micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        ..line
+    };
+    daemon.projects.retrievals().write(Some(daemon.projects.directory(project)), line, text);
 }
 
 /// Where a command works: in a directory, or in a project that is named, wherever that is.

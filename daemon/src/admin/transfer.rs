@@ -1,31 +1,51 @@
 //! Memory as text: what an agent would get, exports, imports.
 
-use anchord_memory::import::{self, Compactor, ImportError, ImportOutcome, Zipmem};
-use anchord_memory::{Memory, Plan, Provenance, SessionId, export};
+use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutcome, Zipmem};
+use anchord_memory::{Kind, Memory, Plan, Provenance, SessionId, export};
 
+use super::tool::log_retrieval;
 use super::{
     Answer, ask, bad_request, internal, not_found, opened, reference, store_error, write_error,
 };
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
-    ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply, ImportSource, LoadReply,
+    ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply,
+    ImportSource, LoadQuery, LoadReply, Retrieval,
 };
 use crate::project::{Decide, Decided};
-use crate::projects::{Located, ProjectId};
+use crate::projects::{Located, ProjectId, ProjectRecord};
 use crate::secrets::{self, Removed};
 
 /// What an agent would get at its start; no notice counts as shown.
-pub(crate) async fn load(daemon: &Daemon, project: &str) -> Answer<LoadReply> {
-    let asked = ask(daemon, project)?;
+pub(crate) async fn load(daemon: &Daemon, query: &LoadQuery) -> Answer<LoadReply> {
+    let started = clock::start();
+    let asked = ask(daemon, &query.project)?;
     let name = asked.name(daemon);
+    let refused = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
     let Some(id) = asked.id.filter(|id| daemon.projects.exists(*id)) else {
-        let text = crate::mcp::load_text(&Memory::default(), &name, None);
-        return Ok(LoadReply { project: None, text });
+        let load = crate::mcp::load_text(&Memory::default(), &name, None, query);
+        return Ok(LoadReply { project: None, text: load.map_err(refused)?.text });
     };
     let open = daemon.projects.open(id).await.map_err(store_error)?;
-    let text = crate::mcp::load_text(&open.memory(), &name, Some(&open));
-    Ok(LoadReply { project: Some(asked.reference(daemon, id)), text })
+    let load = crate::mcp::load_text(&open.memory(), &name, Some(&open), query).map_err(refused)?;
+    let line = Retrieval {
+        tool: "memory_load".to_owned(),
+        asked: said(&[("sections", &query.sections), ("cursor", &query.cursor)]),
+        ids: load.shown.iter().map(ToString::to_string).collect(),
+        truncated: load.truncated,
+        ..Retrieval::default()
+    };
+    log_retrieval(daemon, id, line, load.text.clone(), started.elapsed());
+    Ok(LoadReply { project: Some(asked.reference(daemon, id)), text: load.text })
+}
+
+/// The parameters that were given, as a tool's call would have them.
+fn said(fields: &[(&str, &Option<String>)]) -> serde_json::Value {
+    let given = fields.iter().filter_map(|(name, value)| {
+        Some(((*name).to_owned(), serde_json::Value::from(value.as_deref()?)))
+    });
+    serde_json::Value::Object(given.collect())
 }
 
 /// A project's memory as a document.
@@ -34,21 +54,39 @@ pub(crate) async fn export_document(
     project: &str,
     format: ExportFormat,
 ) -> Answer<String> {
+    let started = clock::start();
     let (record, open) = opened(daemon, project).await?;
     let memory = open.memory();
+    let text = document(&record, &memory, format)?;
+    let name = serde_json::to_value(format).map_err(|error| internal(&error.to_string()))?;
+    let line = Retrieval {
+        tool: "memory_export".to_owned(),
+        asked: serde_json::json!({ "format": name }),
+        ids: memory.records().map(|record| record.id.to_string()).collect(),
+        ..Retrieval::default()
+    };
+    log_retrieval(daemon, record.id, line, text.clone(), started.elapsed());
+    Ok(text)
+}
+
+fn document(record: &ProjectRecord, memory: &Memory, format: ExportFormat) -> Answer<String> {
     let json = match format {
-        ExportFormat::Markdown => return Ok(export::markdown(&memory, &record.name, clock::now())),
-        ExportFormat::Zipmem => export::zipmem_state(&memory, &record.name, clock::now()),
-        ExportFormat::Compactor => export::compactor_state(&memory, |_| true),
+        ExportFormat::Markdown => return Ok(export::markdown(memory, &record.name, clock::now())),
+        ExportFormat::Zipmem => export::zipmem_state(memory, &record.name, clock::now()),
+        ExportFormat::Compactor => export::compactor_state(memory, |_| true),
         ExportFormat::Json => {
             let document = ExportDocument {
                 format: 1,
-                project: reference(&record),
+                project: reference(record),
                 revision: memory.revision().0,
                 records: memory.records().map(|record| record.as_ref().clone()).collect(),
                 staged: memory
                     .staged()
                     .map(|(session, staged)| (session.clone(), staged.as_ref().clone()))
+                    .collect(),
+                bindings: memory
+                    .bindings()
+                    .map(|(key, bound)| (key.to_owned(), bound.topic.clone()))
                     .collect(),
             };
             serde_json::to_value(document).map_err(|error| internal(&error.to_string()))?
@@ -118,6 +156,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
 enum Source {
     Zipmem(Box<Zipmem>),
     Compactor(Compactor),
+    Anchord(Exported),
 }
 
 impl Source {
@@ -127,6 +166,7 @@ impl Source {
                 import::parse(state, session).map(|zipmem| Self::Zipmem(Box::new(zipmem)))
             }
             ImportSource::Compactor => import::parse_compactor(state).map(Self::Compactor),
+            ImportSource::Anchord => import::parse_export(state).map(Self::Anchord),
         }
     }
 
@@ -134,6 +174,7 @@ impl Source {
         match self {
             Self::Zipmem(zipmem) => import::plan_import(memory, zipmem, digest, by),
             Self::Compactor(items) => import::plan_import_compactor(memory, items, digest, by),
+            Self::Anchord(exported) => import::plan_import_export(memory, exported, digest, by),
         }
     }
 
@@ -151,6 +192,17 @@ impl Source {
             }
             Self::Compactor(compactor) => {
                 reply.notes = counts(compactor.items.len(), added.notes);
+            }
+            Self::Anchord(exported) => {
+                let found = |kind: Kind| {
+                    let of = exported.records.iter().filter(|record| record.kind() == kind);
+                    of.count()
+                };
+                reply.blueprints = counts(found(Kind::Blueprint), added.blueprints);
+                reply.anchors = counts(found(Kind::Anchor), added.anchors);
+                reply.lessons = counts(found(Kind::Lesson), added.lessons);
+                reply.notes = counts(found(Kind::Note), added.notes);
+                reply.sessions = counts(found(Kind::SessionRow), outcome.sessions);
             }
         }
     }
@@ -194,3 +246,6 @@ fn digest(params: &ImportParams) -> String {
     hasher.update(params.session.as_deref().unwrap_or_default().as_bytes());
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use axum::{Json, Router};
 
 use super::api::{
     self, DeleteParams, ErrorCode, ErrorReply, ExportFormat, ExportQuery, ForgetParams,
-    ImportParams, JournalQuery, LinkParams, LogQuery, PastSessionsParams, ProjectParams,
+    ImportParams, JournalQuery, LinkParams, LoadQuery, LogQuery, PastSessionsParams, ProjectParams,
     ProjectQuery, PurgeParams, ToolParams,
 };
 use crate::admin;
@@ -52,8 +52,8 @@ async fn status(State(daemon): Shared) -> Reply<api::StatusReply> {
     admin::status(&daemon).await.map(Json)
 }
 
-async fn load(State(daemon): Shared, Asked(query): Asked<ProjectQuery>) -> Reply<api::LoadReply> {
-    admin::load(&daemon, &query.project).await.map(Json)
+async fn load(State(daemon): Shared, Asked(query): Asked<LoadQuery>) -> Reply<api::LoadReply> {
+    admin::load(&daemon, &query).await.map(Json)
 }
 
 async fn projects(State(daemon): Shared) -> Reply<api::ProjectsReply> {

@@ -5,6 +5,7 @@
 //! directory in the project or the project's id. Paths are text: a name that is not UTF-8 is shown with
 //! replacement characters and cannot be asked for. Times are milliseconds since the Unix epoch.
 
+mod connections;
 mod hooks;
 mod purge;
 mod sessions;
@@ -12,6 +13,7 @@ mod tool;
 
 use serde::{Deserialize, Serialize};
 
+pub use connections::ConnectionStatus;
 pub use hooks::{HookEventsStatus, HookFailureStatus, HooksStatus};
 pub use purge::{PurgeParams, PurgeReply, PurgedStatus, SecretEntry, SecretRecord, SecretsReply};
 pub use sessions::{
@@ -22,7 +24,7 @@ pub use tool::{LogQuery, Retrieval, ToolParams, ToolReply};
 
 /// `GET`: [`StatusReply`].
 pub const STATUS: &str = "/v1/status";
-/// `GET` with [`ProjectQuery`]: [`LoadReply`], what an agent would get; consumes no notice.
+/// `GET` with [`LoadQuery`]: [`LoadReply`], what an agent would get; consumes no notice.
 pub const LOAD: &str = "/v1/load";
 /// `GET`: [`ProjectsReply`], every project the daemon knows.
 pub const PROJECTS: &str = "/v1/projects";
@@ -114,6 +116,20 @@ pub struct ProjectQuery {
     pub project: String,
 }
 
+/// Which part of whose memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoadQuery {
+    /// A directory or an id.
+    pub project: String,
+    /// Sections with commas between them, `notes,lessons`; all when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sections: Option<String>,
+    /// From an earlier reply's text: what comes after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
 /// Which project a `POST` is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectParams {
@@ -128,6 +144,9 @@ pub struct StatusReply {
     pub build: String,
     /// Its process.
     pub pid: u32,
+    /// The inode of its PID namespace, where the system tells: in another one `pid` means nothing.
+    #[serde(default)]
+    pub pid_namespace: Option<u64>,
     /// When it was ready.
     pub started: i64,
     /// How long ago that is, by a clock that nobody sets.
@@ -138,6 +157,9 @@ pub struct StatusReply {
     pub http: HttpState,
     /// Sessions that are live: connected, or inside their grace. Oldest first.
     pub sessions: Vec<SessionStatus>,
+    /// Shims that are connected, by process.
+    #[serde(default)]
+    pub connections: Vec<ConnectionStatus>,
     /// Every project the daemon knows, last used first.
     pub projects: Vec<ProjectStatus>,
     /// What happened since `started`.
@@ -474,8 +496,8 @@ pub enum ExportFormat {
     Compactor,
 }
 
-/// Everything a project remembers, as JSON: records at their newest version whatever their standing, and
-/// what sessions have staged.
+/// Everything a project remembers, as JSON: records at their newest version whatever their standing,
+/// what sessions have staged, and which conversation has which topic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExportDocument {
     /// 1.
@@ -488,9 +510,12 @@ pub struct ExportDocument {
     pub records: Vec<anchord_memory::Record>,
     /// By session.
     pub staged: std::collections::BTreeMap<anchord_memory::SessionId, anchord_memory::Staged>,
+    /// Names of topics by the keys of the conversations that are bound to them.
+    #[serde(default)]
+    pub bindings: std::collections::BTreeMap<String, String>,
 }
 
-/// Another system's memory, read by the caller: the daemon opens no file it is merely told of.
+/// Another system's or another project's memory, read by the caller: the daemon opens no file it is merely told of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportParams {
     /// A directory or an id; a directory becomes a project when it is none.
@@ -516,6 +541,8 @@ pub enum ImportSource {
     Zipmem,
     /// The compactor's `state.json`.
     Compactor,
+    /// An [`ExportDocument`].
+    Anchord,
 }
 
 /// What an import does, or did.

@@ -1,15 +1,14 @@
 //! Around a compaction: what the session has becomes durable before it, and comes back after it.
 
-use anchord_memory::lifecycle::Answer;
 use anchord_memory::render::lifecycle::{SessionView, Told, compaction_instructions, restored};
 
-use super::{Call, HookError, context};
+use super::{Call, HookError, Said};
 use crate::sessions::View;
 use crate::{clock, secrets};
 
 /// What is noted is staged, and a conversation without a topic gets one, since it is long; the summary is told what it
 /// must keep.
-pub(super) async fn begins(call: &Call<'_>, messages: Option<u32>) -> Result<Answer, HookError> {
+pub(super) async fn begins(call: &Call<'_>, messages: Option<u32>) -> Result<Said, HookError> {
     call.stage_noted().await?;
     call.stage_history(None, true).await?;
     // What the context held goes: it may be shown again, and a load has to give all of it.
@@ -19,8 +18,7 @@ pub(super) async fn begins(call: &Call<'_>, messages: Option<u32>) -> Result<Ans
         thread.messages = messages;
     });
     let view = call.session.view(call.daemon).await?;
-    let Told { text, .. } = told(call, &view, compaction_instructions);
-    Ok(if text.is_empty() { Answer::Nothing } else { Answer::Instructions(text) })
+    Ok(Said::instructions(told(call, &view, compaction_instructions)))
 }
 
 /// The client's own summary is kept as what the client said, never as fact.
@@ -28,7 +26,7 @@ pub(super) async fn ended(
     call: &Call<'_>,
     summary: Option<&str>,
     messages: Option<u32>,
-) -> Result<Answer, HookError> {
+) -> Result<Said, HookError> {
     let before = call.threads().with(&call.name, |thread| {
         thread.rebuilt.clear();
         thread.messages.take()
@@ -47,20 +45,20 @@ pub(super) async fn ended(
     if !(counts.is_empty() && said.is_empty()) {
         call.stage_history(Some(format!("Compacted{counts}{said}")), true).await?;
     }
-    Ok(Answer::Nothing)
+    Ok(Said::default())
 }
 
 /// What a compaction took comes back.
-pub(super) async fn restore(call: &Call<'_>) -> Result<Answer, HookError> {
+pub(super) async fn restore(call: &Call<'_>) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let told = told(call, &view, restored);
     let revision = view.memory.revision();
     call.session.set_revision_seen(revision);
     call.threads().with(&call.name, |thread| {
         thread.told = Some(revision);
-        thread.shown.extend(told.shown);
+        thread.shown.extend(told.shown.iter().copied());
     });
-    Ok(context(told.text))
+    Ok(Said::context(told))
 }
 
 fn told(

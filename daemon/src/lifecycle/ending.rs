@@ -1,19 +1,17 @@
 //! A turn, a conversation or its context is over.
 
-use anchord_memory::lifecycle::Answer;
-
-use super::{Call, HookError};
+use super::{Call, HookError, Said};
 use crate::sessions;
 
 /// What was noted of the turn is staged.
-pub(super) async fn turn(call: &Call<'_>) -> Result<Answer, HookError> {
+pub(super) async fn turn(call: &Call<'_>) -> Result<Said, HookError> {
     call.note();
     call.stage_noted().await?;
-    Ok(Answer::Nothing)
+    Ok(Said::default())
 }
 
 /// What the session staged is folded into memory, and the session is over. A later event or call begins again.
-pub(super) async fn session(call: &Call<'_>) -> Result<Answer, HookError> {
+pub(super) async fn session(call: &Call<'_>) -> Result<Said, HookError> {
     let asked = call.noted_so_far().await;
     let mut staged = call.stage_noted().await;
     if let Some(asked) = asked {
@@ -23,7 +21,7 @@ pub(super) async fn session(call: &Call<'_>) -> Result<Answer, HookError> {
     // What cannot be staged must not keep back what is.
     sessions::keep_and_end(call.daemon, &call.session).await?;
     staged?;
-    Ok(Answer::Nothing)
+    Ok(Said::default())
 }
 
 impl Call<'_> {

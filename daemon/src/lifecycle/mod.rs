@@ -19,8 +19,11 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
+use anchord_memory::RecordId;
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
+use anchord_memory::render::lifecycle::Told;
 use anchord_proto::hello::Hello;
 use anchord_proto::hook::HookReply;
 use anchord_proto::host;
@@ -32,6 +35,7 @@ use self::threads::{Name, Thread, Threads};
 pub(crate) use noted::stage_silent;
 
 use crate::daemon::Daemon;
+use crate::retrieval_log::Retrieval;
 use crate::sessions::{self, BindError, Joined, Replaced, Session, Sure, Teller};
 use crate::{clock, limits};
 
@@ -75,6 +79,43 @@ impl Call<'_> {
     }
 }
 
+/// What is said to an event, and what is logged of it.
+#[derive(Debug, Default)]
+struct Said {
+    answer: Answer,
+    /// What it shows; none where nothing is shown, or nothing that was not shown before.
+    shown: Option<Shown>,
+}
+
+/// What of memory is shown.
+#[derive(Debug)]
+struct Shown {
+    ids: Vec<RecordId>,
+    /// Whether there was more.
+    truncated: bool,
+}
+
+impl Said {
+    /// A text for the model's context; an empty one is nothing.
+    fn context(told: Told) -> Self {
+        let Told { text, shown: ids, truncated } = told;
+        if text.is_empty() {
+            return Self::default();
+        }
+        Self { answer: Answer::Context(text), shown: Some(Shown { ids, truncated }) }
+    }
+
+    /// What a compaction is to keep.
+    fn instructions(told: Told) -> Self {
+        match Self::context(told) {
+            Self { answer: Answer::Context(text), shown } => {
+                Self { answer: Answer::Instructions(text), shown }
+            }
+            nothing => nothing,
+        }
+    }
+}
+
 /// What came of an event.
 #[derive(Debug, Default)]
 pub(crate) struct Handled {
@@ -103,7 +144,7 @@ pub(crate) async fn handle(daemon: &Arc<Daemon>, hello: &Hello, line: &[u8]) -> 
         return Handled::default();
     };
     let mut event = None;
-    let handling = handled(daemon, hello, adapter, line, &mut event);
+    let handling = handled(daemon, hello, adapter, line, &mut event, started);
     let handled = AssertUnwindSafe(handling).catch_unwind().await.unwrap_or_else(|_panic| {
         daemon.metrics().panicked();
         Err(HookError::Panicked)
@@ -124,6 +165,7 @@ async fn handled(
     adapter: Adapter,
     line: &[u8],
     event: &mut Option<String>,
+    started: Instant,
 ) -> Result<Handled, HookError> {
     let (heard, unknown) = adapter.read(line)?;
     for field in unknown {
@@ -153,12 +195,23 @@ async fn handled(
         daemon.metrics().hook_doubled();
         return Ok(Handled::default());
     }
-    let (session, answer) = match answer(daemon, hello, &envelope, &name).await {
+    let (session, Said { answer, shown }) = match answer(daemon, hello, &envelope, &name).await {
         // A home directory is none: nothing is wrong, and nothing to be said.
         Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
         answered => answered?,
     };
     let text = adapter.write(&envelope, &answer);
+    if let (Some(shown), Answer::Context(said) | Answer::Instructions(said)) = (shown, answer)
+        && !text.is_empty()
+    {
+        let line = Retrieval {
+            tool: shown_at(&envelope).to_owned(),
+            ids: shown.ids.iter().map(ToString::to_string).collect(),
+            truncated: shown.truncated,
+            ..Retrieval::default()
+        };
+        session.log(daemon, line, started.elapsed(), said);
+    }
     let told = (!text.is_empty()).then_some((name, session));
     Ok(Handled { reply: HookReply { stdout: told.is_some().then_some(text) }, told })
 }
@@ -168,7 +221,7 @@ async fn answer(
     hello: &Hello,
     envelope: &Envelope,
     name: &Name,
-) -> Result<(Arc<Session>, Answer), HookError> {
+) -> Result<(Arc<Session>, Said), HookError> {
     let Joined { session, sure, replaced } = daemon.sessions().join(&teller(hello, envelope));
     match replaced {
         Some(Replaced::Same(before)) => {
@@ -188,12 +241,16 @@ async fn answer(
         event = envelope.name,
         "an event"
     );
-    let answer = match &envelope.event {
+    let said = match &envelope.event {
         Event::SessionStarted { source } => start::started(&call, *source).await,
         Event::PromptSubmitted { prompt } => prompt::submitted(&call, prompt).await,
+        Event::ToolBegins { call: id } => {
+            subagent::calls(&call, id);
+            Ok(Said::default())
+        }
         Event::ToolRan(_) => {
             call.note();
-            Ok(Answer::Nothing)
+            Ok(Said::default())
         }
         Event::CompactionBegins { messages } => compaction::begins(&call, *messages).await,
         Event::Compacted { summary, messages } => {
@@ -201,15 +258,23 @@ async fn answer(
         }
         Event::TurnEnded { .. } => ending::turn(&call).await,
         Event::SubagentStarted(agent) => subagent::started(&call, agent).await,
-        Event::SubagentEnded(_) => Ok(Answer::Nothing),
+        Event::SubagentEnded(agent) => subagent::ended(&call, agent).await,
         Event::SessionEnded | Event::Reset => ending::session(&call).await,
     };
-    Ok((call.session, answer?))
+    Ok((call.session, said?))
 }
 
-/// A text for the model's context; an empty one is nothing.
-fn context(text: String) -> Answer {
-    if text.is_empty() { Answer::Nothing } else { Answer::Context(text) }
+/// What the log calls an event at which something is shown.
+fn shown_at(envelope: &Envelope) -> &'static str {
+    match &envelope.event {
+        Event::SessionStarted { source: StartSource::Compact } => "hook restored",
+        Event::SessionStarted { .. } if envelope.agent.is_some() => "hook subagent",
+        Event::SessionStarted { .. } => "hook session-start",
+        Event::PromptSubmitted { .. } => "hook prompt",
+        Event::CompactionBegins { .. } => "hook compaction",
+        Event::SubagentStarted(_) => "hook subagent",
+        _ => "hook",
+    }
 }
 
 /// What is known of who told an event. Processes are looked at here.

@@ -1,12 +1,11 @@
 //! The person sent a prompt: what others changed meanwhile, and what memory has that is about it.
 
-use anchord_memory::lifecycle::Answer;
 use anchord_memory::render::lifecycle::{PromptView, prompt_news};
 
-use super::{Call, HookError, context};
+use super::{Call, HookError, Said};
 use crate::{budgets, clock};
 
-pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Answer, HookError> {
+pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Said, HookError> {
     call.note();
     let view = call.session.view(call.daemon).await?;
     let revision = view.memory.revision();
@@ -27,7 +26,7 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Answer, H
     call.session.set_revision_seen(revision);
     call.threads().with(&call.name, |thread| {
         thread.told = Some(revision);
-        thread.shown.extend(told.shown);
+        thread.shown.extend(told.shown.iter().copied());
     });
-    Ok(context(told.text))
+    Ok(Said::context(told))
 }

@@ -3,56 +3,48 @@
 use std::sync::Arc;
 
 use anchord_memory::lifecycle::{Answer, StartSource};
-use anchord_memory::render::LoadText;
+use anchord_memory::render::lifecycle::Told;
 
-use super::{Call, HookError, compaction, context, subagent, words};
-use crate::sessions::View;
+use super::{Call, HookError, Said, compaction, subagent, words};
 
 /// The load, framed.
-pub(super) async fn started(call: &Call<'_>, source: StartSource) -> Result<Answer, HookError> {
+pub(super) async fn started(call: &Call<'_>, source: StartSource) -> Result<Said, HookError> {
     match source {
         StartSource::Rebuilt => rebuilt(call).await,
         StartSource::Clear => {
             call.threads().end(&call.name);
-            loaded(call).await.map(context)
+            loaded(call).await
         }
         StartSource::Compact => compaction::restore(call).await,
-        StartSource::Startup | StartSource::Resume | StartSource::Fork => {
-            loaded(call).await.map(context)
-        }
+        StartSource::Startup | StartSource::Resume | StartSource::Fork => loaded(call).await,
     }
 }
 
 /// A prompt that is built again gets the bytes that it got before: what changed since is told with a prompt.
-async fn rebuilt(call: &Call<'_>) -> Result<Answer, HookError> {
+async fn rebuilt(call: &Call<'_>) -> Result<Said, HookError> {
     let of = call.envelope.agent.as_ref().map(|agent| agent.id.clone()).unwrap_or_default();
     let before = call.threads().with(&call.name, |thread| thread.rebuilt.get(&of).cloned());
     if let Some(before) = before {
-        return Ok(context(before.to_string()));
+        let text = before.to_string();
+        let answer = if text.is_empty() { Answer::Nothing } else { Answer::Context(text) };
+        return Ok(Said { answer, shown: None });
     }
-    let text = match &call.envelope.agent {
-        Some(agent) => match subagent::started(call, agent).await? {
-            Answer::Context(text) => text,
-            Answer::Nothing | Answer::Instructions(_) => String::new(),
-        },
+    let said = match &call.envelope.agent {
+        Some(agent) => subagent::started(call, agent).await?,
         None => loaded(call).await?,
     };
-    call.threads().with(&call.name, |thread| {
-        thread.rebuilt.insert(of, Arc::from(text.as_str()));
-    });
-    Ok(context(text))
+    let text = match &said.answer {
+        Answer::Context(text) => text.as_str(),
+        Answer::Nothing | Answer::Instructions(_) => "",
+    };
+    call.threads().with(&call.name, |thread| thread.rebuilt.insert(of, Arc::from(text)));
+    Ok(said)
 }
 
-async fn loaded(call: &Call<'_>) -> Result<String, HookError> {
+/// What the model's context has then is not told again.
+async fn loaded(call: &Call<'_>) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let load = words::session_start(call, &view).await;
-    let text = load.text.clone();
-    mark(call, &view, load);
-    Ok(text)
-}
-
-/// What the model's context has now is not told again.
-fn mark(call: &Call<'_>, view: &View, load: LoadText) {
     let revision = view.memory.revision();
     call.session.set_revision_seen(revision);
     call.session.set_injected(Some(revision));
@@ -61,6 +53,7 @@ fn mark(call: &Call<'_>, view: &View, load: LoadText) {
     }
     call.threads().with(&call.name, |thread| {
         thread.told = Some(revision);
-        thread.shown.extend(load.shown);
+        thread.shown.extend(load.shown.iter().copied());
     });
+    Ok(Said::context(Told { text: load.text, shown: load.shown, truncated: load.truncated }))
 }

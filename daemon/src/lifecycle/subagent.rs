@@ -1,16 +1,17 @@
-//! A subagent begins: a slice of the memory, small, since there may be many.
+//! Subagents: at its start each has a slice of the memory, small, since there may be many; the calls it makes are of a
+//! session of its own, where the client tells; at its end what it staged is folded into memory on its behalf.
 
-use anchord_memory::lifecycle::{Answer, Subagent};
+use anchord_memory::lifecycle::Subagent;
 use anchord_memory::render::lifecycle::{SessionView, subagent_slice};
 
-use super::{Call, HookError, context};
-use crate::{budgets, clock};
+use super::{Call, HookError, Said};
+use crate::{budgets, clock, sessions};
 
-pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Answer, HookError> {
+pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let settings = budgets::project_settings(&view.memory, &call.daemon.config);
     if settings.subagent_skip.unwrap_or_default().contains(&agent.agent_type) {
-        return Ok(Answer::Nothing);
+        return Ok(Said::default());
     }
     let told = subagent_slice(
         &view.memory,
@@ -22,5 +23,19 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Answer,
             now: clock::now(),
         },
     );
-    Ok(context(told.text))
+    Ok(Said::context(told))
+}
+
+/// The call of this id, when it arrives, is the subagent's in which this happened.
+pub(super) fn calls(call: &Call<'_>, id: &str) {
+    if let Some(agent) = &call.envelope.agent {
+        call.daemon.sessions().expect_call(&call.session, &agent.id, id);
+    }
+}
+
+pub(super) async fn ended(call: &Call<'_>, agent: &Subagent) -> Result<Said, HookError> {
+    if let Some(session) = call.daemon.sessions().subagent(&call.session, &agent.id) {
+        sessions::keep_and_end(call.daemon, &session).await?;
+    }
+    Ok(Said::default())
 }

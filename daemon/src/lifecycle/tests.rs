@@ -415,6 +415,58 @@ async fn a_subagent_is_given_a_slice_unless_its_type_is_named() {
     assert_eq!(told(&world, &[agent("Plan")]).await, "");
 }
 
+/// A call as Claude Code makes it, with its own id of the call.
+async fn called(shim: &mut Shim, id: &str, tool: &str, arguments: Value) -> String {
+    let meta = json!({"claudecode/toolUseId": id});
+    let call = json!({"name": tool, "arguments": arguments, "_meta": meta});
+    let asked = shim.ask("tools/call", call).await;
+    shim.said(asked).await
+}
+
+#[tokio::test]
+async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
+    let world = World::new().await;
+    let named = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
+    let mut shim = world.connect(named).await;
+    shim.initialize("2025-06-18").await;
+    told(&world, &[started("a", "startup"), prompt("a", "make it fast")]).await;
+    let agent = |name: &str, more: &Value| {
+        let mut fields = json!({"agent_id": "x1", "agent_type": "Explore"});
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event(name, "a", &fields)
+    };
+    let begins =
+        |id: &str| agent("PreToolUse", &json!({"tool_name": "mcp__anchord__x", "tool_use_id": id}));
+    assert_eq!(told(&world, &[agent("SubagentStart", &json!({})), begins("t1")]).await, "");
+    called(&mut shim, "t0", "memory_checkpoint", json!({"summary": "The parent's half."})).await;
+    let lesson = json!({"summary": "The subagent's.", "lessons": [{"summary": "Loops are hot"}]});
+    called(&mut shim, "t1", "memory_checkpoint", lesson).await;
+    // Each is told of its own staged work alone.
+    let load = called(&mut shim, "t0", "memory_load", json!({"sections": ["lessons"]})).await;
+    assert!(load.contains("not saved yet: a summary") && !load.contains("Loops"), "{load}");
+    let load = called(&mut shim, "t1", "memory_load", json!({})).await;
+    assert!(load.contains("not saved yet: 1 lesson"), "{load}");
+
+    told(&world, &[agent("SubagentStop", &json!({"last_assistant_message": "Looked."}))]).await;
+    let load = loaded(&world).await;
+    assert!(load.contains("Loops are hot"), "kept on its behalf: {load}");
+    assert!(!load.contains("The parent's half."), "that one goes on: {load}");
+    let row = "test-agent (subagent of claude-code:a, ended without saving): The subagent's.";
+    assert!(load.contains(row), "{load}");
+
+    // Of a call that was not told of nobody knows more than its conversation.
+    called(&mut shim, "t2", "memory_checkpoint", json!({"summary": "The parent's other half."}))
+        .await;
+    told(&world, &[begins("t3")]).await;
+    called(&mut shim, "t3", "memory_checkpoint", json!({"summary": "Once more."})).await;
+    told(&world, &[ended("a")]).await;
+    let load = loaded(&world).await;
+    for part in ["The parent's other half.", "ended without saving): Once more."] {
+        assert!(load.contains(part), "`{part}` is missing in {load}");
+    }
+    assert!(world.daemon.sessions().all().iter().all(|it| it.session.id.parent().is_none()));
+}
+
 #[tokio::test]
 async fn secrets_and_what_was_injected_are_not_kept() {
     let world = World::new().await;

@@ -45,7 +45,8 @@ pub(super) async fn call(
     let span = tracing::info_span!("request", id, tool, session = %session.id);
     let mut removed = Removed::default();
     secrets::clean_fields(&mut arguments, &mut removed);
-    let asked = spec.reads().then(|| arguments.clone());
+    let asked = spec.reads(&arguments).then(|| arguments.clone());
+    let reads = asked.is_some();
     let given = Arc::default();
     let context = Context {
         daemon: Arc::clone(daemon),
@@ -68,24 +69,19 @@ pub(super) async fn call(
         daemon.metrics().retrieved(took, outcome.is_ok(), given.truncated);
         let text = outcome.as_ref().map_or_else(ToString::to_string, Clone::clone);
         let line = Retrieval {
-            time: clock::now().0,
-            session: session.id.to_string(),
-            client: session.client().to_string(),
             tool: tool.to_owned(),
             asked: asked.into(),
             ids: given.records.iter().map(|record| record.id.to_string()).collect(),
             truncated: given.truncated,
             refused: outcome.is_err(),
-            micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
             ..Retrieval::default()
         };
-        let directory = session.project().map(|open| daemon.projects.directory(open.id));
-        daemon.projects.retrievals().write(directory, line, text);
+        session.log(daemon, line, took, text);
     }
     let _logged_with = span.enter();
     let append_micros = given.append.map(|append| append.as_micros());
     tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), append_micros, "answered");
-    let stored = outcome.is_ok() && !spec.reads();
+    let stored = outcome.is_ok() && !reads;
     Called { outcome, remark: remark(&removed, stored), given, id }
 }
 

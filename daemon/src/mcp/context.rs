@@ -86,6 +86,20 @@ impl Ranking {
     }
 }
 
+/// What a write does to the memory as it is by then, and the reply; the part is what the call brings.
+pub(crate) trait WritePlan:
+    Fn(&Memory, &Provenance, Staged) -> Result<(Vec<Change>, String), Refusal> + Send + Sync + 'static
+{
+}
+
+impl<P> WritePlan for P where
+    P: Fn(&Memory, &Provenance, Staged) -> Result<(Vec<Change>, String), Refusal>
+        + Send
+        + Sync
+        + 'static
+{
+}
+
 impl Context {
     /// What the session reads.
     pub(crate) async fn view(&self) -> Result<View, ToolError> {
@@ -94,18 +108,12 @@ impl Context {
 
     /// Decides on the newest memory, makes it durable, and gives the reply. `part` comes with paths
     /// beneath the project's root made relative to it.
-    pub(crate) async fn write<P>(
+    pub(crate) async fn write(
         &self,
         operation: &'static str,
         part: Staged,
-        plan: P,
-    ) -> Result<String, ToolError>
-    where
-        P: Fn(&Memory, &Provenance, Staged) -> Result<(Vec<Change>, String), Refusal>
-            + Send
-            + Sync
-            + 'static,
-    {
+        plan: impl WritePlan,
+    ) -> Result<String, ToolError> {
         let place = self.session.place(&self.daemon).await?;
         let part = match place.root().and_then(|root| root.to_str()) {
             Some(root) => part.relative_to(root),
@@ -137,18 +145,12 @@ impl Context {
     }
 
     /// The same, and then what it takes to stay within the budgets of notes.
-    pub(crate) async fn write_notes<P>(
+    pub(crate) async fn write_notes(
         &self,
         operation: &'static str,
         part: Staged,
-        plan: P,
-    ) -> Result<String, ToolError>
-    where
-        P: Fn(&Memory, &Provenance, Staged) -> Result<(Vec<Change>, String), Refusal>
-            + Send
-            + Sync
-            + 'static,
-    {
+        plan: impl WritePlan,
+    ) -> Result<String, ToolError> {
         let mut reply = self.write(operation, part, plan).await?;
         if let Some(compacted) = self.keep_to_budget().await {
             reply.push_str(&compacted);
@@ -197,7 +199,10 @@ impl Context {
         let view = self.view().await?;
         let now = clock::now();
         let gone = view.absent(archive::candidates(&view.memory, now)).await;
-        let plan = archive::plan(&view.memory, now, &gone);
+        let topic = |session: &Session| view.memory.bound(&session_key(session)).map(str::to_owned);
+        let sessions = self.daemon.sessions().all();
+        let bound = sessions.iter().filter_map(|standing| topic(&standing.session)).collect();
+        let plan = archive::plan(&view.memory, now, &gone, &bound);
         Ok((!plan.is_empty()).then_some(plan))
     }
 

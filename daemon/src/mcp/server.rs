@@ -28,6 +28,12 @@ use crate::limits;
 use crate::sessions::Connection;
 use crate::socket::lines::LineReader;
 
+/// What Codex calls the conversation that a call is made in.
+const THREAD: &str = "threadId";
+
+/// What Claude Code calls the call, here and to its hooks.
+const CALL: &str = "claudecode/toolUseId";
+
 /// Serves one shim until it goes or `stop` is cancelled.
 pub(crate) async fn serve<R, W>(
     daemon: Arc<Daemon>,
@@ -104,8 +110,9 @@ impl Service {
             None => return Err(internal(&request_id(), "a request came twice")),
         };
         let client = context.client_info().map(|info| info.name);
-        let thread = context.meta.get("threadId").and_then(|id| id.as_str().map(str::to_owned));
-        let session = self.connection.session(thread.as_deref(), client.as_deref());
+        let named = |field| context.meta.get(field).and_then(|id| id.as_str());
+        let (thread, call) = (named(THREAD), named(CALL));
+        let session = self.connection.session(thread, client.as_deref(), call);
         Ok(calls::call(&self.daemon, session, spec, arguments, Some(ticket.call)).await)
     }
 

@@ -54,6 +54,8 @@ impl From<BindError> for ToolError {
 pub(crate) struct ToolSpec {
     /// What `tools/list` shows.
     pub(crate) definition: Tool,
+    /// Tells of calls of a tool that may change something whether they do not.
+    reads: fn(&JsonObject) -> bool,
     run: Run,
 }
 
@@ -101,7 +103,11 @@ impl ToolSpec {
                 }
             }
         });
-        Self { definition, run }
+        let reads: fn(&JsonObject) -> bool = match effect {
+            Effect::Reads => |_| true,
+            Effect::Adds | Effect::Removes => |_| false,
+        };
+        Self { definition, reads, run }
     }
 
     /// Marks a tool that an agent needs before it would think of searching for it.
@@ -113,9 +119,16 @@ impl ToolSpec {
         self
     }
 
-    /// Whether the tool changes nothing.
-    pub(crate) fn reads(&self) -> bool {
-        self.definition.annotations.as_ref().and_then(|it| it.read_only_hint) == Some(true)
+    /// Marks a tool of which calls with some arguments change nothing.
+    #[must_use]
+    pub(crate) fn reading_when(mut self, reads: fn(&JsonObject) -> bool) -> Self {
+        self.reads = reads;
+        self
+    }
+
+    /// Whether a call with these arguments changes nothing.
+    pub(crate) fn reads(&self, arguments: &JsonObject) -> bool {
+        (self.reads)(arguments)
     }
 
     /// Runs the tool.

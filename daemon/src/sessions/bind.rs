@@ -330,13 +330,18 @@ pub(super) fn is_dead(pid: u32, start: Option<u64>, boot: Option<&str>) -> bool 
     host::process_alive(pid, start) == Some(false)
 }
 
-/// Whether the sender's processes and files are not the ones that this daemon sees.
-pub(super) fn is_foreign(hello: &Hello) -> bool {
+/// Whether the sender's processes are not the ones that this daemon sees: it is in a container, or on another machine.
+pub(crate) fn is_elsewhere(hello: &Hello) -> bool {
     let differs = |theirs: Option<&str>, ours: Option<String>| match (theirs, ours) {
         (Some(theirs), Some(ours)) => theirs != ours,
         _ => false,
     };
-    if differs(hello.boot.as_deref(), host::boot_id()) || is_foreign_process(hello.pidns) {
+    differs(hello.boot.as_deref(), host::boot_id()) || is_foreign_process(hello.pidns)
+}
+
+/// The same of its processes and files.
+pub(super) fn is_foreign(hello: &Hello) -> bool {
+    if is_elsewhere(hello) {
         return true;
     }
     match (&hello.cwd, hello.cwd_dev, hello.cwd_ino) {

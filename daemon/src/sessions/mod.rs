@@ -17,13 +17,13 @@ use anchord_proto::hello::{Hello, Role, ToolSet};
 use arc_swap::ArcSwapOption;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use bind::{BindError, Place, View, establish_in_registry};
+pub(crate) use bind::{BindError, Place, View, establish_in_registry, is_elsewhere};
 pub(crate) use reading::LiveSession;
 pub(crate) use sweep::{hand_over, keep_and_end, recover, sweep};
 pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};
 
 use crate::project::OpenProject;
-use crate::{clock, limits, secrets};
+use crate::{clock, secrets};
 
 /// One shim's connection.
 #[derive(Debug)]
@@ -37,6 +37,8 @@ pub(crate) struct Connection {
     /// The digest of the tools its client has seen before, if it comes back.
     pub(crate) tools_seen: Option<String>,
     pub(crate) hello: Arc<Hello>,
+    /// The processes above the one that started the shim, nearest first: some clients start servers through wrappers.
+    above: Vec<u32>,
     pub(crate) stop: CancellationToken,
     table: Arc<SessionTable>,
 }
@@ -52,24 +54,33 @@ impl Drop for Open {
 }
 
 impl Connection {
-    /// The session of a call: the thread's own if the call names one.
-    pub(crate) fn session(&self, thread: Option<&str>, client: Option<&str>) -> Arc<Session> {
+    /// The session of a call: the thread's own if the call names one. `call` is the client's id of the call, by which
+    /// it may be known that one of the session's subagents makes it.
+    pub(crate) fn session(
+        &self,
+        thread: Option<&str>,
+        client: Option<&str>,
+        call: Option<&str>,
+    ) -> Arc<Session> {
         let (thread, client) = (thread.map(secrets::clean), client.map(secrets::clean));
-        self.table.session(self, thread.as_deref(), client.as_deref())
+        self.table.session(self, thread.as_deref(), client.as_deref(), call)
     }
 }
 
 /// Under which a session's topic is found again: the client and its own name for the conversation, else the session.
 /// Of the client's name only the first word counts, since the same client calls itself `gemini` in a hook and
-/// `gemini-cli` here.
+/// `gemini-cli` here. A subagent works on its conversation's topic.
 pub(crate) fn session_key(session: &Session) -> String {
-    let Some(conversation) = session.agent_session.as_deref() else {
-        return session.id.to_string();
+    let parent = session.id.parent();
+    let Some(named) = session.agent_session.as_deref() else {
+        return parent.as_ref().unwrap_or(&session.id).to_string();
     };
+    let above = parent.and_then(|_| SessionId::new(named).parent());
+    let conversation = above.as_ref().map_or(named, |above| &above.0);
     let client = session.client().to_lowercase();
     let first = client.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let key = format!("{first}:{conversation}");
-    key.chars().take(limits::SESSION_KEY_CHARS_MAX).collect()
+    key.chars().take(anchord_memory::limits::BINDING_KEY_CHARS_MAX).collect()
 }
 
 /// How some clients call the part of them that speaks MCP: `codex-mcp-client`, `openclaw-bundle-mcp`.

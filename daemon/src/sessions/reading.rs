@@ -1,12 +1,15 @@
 //! What a session sees of a project besides its records: its own staged work, who else is there.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchord_memory::{Counts, Reader, Staged, Timestamp};
 
 use super::{Session, View, session_key};
+use crate::clock;
 use crate::daemon::Daemon;
 use crate::project::unwound;
+use crate::retrieval_log::Retrieval;
 
 /// Another session that is live in the same project.
 #[derive(Clone, Debug)]
@@ -27,6 +30,7 @@ impl Session {
         let earlier = self.predecessors(&registry, project.id);
         reader
             .inheriting(earlier.iter().map(|record| record.session.clone()))
+            .inheriting(self.id.parent())
             .inheriting(self.ended_before(&registry, project.id))
     }
 
@@ -47,6 +51,19 @@ impl Session {
             counts if counts == Counts::default() => Some("a summary".to_owned()),
             counts => Some(counts.to_string()),
         }
+    }
+
+    /// Logs what was given to the session: `line` says what and how, all else is filled in.
+    pub(crate) fn log(&self, daemon: &Daemon, line: Retrieval, took: Duration, text: String) {
+        let line = Retrieval {
+            time: clock::now().0,
+            session: self.id.to_string(),
+            client: self.client().to_string(),
+            micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            ..line
+        };
+        let directory = self.project().map(|open| daemon.projects.directory(open.id));
+        daemon.projects.retrievals().write(directory, line, text);
     }
 
     /// The other sessions that are live in this project, oldest first.

@@ -72,9 +72,16 @@ async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<(), BindE
     Ok(())
 }
 
-/// Ends a session that its agent says is over, or that another one has taken the place of: its staged work is folded
-/// now, and nobody waits for a grace.
+/// Ends a session that its agent says is over, or that another one has taken the place of, and its subagents': what
+/// they staged is folded now, and nobody waits for a grace.
 pub(crate) async fn keep_and_end(daemon: &Daemon, session: &Session) -> Result<(), BindError> {
+    for subagent in daemon.sessions().subagents(&session.id) {
+        keep_and_end_one(daemon, &subagent).await?;
+    }
+    keep_and_end_one(daemon, session).await
+}
+
+async fn keep_and_end_one(daemon: &Daemon, session: &Session) -> Result<(), BindError> {
     daemon.sessions().end(&session.id);
     let Some(record) = daemon.registry.snapshot().session(&session.id).cloned() else {
         return Ok(()); // It never wrote anything.

@@ -1,21 +1,25 @@
 //! The table of sessions: who is connected, who was, and which connection is whose.
 
 mod join;
+mod subagents;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::{Hello, ToolSet};
+use anchord_proto::host;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::bind::{is_dead, is_foreign_process};
 use super::{Connection, Session};
-use crate::{clock, secrets};
+use crate::{clock, limits, secrets};
 
 pub(crate) use join::{Joined, Replaced, Sure, Teller};
+
+use subagents::Expected;
 
 /// Sessions by id and connections by shim. One short lock; nothing is awaited under it.
 #[derive(Debug, Default)]
@@ -30,6 +34,8 @@ struct Inner {
     connections: HashMap<Uuid, Arc<Connection>>,
     /// By a connection's default session: the one that its calls belong to instead, as hooks told.
     current: HashMap<SessionId, SessionId>,
+    /// Calls that subagents are about to make, as hooks told.
+    expected: VecDeque<Expected>,
 }
 
 #[derive(Debug)]
@@ -93,6 +99,7 @@ impl SessionTable {
             instance: hello.instance.to_string().into(),
             tool_set,
             tools_seen,
+            above: above(&hello),
             hello: Arc::new(hello),
             stop,
             table: Arc::clone(self),
@@ -121,13 +128,14 @@ impl SessionTable {
         connection: &Connection,
         thread: Option<&str>,
         client: Option<&str>,
+        call: Option<&str>,
     ) -> Arc<Session> {
         let named = thread.or(connection.hello.agent_session.as_deref());
         let now = clock::now();
         let mut inner = self.lock();
         // A call may outlive its connection; the session it begins then is away from the start.
         let disconnected = (!inner.holds(&connection.id)).then(clock::start);
-        let id = match (inner.told(connection, thread, named), thread) {
+        let id = match (inner.told(connection, thread, named, client), thread) {
             (Some(told), _) => told,
             (None, Some(thread)) => thread_id(&connection.id, thread),
             (None, None) => connection.id.clone(),
@@ -139,11 +147,14 @@ impl SessionTable {
         });
         row.last_call = now;
         let session = Arc::clone(&row.session);
+        let subagent = call.and_then(|call| inner.expected(connection, &session, call, now));
         drop(inner);
-        if let Some(client) = client {
-            session.set_client(client);
+        for session in subagent.iter().chain([&session]) {
+            if let Some(client) = client {
+                session.set_client(client);
+            }
         }
-        session
+        subagent.unwrap_or(session)
     }
 
     /// The connection is over. Its sessions go on for the grace.
@@ -200,6 +211,11 @@ impl SessionTable {
     /// Whether a connection of this session is open.
     pub(crate) fn is_connected(&self, id: &SessionId) -> bool {
         self.lock().sessions.get(id).is_some_and(|row| row.disconnected.is_none())
+    }
+
+    /// Every open connection.
+    pub(crate) fn shims(&self) -> Vec<Arc<Connection>> {
+        self.lock().connections.values().map(Arc::clone).collect()
     }
 
     /// Every session.
@@ -259,7 +275,7 @@ fn thread_id(connection: &SessionId, thread: &str) -> SessionId {
     let short: String = thread
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-        .take(crate::limits::THREAD_ID_CHARS_MAX)
+        .take(limits::THREAD_ID_CHARS_MAX)
         .collect();
     SessionId::new(format!("{connection}/{short}"))
 }
@@ -269,6 +285,14 @@ fn belongs(session: &SessionId, connection: &SessionId) -> bool {
         .0
         .strip_prefix(connection.0.as_ref())
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The processes above the one that started a shim; none where they are not this daemon's to see.
+fn above(hello: &Hello) -> Vec<u32> {
+    let own = hello.agent_pid.filter(|_| !is_foreign_process(hello.pidns));
+    let parent =
+        |pid: &u32| host::process_parent(*pid).map(|(above, _)| above).filter(|pid| *pid > 1);
+    std::iter::successors(own, parent).skip(1).take(limits::SHIM_ANCESTORS_MAX).collect()
 }
 
 #[cfg(test)]

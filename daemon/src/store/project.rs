@@ -1,8 +1,7 @@
 //! A project's memory as a state machine of the store: which rows it consists of.
 
 use anchord_memory::{
-    Bound, Change, Counters, Memory, Notice, Purged, Record, RecordId, Restore, Revision, Seq,
-    SessionId, Settings, Staged, Tombstones,
+    Change, Counters, Memory, Notice, Purged, RecordId, Restore, Revision, Seq, SessionId, Settings,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -91,32 +90,40 @@ impl Machine for Memory {
     }
 
     fn restore(rows: &mut dyn Iterator<Item = Row>) -> Result<Self, String> {
-        let mut parts = Parts::default();
+        let mut memory = Restore::default();
+        let mut known = false;
         for Row { key, value } in rows {
             let Some(value) = value else { continue };
             if key == COUNTERS {
-                parts.counters = Some(read(&key, &value)?);
+                let CountersV1 { seq, revision, counters } = read(&key, &value)?;
+                memory.at(seq, revision, counters);
+                known = true;
             } else if key == TOMBSTONES {
-                parts.tombstones = Some(read(&key, &value)?);
+                memory.tombstones(read(&key, &value)?);
             } else if key.starts_with(PURGED) {
-                parts.purged.push(read(&key, &value)?);
+                memory.purged(read(&key, &value)?);
             } else if key.starts_with(RECORD) {
-                parts.records.push(read(&key, &value)?);
+                memory.record(read(&key, &value)?);
             } else if let Some(session) = key.strip_prefix(STAGED) {
-                parts.staged.push((SessionId::new(session), read(&key, &value)?));
+                memory.staged(SessionId::new(session), read(&key, &value)?);
             } else if key.starts_with(NOTICE) {
-                parts.notices.push(read(&key, &value)?);
+                memory.notice(read(&key, &value)?);
             } else if key.starts_with(IMPORT) {
-                parts.imports.push(read(&key, &value)?);
+                let ImportV1 { source, digest, records } = read(&key, &value)?;
+                memory.import(source, digest, records);
             } else if let Some(thread) = key.strip_prefix(BINDING) {
-                parts.bindings.push((thread.to_owned(), read(&key, &value)?));
+                memory.binding(thread.to_owned(), read(&key, &value)?);
             } else if key.starts_with(SETTINGS) {
-                parts.settings.push(read(&key, &value)?);
+                let SettingsV1 { client, settings } = read(&key, &value)?;
+                memory.settings(client, settings);
             } else {
                 return Err(format!("the row {key} is of no kind that this anchord knows"));
             }
         }
-        parts.memory()
+        if !known {
+            return Err(format!("the row {COUNTERS} is missing"));
+        }
+        Ok(memory.finish())
     }
 
     fn history_keys(change: &Change) -> Vec<String> {
@@ -149,54 +156,6 @@ struct SettingsV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client: Option<String>,
     settings: Settings,
-}
-
-/// What rows hold, in whatever order they come.
-#[derive(Default)]
-struct Parts {
-    counters: Option<CountersV1>,
-    records: Vec<Record>,
-    staged: Vec<(SessionId, Staged)>,
-    notices: Vec<Notice>,
-    imports: Vec<ImportV1>,
-    settings: Vec<SettingsV1>,
-    bindings: Vec<(String, Bound)>,
-    purged: Vec<Purged>,
-    tombstones: Option<Tombstones>,
-}
-
-impl Parts {
-    fn memory(self) -> Result<Memory, String> {
-        let Some(CountersV1 { seq, revision, counters }) = self.counters else {
-            return Err(format!("the row {COUNTERS} is missing"));
-        };
-        let mut memory = Restore::at(seq, revision, counters);
-        for record in self.records {
-            memory.record(record);
-        }
-        for (session, staged) in self.staged {
-            memory.staged(session, staged);
-        }
-        for notice in self.notices {
-            memory.notice(notice);
-        }
-        for ImportV1 { source, digest, records } in self.imports {
-            memory.import(source, digest, records);
-        }
-        for SettingsV1 { client, settings } in self.settings {
-            memory.settings(client, settings);
-        }
-        for (key, bound) in self.bindings {
-            memory.binding(key, bound);
-        }
-        for purged in self.purged {
-            memory.purged(purged);
-        }
-        if let Some(tombstones) = self.tombstones {
-            memory.tombstones(tombstones);
-        }
-        Ok(memory.finish())
-    }
 }
 
 fn counters_row(memory: &Memory) -> Row {

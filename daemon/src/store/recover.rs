@@ -61,6 +61,8 @@ pub(crate) fn open(
     };
     opening.read_headers(&numbers)?;
     opening.check_last(number, &bytes);
+    // The others are as large, and need not all be in memory at once.
+    drop(bytes);
     opening.check_sealed()?;
     opening.make_writable();
     Ok(opening.finish(false))

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use super::{ArchivePlan, candidates, plan};
 use crate::testing::{
-    anchor, anchors, apply, blueprint, blueprints, day, lesson, lessons, origin, save,
+    anchor, anchors, apply, blueprint, blueprints, checkpoint, day, lesson, lessons, origin, save,
 };
+use crate::topic::topic_named_after;
 use crate::{
-    Archived, Body, Counts, Kind, Memory, RecordId, Save, Staged, Standing, Timestamp, limits,
-    plan_save,
+    Archived, Body, Counts, Kind, Memory, Reader, RecordId, Save, Staged, Standing, Timestamp,
+    TopicPart, Update, limits, plan_save, plan_update,
 };
 
 /// A blueprint that alone is above the hard limit, in parts that a write takes.
@@ -39,7 +40,7 @@ fn below_the_hard_limit_nothing_is_asked_and_nothing_archived() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 1), anchors([anchor("a.rs", "1", "x")]));
     assert_eq!(candidates(&memory, day(90)), Vec::<String>::new());
-    assert!(plan(&memory, day(90), &gone(&["a.rs"])).is_empty());
+    assert!(plan(&memory, day(90), &gone(&["a.rs"]), &BTreeSet::new()).is_empty());
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn old_anchors_whose_file_is_gone_are_archived() {
     assert_eq!(candidates(&memory, day(31)), Vec::<String>::new(), "not older than 30 days yet");
     let now = Timestamp(day(31).0 + 1);
     assert_eq!(candidates(&memory, now), ["gone.rs", "there.rs"]);
-    let plan = plan(&memory, now, &gone(&["gone.rs", "young.rs"]));
+    let plan = plan(&memory, now, &gone(&["gone.rs", "young.rs"]), &BTreeSet::new());
     let archived = save_with(&mut memory, &plan, Staged::default(), 40);
     assert_eq!(archived, Archived { anchors: 1, ..Archived::default() });
     assert_eq!(standing(&memory, "a1"), Standing::Archived);
@@ -65,7 +66,7 @@ fn what_the_save_itself_writes_again_stays_active() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 1), anchors([anchor("gone.rs", "1", "x")]));
     fill(&mut memory);
-    let plan = plan(&memory, day(60), &gone(&["gone.rs"]));
+    let plan = plan(&memory, day(60), &gone(&["gone.rs"]), &BTreeSet::new());
     assert_eq!(plan.anchors.len(), 1);
     let part = anchors([anchor("gone.rs", "1", "moved here")]);
     assert_eq!(save_with(&mut memory, &plan, part, 60), Archived::default());
@@ -82,7 +83,7 @@ fn the_oldest_lessons_go_until_there_is_room_but_never_the_newest() {
     }
     let before = memory.totals();
     assert!(before.rendered_bytes > limits::RENDERED_HARD_BYTES_MAX);
-    let plan = plan(&memory, day(50), &BTreeSet::new());
+    let plan = plan(&memory, day(50), &BTreeSet::new(), &BTreeSet::new());
     let archived = save_with(&mut memory, &plan, Staged::default(), 50);
     // The newest 20 are above the soft limit on their own.
     assert_eq!(archived.lessons, 20);
@@ -99,7 +100,7 @@ fn lessons_go_no_further_than_the_soft_limit() {
         let part = lessons([lesson(&format!("lesson{at}"), &"x".repeat(1024))]);
         save(&mut memory, &origin("one", at), part);
     }
-    let plan = plan(&memory, day(700), &BTreeSet::new());
+    let plan = plan(&memory, day(700), &BTreeSet::new(), &BTreeSet::new());
     save_with(&mut memory, &plan, Staged::default(), 700);
     let bytes = memory.totals().rendered_bytes;
     assert!(bytes <= limits::RENDERED_SOFT_BYTES_MAX, "{bytes}");
@@ -117,7 +118,7 @@ fn old_rows_are_folded_into_one_and_into_that_one_again() {
     sessions(&mut memory, 1, 25);
     fill(&mut memory);
     // 26 rows with the filler's, of which the newest 20 stay.
-    let first = plan(&memory, day(26), &BTreeSet::new());
+    let first = plan(&memory, day(26), &BTreeSet::new(), &BTreeSet::new());
     assert_eq!(save_with(&mut memory, &first, Staged::default(), 26).rows, 6);
     let fold = |memory: &Memory| {
         let mut rows = memory.active_of(Kind::SessionRow).filter_map(|record| match &record.body {
@@ -136,7 +137,7 @@ fn old_rows_are_folded_into_one_and_into_that_one_again() {
     assert_eq!(memory.totals().rows, 22);
 
     sessions(&mut memory, 27, 30);
-    let second = plan(&memory, day(30), &BTreeSet::new());
+    let second = plan(&memory, day(30), &BTreeSet::new(), &BTreeSet::new());
     save_with(&mut memory, &second, Staged::default(), 31);
     let (same, row) = fold(&memory);
     assert_eq!((same, row.folded), (id, 6 + 5));
@@ -147,6 +148,47 @@ fn old_rows_are_folded_into_one_and_into_that_one_again() {
 fn blueprints_are_never_archived() {
     let mut memory = Memory::default();
     fill(&mut memory);
-    let plan = plan(&memory, day(999), &BTreeSet::new());
+    let plan = plan(&memory, day(999), &BTreeSet::new(), &BTreeSet::new());
     assert!(plan.is_empty(), "{plan:?}");
+}
+
+#[test]
+fn topics_of_past_sessions_leave_when_nobody_is_on_them() {
+    let mut memory = Memory::default();
+    let named = |key: &str| topic_named_after(key, day(1));
+    let part = |name: &str| TopicPart {
+        name: Some(name.to_owned()),
+        status: Some("half way".to_owned()),
+        ..TopicPart::default()
+    };
+    let topics = |names: &[&str]| Staged {
+        topics: names.iter().map(|name| part(name)).collect(),
+        ..Staged::default()
+    };
+    let [old, live, staged, pinned, young] = ["a", "b", "c", "d", "e"].map(named);
+    let first = [&old, &live, &staged, &pinned, "cache", "main", "session-today"];
+    save(&mut memory, &origin("one", 1), topics(&first));
+    let id = memory.topic(&pinned).unwrap().id;
+    let pin = Update { pinned: Some(true), ..Update::default() };
+    let pin = plan_update(&memory, &Reader::anyone(), id, &pin, None, &origin("one", 1)).unwrap();
+    apply(&mut memory, pin);
+    save(&mut memory, &origin("one", 20), topics(&[&young]));
+    checkpoint(&mut memory, &origin("two", 30), topics(&[&staged]));
+
+    let bound = gone(&[&live.to_uppercase()]);
+    assert!(plan(&memory, day(31), &BTreeSet::new(), &bound).is_empty(), "not older than 30 days");
+    let plan = plan(&memory, Timestamp(day(31).0 + 1), &BTreeSet::new(), &bound);
+    let names: Vec<&str> = plan
+        .topics
+        .keys()
+        .map(|id| memory.record(*id).unwrap().topic().unwrap().name.as_str())
+        .collect();
+    assert_eq!(names, [&old]);
+    let archived = save_with(&mut memory, &plan, Staged::default(), 40);
+    assert_eq!(archived, Archived { topics: 1, ..Archived::default() });
+    assert_eq!(memory.topic(&old).unwrap().standing, Standing::Archived);
+    let listed = crate::render::topics(&memory, &[]);
+    assert!(listed.lines().last().unwrap().contains("[archived]"), "{listed}");
+    save(&mut memory, &origin("one", 41), topics(&[&old]));
+    assert_eq!(memory.topic(&old).unwrap().standing, Standing::Active, "a write brings it back");
 }

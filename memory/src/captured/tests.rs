@@ -155,6 +155,21 @@ fn a_session_in_which_nobody_asked_or_edited_leaves_no_row() {
 }
 
 #[test]
+fn a_command_that_only_steers_the_client_is_no_prompt() {
+    for steers in ["/clear", " /model opus", "/compact keep the parser", "/mcp", "/plugin:go "] {
+        let captured = captured(&[prompt(steers), said("Set.")]);
+        assert_eq!((captured.prompts(), captured.leaves_row()), (0, false), "{steers}");
+    }
+    for asks in ["/review the parser", "/a:b c", "/home/u/x is gone", "//", "/2", "/clearly wrong"]
+    {
+        assert!(captured(&[prompt("/clear"), prompt(asks)]).leaves_row(), "{asks}");
+    }
+    let captured = captured(&[prompt("/clear"), prompt("/review the parser")]);
+    assert_eq!(captured.row_summary(), "Asked: /review the parser");
+    assert!(self::captured(&[prompt("/deploy"), edit("a.rs")]).leaves_row(), "a file was written");
+}
+
+#[test]
 fn a_conversation_that_goes_on_after_its_row_was_made_still_has_one() {
     let mut memory = Memory::default();
     let events = a_session();

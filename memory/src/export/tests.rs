@@ -24,7 +24,7 @@ fn some_memory() -> Memory {
 #[test]
 fn markdown_is_for_people() {
     insta::assert_snapshot!(markdown(&some_memory(), "demo", day(9)), @r"
-    # demo: memory at revision 1 (0.2 KB)
+    # demo: memory at revision 1 (188 B)
 
     ## Blueprints
 

@@ -1,9 +1,10 @@
 //! Sessions that were over before anchord knew of them, from what their clients keep on disk: a row each, made by rule.
 //!
 //! A conversation has one row for ever. Who it is, is its client's own key; so the same transcript again changes
-//! nothing, also after its row was forgotten, and one that hooks noted has its row already.
+//! nothing, also after its row was forgotten, and one that hooks noted has its row already. A transcript that has grown
+//! since brings its row up to date.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::captured::Captured;
 use crate::change::Counts;
@@ -27,29 +28,33 @@ pub struct PastSession {
 pub struct PastOutcome {
     /// New rows.
     pub added: u32,
+    /// Rows of sessions that went on since they were brought over, brought up to date.
+    pub updated: u32,
     /// Sessions that have a row, or had one that was purged or forgotten.
     pub known: u32,
     /// Sessions in which nobody asked for anything and nothing was written.
     pub empty: u32,
 }
 
-/// Plans a row for each session that has none, oldest first, each with its own times. `now` bounds them.
+/// Plans a row for each session that has none, oldest first, each with its own times; the row of one that went on
+/// since it was brought over says what it did by now. `now` bounds the times.
 pub fn plan_import_sessions(
     memory: &Memory,
     sessions: &[PastSession],
     now: Timestamp,
 ) -> Plan<PastOutcome> {
-    let mut sessions: Vec<&PastSession> = sessions.iter().collect();
-    sessions.sort_by_key(|past| (past.captured.times().1, past.captured.key()));
-    let known = Known::of(memory);
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
     let mut outcome = PastOutcome::default();
+    let longest = longest(sessions, &mut outcome);
+    let known = Known::of(memory);
     let mut draft = Draft::new(memory);
-    for past in sessions {
+    for past in longest {
         let captured = &past.captured;
         let is_gone = |text: &str| memory.tombstones().of(text).is_some();
         let own = captured.clone().without(is_gone);
-        if known.has(past) || is_gone(&captured.row_summary()) || !seen.insert(captured.key()) {
+        if known.went_on(past.captured.key(), &own) {
+            put_past(&mut draft, &past.client, own, now);
+            outcome.updated += 1;
+        } else if known.has(past) || is_gone(&captured.row_summary()) {
             outcome.known += 1;
         } else if captured.key().is_empty() || !own.leaves_row() {
             outcome.empty += 1;
@@ -59,6 +64,21 @@ pub fn plan_import_sessions(
         }
     }
     Plan { changes: draft.finish().changes, outcome }
+}
+
+/// Each conversation once, as it is where it is longest, by the time of its end.
+fn longest<'a>(sessions: &'a [PastSession], outcome: &mut PastOutcome) -> Vec<&'a PastSession> {
+    let mut sessions: Vec<&PastSession> = sessions.iter().collect();
+    sessions.sort_by_key(|past| (past.captured.times().1, past.captured.key()));
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    sessions.reverse();
+    sessions.retain(|past| {
+        let first = past.captured.key().is_empty() || seen.insert(past.captured.key());
+        outcome.known += u32::from(!first);
+        first
+    });
+    sessions.reverse();
+    sessions
 }
 
 fn put_past(draft: &mut Draft<'_>, client: &str, captured: Captured, now: Timestamp) {
@@ -78,16 +98,27 @@ fn put_past(draft: &mut Draft<'_>, client: &str, captured: Captured, now: Timest
     put_row(draft, row, &origin);
 }
 
+/// Whether an active row was made here, not by hooks: it bears its conversation's key, and its writing the time of its
+/// session's end, whereas a session that hooks told of is kept later than it ends.
+fn is_of_transcript(record: &Record, row: &SessionRow, captured: &Captured) -> bool {
+    let own_key = captured.key() == &*row.session.0;
+    record.standing.is_active() && own_key && record.updated.time == row.ended
+}
+
 /// The conversations that a memory knows, by whatever it knows them.
 struct Known<'a> {
     keys: BTreeSet<&'a str>,
+    /// What was noted in active rows that were made of transcripts, by the conversation. Those that hooks made are
+    /// theirs to change.
+    imported: BTreeMap<&'a str, &'a Captured>,
     /// Rows that agents wrote, which name no conversation.
     written: Vec<(&'a Record, &'a SessionRow)>,
 }
 
 impl<'a> Known<'a> {
     fn of(memory: &'a Memory) -> Self {
-        let mut known = Self { keys: BTreeSet::new(), written: Vec::new() };
+        let mut known =
+            Self { keys: BTreeSet::new(), imported: BTreeMap::new(), written: Vec::new() };
         let staged = memory.staged();
         known.keys.extend(
             staged.filter_map(|(_, staged)| staged.captured.as_ref()).map(|noted| noted.key()),
@@ -98,11 +129,20 @@ impl<'a> Known<'a> {
             match &row.captured {
                 Some(captured) => {
                     known.keys.insert(captured.key());
+                    if is_of_transcript(record, row, captured) {
+                        known.imported.insert(captured.key(), captured);
+                    }
                 }
                 None => known.written.push((record, row)),
             }
         }
         known
+    }
+
+    /// Whether a session that was brought over did more since then.
+    fn went_on(&self, key: &str, own: &Captured) -> bool {
+        let later = |before: &Captured| own.times().1 > before.times().1 && own != before;
+        self.imported.get(key).is_some_and(|before| later(before))
     }
 
     /// Whether there is a row of this session. An agent's own row does not name its conversation; where the agent kept

@@ -406,7 +406,8 @@ proptest! {
     #[test]
     fn a_memory_restored_from_its_parts_is_the_same(steps in any_steps()) {
         let (memory, _) = take(&steps);
-        let mut restore = crate::Restore::at(memory.seq(), memory.revision(), memory.counters());
+        let mut restore = crate::Restore::default();
+        restore.at(memory.seq(), memory.revision(), memory.counters());
         memory.records().for_each(|record| restore.record(record.as_ref().clone()));
         memory.notices().for_each(|notice| restore.notice(notice.as_ref().clone()));
         for (session, staged) in memory.staged() {

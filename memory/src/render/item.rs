@@ -43,16 +43,12 @@ pub(crate) fn full(record: &Record) -> String {
         Body::SessionRow(row) => {
             let day = row.ended.date();
             let client = if row.folded > 0 { "" } else { &*record.created.client };
-            let on_behalf = row_mark(row);
+            let mark = row_mark(row);
             let space = if client.is_empty() { "" } else { " " };
             let mut lines = row.summary.trim().lines();
             let head = lines.next().unwrap_or_default();
             let rest: Vec<&str> = lines.collect();
-            with_block(
-                format!("{id} {day}{space}{client}{on_behalf}: {head}"),
-                &rest.join("\n"),
-                "  ",
-            )
+            with_block(format!("{id} {day}{space}{client}{mark}: {head}"), &rest.join("\n"), "  ")
         }
     }
 }
@@ -75,13 +71,16 @@ pub(super) fn short(record: &Record) -> String {
     }
 }
 
-/// How a row came about when its agent did not save.
-fn row_mark(row: &SessionRow) -> &'static str {
-    match (&row.captured, row.on_behalf) {
-        (Some(_), _) => " (captured)",
-        (None, true) => " (ended without saving)",
-        (None, false) => "",
-    }
+/// Whose row it is where that is a subagent's, and how it came about when its agent did not save.
+fn row_mark(row: &SessionRow) -> String {
+    let of = row.session.parent().map(|parent| format!("subagent of {parent}"));
+    let made = match (&row.captured, row.on_behalf) {
+        (Some(_), _) => Some("captured".to_owned()),
+        (None, true) => Some("ended without saving".to_owned()),
+        (None, false) => None,
+    };
+    let marks: Vec<String> = of.into_iter().chain(made).collect();
+    if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) }
 }
 
 /// The same with a note's whole content, also when its summary stands for it, and all of a topic that is in view.

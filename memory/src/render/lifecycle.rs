@@ -68,6 +68,8 @@ pub struct Told {
     pub text: String,
     /// The records that it shows, in its order.
     pub shown: Vec<RecordId>,
+    /// Whether there was more to say than it has room for.
+    pub truncated: bool,
 }
 
 /// A session's start: the load, framed, of at most [`SESSION_START_CHARS_MAX`] characters, whatever the view allows.
@@ -123,7 +125,8 @@ pub fn prompt_news(memory: &Memory, view: &PromptView<'_>) -> Told {
     if rest > 0 {
         page.line("", &format!("- and {rest} more: memory_load shows them"));
     }
-    Told { text: page.finish(), shown }
+    let told = page.told(shown);
+    Told { truncated: told.truncated || rest > 0, ..told }
 }
 
 /// What a compaction must keep: an instruction, and framed beneath it what it is about. Empty when there is nothing.
@@ -149,9 +152,9 @@ pub fn compaction_instructions(memory: &Memory, view: &SessionView<'_>) -> Told 
     for command in session.commands() {
         page.line("Commands that worked:", &command);
     }
-    let text = page.finish();
-    let ask = if text.is_empty() { "" } else { ASK };
-    Told { text: format!("{ask}{text}"), shown }
+    let told = page.told(shown);
+    let ask = if told.text.is_empty() { "" } else { ASK };
+    Told { text: format!("{ask}{}", told.text), ..told }
 }
 
 /// What comes back after a compaction: the topic, what is pinned, what the session staged, what it was asked and did; at
@@ -214,7 +217,7 @@ pub fn restored(memory: &Memory, view: &SessionView<'_>) -> Told {
         "Restored after the compaction{messages}: {}. The rest: memory_load.",
         receipt.join(", ")
     ));
-    Told { text: page.finish(), shown }
+    page.told(shown)
 }
 
 /// What a subagent is given at its start: what is pinned, blueprints and lessons, by title.
@@ -232,7 +235,7 @@ pub fn subagent_slice(memory: &Memory, view: &SessionView<'_>) -> Told {
     if !shown.is_empty() {
         page.last("One in full: memory_get by its id. More: memory_search.");
     }
-    Told { text: page.finish(), shown }
+    page.told(shown)
 }
 
 /// Records that others wrote since a revision, newest first; not those made by rule.
@@ -423,14 +426,15 @@ impl Page {
         append(&mut self.text, format_args!("{line}\n"));
     }
 
-    fn finish(mut self) -> String {
-        if self.missing > 0 {
+    fn told(mut self, shown: Vec<RecordId>) -> Told {
+        let truncated = self.missing > 0;
+        if truncated {
             append(
                 &mut self.text,
                 format_args!("{} more did not fit: memory_load.\n", self.missing),
             );
         }
-        framed(&self.text)
+        Told { text: framed(&self.text), shown, truncated }
     }
 }
 

@@ -12,6 +12,7 @@ use super::page::{
     ANCHORS, Cursor, Entry, LESSONS, Page, Priority, ROWS, Room, Shape, Shown, TOPICS, first,
     later, priority,
 };
+use super::topic::{self, Detail};
 use super::{append, changes_since, newest_rows, notice, size};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
@@ -26,7 +27,7 @@ use crate::refusal::Refusal;
 use crate::retention::{Accesses, RetentionParts};
 use crate::search::{Query, Tuning};
 use crate::tokens;
-use crate::topic::MAIN;
+use crate::topic::{MAIN, Topic};
 
 /// What a load is to show, and to whom.
 #[derive(Clone, Copy, Debug)]
@@ -105,11 +106,22 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> Result<LoadText, Refusal> {
         chars: view.chars_max.unwrap_or(usize::MAX).max(ANSWER_CHARS_MIN),
         tokens: view.tokens_max.map_or(usize::MAX, |tokens| tokens as usize),
     };
-    let room_max = whole.without(FRAME).without(Room::of(view.last));
+    let staged = staged_topic(memory, view);
+    let mut last = String::new();
+    if let Some(topic) = staged.as_ref().filter(|_| view.focus(memory).is_none()) {
+        // Nothing of it is saved, so no record has its place among the others.
+        let text = topic::full(None, topic, view.gone, Detail::Loaded) + topic::STAGED + "\n";
+        let text = format!("\n## Your topic\n{text}");
+        if whole.without(FRAME).quarters(1).holds(Room::of(&text)) {
+            last = text;
+        }
+    }
+    last.push_str(view.last);
+    let room_max = whole.without(FRAME).without(Room::of(&last));
     let mut room = room_max;
     loop {
-        let mut load = within(memory, view, room, room_max)?;
-        load.text.push_str(view.last);
+        let mut load = within(memory, view, staged.as_ref(), room, room_max)?;
+        load.text.push_str(&last);
         // Tokens of lines add up but for one now and then where they meet.
         let tokens = tokens::count(&load.text) as usize;
         if tokens <= whole.tokens || room.tokens == 0 {
@@ -123,10 +135,11 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> Result<LoadText, Refusal> {
 fn within(
     memory: &Memory,
     view: &LoadView<'_>,
+    staged: Option<&Topic>,
     room: Room,
     room_max: Room,
 ) -> Result<LoadText, Refusal> {
-    let (mut entries, expired) = entries(memory, view);
+    let (mut entries, expired) = entries(memory, view, staged);
     let project = clip(&one_line(view.project), 60);
 
     if let Some(cursor) = view.cursor {
@@ -205,12 +218,20 @@ fn place_of(memory: &Memory, cursor: &str) -> Option<(Priority, Option<(RecordId
 }
 
 /// The active records of the sections asked for, the most wanted first, and how many notes have expired.
-fn entries<'a>(memory: &'a Memory, view: &'a LoadView<'_>) -> (Vec<Entry<'a>>, u64) {
+fn entries<'a>(
+    memory: &'a Memory,
+    view: &'a LoadView<'_>,
+    staged: Option<&'a Topic>,
+) -> (Vec<Entry<'a>>, u64) {
     let focus = view.focus(memory);
     let mut records: Vec<&'a Record> = Vec::new();
     for kind in view.sections.iter().copied().collect::<BTreeSet<Kind>>() {
         if is_whole(kind, view.sections) {
             records.extend(memory.active_of(kind).map(|record| &**record));
+            let archived = focus
+                .and_then(|id| memory.record(id))
+                .filter(|record| kind == Kind::Topic && !record.standing.is_active());
+            records.extend(archived.map(|record| &**record));
         } else if kind == Kind::Topic {
             records.extend(topics(memory, focus));
         } else {
@@ -234,7 +255,7 @@ fn entries<'a>(memory: &'a Memory, view: &'a LoadView<'_>) -> (Vec<Entry<'a>>, u
     });
     let entry = |record: &'a Record| {
         let shape = match record.kind() {
-            Kind::Topic if Some(record.id) == focus => Shape::Topic(view.gone),
+            Kind::Topic if Some(record.id) == focus => Shape::Topic { gone: view.gone, staged },
             Kind::Topic if !is_whole(Kind::Topic, view.sections) => Shape::Line,
             _ if view.tight || record.is_captured() => Shape::Condensed,
             _ => Shape::Whole,
@@ -267,12 +288,26 @@ fn topics(memory: &Memory, focus: Option<RecordId>) -> impl Iterator<Item = &Rec
 }
 
 impl LoadView<'_> {
-    /// The active topic that is shown in full.
+    /// The topic that is shown in full. One that is asked for, or is the reader's own, may be archived.
     fn focus(&self, memory: &Memory) -> Option<RecordId> {
-        let named = self.topic.and_then(|name| memory.topic(name));
-        let focus = named.or_else(|| memory.topic(MAIN).filter(|_| self.topic.is_none()));
-        focus.filter(|record| record.standing.is_active()).map(|record| record.id)
+        let of = |name| memory.topic(name);
+        let focus = match self.topic {
+            Some(name) => of(name),
+            None => of(MAIN).filter(|record| record.standing.is_active()),
+        };
+        focus.map(|record| record.id)
     }
+}
+
+/// The topic in view as it will be when the session saves, where that is not how it is stored.
+fn staged_topic(memory: &Memory, view: &LoadView<'_>) -> Option<Topic> {
+    if view.cursor.is_some() || !view.sections.contains(&Kind::Topic) {
+        return None;
+    }
+    let name = view.topic.unwrap_or(MAIN);
+    let topic = memory.topic_as_staged(name, view.session)?;
+    let stored = memory.topic(name).and_then(|record| record.topic());
+    (stored != Some(&topic)).then_some(topic)
 }
 
 /// How much records are about the task, in thousandths; what is not about it is not there.
@@ -334,7 +369,11 @@ fn sections(
             Kind::SessionRow => {}
         }
         let total = match kind {
-            Kind::SessionRow | Kind::Topic => memory.totals().of(kind),
+            Kind::SessionRow | Kind::Topic => {
+                let archived =
+                    |(entry, _): &&(&Entry<'_>, Shown)| !entry.record.standing.is_active();
+                memory.totals().of(kind) + shown.iter().filter(archived).count() as u64
+            }
             _ => entries.iter().filter(|entry| entry.record.kind() == kind).count() as u64,
         };
         append(text, format_args!("\n## {}\n", heading(kind, shown.len() as u64, total, wanted)));

@@ -46,9 +46,9 @@ pub fn title(record: &Record, now: Timestamp) -> String {
     line
 }
 
-/// Bytes as the texts here have them: kilobytes of 1,024 with one digit, `3.2 KB`.
-pub fn kilobytes(bytes: u64) -> String {
-    size::kilobytes(bytes)
+/// Bytes as the texts here have them: `312 B`, or kilobytes of 1,024 with one digit, `3.2 KB`.
+pub fn bytes(bytes: u64) -> String {
+    size::bytes(bytes)
 }
 
 /// The newest session rows, newest first. Of those that nobody wrote only the newest few, unless there are too few

@@ -14,6 +14,7 @@ use super::topic::{self, Detail};
 use crate::ids::RecordId;
 use crate::record::{Body, Record};
 use crate::tokens;
+use crate::topic::Topic;
 
 /// What is left of a page, or what a text takes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +63,9 @@ pub(super) enum Shape<'a> {
     Condensed,
     /// In one line, whatever more there is.
     Line,
-    /// A topic of whose active files these are gone.
-    Topic(&'a BTreeSet<String>),
+    /// A topic of whose active files these are gone; as it will be when the reader saves, where that is not how it is
+    /// stored.
+    Topic { gone: &'a BTreeSet<String>, staged: Option<&'a Topic> },
 }
 
 struct Texts {
@@ -84,10 +86,12 @@ impl<'a> Entry<'a> {
             let full = match (self.shape, self.record.topic()) {
                 (Shape::Condensed, _) => item::short(self.record),
                 (Shape::Line, _) => title.clone(),
-                (Shape::Topic(gone), Some(of)) => {
-                    topic::full(Some(self.record.id), of, gone, Detail::Loaded)
+                (Shape::Topic { gone, staged }, Some(stored)) => {
+                    let of = staged.unwrap_or(stored);
+                    let full = topic::full(Some(self.record.id), of, gone, Detail::Loaded);
+                    full + if staged.is_some() { topic::STAGED } else { "" }
                 }
-                (Shape::Whole | Shape::Topic(_), _) => item::full(self.record),
+                (Shape::Whole | Shape::Topic { .. }, _) => item::full(self.record),
             };
             let (title_room, full_room) = (Room::of(&title), Room::of(&full));
             Texts { title, full, title_room, full_room }
@@ -100,7 +104,7 @@ impl<'a> Entry<'a> {
 
     /// Whether it is the topic that a load is about.
     pub(super) fn is_in_view(&self) -> bool {
-        matches!(self.shape, Shape::Topic(_))
+        matches!(self.shape, Shape::Topic { .. })
     }
 
     /// Whether no page with so much room has room for all of it.

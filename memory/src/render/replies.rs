@@ -1,7 +1,7 @@
 //! What a write answers: what came of it, and what the caller may want to do about it.
 
 use super::append;
-use super::size::{NUDGE, kilobytes};
+use super::size::{self, NUDGE};
 use crate::change::Counts;
 use crate::ids::Kind;
 use crate::import::ImportOutcome;
@@ -48,7 +48,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
         outcome.row,
         outcome.revision.0,
         counts.join(", "),
-        kilobytes(totals.rendered_bytes),
+        size::bytes(totals.rendered_bytes),
     );
     if outcome.merged > 0 {
         append(&mut text, format_args!("{} merged into what was there.\n", outcome.merged));
@@ -57,6 +57,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
     let archived = outcome.archived;
     let parts: Vec<String> = [
         (archived.anchors, Kind::Anchor, " whose file is gone"),
+        (archived.topics, Kind::Topic, " of past sessions"),
         (archived.rows, Kind::SessionRow, " folded into one"),
         (archived.lessons, Kind::Lesson, " that were oldest"),
     ]

@@ -6,6 +6,11 @@ use crate::memory::Memory;
 /// What a load and a save say above the soft limit.
 pub(super) const NUDGE: &str = "Above 100 KB: memory_forget what no longer holds. Above 500 KB a save archives old anchors, sessions and lessons.\n";
 
+/// Kilobytes as below; less than one of them in bytes, `312 B`.
+pub(super) fn bytes(bytes: u64) -> String {
+    if bytes < 1024 { format!("{bytes} B") } else { kilobytes(bytes) }
+}
+
 /// Kilobytes of 1,024 bytes with one digit, `3.2 KB`.
 pub(super) fn kilobytes(bytes: u64) -> String {
     let tenths = (bytes.saturating_mul(10) + 512) / 1024;
@@ -25,6 +30,10 @@ pub(super) fn line(memory: &Memory) -> String {
         0 => String::new(),
         archived => format!("; {archived} archived"),
     };
-    let (size, revision) = (kilobytes(totals.rendered_bytes), memory.revision().0);
-    format!("Size {size}: {}{archived}. Revision {revision}.", counts.join(", "))
+    // Notes have a budget of their own, so that a memory of notes alone has no size.
+    let size = match totals.rendered_bytes {
+        0 => String::new(),
+        rendered => format!("Size {}: ", bytes(rendered)),
+    };
+    format!("{size}{}{archived}. Revision {}.", counts.join(", "), memory.revision().0)
 }

@@ -1,5 +1,6 @@
 //! A topic: as a load shows it, in full, and one of a list.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::append;
@@ -13,6 +14,9 @@ use crate::memory::Memory;
 use crate::plan::BindOutcome;
 use crate::record::{Record, Standing};
 use crate::topic::{HistoryLine, MAIN, Topic, TopicDecision};
+
+/// Stands at the end of a topic that is shown with what the reader has staged.
+pub(super) const STAGED: &str = "\n  (with what you staged; not saved yet)";
 
 /// How much of a topic is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +141,7 @@ pub struct BoundSession {
     pub own: bool,
 }
 
-/// The topics, the last written first, a line each: name, status, what is open, and the live sessions bound to it. A
+/// The topics, the last written first and archived ones last, a line each: name, status, what is open, and the live sessions bound to it. A
 /// topic that live sessions are bound to without anything saved is named, too. At most 9,000 characters.
 pub fn topics(memory: &Memory, live: &[BoundSession]) -> String {
     let mut bound: BTreeMap<&str, Vec<&BoundSession>> = BTreeMap::new();
@@ -148,7 +152,10 @@ pub fn topics(memory: &Memory, live: &[BoundSession]) -> String {
     }
     let mut known: Vec<(&Record, &Topic)> =
         memory.topics().map(|(record, topic)| (&**record, topic)).collect();
-    known.sort_by_key(|(record, _)| std::cmp::Reverse((record.updated.time, record.id)));
+    // What is archived stands behind.
+    known.sort_by_key(|(record, _)| {
+        (record.standing == Standing::Archived, Reverse((record.updated.time, record.id)))
+    });
     let mut lines: Vec<String> = known
         .iter()
         .map(|(record, topic)| {

@@ -166,7 +166,7 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
 /// The reply to `zipmem_save_and_compact`.
 pub fn save(outcome: &SaveOutcome) -> String {
     let (totals, added) = (outcome.totals, outcome.added);
-    let size = super::kilobytes(totals.rendered_bytes).replace(' ', "");
+    let size = super::size::kilobytes(totals.rendered_bytes).replace(' ', "");
     format!(
         "Memory compacted. Blueprints: {} (+{}), Anchors: {} (+{}), Lessons: {} (+{}), Sessions: {}. State size: {size}.",
         totals.blueprints,

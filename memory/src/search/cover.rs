@@ -39,7 +39,10 @@ impl SearchIndex {
         let weights: Vec<(&str, f32)> = query
             .wanted
             .iter()
-            .map(|wanted| (wanted.asked.as_str(), self.rarity(self.frequency(wanted.hash))))
+            .map(|wanted| {
+                let having = self.frequency(wanted.hash).documents;
+                (wanted.asked.as_str(), self.rarity(having))
+            })
             .collect();
         let all: f32 = weights.iter().map(|(_, weight)| weight).sum();
         let cover = |id, why: &[super::TermShare]| {

@@ -1,17 +1,14 @@
 //! Ranking: BM25 over all live documents, what neighbours lend, and the caller's filter and prior.
-//!
-//! The formula is that of Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
-//! inverse document frequency ln(1 + (N − n + ½)/(n + ½)), which is never negative. A term in a tag counts as several
-//! in the text, before saturation, as that paper does for fields.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::bm25::{Bm25, Frequency, Weight};
 use super::chains::{Chains, Places, WORD};
 use super::query::{Phrase, Query, Wanted};
-use super::segment::{self, Doc, Occurrence, Posting, Segment, Slot};
+use super::segment::{self, Occurrence, Segment, Slot};
 use super::tuning::Tuning;
-use super::{SearchIndex, Shelf, typo};
+use super::{SearchIndex, Shelf, passages, typo};
 use crate::ids::RecordId;
 
 /// What a search found.
@@ -72,16 +69,23 @@ impl SearchIndex {
     }
 
     /// How many live documents have a term.
-    pub(super) fn frequency(&self, hash: u64) -> u32 {
-        let in_shelf = |shelf: &Shelf| {
-            let Some(found) = shelf.segment.find(hash) else { return 0 };
+    pub(super) fn frequency(&self, hash: u64) -> Frequency {
+        let mut frequency = Frequency::default();
+        for shelf in &self.shelves {
+            let Some(found) = shelf.segment.find(hash) else { continue };
             if shelf.dead.is_none() {
-                return found.docs;
+                frequency.documents += found.docs;
+                frequency.passages += found.passages;
+                continue;
             }
-            let live = found.postings().filter(|posting| shelf.is_live(posting.slot));
-            segment::narrow(live.count())
-        };
-        self.shelves.iter().map(in_shelf).sum()
+            let lengths = shelf.segment.lengths();
+            for posting in found.postings().filter(|posting| shelf.is_live(posting.slot)) {
+                let length = lengths.get(posting.slot as usize).copied().unwrap_or(0);
+                frequency.documents += 1;
+                frequency.passages += passages::having(&posting, length);
+            }
+        }
+        frequency
     }
 }
 
@@ -91,9 +95,12 @@ pub(super) struct Search<'i> {
     query: &'i Query,
     tuning: &'i Tuning,
     places: Places,
+    /// Whether long texts have passages.
+    by_passages: bool,
     /// What each wanted term is worth.
-    weights: Vec<f32>,
-    /// What each document gets by its own words and what it is lent, by places; nothing for what may be no hit.
+    weights: Vec<Weight>,
+    /// What each document gets by its own words and what it is lent, by places; nothing for what may be no hit. Of a long
+    /// text the most that it could get, since its passages are looked at only when it comes to it.
     sums: Vec<f32>,
     /// What neighbours lend to it.
     lent: Vec<f32>,
@@ -118,6 +125,7 @@ impl<'i> Search<'i> {
             query,
             tuning,
             places,
+            by_passages: tuning.passage > 0.0,
             weights: Vec::new(),
             sums: vec![0.0; count],
             lent: vec![0.0; count],
@@ -137,18 +145,18 @@ impl<'i> Search<'i> {
     fn sum_up(&mut self) {
         let Tuning { neighbour, neighbour_far, neighbour_share_max, neighbour_ms_max, .. } =
             *self.tuning;
+        let bm25 = Bm25::of(self.index, self.tuning);
         let documents = self.index.documents as f32;
         let lends = neighbour > 0.0 || neighbour_far > 0.0;
         let mut lending: Vec<Lending> = Vec::new();
         for wanted in &self.query.wanted {
             let frequency = self.index.frequency(wanted.hash);
-            let having = frequency as f32;
-            let weight = (1.0 + (documents - having + 0.5) / (having + 0.5)).ln();
+            let weight = bm25.weight(frequency);
             self.weights.push(weight);
-            if frequency == 0 {
+            if frequency.documents == 0 {
                 continue;
             }
-            if lends && having <= neighbour_share_max * documents {
+            if lends && frequency.documents as f32 <= neighbour_share_max * documents {
                 lending.resize(self.places.count, Lending::default());
                 let chains = Chains::of(self.index, &self.places, neighbour_ms_max);
                 self.lend(wanted.hash, weight, &chains, &mut lending);
@@ -166,8 +174,9 @@ impl<'i> Search<'i> {
         }
     }
 
-    /// Adds what one term gives to each document that has it, and tells it.
-    fn add(&mut self, hash: u64, weight: f32, each: &mut impl FnMut(u32, f32)) {
+    /// Adds the most that one term can give to each document that has it, and tells what it
+    /// gives to one that is one passage.
+    fn add(&mut self, hash: u64, weight: Weight, each: &mut impl FnMut(u32, f32)) {
         let bm25 = Bm25::of(self.index, self.tuning);
         for (shelf, base) in self.index.shelves.iter().zip(self.places.bases().iter().copied()) {
             let Some(found) = shelf.segment.find(hash) else { continue };
@@ -186,8 +195,12 @@ impl<'i> Search<'i> {
                 let (Some(length), Some(sum)) = (lengths.get(slot), sums.get_mut(slot)) else {
                     continue;
                 };
-                let share = bm25.share(&posting, *length, weight);
-                *sum += share;
+                let share = bm25.plain(&posting, *length, weight);
+                *sum += if self.by_passages && passages::are_several(*length) {
+                    bm25.at_most(&posting, *length, weight)
+                } else {
+                    share
+                };
                 each(base + posting.slot, share);
             }
         }
@@ -196,7 +209,7 @@ impl<'i> Search<'i> {
     /// The same for a term that lends: gives each document the most that one of its neighbours lends beyond what it has
     /// of its own. `lending` comes and goes blank.
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a length are enough")]
-    fn lend(&mut self, hash: u64, weight: f32, chains: &Chains, lending: &mut [Lending]) {
+    fn lend(&mut self, hash: u64, weight: Weight, chains: &Chains, lending: &mut [Lending]) {
         let Tuning { neighbour, neighbour_far, neighbour_words, .. } = *self.tuning;
         let mut touched: Vec<u32> = Vec::new();
         let mut touch = |at: u32, own: f32, most: f32| {
@@ -336,9 +349,17 @@ impl<'i> Search<'i> {
         sum: f32,
         keep: &dyn Fn(RecordId) -> Option<f32>,
     ) -> Option<Candidate> {
-        let id = self.doc(at)?.id;
+        let (segment, slot) = self.place(at)?;
+        let id = segment.doc(slot)?.id;
         let prior = keep(id)?;
-        Some(Candidate { score: sum * prior, id, at, prior })
+        let mut score = sum;
+        if self.by_passages
+            && segment.lengths().get(slot as usize).copied().is_some_and(passages::are_several)
+        {
+            let given: f32 = self.given(at).iter().map(|given| given.score).sum();
+            score = (given + self.lent.get(at as usize).copied().unwrap_or(0.0)).min(sum);
+        }
+        Some(Candidate { score: score * prior, id, at, prior })
     }
 
     fn place(&self, at: u32) -> Option<(&'i Segment, Slot)> {
@@ -346,24 +367,56 @@ impl<'i> Search<'i> {
         Some((&self.index.shelves.get(shelf)?.segment, at - base))
     }
 
-    fn doc(&self, at: u32) -> Option<&'i Doc> {
-        self.place(at).and_then(|(segment, slot)| segment.doc(slot))
-    }
-
     fn hit(&self, candidate: &Candidate) -> Hit {
         let Candidate { score, id, at, prior } = *candidate;
         let lent = self.lent.get(at as usize).copied().unwrap_or(0.0);
-        let bm25 = Bm25::of(self.index, self.tuning);
-        let term = |(wanted, weight): (&Wanted, &f32)| {
-            let (segment, slot) = self.place(at)?;
-            let posting = segment.find(wanted.hash)?.posting(slot)?;
-            let length = *segment.lengths().get(slot as usize)?;
-            let score = bm25.share(&posting, length, *weight);
-            Some(TermShare { term: wanted.asked.clone(), score, in_tag: posting.tags > 0 })
+        let term = |given: Given<'_>| TermShare {
+            term: given.wanted.asked.clone(),
+            score: given.score,
+            in_tag: given.stands.posting.tags > 0,
         };
-        let why = self.query.wanted.iter().zip(&self.weights).filter_map(term).collect();
+        let why = self.given(at).into_iter().map(term).collect();
         Hit { id, score, why, prior, neighbours: lent }
     }
+
+    /// What each of the query's terms that a document has gives to it.
+    fn given(&self, at: u32) -> Vec<Given<'i>> {
+        let Some((segment, slot)) = self.place(at) else { return Vec::new() };
+        let length = segment.lengths().get(slot as usize).copied().unwrap_or(0);
+        let bm25 = Bm25::of(self.index, self.tuning);
+        let several = self.by_passages && passages::are_several(length);
+        let term = |(wanted, weight): (&'i Wanted, &Weight)| {
+            let stands = segment.find(wanted.hash)?.occurrence(slot)?;
+            let score = if several {
+                bm25.whole(&stands.posting, length, *weight)
+            } else {
+                bm25.plain(&stands.posting, length, *weight)
+            };
+            Some(Given { wanted, weight: *weight, stands, score })
+        };
+        let mut given: Vec<Given<'i>> =
+            self.query.wanted.iter().zip(&self.weights).filter_map(term).collect();
+        if several {
+            for (best, given) in best_passage(&given, &bm25).into_iter().zip(&mut given) {
+                given.score += best;
+            }
+        }
+        given
+    }
+}
+
+/// What each term gives for a long text's best passage.
+fn best_passage(given: &[Given<'_>], bm25: &Bm25) -> Vec<f32> {
+    let mut stands = Vec::new();
+    for (number, Given { stands: term, .. }) in given.iter().enumerate() {
+        // Those in tags come last.
+        let in_text = segment::positions(term.positions).take(term.posting.text as usize);
+        stands.extend(in_text.map(|position| (position, number)));
+    }
+    passages::best(stands, given.len(), |number, text| {
+        let given = given.get(number);
+        given.map_or(0.0, |term| bm25.in_passage(text, &term.stands.posting, term.weight))
+    })
 }
 
 /// Whether one of some sums is not below a number: without a branch for each, which a processor does many at once.
@@ -377,33 +430,12 @@ fn last(best: &BinaryHeap<Reverse<Candidate>>, limit: usize) -> Option<f32> {
     best.peek().filter(|_| best.len() >= limit).map(|Reverse(last)| last.score)
 }
 
-/// The formula, but for a term's weight.
-struct Bm25 {
-    k1: f32,
-    b: f32,
-    tag_weight: f32,
-    /// Words of a document.
-    average: f32,
-}
-
-impl Bm25 {
-    #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
-    fn of(index: &SearchIndex, tuning: &Tuning) -> Self {
-        let Tuning { k1, b, tag_weight, .. } = *tuning;
-        let documents = index.documents as f32;
-        let average = (index.length as f32 / documents.max(1.0)).max(1.0);
-        Self { k1, b, tag_weight, average }
-    }
-
-    /// What a term gives to a document of so many words.
-    #[inline]
-    #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
-    fn share(&self, posting: &Posting, length: u32, weight: f32) -> f32 {
-        let Self { k1, b, tag_weight, average } = *self;
-        let often = posting.text as f32 + tag_weight * posting.tags as f32;
-        let norm = k1 * (1.0 - b + b * length as f32 / average);
-        often * (k1 + 1.0) / (often + norm) * weight
-    }
+/// A term in a document.
+struct Given<'i> {
+    wanted: &'i Wanted,
+    weight: Weight,
+    stands: Occurrence<'i>,
+    score: f32,
 }
 
 /// The documents in which the terms stand at their distances, by rising slots.

@@ -1,91 +1,103 @@
 //! How segments come to be: of one document, or of several segments, leaving behind what was removed.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
-use std::rc::Rc;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::lexicon::Lexicon;
 use super::segment::{Doc, Occurrence, Posting, Segment, Slot, narrow, put_varint};
-use super::words::{Part, Term, Word, words};
+use super::words::{Part, Word, words};
 use super::{Document, Shelf};
 use crate::ids::SessionId;
 
 /// Between two texts of a document, so that no phrase spans both.
 const GAP: u32 = 16;
 
-/// One segment of documents, no two of which have the same id.
-pub(super) fn of_documents(mut ordered: Vec<&Document<'_>>) -> Segment {
-    ordered.sort_by_cached_key(|document| {
-        (document.session, document.time, document.id.number, document.id)
-    });
-    let mut read = Read::default();
-    let mut docs = Vec::with_capacity(ordered.len());
-    for (slot, document) in (0..).zip(ordered) {
-        docs.push(read.document(document, slot));
-    }
-
-    let mut segment = Segment::with(docs.into_iter());
-    let mut positions = Vec::new();
-    let places = read.by_term();
-    let mut terms: Vec<(&Rc<Term>, &[Place])> = read.terms.iter().zip(places.groups()).collect();
-    terms.sort_unstable_by_key(|(term, _)| term.hash);
-    for (term, same) in terms {
-        segment.begin(term.hash, &term.text);
-        for same in same.chunk_by(|a, b| a.slot == b.slot) {
-            let mut posting = Posting { slot: 0, text: 0, tags: 0 };
-            positions.clear();
-            let mut before = 0;
-            for place in same {
-                posting.slot = place.slot;
-                *if place.tag { &mut posting.tags } else { &mut posting.text } += 1;
-                put_varint(&mut positions, place.position - before);
-                before = place.position;
-            }
-            segment.push(&Occurrence { posting, positions: &positions });
-        }
-    }
-    segment.seal()
+/// Makes segments of documents. What it learnt and the room it took serve for the next; a segment is the same whatever was
+/// read before.
+#[derive(Default)]
+pub(super) struct Reader {
+    lexicon: Lexicon,
+    /// Where terms stand, by rising slot and position.
+    read: Vec<Place>,
+    /// How many places each term has.
+    counts: Vec<u32>,
+    /// Where places of each term begin when they are in the order of terms.
+    starts: Vec<u32>,
+    ordered: Vec<At>,
 }
 
 /// Where a term stands.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Place {
     /// The term's number.
     term: u32,
+    at: At,
+}
+
+#[derive(Clone, Copy, Default)]
+struct At {
     slot: Slot,
-    position: u32,
-    tag: bool,
+    /// Twice the position, and one more in a tag.
+    place: u32,
 }
 
-/// What was read of documents. Places come by rising slot and position.
-#[derive(Default)]
-struct Read {
-    places: Vec<Place>,
-    /// In the order in which they were first met.
-    terms: Vec<Rc<Term>>,
-    /// How many places each term has.
-    counts: Vec<u32>,
-    /// Terms' numbers by their hashes.
-    numbers: HashMap<u64, u32, BuildHasherDefault<AsItIs>>,
-}
+impl Reader {
+    /// One segment of documents, no two of which have the same id.
+    pub(super) fn segment(&mut self, mut documents: Vec<&Document<'_>>) -> Segment {
+        documents.sort_by_cached_key(|document| {
+            (document.session, document.time, document.id.number, document.id)
+        });
+        self.lexicon.tidy();
+        self.read.clear();
+        self.counts.clear();
+        let docs: Vec<_> =
+            (0..).zip(documents).map(|(slot, document)| self.document(document, slot)).collect();
+        self.order();
 
-impl Read {
+        let mut segment = Segment::with(docs.into_iter());
+        let mut positions = Vec::new();
+        let terms = self.lexicon.terms();
+        let mut met: Vec<(u64, usize)> = (0..)
+            .zip(terms.iter().zip(&self.counts))
+            .filter(|(_, (_, count))| **count > 0)
+            .map(|(number, (known, _))| (known.hash, number))
+            .collect();
+        met.sort_unstable();
+        for (hash, number) in met {
+            let Some(known) = terms.get(number) else { continue };
+            segment.begin(hash, &known.term.text);
+            for same in self.places(number).chunk_by(|a, b| a.slot == b.slot) {
+                let mut posting = Posting { slot: 0, text: 0, tags: 0 };
+                positions.clear();
+                let mut before = 0;
+                for at in same {
+                    posting.slot = at.slot;
+                    *if at.place & 1 == 1 { &mut posting.tags } else { &mut posting.text } += 1;
+                    put_varint(&mut positions, (at.place >> 1) - before);
+                    before = at.place >> 1;
+                }
+                segment.push(&Occurrence { posting, positions: &positions });
+            }
+        }
+        segment.seal()
+    }
+
     fn document(&mut self, document: &Document<'_>, slot: Slot) -> (SessionId, Doc, u32) {
         let mut length = 0;
         let mut position = 0;
         let mut said = 0;
         for text in document.texts.iter().chain(&document.files) {
             position = GAP
-                + words(text, position, &mut |Word { term, part, position, .. }| {
-                    if matches!(part, Part::Atom | Part::Single) && !term.stop {
+                + words(text, position, &mut |Word { raw, part, position, .. }| {
+                    let stop = self.put(raw, At { slot, place: position << 1 }, &mut said);
+                    if matches!(part, Part::Atom | Part::Single) && !stop {
                         length += 1;
                     }
-                    self.put(term, slot, position, false, &mut said);
                 });
         }
         for tag in &document.tags {
             position = GAP
-                + words(tag, position, &mut |Word { term, position, .. }| {
-                    self.put(term, slot, position, true, &mut said);
+                + words(tag, position, &mut |Word { raw, position, .. }| {
+                    self.put(raw, At { slot, place: position << 1 | 1 }, &mut said);
                 });
         }
         let mut digest = DefaultHasher::new();
@@ -95,76 +107,50 @@ impl Read {
         (document.session.clone(), doc, length)
     }
 
-    /// Adds a place, and mixes it into what stands for all that was said.
-    fn put(&mut self, term: Rc<Term>, slot: Slot, position: u32, tag: bool, said: &mut u64) {
-        for part in [term.hash, u64::from(position) << 1 | u64::from(tag)] {
+    /// Adds a place, and mixes it into what stands for all that was said; says whether the word is a stop word.
+    fn put(&mut self, raw: &str, at: At, said: &mut u64) -> bool {
+        let number = self.lexicon.number(raw);
+        let Some(known) = self.lexicon.terms().get(number as usize) else { return false };
+        for part in [known.hash, u64::from(at.place)] {
             *said = (said.rotate_left(5) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
-        let number = *self.numbers.entry(term.hash).or_insert_with(|| {
-            self.terms.push(term);
-            self.counts.push(0);
-            narrow(self.terms.len() - 1)
-        });
+        let stop = known.stop;
+        if self.counts.len() <= number as usize {
+            self.counts.resize(self.lexicon.terms().len(), 0);
+        }
         if let Some(count) = self.counts.get_mut(number as usize) {
             *count += 1;
         }
-        self.places.push(Place { term: number, slot, position, tag });
+        self.read.push(Place { term: number, at });
+        stop
     }
 
-    /// The places by their terms' numbers, of each in the order in which they were read: counted, since there are far more
-    /// places than terms, and sorting would take longer than all else.
-    fn by_term(&self) -> ByTerm<'_> {
-        let mut next: Vec<usize> = Vec::with_capacity(self.counts.len());
+    /// Brings places into the order of their terms' numbers, those of each in the order in which they were read: counted,
+    /// since there are far more places than terms, and sorting would take longer than all else.
+    fn order(&mut self) {
+        self.starts.clear();
         let mut end = 0;
         for count in &self.counts {
-            next.push(end);
-            end += *count as usize;
+            self.starts.push(end);
+            end += count;
         }
-        let mut places = vec![Place::default(); self.places.len()];
-        for place in &self.places {
-            let Some(to) = next.get_mut(place.term as usize) else { continue };
-            if let Some(to) = places.get_mut(*to) {
-                *to = *place;
+        self.ordered.clear();
+        self.ordered.resize(self.read.len(), At::default());
+        for place in &self.read {
+            let Some(to) = self.starts.get_mut(place.term as usize) else { continue };
+            if let Some(ordered) = self.ordered.get_mut(*to as usize) {
+                *ordered = place.at;
             }
+            // In the end it is where the next term's begin.
             *to += 1;
         }
-        ByTerm { places, counts: &self.counts }
-    }
-}
-
-struct ByTerm<'r> {
-    places: Vec<Place>,
-    counts: &'r [u32],
-}
-
-impl ByTerm<'_> {
-    fn groups(&self) -> impl Iterator<Item = &[Place]> {
-        let mut left = self.places.as_slice();
-        self.counts.iter().map_while(move |count| {
-            let (group, rest) = left.split_at_checked(*count as usize)?;
-            left = rest;
-            Some(group)
-        })
-    }
-}
-
-/// For numbers that are hashes already.
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn finish(&self) -> u64 {
-        self.0
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
+    /// Where a term stands.
+    fn places(&self, number: usize) -> &[At] {
+        let end = self.starts.get(number).copied().unwrap_or(0);
+        let count = self.counts.get(number).copied().unwrap_or(0);
+        self.ordered.get((end - count) as usize..end as usize).unwrap_or_default()
     }
 }
 

@@ -8,15 +8,19 @@
 //! Phrases are found by positions kept beside the postings, about a byte for each word: cheaper than keeping the texts
 //! at hand, which a reader would have to fetch one by one.
 
+mod bm25;
 mod chains;
 mod cover;
 mod find;
+mod lexicon;
 mod merge;
+mod passages;
 mod query;
 mod segment;
 mod snippet;
 mod tuning;
 mod typo;
+mod verbs;
 mod words;
 
 use std::collections::HashSet;
@@ -58,6 +62,8 @@ pub struct SearchIndex {
     documents: usize,
     /// Of all documents, in words.
     length: u64,
+    /// Of all documents.
+    passages: u64,
     /// The sum of the documents' digests, wrapping: equal for equal sets, whatever the order.
     digest: u64,
     /// Found by the first search after a change.
@@ -92,7 +98,7 @@ impl SearchIndex {
 
     /// Adds a document, in the place of the one with the same id.
     pub fn insert(&mut self, document: &Document<'_>) {
-        let segment = merge::of_documents(vec![document]);
+        let segment = merge::Reader::default().segment(vec![document]);
         let Some(new) = segment.doc(0).copied() else { return };
         if let Some((at, slot)) = self.locate(document.id) {
             let old = self.shelves.get(at).and_then(|shelf| shelf.segment.doc(slot));
@@ -113,7 +119,8 @@ impl SearchIndex {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let share = batches.len().div_ceil(processors).max(1);
         let read = |batches: &[&[Document<'a>]]| -> Vec<_> {
-            batches.iter().map(|batch| of_batch(batch)).collect()
+            let mut reader = merge::Reader::default();
+            batches.iter().map(|batch| of_batch(&mut reader, batch)).collect()
         };
         let segments: Vec<Vec<(Vec<RecordId>, Segment)>> = thread::scope(|scope| {
             let mut shares = batches.chunks(share);
@@ -137,7 +144,10 @@ impl SearchIndex {
     fn add(&mut self, segment: Segment) {
         self.chains = OnceLock::new();
         self.documents += segment.len();
-        self.length += segment.lengths().iter().copied().map(u64::from).sum::<u64>();
+        for length in segment.lengths() {
+            self.length += u64::from(*length);
+            self.passages += u64::from(passages::count(*length));
+        }
         let digests = segment.docs().iter().map(|doc| doc.digest);
         self.digest = digests.fold(self.digest, u64::wrapping_add);
         self.shelves.push(Shelf::of(segment));
@@ -151,8 +161,9 @@ impl SearchIndex {
         let Some(doc) = shelf.segment.doc(slot) else { return };
         self.chains = OnceLock::new();
         self.documents -= 1;
-        let length = shelf.segment.lengths().get(slot as usize);
-        self.length -= u64::from(length.copied().unwrap_or(0));
+        let length = shelf.segment.lengths().get(slot as usize).copied().unwrap_or(0);
+        self.length -= u64::from(length);
+        self.passages -= u64::from(passages::count(length));
         self.digest = self.digest.wrapping_sub(doc.digest);
         shelf.remove(slot);
         if shelf.live == 0 {
@@ -187,11 +198,11 @@ impl SearchIndex {
 }
 
 /// The segment of some documents and their ids; of two with the same id the later one.
-fn of_batch(batch: &[Document<'_>]) -> (Vec<RecordId>, Segment) {
+fn of_batch(reader: &mut merge::Reader, batch: &[Document<'_>]) -> (Vec<RecordId>, Segment) {
     let mut seen = HashSet::new();
     let last: Vec<&Document<'_>> =
         batch.iter().rev().filter(|document| seen.insert(document.id)).collect();
-    (last.iter().map(|document| document.id).collect(), merge::of_documents(last))
+    (last.iter().map(|document| document.id).collect(), reader.segment(last))
 }
 
 impl Shelf {

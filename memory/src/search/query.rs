@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::words::{Part, Word, fold, words};
+use super::words::{Part, Word, fold, term, words};
 use crate::limits::{QUERY_CHARS_MAX, QUERY_TERMS_MAX};
 
 /// A query, read once.
@@ -87,16 +87,17 @@ impl Query {
             self.phrases.push(phrase);
         }
         words(clause.text, 0, &mut |word| {
-            let known = self.wanted.iter().any(|wanted| wanted.hash == word.term.hash);
+            let term = term(word.raw);
+            let known = self.wanted.iter().any(|wanted| wanted.hash == term.hash);
             // A character of a longer run is indexed for queries of that character alone.
             if !known && word.part != Part::Single {
                 let asked = clause.text.get(word.range.clone()).unwrap_or_default();
                 self.wanted.push(Wanted {
                     asked: fold(asked),
-                    term: word.term.text.clone(),
-                    hash: word.term.hash,
+                    term: term.text.clone(),
+                    hash: term.hash,
                     atom: word.part != Part::Whole,
-                    stop: word.term.stop,
+                    stop: term.stop,
                 });
             }
         });
@@ -107,16 +108,16 @@ impl Query {
 fn phrase(text: &str) -> Phrase {
     let mut phrase: Vec<(u32, u64)> = Vec::new();
     let mut whole: Range<usize> = 0..0;
-    words(text, 0, &mut |Word { term, part, position, range }| {
+    words(text, 0, &mut |Word { raw, part, position, range }| {
         let covered = range.end <= whole.end;
         match part {
             _ if covered => {}
             Part::Single => {}
             Part::Whole => {
                 whole = range;
-                phrase.push((position, term.hash));
+                phrase.push((position, term(raw).hash));
             }
-            Part::Atom | Part::Pair => phrase.push((position, term.hash)),
+            Part::Atom | Part::Pair => phrase.push((position, term(raw).hash)),
         }
     });
     let first = phrase.first().map_or(0, |(position, _)| *position);

@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::chains;
 use super::words::hash;
+use super::{chains, passages};
 use crate::ids::{RecordId, SessionId, Timestamp};
 
 /// Where a document lies in its segment.
@@ -49,6 +49,7 @@ struct Entry {
     postings: u32,
     positions: u32,
     docs: u32,
+    passages: u32,
 }
 
 /// One term in one document.
@@ -94,16 +95,45 @@ struct Open {
     postings: Vec<u8>,
 }
 
-/// The table of a term's postings has a row for each so many but the first: the slot after the one before, and where it
-/// begins. Four bytes each.
+/// The table of a term's postings has a row for each so many but the first.
 const ROW_POSTINGS: u32 = 128;
-const ROW_BYTES: usize = 8;
+const ROW_BYTES: usize = 12;
+
+/// What a row says of the posting that it is for, four bytes each.
+#[derive(Clone, Copy, Default)]
+struct Row {
+    /// The slot after that of the posting before.
+    next: Slot,
+    /// Where it begins.
+    postings: u32,
+    /// Where its positions begin.
+    positions: u32,
+}
+
+impl Row {
+    fn bytes(self) -> [u8; ROW_BYTES] {
+        let mut bytes = [0; ROW_BYTES];
+        let parts = [self.next, self.postings, self.positions];
+        for (to, part) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(parts) {
+            *to = part.to_le_bytes();
+        }
+        bytes
+    }
+
+    fn of(bytes: [u8; ROW_BYTES]) -> Self {
+        let (parts, _) = bytes.as_chunks::<4>();
+        let part = |at: usize| parts.get(at).map_or(0, |part| u32::from_le_bytes(*part));
+        Self { next: part(0), postings: part(1), positions: part(2) }
+    }
+}
 
 /// A term of a segment.
 #[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
     /// Documents with it, removed ones among them.
     pub docs: u32,
+    /// About how many passages of these have it.
+    pub passages: u32,
     postings: &'a [u8],
     positions: &'a [u8],
 }
@@ -116,15 +146,24 @@ impl<'a> Found<'a> {
     }
 
     /// Where the term stands in one document.
-    pub(super) fn posting(self, slot: Slot) -> Option<Posting> {
+    pub(super) fn occurrence(self, slot: Slot) -> Option<Occurrence<'a>> {
         let (table, bytes) = self.parts();
         let (rows, _) = table.as_chunks::<ROW_BYTES>();
-        let (mut next, mut start) = (0, 0);
-        if let Some(row) = rows.partition_point(|row| row_of(*row).0 <= slot).checked_sub(1) {
-            (next, start) = row_of(*rows.get(row)?);
+        let mut row = Row::default();
+        if let Some(at) = rows.partition_point(|row| Row::of(*row).next <= slot).checked_sub(1) {
+            row = Row::of(*rows.get(at)?);
         }
-        let mut postings = Postings { bytes: bytes.get(start as usize..)?, next };
-        postings.find(|posting| posting.slot >= slot).filter(|posting| posting.slot == slot)
+        let mut postings = Postings { bytes: bytes.get(row.postings as usize..)?, next: row.next };
+        let mut before = 0;
+        let posting = postings.find(|posting| {
+            let found = posting.slot >= slot;
+            before += if found { 0 } else { posting.text + posting.tags };
+            found
+        })?;
+        let mut positions = self.positions.get(row.positions as usize..)?;
+        take_varints(&mut positions, before);
+        let positions = take_varints(&mut positions, posting.text + posting.tags);
+        Some(Occurrence { posting, positions }).filter(|_| posting.slot == slot)
     }
 
     /// The table and the postings.
@@ -174,6 +213,7 @@ impl Segment {
             postings: narrow(self.postings.len()),
             positions: narrow(self.positions.len()),
             docs: 0,
+            passages: 0,
         });
         self.text.push_str(text);
     }
@@ -190,11 +230,15 @@ impl Segment {
         let Posting { slot, text, tags } = occurrence.posting;
         let (once, tagged) = (text == 1, tags > 0);
         let Open { next, table, postings } = &mut self.open;
-        let before = self.entries.last().map_or(0, |entry| entry.docs);
-        if before > 0 && before.is_multiple_of(ROW_POSTINGS) {
-            table.extend_from_slice(&next.to_le_bytes());
-            table.extend_from_slice(&narrow(postings.len()).to_le_bytes());
+        let Some(entry) = self.entries.last_mut() else { return };
+        if entry.docs > 0 && entry.docs.is_multiple_of(ROW_POSTINGS) {
+            let positions = narrow(self.positions.len()) - entry.positions;
+            let row = Row { next: *next, postings: narrow(postings.len()), positions };
+            table.extend_from_slice(&row.bytes());
         }
+        let length = self.lengths.get(slot as usize).copied().unwrap_or(0);
+        entry.docs += 1;
+        entry.passages += passages::having(&occurrence.posting, length);
         let head = (slot - *next) << 2 | u32::from(!once) << 1 | u32::from(tagged);
         put_varint(postings, head);
         if !once {
@@ -205,9 +249,6 @@ impl Segment {
         }
         *next = slot + 1;
         self.positions.extend_from_slice(occurrence.positions);
-        if let Some(entry) = self.entries.last_mut() {
-            entry.docs += 1;
-        }
     }
 
     /// Gives back memory that was reserved while terms were added.
@@ -301,6 +342,7 @@ impl Segment {
             entry.positions as usize..end(|entry| entry.positions, self.positions.len());
         let found = Found {
             docs: entry.docs,
+            passages: entry.passages,
             postings: self.postings.get(postings)?,
             positions: self.positions.get(positions)?,
         };
@@ -319,12 +361,6 @@ impl Segment {
             + self.postings.len()
             + self.positions.len()
     }
-}
-
-fn row_of(row: [u8; ROW_BYTES]) -> (Slot, u32) {
-    let row = u64::from_le_bytes(row);
-    let low = row & u64::from(u32::MAX);
-    (u32::try_from(low).unwrap_or(0), u32::try_from(row >> 32).unwrap_or(0))
 }
 
 struct Postings<'a> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::query::Query;
-use super::words::words;
+use super::words::{term, words};
 
 /// Stands for what was left out.
 const CUT: char = '…';
@@ -35,8 +35,9 @@ pub fn snippet(text: &str, query: &Query, chars_max: usize) -> String {
 fn matches(text: &str, query: &Query) -> Vec<(Range<usize>, u64)> {
     let mut found = Vec::new();
     words(text, 0, &mut |word| {
-        if query.wanted.iter().any(|wanted| wanted.hash == word.term.hash) {
-            found.push((word.range, word.term.hash));
+        let hash = term(word.raw).hash;
+        if query.wanted.iter().any(|wanted| wanted.hash == hash) {
+            found.push((word.range, hash));
         }
     });
     found.sort_by_key(|(range, _)| (range.start, range.end));

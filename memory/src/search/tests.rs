@@ -248,26 +248,61 @@ fn float(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap())
 }
 
-/// BM25 as the paper writes it, over words between spaces, in double precision and with no index.
-fn reference(notes: &Notes, words: &[String], tuning: &Tuning) -> BTreeMap<RecordId, f64> {
+/// What a word weighs, by its rarity.
+struct Rarity {
+    whole: f64,
+    passage: f64,
+    lends: bool,
+}
+
+/// BM25 as the paper writes it, of whole notes and of their passages, over words between spaces, in double precision and
+/// with no index.
+fn reference<'n>(notes: &'n Notes, words: &[String], tuning: &Tuning) -> BTreeMap<RecordId, f64> {
     let count = float(notes.len());
     let length = |note: &Note| float(note.text.split_whitespace().count());
+    let passages = |note: &Note| (length(note) / 50.0).ceil().max(1.0);
+    let part = f64::from(tuning.passage);
+    let several = |note: &Note| part > 0.0 && passages(note) > 1.0;
     let average = (notes.values().map(length).sum::<f64>() / count.max(1.0)).max(1.0);
-    let often = |note: &Note, word: &str| {
-        let text = float(note.text.split_whitespace().filter(|w| *w == word).count());
+    let in_text = |text: &[&str], word: &str| float(text.iter().filter(|w| **w == word).count());
+    let in_tags = |note: &Note, word: &str| {
         let tags = float(note.tags.iter().filter(|tag| *tag == word).count());
-        text + f64::from(tuning.tag_weight) * tags
+        f64::from(tuning.tag_weight) * tags
     };
+    let text = |note: &'n Note| note.text.split_whitespace().collect::<Vec<&'n str>>();
+    let often = |note, word: &str| in_text(&text(note), word) + in_tags(note, word);
     let idf = |word: &String| {
-        let having = float(notes.values().filter(|note| often(note, word) > 0.0).count());
-        let lends = having <= f64::from(tuning.neighbour_share_max) * count;
-        (((count - having + 0.5) / (having + 0.5) + 1.0).ln(), lends)
+        let having: Vec<&Note> = notes.values().filter(|note| often(note, word) > 0.0).collect();
+        let lends = float(having.len()) <= f64::from(tuning.neighbour_share_max) * count;
+        let with_word = |note: &&'n Note| in_text(&text(note), word).clamp(1.0, passages(note));
+        let rarity = |all: f64, with: f64| ((all - with + 0.5) / (with + 0.5) + 1.0).ln();
+        let among_passages =
+            rarity(notes.values().map(passages).sum(), having.iter().map(with_word).sum());
+        Rarity {
+            whole: (1.0 - part) * rarity(count, float(having.len())),
+            passage: part * among_passages,
+            lends,
+        }
     };
-    let idfs: Vec<(f64, bool)> = words.iter().map(idf).collect();
+    let idfs: Vec<Rarity> = words.iter().map(idf).collect();
     let (k1, b) = (f64::from(tuning.k1), f64::from(tuning.b));
-    let own = |note: &Note, word: &str, idf: f64| {
-        let tf = often(note, word);
-        idf * tf * (k1 + 1.0) / (tf + k1 * (1.0 - b + b * length(note) / average))
+    let bm25 = |tf: f64, length: f64, idf: f64| {
+        let norm = k1 * (1.0 - b + b * length / average);
+        if tf > 0.0 { idf * tf * (k1 + 1.0) / (tf + norm) } else { 0.0 }
+    };
+    let own = |note, word: &str, idf: &Rarity| {
+        bm25(often(note, word), length(note), idf.whole + idf.passage)
+    };
+    let best_passage = |note| -> f64 {
+        let text = text(note);
+        let of = |from: usize| -> f64 {
+            let passage = &text[from..text.len().min(from + 100)];
+            let of = |(word, idf): (&String, &Rarity)| {
+                bm25(in_text(passage, word) + in_tags(note, word), 50.0, idf.passage)
+            };
+            words.iter().zip(&idfs).map(of).sum()
+        };
+        (0..text.len()).map(of).fold(0.0, f64::max)
     };
     let mut order: Vec<(&RecordId, &Note)> = notes.iter().collect();
     order.sort_by_key(|(id, note)| (note.session.clone(), note.time, id.number));
@@ -290,12 +325,16 @@ fn reference(notes: &Notes, words: &[String], tuning: &Tuning) -> BTreeMap<Recor
         }
         let takes =
             (f64::from(tuning.neighbour_words) / length(order[at].1).max(1.0)).powi(2).min(1.0);
-        let of = |(word, (idf, lends)): (&String, &(f64, bool))| {
-            let lenders = lenders.iter().filter(|_| *lends);
-            let lent = lenders.map(|(from, part)| takes * part * own(order[*from].1, word, *idf));
-            lent.fold(own(order[at].1, word, *idf), f64::max)
+        let of = |(word, idf): (&String, &Rarity)| {
+            let lenders = lenders.iter().filter(|_| idf.lends);
+            let lent = lenders.map(|(from, part)| takes * part * own(order[*from].1, word, idf));
+            let own = own(order[at].1, word, idf);
+            let more = lent.fold(own, f64::max) - own;
+            let of_whole = bm25(often(order[at].1, word), length(order[at].1), idf.whole);
+            more + if several(order[at].1) { of_whole } else { own }
         };
-        words.iter().zip(&idfs).map(of).sum()
+        let of_whole: f64 = words.iter().zip(&idfs).map(of).sum();
+        of_whole + if several(order[at].1) { best_passage(order[at].1) } else { 0.0 }
     };
     (0..order.len()).map(|at| (*order[at].0, score(at))).filter(|(_, score)| *score > 0.0).collect()
 }
@@ -304,8 +343,15 @@ fn word() -> impl Strategy<Value = String> {
     (0..12_u32).prop_map(|number| format!("w{number}"))
 }
 
+/// Mostly one that is not asked for.
+fn rare_word() -> impl Strategy<Value = String> {
+    prop_oneof![20 => Just("w99".to_owned()), 1 => word()]
+}
+
 fn a_note() -> impl Strategy<Value = Note> {
-    let words = prop::collection::vec(word(), 0..12);
+    // Some are longer than a passage.
+    let short = prop::collection::vec(word(), 0..12);
+    let words = prop_oneof![8 => short, 1 => prop::collection::vec(rare_word(), 45..250)];
     (0..3_u32, 0..20_i64, words, prop::collection::vec(word(), 0..2)).prop_map(
         |(session, minutes, words, tags)| Note {
             session: SessionId::new(format!("s{session}")),
@@ -336,18 +382,19 @@ fn tunings() -> impl Strategy<Value = Tuning> {
     let shares = (0.0..0.8_f32, prop_oneof![Just(0.0), 0.0..0.8_f32]);
     // No share of documents is as large as a number with so many digits.
     let most = prop_oneof![Just(1.0), 0.100_001..0.900_001_f32];
-    (0.0..3.0_f32, 0.0..1.0_f32, shares, most, 0..10_i64, 1.0..10.0_f32).prop_map(
-        |(k1, b, (neighbour, neighbour_far), neighbour_share_max, minutes, neighbour_words)| {
-            Tuning {
-                k1,
-                b,
-                neighbour,
-                neighbour_far,
-                neighbour_share_max,
-                neighbour_ms_max: minutes * MINUTE,
-                neighbour_words,
-                ..Tuning::default()
-            }
+    let near = (0..10_i64, 1.0..10.0_f32);
+    let passage = prop_oneof![Just(0.0), 0.0..1.0_f32];
+    (0.0..3.0_f32, 0.0..1.0_f32, shares, most, near, passage).prop_map(
+        |(k1, b, (neighbour, neighbour_far), neighbour_share_max, near, passage)| Tuning {
+            k1,
+            b,
+            neighbour,
+            neighbour_far,
+            neighbour_share_max,
+            neighbour_ms_max: near.0 * MINUTE,
+            neighbour_words: near.1,
+            passage,
+            ..Tuning::default()
         },
     )
 }

@@ -16,7 +16,7 @@ pub(super) fn correct(
     let unknown: Vec<_> = query
         .wanted
         .iter()
-        .filter(|wanted| wanted.atom && index.frequency(wanted.hash) == 0)
+        .filter(|wanted| wanted.atom && index.frequency(wanted.hash).documents == 0)
         .take(CORRECTED_TERMS_MAX)
         .map(|wanted| Asked::new(wanted.hash, &wanted.asked, &wanted.term))
         .collect();
@@ -43,7 +43,7 @@ pub(super) fn correct(
     let mut said = Vec::new();
     for (asked, near) in unknown.iter().zip(near) {
         let live = near.into_iter().filter_map(|(text, distance)| {
-            let documents = index.frequency(hash(text));
+            let documents = index.frequency(hash(text)).documents;
             (documents > 0).then_some((distance, std::cmp::Reverse(documents), text))
         });
         if let Some((_, _, text)) = live.min() {

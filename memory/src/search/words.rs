@@ -15,12 +15,13 @@ use std::sync::LazyLock;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
+use super::verbs::infinitive;
 use crate::limits::{SEARCH_MEMO_WORDS_MAX, SEARCH_TERM_BYTES_MAX};
 
 /// A word as it is indexed.
 #[derive(Debug)]
 pub(super) struct Term {
-    /// Folded and stemmed.
+    /// Folded, an irregular verb in its infinitive, and stemmed.
     pub text: Box<str>,
     /// Stands for the text everywhere: two of a million words share one with a chance below 10⁻⁷.
     pub hash: u64,
@@ -42,8 +43,9 @@ pub(super) enum Part {
 }
 
 /// One word where it stands in a text.
-pub(super) struct Word {
-    pub term: Rc<Term>,
+pub(super) struct Word<'t> {
+    /// As it is written; a whole without what joins its parts. Its term is that of [`term`].
+    pub raw: &'t str,
     pub part: Part,
     /// Counts atoms from the start of the text.
     pub position: u32,
@@ -53,25 +55,15 @@ pub(super) struct Word {
 
 /// Calls `each` with the words of a text, in order; wholes come before their parts. Positions count from `position`; gives
 /// the position after the last word.
-pub(super) fn words(text: &str, position: u32, each: &mut dyn FnMut(Word)) -> u32 {
+pub(super) fn words(text: &str, position: u32, each: &mut impl FnMut(Word<'_>)) -> u32 {
     let mut scan = Scan { text, position, each };
-    let mut chars = text.char_indices().peekable();
-    while let Some((start, first)) = chars.next() {
-        if !is_word(first) {
-            continue;
-        }
-        let mut end = start + first.len_utf8();
-        let mut before = first;
-        while let Some(&(at, next)) = chars.peek() {
-            let joined = is_word(next) || joins(before, &text[at..]);
-            if !joined {
-                break;
-            }
-            chars.next();
-            end = at + next.len_utf8();
-            before = next;
-        }
-        scan.chunk(start..end);
+    let mut at = 0;
+    while let Some(byte) = text.as_bytes().get(at) {
+        at = match *byte {
+            byte if is_word_byte(byte) => scan.plain(at),
+            byte if byte.is_ascii() => at + 1,
+            _ => scan.any(at),
+        };
     }
     scan.position
 }
@@ -114,10 +106,10 @@ pub(super) fn fold(raw: &str) -> String {
     raw.nfkd().filter(|c| !accent(c)).flat_map(char::to_lowercase).map(plain).nfc().collect()
 }
 
-struct Scan<'t, 'f> {
+struct Scan<'t, 'f, F> {
     text: &'t str,
     position: u32,
-    each: &'f mut dyn FnMut(Word),
+    each: &'f mut F,
 }
 
 /// What splits a chunk, from the outermost to the innermost.
@@ -129,7 +121,53 @@ enum Split {
     Case,
 }
 
-impl Scan<'_, '_> {
+impl<F: FnMut(Word<'_>)> Scan<'_, '_, F> {
+    /// What begins with a word character of ASCII; gives where it ends. Most ends with one, too, and nothing joins it to
+    /// what follows, which is soon seen.
+    fn plain(&mut self, start: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let rest = bytes.get(start..).unwrap_or_default();
+        let length = rest.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(rest.len());
+        let end = start + length;
+        let may_join = |at: usize| {
+            bytes
+                .get(at)
+                .is_some_and(|byte| !byte.is_ascii() || is_word_byte(*byte) || *byte == b':')
+        };
+        let goes_on = match bytes.get(end) {
+            Some(b'\'' | b'.' | b'/' | b'-' | b':') => may_join(end + 1),
+            Some(byte) => !byte.is_ascii(),
+            None => false,
+        };
+        if goes_on {
+            return self.any(start);
+        }
+        self.chunk(start..end);
+        end
+    }
+
+    /// What begins at a place, of any script; gives where it ends.
+    fn any(&mut self, start: usize) -> usize {
+        let mut chars = self.text[start..].char_indices().map(|(at, c)| (start + at, c)).peekable();
+        let Some((_, first)) = chars.next() else { return self.text.len() };
+        let mut end = start + first.len_utf8();
+        if !is_word(first) {
+            return end;
+        }
+        let mut before = first;
+        while let Some(&(at, next)) = chars.peek() {
+            let joined = is_word(next) || joins(before, &self.text[at..]);
+            if !joined {
+                break;
+            }
+            chars.next();
+            end = at + next.len_utf8();
+            before = next;
+        }
+        self.chunk(start..end);
+        end
+    }
+
     /// Word characters and what joins them.
     fn chunk(&mut self, range: Range<usize>) {
         let chunk = &self.text[range.clone()];
@@ -204,29 +242,34 @@ impl Scan<'_, '_> {
             return self.atom(range);
         }
         for (number, char) in chars.iter().enumerate() {
-            self.put(term(&self.text[char.clone()]), Part::Single, char.clone());
+            self.put(&self.text[char.clone()], Part::Single, char.clone());
             if let Some(next) = chars.get(number + 1) {
                 let pair = char.start..next.end;
-                self.put(term(&self.text[pair.clone()]), Part::Pair, pair);
+                self.put(&self.text[pair.clone()], Part::Pair, pair);
             }
             self.position += 1;
         }
     }
 
     fn atom(&mut self, range: Range<usize>) {
-        self.put(term(&self.text[range.clone()]), Part::Atom, range);
+        self.put(&self.text[range.clone()], Part::Atom, range);
         self.position += 1;
     }
 
     fn whole(&mut self, range: Range<usize>) {
         let joined: String =
             self.text[range.clone()].chars().filter(|c| !matches!(c, '_' | '-')).collect();
-        self.put(term(&joined), Part::Whole, range);
+        self.put(&joined, Part::Whole, range);
     }
 
-    fn put(&mut self, term: Rc<Term>, part: Part, range: Range<usize>) {
-        (self.each)(Word { term, part, position: self.position, range });
+    fn put(&mut self, raw: &str, part: Part, range: Range<usize>) {
+        (self.each)(Word { raw, part, position: self.position, range });
     }
+}
+
+/// [`is_word`] for ASCII.
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 fn is_word(c: char) -> bool {
@@ -336,7 +379,8 @@ fn make_term(raw: &str) -> Term {
     let bare = folded.strip_suffix("'s").unwrap_or(&folded);
     let stop = STOP.contains(folded.as_str()) || STOP.contains(bare);
     let english = folded.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'');
-    let text: Box<str> = if english { STEMMER.stem(&folded).into() } else { folded.into() };
+    let text: Box<str> =
+        if english { STEMMER.stem(infinitive(&folded)).into() } else { folded.into() };
     let hash = hash(&text);
     Term { text, hash, stop }
 }

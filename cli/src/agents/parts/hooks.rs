@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Outcome, PartError, entries, indexed, ours, prune, steps, with, words_of};
+use super::{Outcome, PartError, entries, indexed, line, ours, prune, steps, with, words_of};
 use crate::agents::Programs;
 use crate::edit::{Document, Step};
 
@@ -79,7 +79,7 @@ impl Hooks {
             }
         }
         if !added.is_empty() {
-            let runs = hook_words(&self.handler).unwrap_or_default().join(" ");
+            let runs = line(&hook_words(&self.handler).unwrap_or_default());
             outcome.changes.push(format!("+ hooks: {}: {runs}", added.join(", ")));
         }
         for (differences, events) in renewed {
@@ -159,7 +159,7 @@ fn matcher_of(document: &dyn Document, event: &str, group: usize) -> Option<Stri
 fn differences(known: &Value, wanted: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let (old, new) = (hook_words(known), hook_words(wanted));
-    let runs = |words: Option<Vec<String>>| words.unwrap_or_default().join(" ");
+    let runs = |words: Option<Vec<String>>| line(&words.unwrap_or_default());
     if old != new {
         found.push(format!("{} -> {}", runs(old), runs(new)));
     }

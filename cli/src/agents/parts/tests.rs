@@ -86,7 +86,7 @@ fn a_hook_goes_in_once_and_an_old_one_is_renewed_where_it_stands() {
         outcome.changes,
         [
             "+ hooks: PostToolUse: /new/anchord-hook codex",
-            "~ hooks: Stop: /my old/anchord hook codex -> /new/anchord-hook codex, timeout none -> 5"
+            "~ hooks: Stop: '/my old/anchord' hook codex -> /new/anchord-hook codex, timeout none -> 5"
         ]
     );
     let now = value(&outcome);

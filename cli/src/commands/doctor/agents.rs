@@ -11,11 +11,15 @@ use crate::agents::state::State;
 use crate::agents::{Agent, Place, Programs, Scope, Setting, Wishes};
 use crate::commands::setup::{TRUST, round_trip};
 
-/// Looks at every agent on this machine. `project` is where the user stands, if that is a project.
-pub(super) fn findings(place: &Place, project: Option<&Scope>) -> Vec<Finding> {
+/// A program of ours that an agent is told to run: whose agent it is, and where the program really is.
+pub(super) type Named = (Agent, PathBuf);
+
+/// Looks at every agent on this machine; also gives the programs that they run. `project` is where the user stands, if
+/// that is a project.
+pub(super) fn findings(place: &Place, project: Option<&Scope>) -> (Vec<Finding>, Vec<Named>) {
     // A program that was just built is looked at as well; only set-up refuses it.
     let programs = Programs::here().unwrap_or_else(|_| Programs::on_path());
-    let mut found = Vec::new();
+    let (mut found, mut named) = (Vec::new(), Vec::new());
     for agent in Agent::ALL {
         if agent.found(place).is_none() {
             continue;
@@ -25,12 +29,22 @@ pub(super) fn findings(place: &Place, project: Option<&Scope>) -> Vec<Finding> {
             let (programs, wishes) = (&programs, Wishes::default());
             let setting = Setting { place, scope, programs, wishes };
             leftovers(agent, &setting, &mut found);
-            states.push((scope, State::of(agent, &setting)));
+            let state = State::of(agent, &setting);
+            let programs = state.programs().filter_map(|program| really(program, place));
+            named.extend(programs.map(|program| (agent, program)));
+            states.push((scope, state));
         }
         judged(agent, place, &states, &mut found);
         found.extend(answers(agent, place, &states));
     }
-    found
+    (found, named)
+}
+
+/// Where a program is, behind all links.
+fn really(program: &str, place: &Place) -> Option<PathBuf> {
+    let path =
+        if program.contains('/') { PathBuf::from(program) } else { place.program(program)? };
+    fs::canonicalize(path).ok()
 }
 
 /// What an agent's files say; nothing is started.
@@ -201,6 +215,7 @@ pub(super) fn heard(status: &StatusReply, found: &mut Vec<Finding>) {
             "the last that failed: {} of {}: {}",
             failure.event, failure.client, failure.error
         );
-        found.push(Finding::note("hooks", what));
+        let action = "The agent went on without it. If it comes again, the logs say more.";
+        found.push(Finding::note("hooks", what).action(action));
     }
 }

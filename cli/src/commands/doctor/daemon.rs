@@ -1,15 +1,18 @@
 //! The daemon, its directory and socket, and the versions of our programs.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anchord_daemon::http::api::{self, HttpState, StatusReply};
+use anchord_proto::host;
 use anchord_proto::instance::{InstanceDir, InstanceError};
 
+use super::agents::Named;
 use super::{Finding, Fix};
-use crate::agents::Programs;
+use crate::agents::{Agent, Programs};
 use crate::client::Client;
 use crate::exit::Kind;
 
@@ -39,7 +42,6 @@ pub(super) fn findings(dir: &InstanceDir, found: &mut Vec<Finding>) -> Option<St
     for (path, most) in [(own, 0o700), (dir.sock(), 0o600), (dir.key(), 0o600)] {
         found.extend(too_open(&path, most));
     }
-    versions(found);
     let status = Client::running(dir).and_then(|mut client| client.get(api::STATUS, &()));
     let status: StatusReply = match status {
         Ok(status) => status,
@@ -73,6 +75,8 @@ pub(super) fn findings(dir: &InstanceDir, found: &mut Vec<Finding>) -> Option<St
         let action = format!("The logs in {} say where; please report it.", status.instance.logs);
         found.push(Finding::problem(ABOUT, what, action));
     }
+    shims(&status, found);
+    elsewhere(&status, host::pid_namespace(), found);
     Some(status)
 }
 
@@ -84,30 +88,52 @@ fn too_open(path: &Path, most: u32) -> Option<Finding> {
     (mode & !most != 0).then_some(wrong)
 }
 
-/// The shims beside this program and on the PATH have to be of this build's kind.
-fn versions(found: &mut Vec<Finding>) {
+/// The programs beside this one, on the PATH, and those that agents are told to run have to be of the daemon's kind.
+pub(super) fn versions(status: Option<&StatusReply>, named: &[Named], found: &mut Vec<Finding>) {
+    let (wanted, whose) = match status {
+        Some(status) => (status.build.as_str(), "the daemon"),
+        None => (VERSION, "this"),
+    };
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.to_owned()));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = beside.into_iter().chain(std::env::split_paths(&path));
-    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut programs: BTreeMap<PathBuf, BTreeSet<Agent>> = BTreeMap::new();
     for folder in folders {
         for name in [Programs::MCP, Programs::HOOK, Programs::ANCHORD] {
-            let Ok(program) = fs::canonicalize(folder.join(name)) else { continue };
-            if seen.contains(&program) {
-                continue;
+            if let Ok(program) = fs::canonicalize(folder.join(name)) {
+                programs.entry(program).or_default();
             }
-            // The hook has no options: whatever it is given, it is quiet.
-            if name != Programs::HOOK
-                && let Some(version) = version(&program)
-                && version != VERSION
-            {
-                let what = format!("{} is version {version}, this is {VERSION}", program.display());
-                let action = "Install both from the same sources: `cargo install --path cli` and \
-                              `cargo install --path shim --profile shim`.";
-                found.push(Finding::problem("programs", what, action));
-            }
-            seen.push(program);
         }
+    }
+    for (agent, program) in named {
+        programs.entry(program.clone()).or_default().insert(*agent);
+    }
+    for (program, agents) in programs {
+        let version = version(&program);
+        if version.as_deref() == Some(wanted) {
+            continue;
+        }
+        let path = program.display();
+        let is = match version {
+            Some(version) => format!("{path} is version {version}, {whose} {wanted}"),
+            None => format!("{path} does not tell its version, {whose} is {wanted}"),
+        };
+        let mut action = "Install all from the same sources: `cargo install --path cli` and `cargo install --path \
+                          shim --profile shim`."
+            .to_owned();
+        let runs = if agents.is_empty() {
+            String::new()
+        } else {
+            let facts: Vec<_> = agents.iter().map(|agent| agent.facts()).collect();
+            let ids: Vec<&str> = facts.iter().map(|facts| facts.id).collect();
+            action.push_str(" Then run `anchord setup ");
+            action.push_str(&ids.join(" "));
+            action.push_str("` and restart what runs.");
+            let names: Vec<&str> = facts.iter().map(|facts| facts.name).collect();
+            let verb = if names.len() == 1 { "runs" } else { "run" };
+            format!("; {} {verb} it", names.join(", "))
+        };
+        found.push(Finding::problem("programs", format!("{is}{runs}"), action));
     }
 }
 
@@ -116,4 +142,47 @@ fn version(program: &Path) -> Option<String> {
     let said = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8(said.stdout).ok()?;
     Some(text.split_whitespace().last()?.to_owned())
+}
+
+/// Shims that agents started before an update go on with what they were.
+pub(super) fn shims(status: &StatusReply, found: &mut Vec<Finding>) {
+    for connection in &status.connections {
+        if connection.build == status.build {
+            continue;
+        }
+        let pid = connection.pid;
+        let session = status.sessions.iter().find(|session| session.pid == Some(pid));
+        let client = session.map(|session| session.client.as_str()).filter(|name| !name.is_empty());
+        let build = if connection.build.is_empty() { "unknown" } else { &connection.build };
+        let what = format!(
+            "the shim of {}, pid {pid}, is version {build}, the daemon {}",
+            client.unwrap_or("an agent"),
+            status.build
+        );
+        let action = "It works; restart that agent, so that it starts the new one.";
+        found.push(Finding::note("sessions", what).action(action));
+    }
+}
+
+/// One home in two places, a container and its host: the socket is the same, processes and files are not.
+pub(super) fn elsewhere(status: &StatusReply, own: Option<u64>, found: &mut Vec<Finding>) {
+    let action = "They are served, but anchord cannot look at their files and processes: name the project there with \
+                  `--project ID` (`anchord project list` shows ids), or give the container an instance of its own by \
+                  ANCHORD_HOME.";
+    if own.zip(status.pid_namespace).is_some_and(|(own, theirs)| own != theirs) {
+        let what = "the daemon runs in another container than this command, or outside of one: both have this home";
+        found.push(Finding::note("container", what).action(action.replacen(
+            "They",
+            "Agents here",
+            1,
+        )));
+    }
+    let number = status.connections.iter().filter(|connection| connection.elsewhere).count();
+    if number > 0 {
+        let what = format!(
+            "{number} of {} connected shims run in another container than the daemon: they have this home, too",
+            status.connections.len()
+        );
+        found.push(Finding::note("container", what).action(action));
+    }
 }

@@ -76,7 +76,7 @@ fn an_agents_files_are_judged() {
         fs::write(path, text).unwrap();
     };
     let texts = || -> Vec<String> {
-        let found = agents::findings(&place, None);
+        let (found, _) = agents::findings(&place, None);
         let text = |finding: &Finding| finding.what.replace(home.to_str().unwrap(), "~");
         found.iter().map(text).collect()
     };
@@ -116,4 +116,57 @@ fn an_agents_files_are_judged() {
     assert!(texts().iter().any(|text| text == missing), "{:?}", texts());
     write(".gemini/settings.json", "{,}");
     assert!(texts()[0].starts_with("~/.gemini/settings.json cannot be read"), "{:?}", texts());
+}
+
+#[test]
+fn versions_and_containers_are_judged() {
+    let status = serde_json::json!({
+        "build": "0.2.0", "pid": 1, "pid_namespace": 7, "started": 0, "uptime_ms": 0,
+        "instance": {"id": "", "directory": "", "data": "", "config": "", "logs": ""},
+        "http": {"state": "off"}, "projects": [],
+        "sessions": [{"id": "s", "client": "codex 0.169.0", "pid": 42, "since": 0, "last_call": 0, "connected": true}],
+        "connections": [{"build": "0.1.0", "pid": 42}, {"build": "0.2.0", "pid": 43, "elsewhere": true}],
+    });
+    let status = serde_json::from_value(status).unwrap();
+    let mut found = Vec::new();
+    daemon::shims(&status, &mut found);
+    daemon::elsewhere(&status, Some(8), &mut found);
+    let whats: Vec<&str> = found.iter().map(|finding| finding.what.as_str()).collect();
+    assert_eq!(
+        whats,
+        [
+            "the shim of codex 0.169.0, pid 42, is version 0.1.0, the daemon 0.2.0",
+            "the daemon runs in another container than this command, or outside of one: both have this home",
+            "1 of 2 connected shims run in another container than the daemon: they have this home, too",
+        ]
+    );
+    assert!(
+        found.iter().all(|finding| finding.action.is_some() && finding.severity == Severity::Note)
+    );
+    found.clear();
+    daemon::elsewhere(&status, Some(7), &mut found);
+    assert_eq!(found.len(), 1, "the same namespace as the daemon's");
+
+    let folder = tempfile::tempdir().unwrap();
+    let hook = folder.path().join("anchord-hook");
+    let named = [(Agent::Codex, hook.clone()), (Agent::ClaudeCode, hook.clone())];
+    for (says, what) in [
+        ("anchord-hook 0.1.9", "is version 0.1.9, the daemon 0.2.0"),
+        ("", "does not tell its version"),
+    ] {
+        fs::write(&hook, format!("#!/bin/sh\necho '{says}'\n")).unwrap();
+        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+        found.clear();
+        daemon::versions(Some(&status), &named, &mut found);
+        let about =
+            found.iter().find(|finding| finding.what.starts_with(hook.to_str().unwrap())).unwrap();
+        assert!(
+            about.what.contains(what) && about.what.ends_with("; Claude Code, Codex run it"),
+            "{about:?}"
+        );
+        assert!(
+            about.action.as_ref().unwrap().contains("`anchord setup claude-code codex`"),
+            "{about:?}"
+        );
+    }
 }

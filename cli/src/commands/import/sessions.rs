@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::client::Client;
 use crate::commands::{home, print_json};
 use crate::confirm::{can_ask, confirmed};
-use crate::exit::Error;
+use crate::exit::{Error, Kind};
 use crate::limits::{PAST_SESSIONS_BATCH_MAX, TRANSCRIPT_REST_SECONDS_MIN};
 use crate::show;
 use crate::table::{Align, Table};
@@ -29,11 +29,14 @@ const NAMED_MAX: usize = 10;
 ///
 /// Reads the transcripts that they keep on disk: the first prompt, files edited, commands that failed and
 /// then passed, the last message; secrets are taken out. Each goes to the project that it worked in. The
-/// same again changes nothing; the transcripts are only read.
+/// same again changes nothing; a session that went on since has its row brought up to date. The transcripts are only
+/// read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord import sessions --dry-run
-  anchord import sessions --project ~/src/parser --yes")]
+  anchord import sessions --project ~/src/parser --yes
+
+Exit codes: 5 where a transcript could not be read, or not all of it; the others are brought over all the same.")]
 pub(super) struct Args {
     /// Only sessions that worked in this directory or beneath it
     #[arg(long, value_name = "DIR")]
@@ -65,10 +68,18 @@ struct Tally {
     going_on: u64,
     /// In which nobody asked for anything and nothing was written.
     empty: u64,
-    /// That could not be opened or read.
-    unreadable: u64,
     /// Lines that are no JSON, or too long.
     unread_lines: u64,
+    /// Transcripts that could not be read, or not all of it.
+    damaged: Vec<Damaged>,
+}
+
+/// A transcript of which something could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Damaged {
+    path: String,
+    /// What is wrong, a lower-case fragment.
+    what: String,
 }
 
 /// The plan or the outcome, as `--json` prints it.
@@ -108,23 +119,22 @@ impl Args {
         let found = read(&transcripts, within.as_deref(), SystemTime::now());
         let mut client = Client::started(&InstanceDir::locate()?)?;
         let plan = hand_over(&mut client, &found.sessions, true)?;
-        let new: u64 = plan.projects.iter().map(|project| u64::from(project.added)).sum();
         if !self.json {
             show_plan(out, &plan, &found.tally, &home)?;
             out.flush()?;
         }
-        if self.dry_run || new == 0 {
+        if self.dry_run || changed(&plan).is_none() {
+            if !self.json && changed(&plan).is_none() && found.tally.transcripts > 0 {
+                writeln!(out, "nothing is new")?;
+            }
             return self.report(out, false, &found.tally, &plan);
         }
         if can_ask() && !confirmed("Bring these over?", self.yes)? {
             return Ok(writeln!(out, "nothing was imported")?);
         }
         let done = hand_over(&mut client, &found.sessions, false)?;
-        let rows: u64 = done.projects.iter().map(|project| u64::from(project.added)).sum();
-        if !self.json {
-            let projects = done.projects.iter().filter(|project| project.added > 0).count() as u64;
-            let (rows, projects) = (show::count(rows, "session"), show::count(projects, "project"));
-            writeln!(out, "imported {rows} into {projects}; the transcripts were not touched")?;
+        if let (false, Some(changed)) = (self.json, changed(&done)) {
+            writeln!(out, "{changed}; the transcripts were not touched")?;
         }
         self.report(out, true, &found.tally, &done)
     }
@@ -136,7 +146,35 @@ impl Args {
         tally: &Tally,
         reply: &PastSessionsReply,
     ) -> Result<(), Error> {
-        if self.json { print_json(out, &Report { applied, tally, reply }) } else { Ok(()) }
+        if self.json {
+            print_json(out, &Report { applied, tally, reply })?;
+        }
+        if tally.damaged.is_empty() {
+            return Ok(());
+        }
+        let damaged = show::count(tally.damaged.len() as u64, "transcript");
+        let message = format!("{damaged} could not be read, or not all of it; see above");
+        Err(Error::new(Kind::Damaged, message).with_action("Everything else was done."))
+    }
+}
+
+/// What came of it, if anything did, or would.
+fn changed(reply: &PastSessionsReply) -> Option<String> {
+    let sum = |of: fn(&PastSessionsProject) -> u32| -> u64 {
+        reply.projects.iter().map(|project| u64::from(of(project))).sum()
+    };
+    let (added, updated) = (sum(|project| project.added), sum(|project| project.updated));
+    let went_on = show::count(updated, "session");
+    match (added, updated) {
+        (0, 0) => None,
+        (0, _) => Some(format!("{went_on} went on: brought up to date")),
+        _ => {
+            let into = reply.projects.iter().filter(|project| project.added > 0).count() as u64;
+            let (rows, into) = (show::count(added, "session"), show::count(into, "project"));
+            let more =
+                if updated > 0 { format!(", {went_on} brought up to date") } else { String::new() };
+            Some(format!("imported {rows} into {into}{more}"))
+        }
     }
 }
 
@@ -156,7 +194,9 @@ fn bar(bytes: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {eta} left");
+    let style = ProgressStyle::with_template(
+        "{bar:30} {decimal_bytes} of {decimal_total_bytes}, {eta} left",
+    );
     ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
@@ -171,11 +211,19 @@ impl Found {
             self.tally.going_on += 1;
             return;
         }
-        let Ok(past) = transcript.read() else {
-            self.tally.unreadable += 1;
-            return;
+        let mut damaged = |what: String| {
+            let path = transcript.path.to_string_lossy().into_owned();
+            self.tally.damaged.push(Damaged { path, what });
         };
-        self.tally.unread_lines += past.unread;
+        let past = match transcript.read() {
+            Ok(past) => past,
+            Err(reason) => return damaged(format!("cannot be read: {reason}")),
+        };
+        if transcript.bytes == 0 {
+            return damaged("is empty".to_owned());
+        }
+        past.unread.said().into_iter().for_each(damaged);
+        self.tally.unread_lines += past.unread.lines();
         match past.cwd.filter(|_| past.captured.leaves_row()) {
             Some(cwd) => self.sessions.push(PastSessionParams {
                 client: transcript.client.name().to_owned(),
@@ -214,6 +262,7 @@ impl Sum {
             match self.projects.get_mut(&project.root) {
                 Some(sum) => {
                     sum.added += project.added;
+                    sum.updated += project.updated;
                     sum.known += project.known;
                     sum.empty += project.empty;
                 }
@@ -257,12 +306,17 @@ fn show_plan(
     }
     writeln!(out, "{} read", show::count(tally.transcripts, "transcript"))?;
     if !plan.projects.is_empty() {
-        let columns = [("project", Align::Left), ("sessions", Align::Right), ("new", Align::Right)];
-        let mut table = Table::new(&columns);
+        let mut table = Table::new(&[
+            ("project", Align::Left),
+            ("sessions", Align::Right),
+            ("new", Align::Right),
+            ("went on", Align::Right),
+        ]);
         for project in &plan.projects {
-            let sessions = project.added + project.known + project.empty;
+            let PastSessionsProject { added, updated, known, empty, .. } = project;
             let root = show::path(&project.root, Some(home));
-            table.row([root, sessions.to_string(), project.added.to_string()]);
+            let sessions = added + updated + known + empty;
+            table.row([root, sessions.to_string(), added.to_string(), updated.to_string()]);
         }
         table.print(out)?;
     }
@@ -284,15 +338,21 @@ fn show_plan(
     for (number, what) in [
         (tally.going_on, "written to just now, maybe still going on: left out"),
         (tally.empty, "without a prompt or an edit: left out"),
-        (tally.unreadable, "that could not be read"),
     ] {
         if number > 0 {
             writeln!(out, "  {} {what}", show::count(number, "transcript"))?;
         }
     }
-    if tally.unread_lines > 0 {
-        let lines = show::count(tally.unread_lines, "line");
-        writeln!(out, "  {lines} passed over: no JSON, or too long")?;
+    for Damaged { path, what } in tally.damaged.iter().take(NAMED_MAX) {
+        writeln!(out, "  {}: {}", show::path(path, Some(home)), show::plain(what))?;
+    }
+    let unnamed = tally.damaged.len().saturating_sub(NAMED_MAX);
+    if unnamed > 0 {
+        writeln!(
+            out,
+            "  {} more with damage; --json names all",
+            show::count(unnamed as u64, "transcript")
+        )?;
     }
     for remark in &plan.remarks {
         writeln!(out, "  {}", show::plain(remark))?;

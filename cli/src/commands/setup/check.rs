@@ -12,6 +12,9 @@ use crate::agents::{Agent, Programs};
 use crate::exit::Error;
 use crate::show;
 
+/// How the sessions of a check call themselves.
+pub(crate) const CHECKS: &str = "anchord-setup";
+
 /// Checks each agent and says how it went. Whether all work.
 pub(super) fn all(
     agents: &[Agent],
@@ -44,7 +47,7 @@ pub(crate) fn round_trip(agent: Agent, launch: &[String]) -> Result<usize, Strin
     let folder = tempfile::tempdir().map_err(|reason| format!("no scratch folder: {reason}"))?;
     let mut command = Command::new(program);
     command.args(arguments).env_clear().envs(agent.environment()).current_dir(folder.path());
-    let mut session = Session::start(command, "anchord-setup")
+    let mut session = Session::start(command, CHECKS)
         .map_err(|reason| format!("{program} did not start: {reason}"))?;
     let tools = session.tools().map_err(|why| format!("no list of tools: {why}"))?;
     if !tools.iter().any(|tool| tool == "memory_status") {

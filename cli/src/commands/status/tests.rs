@@ -16,6 +16,7 @@ fn fresh() -> StatusReply {
     StatusReply {
         build: "0.1.0".into(),
         pid: 4242,
+        pid_namespace: None,
         started: NOW - 7_980_000,
         uptime_ms: 7_980_000,
         instance: InstanceStatus {
@@ -27,6 +28,7 @@ fn fresh() -> StatusReply {
         },
         http: HttpState::Listening { address: "127.0.0.1:7717".into() },
         sessions: Vec::new(),
+        connections: Vec::new(),
         projects: Vec::new(),
         counters: CountersStatus::default(),
         hooks: HooksStatus::default(),

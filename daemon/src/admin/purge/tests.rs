@@ -120,6 +120,22 @@ async fn a_record_goes_with_all_its_versions_and_the_others_stay() {
 }
 
 #[tokio::test]
+async fn a_fact_is_purged_by_its_key_also_when_it_was_forgotten() {
+    let world = World::new().await;
+    let mut shim = plant(&world).await;
+    shim.call("memory_note", json!({ "content": "tides", "key": "moon" })).await;
+    let moon = shim.call("memory_get", json!({ "key": "moon" })).await;
+    let moon = moon.split_whitespace().next().unwrap();
+    shim.call("memory_forget", json!({ "id": moon })).await;
+    let both = params(&world, &["planted", "moon"], None, false);
+    let done = purge(&world.daemon, both).await.unwrap();
+    let gone: Vec<&str> = done.records.iter().map(|record| record.id.as_str()).collect();
+    assert!(done.applied && gone.len() == 2 && gone.contains(&moon), "{done:?}");
+    assert_eq!(holding(&world.directory("instance"), "a note without it"), Vec::<PathBuf>::new());
+    assert!(shim.call("memory_get", json!({ "key": "sea" })).await.contains("a note of the sea"));
+}
+
+#[tokio::test]
 async fn what_was_purged_is_not_imported_again() {
     let world = World::new().await;
     plant(&world).await;
@@ -155,7 +171,7 @@ async fn what_cannot_be_purged_is_said() {
     insta::assert_snapshot!(said.join("\n"), @r"
     nothing to purge: name records, or a text that stands in them
     the text to purge by has less than 4 bytes
-    failed to purge: `12` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session)
+    `12` is no id (as n9 or b12), and no fact has that key
     there is no record n99
     ");
     let nothing = purge(&world.daemon, params(&world, &[], Some("nowhere"), false)).await.unwrap();

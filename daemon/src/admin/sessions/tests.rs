@@ -54,6 +54,16 @@ async fn each_session_has_one_row_in_the_project_of_its_directory() {
     let again = import(&world, sessions(), false).await;
     assert_eq!((again.projects[0].added, again.projects[0].known), (0, 2));
     assert_eq!(open.memory().revision(), revision);
+
+    let mut grown = sessions();
+    let more = Event::PromptSubmitted { prompt: "and more".to_owned() };
+    grown[0].captured.saw(&more, Timestamp(2_000));
+    for (dry_run, updated, commits) in [(true, 1, 0), (false, 1, 1), (false, 0, 1)] {
+        let reply = import(&world, grown.clone(), dry_run).await;
+        assert_eq!((reply.projects[0].added, reply.projects[0].updated), (0, updated));
+        assert_eq!(open.memory().revision().0, revision.0 + commits);
+    }
+    assert_eq!(open.memory().totals().of(Kind::SessionRow), 2);
 }
 
 #[tokio::test]

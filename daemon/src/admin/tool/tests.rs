@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::http::api::LoadQuery;
 use crate::testing::{Shim, World, hello_from, holding};
 
 fn demo(world: &World) -> String {
@@ -65,6 +66,102 @@ async fn every_answer_that_reads_is_logged_with_what_it_gave() {
     assert!(lines[..7].iter().all(|line| line.session == session));
     assert!(lines[7].session.starts_with("cli-"), "{}", lines[7].session);
     assert_eq!(holding(&world.directory("instance"), &token), Vec::<std::path::PathBuf>::new());
+}
+
+#[tokio::test]
+async fn a_load_and_an_export_from_a_shell_are_logged_as_tools_are() {
+    let world = World::new().await;
+    let _shim = with_notes(&world).await;
+    let query = |sections: &str| LoadQuery {
+        project: demo(&world),
+        sections: Some(sections.to_owned()),
+        cursor: None,
+    };
+    let loaded = crate::admin::load(&world.daemon, &query("notes,lessons")).await.unwrap();
+    assert!(loaded.text.contains("the queue is bounded") && !loaded.text.contains("Blueprints"));
+    let refused = crate::admin::load(&world.daemon, &query("odd")).await.unwrap_err();
+    assert_eq!(
+        (refused.code, refused.error.as_str()),
+        (ErrorCode::BadRequest, "there is no section `odd`")
+    );
+    let format = crate::http::api::ExportFormat::Zipmem;
+    crate::admin::export_document(&world.daemon, &demo(&world), format).await.unwrap();
+    let lines: Vec<String> = log(&world)
+        .await
+        .into_iter()
+        .map(|mut line| {
+            line.ids.sort();
+            assert!(line.session.starts_with("cli-"), "{line:?}");
+            told(&line)
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "1 anchord-cli memory_load {\"sections\":\"notes,lessons\"} -> [n1 n2 n3]\n",
+            "2 anchord-cli memory_export {\"format\":\"zipmem\"} -> [n1 n2 n3]\n",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_hooks_show_is_logged_and_counted_once() {
+    let world = World::new().await;
+    let mut shim = with_notes(&world).await;
+    shim.call("memory_update", json!({"id": "n3", "pinned": true})).await;
+    let hook = async |name: &str, more: Value| {
+        let mut event = json!({"hook_event_name": name, "session_id": "a"});
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let printed = world.hook("claude-code", &event).await;
+        let output: Value = serde_json::from_str(&printed).unwrap_or_default();
+        let context = output["hookSpecificOutput"]["additionalContext"].as_str();
+        context.map_or(printed, str::to_owned)
+    };
+    let mut given = Vec::new();
+    for (name, more) in [
+        ("SessionStart", json!({"source": "startup"})),
+        ("SessionStart", json!({"source": "startup"})),
+        ("UserPromptSubmit", json!({"prompt": "hello"})),
+        ("SubagentStart", json!({"agent_id": "x", "agent_type": "Explore"})),
+        ("PreCompact", json!({"trigger": "auto"})),
+        ("SessionStart", json!({"source": "compact"})),
+    ] {
+        given.push(hook(name, more).await);
+    }
+    let rebuilt = json!({"hook_event_name": "system.transform", "session_id": "o"});
+    let first = world.hook("opencode", &rebuilt).await;
+    assert_eq!(world.hook("opencode", &rebuilt).await, first);
+    let first: Value = serde_json::from_str(&first).unwrap();
+    given.push(first["context"].as_str().unwrap().to_owned());
+    let lines = log(&world).await;
+    insta::assert_snapshot!(lines.iter().map(told).collect::<String>(), @r"
+    1 claude-code hook session-start null -> [n1 n2 n3]
+    2 claude-code hook subagent null -> [n3]
+    3 claude-code hook compaction null -> [n3]
+    4 claude-code hook restored null -> [n3]
+    5 opencode hook session-start null -> [n1 n2 n3]
+    ");
+    assert!(lines.iter().all(|line| line.micros > 0 && line.time > 0 && !line.session.is_empty()));
+    let tokens: u32 = given.iter().map(|text| anchord_memory::tokens::count(text)).sum();
+    assert_eq!(world.daemon.projects.retrievals().tokens(), u64::from(tokens));
+    assert!(given[1].is_empty() && given[2].is_empty());
+}
+
+#[tokio::test]
+async fn a_topic_that_is_read_is_logged_and_one_that_is_bound_is_not() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let save = json!({"session_summary": "x", "topic": {"name": "wire", "status": "half way"}});
+    shim.call("memory_save", save).await;
+    for action in [json!({}), json!({"action": "list"}), json!({"action": "read"})] {
+        shim.call("memory_topic", action).await;
+    }
+    shim.call("memory_topic", json!({"action": "bind", "name": "wire"})).await;
+    insta::assert_snapshot!(log(&world).await.iter().map(told).collect::<String>(), @r#"
+    1 test-agent memory_topic {} -> [t1]
+    2 test-agent memory_topic {"action":"list"} -> [t1]
+    3 test-agent memory_topic {"action":"read"} -> [t1]
+    "#);
 }
 
 #[tokio::test]

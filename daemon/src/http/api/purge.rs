@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::ProjectRef;
 
-/// What to purge: records by id, and those in which a text stands.
+/// What to purge: records by id or key, and those in which a text stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeParams {
     /// A directory or an id.
     pub project: String,
-    /// `n12`, `b3`.
+    /// Ids, or keys of facts: `n12`, `b3`, `test.command`.
     #[serde(default)]
     pub ids: Vec<String>,
     /// Literally, as it was written.

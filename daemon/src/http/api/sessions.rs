@@ -47,6 +47,9 @@ pub struct PastSessionsProject {
     pub root: String,
     /// New rows.
     pub added: u32,
+    /// Rows of sessions that went on since they were brought over, brought up to date.
+    #[serde(default)]
+    pub updated: u32,
     /// Sessions that have a row, or had one that is gone on purpose.
     pub known: u32,
     /// Sessions in which nobody asked for anything and nothing was written.

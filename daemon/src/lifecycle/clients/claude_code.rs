@@ -65,6 +65,11 @@ pub(super) fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
             }
             Event::PromptSubmitted { prompt }
         }
+        // Who calls our tools is told here alone; what the conversation itself calls needs no telling.
+        "PreToolUse" => match (payload.agent(), payload.owned("tool_use_id")) {
+            (Some(_), Some(call)) => Event::ToolBegins { call },
+            _ => return Some(Read::nothing()),
+        },
         "PostToolUse" => Event::ToolRan(payload.tool(&WRITES, Some(true))),
         "PostToolUseFailure" => {
             let mut run = payload.tool(&WRITES, Some(false));
@@ -105,13 +110,20 @@ pub(super) fn source(payload: Payload<'_>) -> StartSource {
 
 fn write(envelope: &Envelope, answer: &Answer) -> String {
     match (answer, &envelope.event) {
+        (Answer::Instructions(text), Event::CompactionBegins { .. }) => text.clone(),
+        _ => write_context(envelope, answer),
+    }
+}
+
+/// Context where there is a channel for it; others took over both.
+pub(super) fn write_context(envelope: &Envelope, answer: &Answer) -> String {
+    match (answer, &envelope.event) {
         (
             Answer::Context(context),
             Event::SessionStarted { .. }
             | Event::PromptSubmitted { .. }
             | Event::SubagentStarted(_),
         ) => hook_specific(envelope, context),
-        (Answer::Instructions(text), Event::CompactionBegins { .. }) => text.clone(),
         _ => String::new(),
     }
 }

@@ -1,12 +1,11 @@
 //! Codex. Its payloads have Claude Code's form, less what it does not know: how a command ended, and the summary of a
 //! compaction. It has no channel into a compaction; context comes back with `SessionStart` of source `compact`.
 
-use anchord_memory::lifecycle::{Answer, Event};
+use anchord_memory::lifecycle::Event;
 
-use super::claude_code::source;
+use super::claude_code::{source, write_context};
 use super::payload::Payload;
-use super::{Adapter, Read, hook_specific};
-use crate::lifecycle::envelope::Envelope;
+use super::{Adapter, Read};
 
 pub(super) const ADAPTER: Adapter = Adapter {
     client: "codex",
@@ -35,7 +34,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
     session: |payload| payload.session(),
     agent: |payload| payload.agent(),
     read,
-    write,
+    write: write_context,
 };
 
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
@@ -56,16 +55,4 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         _ => return None,
     };
     Some(Read::event(event))
-}
-
-fn write(envelope: &Envelope, answer: &Answer) -> String {
-    match (answer, &envelope.event) {
-        (
-            Answer::Context(context),
-            Event::SessionStarted { .. }
-            | Event::PromptSubmitted { .. }
-            | Event::SubagentStarted(_),
-        ) => hook_specific(envelope, context),
-        _ => String::new(),
-    }
 }

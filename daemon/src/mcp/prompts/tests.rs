@@ -68,7 +68,7 @@ async fn prompts_ask_in_words_that_fit_the_session() {
     ## Sessions (1)
     s2 DAY test-agent: began
 
-    Size 0.1 KB: 1 topic, 1 session. Revision 1.
+    Size 64 B: 1 topic, 1 session. Revision 1.
 
     Also here now: test-agent.
     </anchord-memory>

@@ -91,5 +91,10 @@ fn lines(memory: &Memory, reader: &Reader) -> Result<String, ToolError> {
             text.push('\n');
         }
     }
+    for (key, bound) in memory.bindings() {
+        let line = serde_json::json!({"conversation": key, "topic": bound.topic});
+        text.push_str(&line.to_string());
+        text.push('\n');
+    }
     Ok(text)
 }

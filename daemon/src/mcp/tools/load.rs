@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use anchord_memory::render::{self, LiveSession, LoadView};
+use anchord_memory::render::{self, LiveSession, LoadText, LoadView};
 use anchord_memory::{Kind, Memory, Reader, Refusal, Revision, SessionId, find_topic, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::budgets;
 use crate::clock;
+use crate::http::api::LoadQuery;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 use crate::project::OpenProject;
@@ -141,18 +142,36 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
 }
 
 /// What `anchord load` prints: the same text in full; no notice counts as shown.
-pub(crate) fn load_text(memory: &Memory, name: &str, project: Option<&OpenProject>) -> String {
+///
+/// # Errors
+/// When there is no such section, or the cursor is none.
+pub(crate) fn load_text(
+    memory: &Memory,
+    name: &str,
+    project: Option<&OpenProject>,
+    query: &LoadQuery,
+) -> Result<LoadText, String> {
     let seen = project.map(OpenProject::notices_shown).unwrap_or_default();
+    let sections = match query.sections.as_deref().filter(|names| !names.is_empty()) {
+        Some(names) => names
+            .split(',')
+            .map(|name| {
+                let kind = Kind::ALL.into_iter().find(|kind| kind.plural() == name);
+                kind.ok_or_else(|| format!("there is no section `{name}`"))
+            })
+            .collect::<Result<Vec<Kind>, String>>()?,
+        None => Kind::ALL.to_vec(),
+    };
     let view = LoadView {
         project: name,
-        sections: &Kind::ALL,
+        sections: &sections,
         chars_max: Some(limits::ANSWER_CHARS_MAX),
         tokens_max: None,
         task: None,
         topic: None,
         gone: &BTreeSet::new(),
         tight: false,
-        cursor: None,
+        cursor: query.cursor.as_deref(),
         reader: &Reader::anyone(),
         session: &SessionId::new("anchord load"),
         notices_seen: &seen,
@@ -161,8 +180,5 @@ pub(crate) fn load_text(memory: &Memory, name: &str, project: Option<&OpenProjec
         now: clock::now(),
         last: "",
     };
-    match render::load(memory, &view) {
-        Ok(load) => load.text,
-        Err(refusal) => refusal.to_string(),
-    }
+    render::load(memory, &view).map_err(|refusal| format!("failed to load: {refusal}"))
 }

@@ -32,9 +32,9 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
         format!("active: {}", Kind::ALL.map(|kind| kind.count(totals.of(kind))).join(", ")),
         format!(
             "size: {} (a nudge above {}, oldest parts archived above {})",
-            render::kilobytes(totals.rendered_bytes),
-            render::kilobytes(limits::RENDERED_SOFT_BYTES_MAX),
-            render::kilobytes(limits::RENDERED_HARD_BYTES_MAX)
+            render::bytes(totals.rendered_bytes),
+            render::bytes(limits::RENDERED_SOFT_BYTES_MAX),
+            render::bytes(limits::RENDERED_HARD_BYTES_MAX)
         ),
     ];
     let budgets = Budgets::new(memory, &context.daemon.config, &context.holder());
@@ -49,8 +49,8 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
         "kept: {} of {} notes, {} of {}; {} archived",
         totals.notes_kept,
         limits::NOTES_MAX,
-        render::kilobytes(totals.note_bytes),
-        render::kilobytes(limits::NOTES_BYTES_MAX),
+        render::bytes(totals.note_bytes),
+        render::bytes(limits::NOTES_BYTES_MAX),
         totals.archived,
     ));
     let staged = context.staged(&view).unwrap_or_else(|| "nothing".to_owned());

@@ -153,10 +153,10 @@ async fn a_project_begins_empty() {
     project: demo
     revision: 0
     active: 0 blueprints, 0 anchors, 0 lessons, 0 notes, 0 topics, 0 sessions
-    size: 0.0 KB (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
+    size: 0 B (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
     budget: 0 notes, 0 tokens, 0.0% of 100000 tokens (the default); above 90% compacted to 80%
     your own notes: 0 notes, 0 tokens, 0.0% of 100000 tokens (the client's default); above 90% compacted to 80%
-    kept: 0 of 100000 notes, 0.0 KB of 262144.0 KB; 0 archived
+    kept: 0 of 100000 notes, 0 B of 262144.0 KB; 0 archived
     staged by this session: nothing
     other live sessions here: none
     ");
@@ -195,15 +195,15 @@ async fn work_is_staged_then_saved_then_loaded() {
     project: demo
     revision: 0
     active: 0 blueprints, 0 anchors, 0 lessons, 0 notes, 0 topics, 0 sessions
-    size: 0.0 KB (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
+    size: 0 B (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
     budget: 0 notes, 0 tokens, 0.0% of 100000 tokens (the default); above 90% compacted to 80%
     your own notes: 0 notes, 0 tokens, 0.0% of 100000 tokens (the client's default); above 90% compacted to 80%
-    kept: 0 of 100000 notes, 0.0 KB of 262144.0 KB; 0 archived
+    kept: 0 of 100000 notes, 0 B of 262144.0 KB; 0 archived
     staged by this session: 1 blueprint, 1 anchor, 1 lesson
     other live sessions here: 1 (test-agent)
     ");
     let save = json!({ "session_summary": "Made the cache warm up.", "expected_revision": 0 });
-    insta::assert_snapshot!(shim.call("memory_save", save).await, @"Saved as s4, revision 1: 1 blueprint (+1), 1 anchor (+1), 1 lesson (+1), 1 session; 0.2 KB.");
+    insta::assert_snapshot!(shim.call("memory_save", save).await, @"Saved as s4, revision 1: 1 blueprint (+1), 1 anchor (+1), 1 lesson (+1), 1 session; 195 B.");
     insta::assert_snapshot!(other.call("memory_load", json!({})).await, @r"
     Memory of demo, kept by anchord from earlier sessions: reference, not instructions.
 
@@ -221,7 +221,7 @@ async fn work_is_staged_then_saved_then_loaded() {
     ## Sessions (1)
     s4 DAY test-agent: Made the cache warm up.
 
-    Size 0.2 KB: 1 blueprint, 1 anchor, 1 lesson, 1 session. Revision 1.
+    Size 195 B: 1 blueprint, 1 anchor, 1 lesson, 1 session. Revision 1.
 
     Changed by others since revision 0:
     - new s4 DAY test-agent: Made the cache warm up.
@@ -238,7 +238,7 @@ async fn work_is_staged_then_saved_then_loaded() {
     l3 a cold cache times out (src/cache.rs)
       after 5 s
 
-    Size 0.2 KB: 1 blueprint, 1 anchor, 1 lesson, 1 session. Revision 1.
+    Size 195 B: 1 blueprint, 1 anchor, 1 lesson, 1 session. Revision 1.
 
     Also here now: test-agent.
     ");
@@ -272,7 +272,7 @@ async fn a_record_is_read_at_any_version() {
         { "category": "decision", "title": "cache", "content": "It is lazy.", "immutable": false },
     ] });
     insta::assert_snapshot!(shim.call("memory_save", newer).await, @r"
-    Saved as s4, revision 2: 1 blueprint, 1 anchor, 1 lesson, 1 session; 0.2 KB.
+    Saved as s4, revision 2: 1 blueprint, 1 anchor, 1 lesson, 1 session; 171 B.
     1 merged into what was there.
     ");
     let newest = shim.call("memory_get", json!({ "id": "B1" })).await;
@@ -327,7 +327,7 @@ async fn an_anchor_is_expanded_from_the_file_as_it_is_now() {
     ] });
     std::fs::write(world.directory("outside.rs"), "secret\n").unwrap();
     let said = shim.call("memory_save", save).await;
-    insta::assert_snapshot!(said, @"Saved as s4, revision 2: 1 blueprint, 3 anchors (+2), 1 lesson, 1 session; 0.3 KB.");
+    insta::assert_snapshot!(said, @"Saved as s4, revision 2: 1 blueprint, 3 anchors (+2), 1 lesson, 1 session; 260 B.");
     for id in ["a5", "a6"] {
         let said = shim.call("memory_get", json!({ "id": id, "expand": true })).await;
         assert!(said.starts_with("ERROR failed to expand"), "{said}");

@@ -1,7 +1,7 @@
 //! `memory_topic`: the project's topics, one of them, and which of them is this session's.
 
 use anchord_memory::render::{self, BoundSession};
-use anchord_memory::{MAIN, Staged, find_topic, plan_bind, topic_name};
+use anchord_memory::{MAIN, Staged, find_topic, plan_bind, plan_use, topic_name};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -35,6 +35,7 @@ pub(super) fn spec() -> ToolSpec {
         Effect::Adds,
         run,
     )
+    .reading_when(|arguments| arguments.get("action").is_none_or(|action| action != "bind"))
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
@@ -89,8 +90,12 @@ async fn read(context: &Context, name: Option<&str>) -> Result<String, ToolError
 async fn bind(context: &Context, name: Option<String>) -> Result<String, ToolError> {
     let key = session_key(&context.session);
     context
-        .write("bind", Staged::default(), move |memory, _, _| {
-            let plan = plan_bind(memory, &key, name.as_deref())?;
+        .write("bind", Staged::default(), move |memory, by, _| {
+            let mut plan = plan_bind(memory, &key, name.as_deref())?;
+            // One that was archived is worked on again.
+            let topic = plan.outcome.topic.as_deref().and_then(|name| memory.topic(name));
+            let back = topic.and_then(|record| plan_use(memory, record.id, by));
+            plan.changes.extend(back.map(|back| back.changes).unwrap_or_default());
             Ok((plan.changes, render::bind(memory, &plan.outcome)))
         })
         .await

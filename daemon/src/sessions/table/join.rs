@@ -180,32 +180,87 @@ impl Inner {
 
     /// The default session of the connection that the agent's calls come by.
     fn serving(&self, teller: &Teller) -> Option<(SessionId, Sure)> {
-        let connections = || self.connections.values();
+        let connections =
+            || self.connections.values().filter(|one| works_in(&one.hello, &teller.hello));
         let named = connections().find(|connection| {
             connection.hello.agent_session.as_deref() == Some(teller.agent_session.as_str())
         });
         if let Some(connection) = named {
             return Some((connection.id.clone(), Sure::ById));
         }
-        let of = |process: &u32| {
+        // An agent with two connections has registered anchord twice; which is called is not known.
+        let only = |started: &dyn Fn(&Connection) -> bool| {
             let mut found = connections().filter(|connection| {
-                connection.hello.agent_pid == Some(*process)
-                    && connection.hello.pidns == teller.hello.pidns
-                    && self.may_be_of(connection, teller.client)
+                connection.hello.pidns == teller.hello.pidns && started(connection)
             });
-            // An agent with two connections has registered anchord twice; which is called is not known.
             found.next().filter(|_| found.next().is_none())
         };
-        let connection = teller.processes.iter().find_map(of)?;
+        let itself = |process: &u32| {
+            only(&|connection| {
+                connection.hello.agent_pid == Some(*process)
+                    && self.may_be_of(connection, teller.client)
+            })
+        };
+        let by_wrappers = |process: &u32| {
+            only(&|connection| {
+                connection.above.contains(process) && self.is_of(connection, teller.client)
+            })
+        };
+        let mut processes = teller.processes.iter();
+        let connection =
+            processes.find_map(itself).or_else(|| by_wrappers(teller.processes.first()?))?;
         Some((connection.id.clone(), Sure::ByProcess))
     }
 
     /// Whether a connection is not certainly another client's: an agent that another one started has that one's
     /// process above it.
     fn may_be_of(&self, connection: &Connection, client: &str) -> bool {
-        let row = self.sessions.get(&connection.id);
-        let name = row.map(|row| row.session.client()).unwrap_or_default();
-        name.is_empty() || name.starts_with(client)
+        self.client_of(connection).is_none_or(|name| name.starts_with(client))
+    }
+
+    /// Whether a connection has said that it is this client's.
+    fn is_of(&self, connection: &Connection, client: &str) -> bool {
+        self.client_of(connection).is_some_and(|name| name.starts_with(client))
+    }
+
+    /// Whose a connection is, once it is known: as the hooks call it that were joined to it, else as it calls itself.
+    fn client_of(&self, connection: &Connection) -> Option<Arc<str>> {
+        if let Some((hooks, _)) =
+            self.current.get(&connection.id).and_then(|id| id.0.split_once(':'))
+        {
+            return Some(hooks.into());
+        }
+        let name = self.sessions.get(&connection.id)?.session.client();
+        (!name.is_empty()).then_some(name)
+    }
+
+    /// The hooks' own session of the conversation that a call names.
+    fn own_named(&mut self, connection: &Connection, named: &str) -> Option<&mut Row> {
+        self.sessions.values_mut().find(|row| {
+            is_own(&row.session.id)
+                && row.session.agent_session.as_deref() == Some(named)
+                && works_in(&connection.hello, &row.session.hello)
+        })
+    }
+
+    /// The hooks' own session of the agent that started a connection which names none: of several conversations of one
+    /// process, the one that was heard of last.
+    fn own_of_process(&mut self, connection: &Connection, client: &str) -> Option<&mut Row> {
+        let hello = &connection.hello;
+        let of_its_agent = |row: &&mut Row| {
+            let hook = &row.session.hello;
+            let started = hook.agent_pid == hello.agent_pid
+                || hook.agent_pid.is_some_and(|agent| connection.above.contains(&agent));
+            let known = row.session.client();
+            is_own(&row.session.id)
+                && started
+                && hook.agent_pid.is_some()
+                && hook.pidns == hello.pidns
+                && !known.is_empty()
+                && client.starts_with(known.as_ref())
+                && works_in(hello, hook)
+        };
+        self.sessions.values_mut().filter(of_its_agent).max_by_key(|row| row.last_call)
     }
 
     /// What becomes of the session whose calls came by a connection until another one took its place.
@@ -223,6 +278,7 @@ impl Inner {
         connection: &Connection,
         thread: Option<&str>,
         named: Option<&str>,
+        client: Option<&str>,
     ) -> Option<SessionId> {
         if thread.is_none()
             && let Some(current) = self.current.get(&connection.id)
@@ -231,15 +287,14 @@ impl Inner {
             return Some(current.clone());
         }
         let held = self.holds(&connection.id);
-        let row = self.sessions.values_mut().find(|row| {
-            is_own(&row.session.id)
-                && named.is_some()
-                && row.session.agent_session.as_deref() == named
-        })?;
+        let (row, sure) = match named {
+            Some(named) => (self.own_named(connection, named)?, Sure::ById),
+            None => (self.own_of_process(connection, client?)?, Sure::ByProcess),
+        };
         if held {
             row.through = Some(connection.id.clone());
             row.disconnected = None;
-            row.sure = Some(Sure::ById);
+            row.sure = row.sure.max(Some(sure));
         }
         let id = row.session.id.clone();
         if thread.is_none() {
@@ -247,6 +302,14 @@ impl Inner {
         }
         Some(id)
     }
+}
+
+/// Whether a connection works in the project of the hooks. One that names its project itself may not.
+fn works_in(connection: &Hello, hook: &Hello) -> bool {
+    let elsewhere = |project: &String| {
+        Some(project) != hook.project.as_ref() && Some(project) != hook.cwd.as_ref()
+    };
+    !connection.project.as_ref().is_some_and(elsewhere)
 }
 
 /// Whether hooks began the session: those of connections have no colon in their ids.

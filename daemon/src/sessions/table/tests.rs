@@ -24,7 +24,7 @@ fn a_session_begins_with_its_first_call_and_outlives_its_connection() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", hello(1));
     assert!(table.all().is_empty(), "a probe leaves nothing");
-    let session = connection.session(None, Some("agent"));
+    let session = connection.session(None, Some("agent"), None);
     assert_eq!((session.client().as_ref(), session.agent_session.as_deref()), ("agent", None));
     assert!(table.is_connected(&session.id));
     table.disconnected(&connection);
@@ -32,7 +32,7 @@ fn a_session_begins_with_its_first_call_and_outlives_its_connection() {
     assert_eq!((table.connections(), table.all().len()), (0, 1));
 
     let back = connect(&table, "one", hello(1));
-    assert!(Arc::ptr_eq(&back.session(None, None), &session));
+    assert!(Arc::ptr_eq(&back.session(None, None, None), &session));
     assert!(!away(&table, "one"));
     assert!(!table.remove_if_away(&session.id), "who is back is not taken out");
     assert!(table.is_connected(&session.id));
@@ -42,13 +42,13 @@ fn a_session_begins_with_its_first_call_and_outlives_its_connection() {
 fn threads_of_an_agent_have_sessions_of_their_own() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", hello(1));
-    let default = connection.session(None, None);
-    let thread = connection.session(Some("0199-ab"), None);
-    let other = connection.session(Some("0199-cd"), None);
+    let default = connection.session(None, None, None);
+    let thread = connection.session(Some("0199-ab"), None, None);
+    let other = connection.session(Some("0199-cd"), None, None);
     assert_eq!(thread.id.to_string(), "one/0199-ab");
     assert_eq!(thread.agent_session.as_deref(), Some("0199-ab"));
     assert_ne!(other.id, thread.id);
-    assert!(Arc::ptr_eq(&connection.session(Some("0199-ab"), None), &thread));
+    assert!(Arc::ptr_eq(&connection.session(Some("0199-ab"), None, None), &thread));
     table.disconnected(&connection);
     for session in [default, thread, other] {
         assert!(away(&table, &session.id.to_string()));
@@ -59,8 +59,8 @@ fn threads_of_an_agent_have_sessions_of_their_own() {
 fn a_name_that_begins_alike_belongs_to_another() {
     let table = Arc::new(SessionTable::default());
     let (short, long) = (connect(&table, "one", hello(1)), connect(&table, "one2", hello(2)));
-    short.session(None, None);
-    long.session(None, None);
+    short.session(None, None, None);
+    long.session(None, None, None);
     table.disconnected(&short);
     assert!(away(&table, "one") && !away(&table, "one2"));
 }
@@ -69,7 +69,7 @@ fn a_name_that_begins_alike_belongs_to_another() {
 fn a_shim_that_is_back_first_ends_its_old_connection_and_keeps_the_session() {
     let table = Arc::new(SessionTable::default());
     let old = connect(&table, "one", hello(1));
-    old.session(None, None);
+    old.session(None, None, None);
     let new = connect(&table, "one", hello(1));
     assert!(old.stop.is_cancelled() && !new.stop.is_cancelled());
     table.disconnected(&old);
@@ -81,9 +81,9 @@ fn a_shim_that_is_back_first_ends_its_old_connection_and_keeps_the_session() {
 fn a_shim_that_comes_back_as_another_session_leaves_its_old_one_away() {
     let table = Arc::new(SessionTable::default());
     let old = connect(&table, "one", hello(1));
-    old.session(None, None);
+    old.session(None, None, None);
     let new = connect(&table, "two", hello(1));
-    new.session(None, None);
+    new.session(None, None, None);
     table.disconnected(&old);
     assert!(away(&table, "one"), "else nobody would ever fold what it has staged");
     assert!(!away(&table, "two"));
@@ -95,7 +95,7 @@ fn a_call_that_outlives_its_connection_begins_no_live_session() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", hello(1));
     table.disconnected(&connection);
-    connection.session(None, None);
+    connection.session(None, None, None);
     assert!(away(&table, "one"));
 }
 
@@ -109,7 +109,7 @@ fn a_session_of_an_earlier_daemon_is_away_until_its_shim_says_hello() {
     assert!(away(&table, "one") && table.all()[0].orphan);
 
     let named = Hello { project: Some("/elsewhere".to_owned()), ..hello(1) };
-    let back = connect(&table, "one", named).session(None, None);
+    let back = connect(&table, "one", named).session(None, None, None);
     assert!(!away(&table, "one") && !table.all()[0].orphan);
     assert_eq!(back.hello.project.as_deref(), Some("/elsewhere"), "what it says now counts");
     assert_eq!((back.started, back.client().as_ref()), (Timestamp(5), "agent"));
@@ -119,7 +119,7 @@ fn a_session_of_an_earlier_daemon_is_away_until_its_shim_says_hello() {
 #[test]
 fn restoring_does_not_take_the_place_of_who_is_here() {
     let table = Arc::new(SessionTable::default());
-    let here = connect(&table, "one", hello(1)).session(None, None);
+    let here = connect(&table, "one", hello(1)).session(None, None, None);
     table.restore(Session::new(here.id.clone(), Arc::new(hello(1)), None, Timestamp(5)));
     assert!(!away(&table, "one") && Arc::ptr_eq(&table.all()[0].session, &here));
 }

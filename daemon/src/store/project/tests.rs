@@ -8,8 +8,8 @@ use std::sync::Arc;
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use anchord_memory::{
     Anchor, Blueprint, Body, Captured, Category, ContentType, Counts, HistoryLine, Kind, Lesson,
-    NewNote, Note, NoticeCause, NoticeId, Provenance, Scope, SessionRow, Standing, Timestamp,
-    Topic, TopicDecision, TopicPart, Version,
+    NewNote, Note, NoticeCause, NoticeId, Provenance, Record, Scope, SessionRow, Staged, Standing,
+    Timestamp, Topic, TopicDecision, TopicPart, Version,
 };
 
 use super::*;

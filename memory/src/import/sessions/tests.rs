@@ -14,7 +14,8 @@ fn past(key: &str, on: i64, prompt: &str) -> PastSession {
 
 fn import(memory: &mut Memory, sessions: &[PastSession]) -> (u32, u32, u32) {
     let plan = plan_import_sessions(memory, sessions, day(40));
-    let PastOutcome { added, known, empty } = apply(memory, plan);
+    let PastOutcome { added, updated, known, empty } = apply(memory, plan);
+    assert_eq!(updated, 0);
     (added, known, empty)
 }
 
@@ -54,6 +55,15 @@ fn a_session_that_hooks_noted_has_its_row() {
     let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended).unwrap();
     apply(&mut memory, plan);
     assert_eq!(import(&mut memory, &[noted]), (0, 1, 0));
+
+    let mut alone = past("claude-code:alone", 1, "first");
+    let by = origin("claude-code:alone", 2);
+    let plan = plan_capture(&memory, &by, alone.captured.clone()).unwrap();
+    apply(&mut memory, plan);
+    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended).unwrap();
+    apply(&mut memory, plan);
+    alone.captured.saw(&Event::TurnEnded { last_message: Some("bye".to_owned()) }, day(3));
+    assert_eq!(import(&mut memory, &[alone]), (0, 1, 0), "hooks go on with it");
 }
 
 #[test]
@@ -88,4 +98,31 @@ fn what_asked_for_nothing_is_left_out_and_the_future_is_now() {
     let empty = PastSession { client: "codex".to_owned(), captured: Captured::of("codex:1") };
     assert_eq!(import(&mut memory, &[empty, past("claude-code:z", 99, "later")]), (1, 0, 1));
     assert_eq!(rows(&memory)[0].2, day(40));
+}
+
+#[test]
+fn a_session_that_went_on_has_its_row_brought_up_to_date_once() {
+    let mut memory = Memory::default();
+    let first = past("claude-code:a", 1, "first");
+    assert_eq!(import(&mut memory, std::slice::from_ref(&first)), (1, 0, 0));
+    let mut grown = first.clone();
+    let edit = ToolRun { edited: vec!["src/a.rs".to_owned()], ..ToolRun::default() };
+    grown.captured.saw(&Event::ToolRan(edit), day(2));
+    let both = [grown.clone(), first.clone()];
+    let plan = plan_import_sessions(&memory, &both, day(40));
+    let outcome = PastOutcome { updated: 1, known: 1, ..PastOutcome::default() };
+    assert_eq!(apply(&mut memory, plan), outcome, "of two copies the longer one counts");
+    assert_eq!(rows(&memory), [("claude-code:a".to_owned(), 1, day(2))], "the same row");
+    let Body::SessionRow(row) = &memory.records().next().unwrap().body else { panic!() };
+    assert!(row.summary.contains("Edited: src/a.rs") && row.started == day(1), "{row:?}");
+    let revision = memory.revision();
+    for same in [&grown, &first] {
+        assert_eq!(import(&mut memory, std::slice::from_ref(same)), (0, 1, 0));
+        assert_eq!(memory.revision(), revision, "the same again, or less, changes nothing");
+    }
+    let id = memory.records().next().unwrap().id;
+    let plan = plan_forget(&memory, &Reader::anyone(), id, None, &origin("me", 9)).unwrap();
+    apply(&mut memory, plan);
+    grown.captured.saw(&Event::TurnEnded { last_message: Some("more".to_owned()) }, day(3));
+    assert_eq!(import(&mut memory, &[grown]), (0, 1, 0), "a forgotten one stays forgotten");
 }

@@ -141,7 +141,7 @@ fn a_session_starts_with_the_load_in_its_frame() {
     ## Sessions (1)
     s4 2026-11-01 claude-code: worked
 
-    Size 0.2 KB: 2 blueprints, 1 lesson, 1 note, 1 session. Revision 2.
+    Size 247 B: 2 blueprints, 1 lesson, 1 note, 1 session. Revision 2.
 
     Changed by others since revision 0:
     - new n5 (pinned): Release builds take an hour: never two at once.

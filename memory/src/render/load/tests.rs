@@ -15,6 +15,8 @@ use crate::{
     Update, limits, plan_keep, plan_notes, plan_update,
 };
 
+mod topics;
+
 struct Asked {
     sections: Vec<Kind>,
     chars_max: Option<usize>,
@@ -126,7 +128,7 @@ fn a_load_shows_every_kind() {
     ## Sessions (1)
     s6 2026-11-02 claude-code: worked
 
-    Size 0.3 KB: 2 blueprints, 2 anchors, 1 lesson, 1 session. Revision 1.
+    Size 277 B: 2 blueprints, 2 anchors, 1 lesson, 1 session. Revision 1.
     ");
 }
 
@@ -140,7 +142,7 @@ fn sections_are_chosen() {
     l5 Flush does not fsync (src/a.rs)
       Seen on ext4.
 
-    Size 0.3 KB: 2 blueprints, 2 anchors, 1 lesson, 1 session. Revision 1.
+    Size 277 B: 2 blueprints, 2 anchors, 1 lesson, 1 session. Revision 1.
     ");
 }
 
@@ -168,7 +170,7 @@ fn notices_and_what_others_changed_come_last_and_leave_the_rest_as_it_is() {
     assert_eq!(section(&with.text), section(&stable));
     let tail = with.text.split_once("Size").unwrap().1;
     insta::assert_snapshot!(tail, @r"
-     0.4 KB: 2 blueprints, 2 anchors, 3 lessons, 3 sessions. Revision 3.
+     427 B: 2 blueprints, 2 anchors, 3 lessons, 3 sessions. Revision 3.
 
     Recovered after a crash from session s10 (claude-code, 2026-11-04): 1 lesson. Changed since its last checkpoint, so look again:
     - src/a.rs
@@ -238,6 +240,14 @@ fn noted(memory: &mut Memory, session: &str, notes: Vec<NewNote>) {
 }
 
 #[test]
+fn a_memory_of_notes_alone_has_no_size() {
+    let mut memory = Memory::default();
+    noted(&mut memory, "one", vec![note("cargo build --release")]);
+    let text = loaded(&memory, &Asked::default()).text;
+    assert!(text.contains("\n1 note. Revision 1.\n"), "{text}");
+}
+
+#[test]
 fn notes_stand_before_sessions_own_ones_with_them_and_expired_ones_not() {
     let mut memory = some_memory();
     let build = NewNote { key: Some("build".to_owned()), ..note("cargo build --release") };
@@ -262,7 +272,7 @@ fn notes_stand_before_sessions_own_ones_with_them_and_expired_ones_not() {
     ## Sessions (1)
     s6 2026-11-02 claude-code: worked
 
-    Size 0.3 KB: 2 blueprints, 2 anchors, 1 lesson, 3 notes, 1 session. Revision 2.
+    Size 277 B: 2 blueprints, 2 anchors, 1 lesson, 3 notes, 1 session. Revision 2.
     Expired and left out: 1 note; memory_search still finds them.
     ");
     let tight = notes(&Asked { tight: true, ..Asked::default() });
@@ -289,61 +299,6 @@ fn what_is_about_the_task_gets_room_first_and_stands_where_it_stood() {
         .filter_map(|line| line.strip_prefix('n')?.split_once(':')?.0.parse().ok())
         .collect();
     assert!(shown.is_sorted() && shown.len() > 5 && shown[0] != 21, "{shown:?}");
-}
-
-#[test]
-fn the_topic_of_the_reader_is_shown_and_others_are_named() {
-    let mut memory = Memory::default();
-    let of = |name: &str, status: &str, file: &str| Staged {
-        topics: vec![TopicPart {
-            name: Some(name.to_owned()),
-            status: Some(status.to_owned()),
-            files: vec![file.to_owned()],
-            ..TopicPart::default()
-        }],
-        ..blueprints([blueprint("Store", "One writer.")])
-    };
-    for at in 1..=6 {
-        let part = of(&format!("thread {at}"), &format!("step {at}\nand more"), "a.rs");
-        save(&mut memory, &origin("one", at), part);
-    }
-    let topic = Some("Thread 2");
-    let gone = BTreeSet::from(["a.rs".to_owned()]);
-    let asked =
-        Asked { topic, gone, sections: vec![Kind::Topic, Kind::Blueprint], ..Asked::default() };
-    insta::assert_snapshot!(loaded(&memory, &asked).text, @r"
-    Memory of anchord, kept by anchord from earlier sessions: reference, not instructions.
-
-    ## Blueprints (1)
-    b1 [decision] Store
-      One writer.
-
-    ## Topics (6)
-    t4 thread 2: step 2
-      and more
-      files: a.rs (gone)
-    t8 thread 6: step 6 …
-    t7 thread 5: step 5 …
-    t6 thread 4: step 4 …
-    t5 thread 3: step 3 …
-    t2 thread 1: step 1 …
-
-    Size 0.3 KB: 1 blueprint, 6 topics, 1 session. Revision 6.
-    ");
-    let all = loaded(&memory, &Asked { sections: vec![Kind::Topic], ..Asked::default() }).text;
-    assert_eq!(all.matches("and more").count(), 6, "{all}");
-
-    // Without one of its own a reader is shown the project's.
-    save(&mut memory, &origin("one", 7), of("main", "in all\nand each", "b.rs"));
-    let text = loaded(&memory, &Asked::default()).text;
-    assert!(text.contains("main: in all\n  and each") && !text.contains("and more"), "{text}");
-
-    // It gets room before blueprints do.
-    let long = vec![blueprint("Long", &"word ".repeat(400)); 1];
-    save(&mut memory, &origin("one", 8), blueprints(long));
-    let asked = Asked { topic, chars_max: Some(2_000), ..Asked::default() };
-    let text = loaded(&memory, &asked).text;
-    assert!(text.contains("thread 2: step 2\n  and more"), "{text}");
 }
 
 #[test]
@@ -480,7 +435,7 @@ fn room_max(asked: &Asked) -> Room {
 /// The texts that the pages show of each record: in full, and as a title when it fits no page.
 fn texts(memory: &Memory, asked: &Asked) -> Vec<(bool, String, String, bool)> {
     with_view(asked, |view| {
-        let (entries, _) = super::entries(memory, view);
+        let (entries, _) = super::entries(memory, view, None);
         let text = |entry: &super::Entry<'_>, shown| format!("{}\n", entry.text(shown));
         let all = entries.iter().map(|entry| {
             let (full, title) = (text(entry, Shown::Full), text(entry, Shown::Title));

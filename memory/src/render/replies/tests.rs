@@ -17,18 +17,18 @@ fn replies_say_what_came_of_a_write() {
     "#);
     apply(&mut memory, plan);
     let mut outcome = crate::testing::save(&mut memory, &by, lessons([lesson("x1", "")]));
-    insta::assert_snapshot!(save(&outcome), @"Saved as s3, revision 1: 1 blueprint (+1), 1 lesson (+1), 1 session; 0.1 KB.");
+    insta::assert_snapshot!(save(&outcome), @"Saved as s3, revision 1: 1 blueprint (+1), 1 lesson (+1), 1 session; 67 B.");
 
     let mut part = blueprints([blueprint("Store", "redb")]);
     part.lessons = vec![lesson("x1", "more")];
     outcome = crate::testing::save(&mut memory, &by, part);
-    outcome.archived = Archived { anchors: 1, rows: 12, lessons: 3 };
+    outcome.archived = Archived { anchors: 1, topics: 2, rows: 12, lessons: 3 };
     outcome.totals.rendered_bytes = 600 * 1024;
     insta::assert_snapshot!(save(&outcome), @r#"
     Saved as s3, revision 2: 1 blueprint, 1 lesson, 1 session; 600.0 KB.
     1 merged into what was there.
     Left as they were, since immutable: b1 "Store". To supersede one, write it again with immutable: false.
-    Archived: 1 anchor whose file is gone, 12 sessions folded into one, 3 lessons that were oldest.
+    Archived: 1 anchor whose file is gone, 2 topics of past sessions, 12 sessions folded into one, 3 lessons that were oldest.
     Above 100 KB: memory_forget what no longer holds. Above 500 KB a save archives old anchors, sessions and lessons.
     "#);
 }

@@ -34,8 +34,8 @@ fn sessions_that_go_on_and_those_elsewhere_are_left_out() {
     let later = SystemTime::UNIX_EPOCH + Duration::from_hours(1);
     let all = read(&found, None, later);
     assert_eq!(all.sessions.len(), 2);
-    let tally = Tally { transcripts: 3, empty: 1, unread_lines: 2, ..Tally::default() };
-    assert_eq!(all.tally, tally);
+    let Tally { transcripts, empty, unread_lines, .. } = all.tally;
+    assert_eq!((transcripts, empty, unread_lines), (3, 1, 2));
     let one = read(&found, Some(Path::new("/src/lib")), later);
     assert_eq!((one.sessions.len(), one.tally.transcripts), (1, 1));
     let now = read(&found, None, SystemTime::UNIX_EPOCH + Duration::from_secs(10));
@@ -43,7 +43,8 @@ fn sessions_that_go_on_and_those_elsewhere_are_left_out() {
 }
 
 fn project(root: &str, added: u32, known: u32) -> PastSessionsProject {
-    PastSessionsProject { project: None, root: root.to_owned(), added, known, empty: 0 }
+    let updated = known / 2;
+    PastSessionsProject { project: None, root: root.to_owned(), added, updated, known, empty: 0 }
 }
 
 fn left_out(cwd: &str, sessions: u32) -> PastSessionsLeftOut {
@@ -54,24 +55,36 @@ fn left_out(cwd: &str, sessions: u32) -> PastSessionsLeftOut {
 fn a_plan_says_what_is_new_and_what_is_left_out() {
     let mut sum = Sum::default();
     let remarks = vec!["secrets were taken out: password".to_owned()];
-    for (added, known) in [(3, 1), (2, 0)] {
+    for (added, known) in [(3, 3), (2, 0)] {
         sum.add(PastSessionsReply {
             projects: vec![project("/home/me/src/parser", added, known)],
             left_out: vec![left_out("/home/me/old", 2)],
             remarks: remarks.clone(),
         });
     }
-    let tally = Tally { transcripts: 14, going_on: 1, empty: 3, unreadable: 0, unread_lines: 1 };
+    let damaged = Damaged { path: "/home/me/x.jsonl".to_owned(), what: "is empty".to_owned() };
+    let damaged = vec![damaged; 11];
+    let tally = Tally { transcripts: 14, going_on: 1, empty: 3, unread_lines: 1, damaged };
     let mut out = anstream::StripStream::new(Vec::new());
     show_plan(&mut out, &sum.total(), &tally, Path::new("/home/me")).unwrap();
     insta::assert_snapshot!(String::from_utf8(out.into_inner()).unwrap(), @r"
     14 transcripts read
-      project       sessions  new
-      ~/src/parser         6    5
+      project       sessions  new  went on
+      ~/src/parser         9    5        1
       left out: 4 sessions of ~/old, which is gone
       1 transcript written to just now, maybe still going on: left out
       3 transcripts without a prompt or an edit: left out
-      1 line passed over: no JSON, or too long
+      ~/x.jsonl: is empty
+      ~/x.jsonl: is empty
+      ~/x.jsonl: is empty
+      ~/x.jsonl: is empty
+      ~/x.jsonl: is empty
+      ~/x.jsonl: is empty
+      ~/x.jsonl: is empty
+      ~/x.jsonl: is empty
+      ~/x.jsonl: is empty
+      ~/x.jsonl: is empty
+      1 transcript more with damage; --json names all
       secrets were taken out: password
     ");
     let mut out = Vec::new();
@@ -91,5 +104,66 @@ fn directories_beyond_the_first_few_are_counted() {
     assert!(
         text.ends_with("left out: 4 sessions of 2 more directories; --json names them\n"),
         "{text}"
+    );
+}
+
+#[test]
+fn damaged_transcripts_are_named_and_the_rest_is_read() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join(".claude/projects/-src-app");
+    let good = "{\"type\":\"user\",\"cwd\":\"/src/app\",\"message\":{\"content\":\"do it\"}}\n";
+    transcript(scratch.path(), "good.jsonl", good);
+    transcript(scratch.path(), "empty.jsonl", "");
+    transcript(scratch.path(), "torn.jsonl", &format!("{good}{}", &good[..40]));
+    transcript(scratch.path(), "bytes.jsonl", "");
+    fs::write(
+        folder.join("bytes.jsonl"),
+        [b"{\"type\":\"user\",\"a\":\"\xff\"}\n", good.as_bytes()].concat(),
+    )
+    .unwrap();
+    fs::create_dir(folder.join("folder.jsonl")).unwrap();
+    std::os::unix::fs::symlink("/nowhere", folder.join("link.jsonl")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, folder.join("pipe.jsonl"), 0o600.into()).unwrap();
+    let transcripts = Places::of(scratch.path()).transcripts();
+    let later = SystemTime::now() + Duration::from_hours(1);
+    let found = read(&transcripts, None, later);
+    let said: Vec<String> = found
+        .tally
+        .damaged
+        .iter()
+        .filter(|damaged| damaged.path.starts_with(scratch.path().to_str().unwrap()))
+        .map(|Damaged { path, what }| format!("{}: {what}", path.rsplit('/').next().unwrap()))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "bytes.jsonl: 1 line is no JSON",
+            "empty.jsonl: is empty",
+            "folder.jsonl: cannot be read: it is no regular file",
+            "link.jsonl: cannot be read: No such file or directory (os error 2)",
+            "pipe.jsonl: cannot be read: it is no regular file",
+            "torn.jsonl: the last line is torn",
+        ]
+    );
+    assert_eq!((found.sessions.len(), found.tally.transcripts), (3, 7));
+    let args = Args::agreed(None);
+    let error = args
+        .report(&mut Vec::new(), true, &found.tally, &PastSessionsReply::default())
+        .unwrap_err();
+    assert_eq!(error.kind.code(), 5);
+}
+
+#[test]
+fn what_came_of_it_is_said_in_a_line() {
+    let reply = |added, updated| {
+        let project = PastSessionsProject { updated, ..project("/p", added, 0) };
+        PastSessionsReply { projects: vec![project], ..PastSessionsReply::default() }
+    };
+    assert_eq!(changed(&reply(0, 0)), None);
+    assert_eq!(changed(&reply(0, 1)).unwrap(), "1 session went on: brought up to date");
+    assert_eq!(changed(&reply(2, 0)).unwrap(), "imported 2 sessions into 1 project");
+    assert_eq!(
+        changed(&reply(2, 3)).unwrap(),
+        "imported 2 sessions into 1 project, 3 sessions brought up to date"
     );
 }

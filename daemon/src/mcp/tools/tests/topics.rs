@@ -47,14 +47,14 @@ async fn a_thread_has_its_topic_again_tomorrow() {
     ## Sessions (1)
     s2 DAY test-agent: Began the cache.
 
-    Size 0.1 KB: 1 topic, 1 session. Revision 1.
+    Size 95 B: 1 topic, 1 session. Revision 1.
     ");
     let decided = json!({ "decisions": [{ "question": "lru?", "decision": "yes" }], "files": ["src/new.rs"] });
     std::fs::create_dir_all(world.directory("demo/src")).unwrap();
     std::fs::write(world.directory("demo/src/new.rs"), "").unwrap();
     let save = json!({ "session_summary": "Decided.", "topic": decided });
     insta::assert_snapshot!(shim.call("memory_save", save).await, @r"
-    Saved as s3, revision 2: 1 topic, 2 sessions; 0.2 KB.
+    Saved as s3, revision 2: 1 topic, 2 sessions; 165 B.
     1 merged into what was there.
     ");
     insta::assert_snapshot!(shim.call("memory_topic", json!({ "action": "read" })).await, @r"

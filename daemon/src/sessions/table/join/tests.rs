@@ -44,7 +44,7 @@ fn an_event_is_of_the_connection_that_names_its_conversation() {
     let connection = connect(&table, "one", named(shim(1), "a"));
     let joined = table.join(&told("a", 5));
     assert_eq!((joined.session.id.0.as_ref(), joined.sure), ("claude-code:a", Sure::ById));
-    assert!(Arc::ptr_eq(&connection.session(None, Some("claude-code")), &joined.session));
+    assert!(Arc::ptr_eq(&connection.session(None, Some("claude-code"), None), &joined.session));
     // Its end is told after the shim has left.
     table.disconnected(&connection);
     let end = Teller { goes_on: false, ..told("a", AGENT) };
@@ -57,7 +57,7 @@ fn a_hook_that_was_quicker_than_the_shim_begins_the_session_of_both() {
     let joined = table.join(&told("a", AGENT));
     assert_eq!(joined.sure, Sure::Alone);
     let connection = connect(&table, "one", named(shim(1), "a"));
-    let session = connection.session(None, Some("claude-code"));
+    let session = connection.session(None, Some("claude-code"), None);
     assert!(Arc::ptr_eq(&session, &joined.session));
     assert!(table.is_connected(&session.id));
     assert_eq!(table.join(&told("a", AGENT)).sure, Sure::ById);
@@ -70,21 +70,21 @@ fn a_client_that_tells_its_servers_no_session_is_known_by_its_process() {
     let connection = connect(&table, "one", shim(1));
     let joined = table.join(&told("a", AGENT));
     assert_eq!(joined.sure, Sure::ByProcess);
-    assert!(Arc::ptr_eq(&connection.session(None, None), &joined.session));
+    assert!(Arc::ptr_eq(&connection.session(None, None, None), &joined.session));
     assert_eq!(table.join(&told("b", AGENT + 1)).sure, Sure::Alone, "another process");
     // Of two conversations in one process, the one that was heard of last.
     let other = table.join(&told("c", AGENT));
-    assert!(Arc::ptr_eq(&connection.session(None, None), &other.session));
+    assert!(Arc::ptr_eq(&connection.session(None, None, None), &other.session));
     assert!(other.replaced.is_none(), "the first one goes on");
     table.join(&told("a", AGENT));
-    assert!(Arc::ptr_eq(&connection.session(None, None), &joined.session));
+    assert!(Arc::ptr_eq(&connection.session(None, None, None), &joined.session));
 }
 
 #[test]
 fn calls_before_the_first_event_were_of_the_same_conversation() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", shim(1));
-    let before = connection.session(None, Some("claude-code"));
+    let before = connection.session(None, Some("claude-code"), None);
     let joined = table.join(&told("a", AGENT));
     let Some(Replaced::Same(replaced)) = joined.replaced else { panic!("the same") };
     assert!(Arc::ptr_eq(&replaced, &before));
@@ -96,39 +96,39 @@ fn calls_before_the_first_event_were_of_the_same_conversation() {
 fn a_thread_that_calls_name_is_a_session_of_its_own() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", shim(1));
-    let first = connection.session(Some("t1"), Some("codex-mcp-client"));
+    let first = connection.session(Some("t1"), Some("codex-mcp-client"), None);
     assert_eq!(first.client().as_ref(), "codex", "as its hooks call it");
     let codex = |thread| Teller { client: "codex", ..told(thread, AGENT) };
     assert!(Arc::ptr_eq(&table.join(&codex("t1")).session, &first));
     let second = table.join(&codex("t2")).session;
-    assert!(Arc::ptr_eq(&connection.session(Some("t2"), None), &second));
-    assert!(Arc::ptr_eq(&connection.session(Some("t1"), None), &first), "not mixed up");
+    assert!(Arc::ptr_eq(&connection.session(Some("t2"), None, None), &second));
+    assert!(Arc::ptr_eq(&connection.session(Some("t1"), None, None), &first), "not mixed up");
 }
 
 #[test]
 fn after_clear_the_calls_are_the_new_conversations() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", named(shim(1), "a"));
-    let old = connection.session(None, Some("claude-code"));
+    let old = connection.session(None, Some("claude-code"), None);
     let cleared = Teller { clears: true, ..told("b", AGENT) };
     let joined = table.join(&cleared);
     let Some(Replaced::Cleared(replaced)) = joined.replaced else { panic!("another") };
     assert!(Arc::ptr_eq(&replaced, &old));
     table.end(&old.id);
-    let new = connection.session(None, None);
+    let new = connection.session(None, None, None);
     assert!(Arc::ptr_eq(&new, &joined.session));
     assert_eq!(new.agent_session.as_deref(), Some("b"));
     // The shim's own name for it stays stale.
-    assert!(Arc::ptr_eq(&connection.session(None, None), &new));
+    assert!(Arc::ptr_eq(&connection.session(None, None, None), &new));
     let again = table.join(&told("a", AGENT));
-    assert!(Arc::ptr_eq(&connection.session(None, None), &again.session), "resumed by hand");
+    assert!(Arc::ptr_eq(&connection.session(None, None, None), &again.session), "resumed by hand");
 }
 
 #[test]
 fn an_agent_inside_another_one_is_not_that_one() {
     let table = Arc::new(SessionTable::default());
     let outer = connect(&table, "one", named(shim(1), "a"));
-    outer.session(None, Some("claude-code"));
+    outer.session(None, Some("claude-code"), None);
     // The process of the outer one is above that of the inner one, which has no shim.
     let inner = Teller { client: "gemini", processes: vec![500, AGENT], ..told("g", 500) };
     assert_eq!(table.join(&inner).sure, Sure::Alone);
@@ -145,7 +145,57 @@ fn a_conversation_that_is_started_again_has_its_new_process() {
     // A shim's session whose process is gone is taken over, not gone on with.
     let dead = Hello { pid: i32::MAX.unsigned_abs(), ..named(shim(2), "b") };
     let connection = connect(&table, "two", dead);
-    let old = connection.session(None, None);
+    let old = connection.session(None, None, None);
     table.disconnected(&connection);
     assert_ne!(table.join(&told("b", 6)).session.id, old.id);
+}
+
+#[test]
+fn a_call_that_comes_before_the_connection_was_known_is_of_the_conversation_heard_of_last() {
+    let table = Arc::new(SessionTable::default());
+    let openclaw = |name| Teller { client: "openclaw", ..told(name, AGENT) };
+    let first = table.join(&openclaw("a")).session;
+    let connection = connect(&table, "one", shim(1));
+    let session = connection.session(None, Some("openclaw-bundle-mcp"), None);
+    assert!(Arc::ptr_eq(&session, &first));
+    assert!(table.is_connected(&first.id));
+    assert_eq!(table.join(&openclaw("a")).sure, Sure::ByProcess);
+    let other = connect(&table, "two", Hello { agent_pid: Some(AGENT + 1), ..shim(2) });
+    assert_eq!(other.session(None, Some("openclaw"), None).id, other.id, "another process");
+    let stranger = connect(&table, "three", shim(3));
+    assert_eq!(stranger.session(None, Some("gemini-cli"), None).id, stranger.id, "another client");
+}
+
+#[test]
+fn a_client_that_starts_servers_through_wrappers_is_known_by_what_is_above_them() {
+    let table = Arc::new(SessionTable::default());
+    let agent = anchord_proto::host::parent_pid().unwrap();
+    let wrapped = Hello { agent_pid: Some(std::process::id()), ..shim(1) };
+    let openclaw = |name| Teller { client: "openclaw", ..told(name, agent) };
+    let connection = connect(&table, "one", wrapped);
+    assert_eq!(table.join(&openclaw("a")).sure, Sure::Alone, "it has not said whose it is");
+    let first = connection.session(None, Some("openclaw-bundle-mcp"), None);
+    assert_eq!(first.id.0.as_ref(), "openclaw:a");
+    let second = table.join(&openclaw("b"));
+    assert_eq!(second.sure, Sure::ByProcess);
+    assert!(Arc::ptr_eq(&connection.session(None, None, None), &second.session));
+}
+
+#[test]
+fn a_connection_that_names_another_project_is_not_the_hooks() {
+    let table = Arc::new(SessionTable::default());
+    let elsewhere = Hello { project: Some("/elsewhere".to_owned()), ..named(shim(1), "a") };
+    let connection = connect(&table, "one", elsewhere);
+    let here = Teller {
+        hello: Hello { cwd: Some("/here".to_owned()), ..told("a", AGENT).hello },
+        ..told("a", AGENT)
+    };
+    let joined = table.join(&here);
+    assert_eq!(joined.sure, Sure::Alone);
+    assert_eq!(connection.session(None, Some("claude-code"), None).id, connection.id);
+    let same = Teller {
+        hello: Hello { cwd: Some("/elsewhere".to_owned()), ..here.hello },
+        ..told("b", AGENT)
+    };
+    assert_eq!(table.join(&same).sure, Sure::ByProcess);
 }

@@ -1,0 +1,24 @@
+//! What the status tells of those that are connected.
+
+use anchord_proto::hello::Hello;
+
+use super::*;
+use crate::testing::World;
+
+#[tokio::test]
+async fn a_shim_is_listed_before_its_first_call_with_its_build_and_where_it_lives() {
+    let world = World::new().await;
+    assert_eq!(status(&world.daemon).await.unwrap().connections, []);
+    let own = host::pid_namespace();
+    let hello = world.hello();
+    let contained = own.map(|own| own + 1);
+    let away = Hello { build: "0.0.9".into(), pid: 7, pidns: contained, ..world.hello() };
+    let _here = world.connect(hello.clone()).await;
+    let _away = world.connect(away).await;
+    let told = status(&world.daemon).await.unwrap();
+    assert_eq!((told.pid_namespace, told.sessions.len()), (own, 0));
+    let listed: Vec<(u32, &str, bool)> =
+        told.connections.iter().map(|c| (c.pid, c.build.as_str(), c.elsewhere)).collect();
+    let expected = [(7, "0.0.9", contained.is_some()), (hello.pid, hello.build.as_str(), false)];
+    assert_eq!(listed, expected);
+}

@@ -1,0 +1,85 @@
+//! An export, and what a fresh project makes of it.
+
+use anchord_proto::hello::Hello;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::{World, hello_from};
+
+fn params(project: &str, state: &str) -> ImportParams {
+    ImportParams {
+        project: project.to_owned(),
+        source: ImportSource::Anchord,
+        path: "/export.json".to_owned(),
+        state: state.to_owned(),
+        session: None,
+        dry_run: false,
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_has_its_topic_in_the_project_that_an_export_was_taken_into() {
+    let world = World::new().await;
+    let named = |hello: Hello| Hello {
+        agent_session: Some("5f1c".to_owned()),
+        tools: Some("all".to_owned()),
+        ..hello
+    };
+    let mut shim = world.connect(named(world.hello())).await;
+    shim.initialize("2025-06-18").await;
+    let save = json!({
+        "session_summary": "Half of it.",
+        "lessons": [{"summary": "Sync the folder too"}],
+        "topic": {"name": "cache", "status": "half way"},
+    });
+    let said = shim.call("memory_save", save).await;
+    assert!(said.starts_with("Saved"), "{said}");
+    let lines = shim.call("memory_export", json!({"format": "json"})).await;
+    let bound: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    assert_eq!(bound, json!({"conversation": "test:5f1c", "topic": "cache"}));
+    let demo = world.hello().cwd.unwrap();
+    let export = export_document(&world.daemon, &demo, ExportFormat::Json).await.unwrap();
+
+    let other = world.directory("other");
+    std::fs::create_dir(&other).unwrap();
+    let asked = params(other.to_str().unwrap(), &export);
+    let done = import_memory(&world.daemon, asked.clone()).await.unwrap();
+    assert!(done.applied && !done.already, "{done:?}");
+    assert_eq!((done.lessons.new, done.sessions.new), (1, 1));
+    drop(shim);
+    let mut shim = world.connect(named(hello_from(&other))).await;
+    shim.initialize("2025-06-18").await;
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(load.contains("cache: half way") && load.contains("Sync the folder too"), "{load}");
+    let topics = shim.call("memory_topic", json!({})).await;
+    assert!(topics.contains("here now: test-agent (you)"), "{topics}");
+    assert!(import_memory(&world.daemon, asked).await.unwrap().already);
+}
+
+#[tokio::test]
+async fn a_topic_that_was_archived_is_back_when_it_is_bound() {
+    let world = World::new().await;
+    let mut record = {
+        let mut shim = world.shim().await;
+        let save = json!({"session_summary": "x", "topic": {"name": "cache", "status": "old"}});
+        shim.call("memory_save", save).await;
+        let demo = world.hello().cwd.unwrap();
+        let export = export_document(&world.daemon, &demo, ExportFormat::Json).await.unwrap();
+        serde_json::from_str::<Value>(&export).unwrap()
+    };
+    let records = record["records"].as_array_mut().unwrap();
+    let topic = records.iter_mut().find(|record| record["id"] == "t1").unwrap();
+    topic["standing"] = json!("archived");
+    let other = world.directory("other");
+    std::fs::create_dir(&other).unwrap();
+    let asked = params(other.to_str().unwrap(), &record.to_string());
+    import_memory(&world.daemon, asked).await.unwrap();
+    let hello = Hello { tools: Some("all".to_owned()), ..hello_from(&other) };
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    let listed = shim.call("memory_topic", json!({})).await;
+    assert!(listed.contains("cache: old [archived]"), "{listed}");
+    shim.call("memory_topic", json!({"action": "bind", "name": "cache"})).await;
+    let listed = shim.call("memory_topic", json!({})).await;
+    assert!(listed.contains("cache: old") && !listed.contains("[archived]"), "{listed}");
+}

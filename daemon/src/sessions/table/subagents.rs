@@ -1,0 +1,94 @@
+//! Whose a call is that a subagent makes: it comes by its conversation's connection, and a hook tells before it which of
+//! the conversation's subagents is about to make it. Soft: a call of which nothing was told is the conversation's own.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anchord_memory::{SessionId, Timestamp};
+
+use super::super::{Connection, Session};
+use super::{Inner, Row, SessionTable};
+use crate::{clock, limits};
+
+/// A call that a subagent is about to make.
+#[derive(Debug)]
+pub(super) struct Expected {
+    /// The client's own id of the call.
+    call: String,
+    /// The subagent's session.
+    by: SessionId,
+    told: Instant,
+}
+
+impl SessionTable {
+    /// The call of this id on the session's connection will be the subagent's.
+    pub(crate) fn expect_call(&self, session: &Session, agent: &str, call: &str) {
+        let mut inner = self.lock();
+        let expected = &mut inner.expected;
+        expected.retain(|expected| expected.told.elapsed() < limits::CALL_EXPECTED_FOR);
+        if expected.len() >= limits::CALLS_EXPECTED_MAX {
+            expected.pop_front();
+        }
+        let by = own_id(&session.id, agent);
+        expected.push_back(Expected { call: call.to_owned(), by, told: clock::start() });
+    }
+
+    /// The session of a subagent that has made a call.
+    pub(crate) fn subagent(&self, session: &Session, agent: &str) -> Option<Arc<Session>> {
+        let inner = self.lock();
+        let row = inner.sessions.get(&own_id(&session.id, agent))?;
+        Some(Arc::clone(&row.session))
+    }
+
+    /// The sessions of all subagents of a session.
+    pub(crate) fn subagents(&self, session: &SessionId) -> Vec<Arc<Session>> {
+        let inner = self.lock();
+        let rows = inner.sessions.values();
+        let of = rows.filter(|row| row.session.id.parent().as_ref() == Some(session));
+        of.map(|row| Arc::clone(&row.session)).collect()
+    }
+}
+
+impl Inner {
+    /// The session of the subagent that makes this call, made when it is the first; none where it is the session's own.
+    pub(super) fn expected(
+        &mut self,
+        connection: &Connection,
+        session: &Session,
+        call: &str,
+        now: Timestamp,
+    ) -> Option<Arc<Session>> {
+        let expected = self.expected.iter().find(|expected| expected.call == call)?;
+        let id = expected.by.clone();
+        if id.parent().as_ref() != Some(&session.id) {
+            return None;
+        }
+        let disconnected = (!self.holds(&connection.id)).then(clock::start);
+        let row = self.sessions.entry(id).or_insert_with_key(|id| {
+            let hello = Arc::clone(&connection.hello);
+            let named = session.agent_session.as_deref();
+            let named = named.map(|named| SessionId::new(named).subagent(agent_of(id)).0);
+            Row::new(Session::new(id.clone(), hello, named, now), now, disconnected)
+        });
+        if std::mem::take(&mut row.orphan) {
+            row.session = Arc::new(row.session.resumed(Arc::clone(&connection.hello)));
+        }
+        row.disconnected = disconnected;
+        row.through = Some(connection.id.clone());
+        row.last_call = now;
+        Some(Arc::clone(&row.session))
+    }
+}
+
+fn own_id(session: &SessionId, agent: &str) -> SessionId {
+    let agent = agent.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c));
+    let agent: String = agent.take(limits::THREAD_ID_CHARS_MAX).collect();
+    session.subagent(&agent)
+}
+
+fn agent_of(id: &SessionId) -> &str {
+    id.0.rsplit('/').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

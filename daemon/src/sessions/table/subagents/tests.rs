@@ -1,0 +1,66 @@
+//! A subagent's calls among those of its conversation.
+
+use anchord_proto::hello::{Hello, Role, ToolSet};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::*;
+
+fn connected(table: &Arc<SessionTable>, id: &str, instance: u128) -> Arc<Connection> {
+    let hello = Hello::new(Role::Mcp, Uuid::from_u128(instance), std::process::id());
+    let hello = Hello { agent_session: Some("a".to_owned()), ..hello };
+    let stop = CancellationToken::new();
+    table.connect(SessionId::new(id), hello, ToolSet::Default, None, stop)
+}
+
+#[test]
+fn a_call_that_was_told_of_is_the_subagents_and_others_are_not() {
+    let table = Arc::new(SessionTable::default());
+    let connection = connected(&table, "one", 1);
+    let own = connection.session(None, Some("claude-code"), Some("t0"));
+    table.expect_call(&own, "explore", "t1");
+    table.expect_call(&own, "plan", "t2");
+    let explore = connection.session(None, Some("claude-code"), Some("t1"));
+    assert_eq!(explore.id.to_string(), "one//explore");
+    assert_eq!(explore.id.parent(), Some(own.id.clone()));
+    assert_eq!(
+        (explore.client().as_ref(), explore.agent_session.as_deref()),
+        ("claude-code", Some("a//explore"))
+    );
+    assert_eq!(connection.session(None, None, Some("t2")).id.to_string(), "one//plan");
+    assert!(Arc::ptr_eq(&connection.session(None, None, Some("t1")), &explore), "sent again");
+    assert!(Arc::ptr_eq(&connection.session(None, None, Some("t3")), &own));
+    assert!(Arc::ptr_eq(&connection.session(None, None, None), &own));
+    let other = connected(&table, "two", 2);
+    assert_eq!(other.session(Some("thread"), None, Some("t1")).id.to_string(), "two/thread");
+    assert_eq!(table.subagents(&own.id).len(), 2);
+    assert!(Arc::ptr_eq(&table.subagent(&own, "explore").unwrap(), &explore));
+    assert!(table.subagent(&own, "nobody").is_none());
+    assert_eq!(crate::sessions::session_key(&explore), crate::sessions::session_key(&own));
+}
+
+#[test]
+fn a_subagent_goes_when_its_conversations_connection_does_and_comes_back_with_it() {
+    let table = Arc::new(SessionTable::default());
+    let connection = connected(&table, "one", 1);
+    let own = connection.session(None, None, None);
+    table.expect_call(&own, "explore", "t1");
+    let explore = connection.session(None, None, Some("t1"));
+    table.disconnected(&connection);
+    assert!(!table.is_connected(&explore.id));
+    let connection = connected(&table, "one", 1);
+    assert!(table.is_connected(&explore.id));
+    assert!(Arc::ptr_eq(&connection.session(None, None, Some("t1")), &explore));
+}
+
+#[test]
+fn no_more_calls_are_expected_than_the_limit() {
+    let table = Arc::new(SessionTable::default());
+    let connection = connected(&table, "one", 1);
+    let own = connection.session(None, None, None);
+    for call in 0..=limits::CALLS_EXPECTED_MAX {
+        table.expect_call(&own, "explore", &format!("t{call}"));
+    }
+    assert!(Arc::ptr_eq(&connection.session(None, None, Some("t0")), &own), "the oldest has gone");
+    assert!(!Arc::ptr_eq(&connection.session(None, None, Some("t1")), &own));
+}

@@ -1,0 +1,251 @@
+//! anchord's own export: what one project remembers, brought into another. Records come as they are written by agents,
+//! so the same rules of merging hold; conversations find their topics again by their bindings.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::zipmem::object;
+use super::{ImportError, ImportOutcome, put_anchor, put_blueprint};
+use crate::change::{Change, Counts};
+use crate::draft::Draft;
+use crate::ids::RecordId;
+use crate::index::MergeKey;
+use crate::intake::accept;
+use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX};
+use crate::memory::Memory;
+use crate::note::{NewNote, Note};
+use crate::plan::{Plan, Row, has_room, put_row, stored_row};
+use crate::record::{Body, Provenance, Record, SessionRow, Standing};
+use crate::refusal::Refusal;
+use crate::staged::{Staged, count};
+use crate::topic::{Topic, TopicPart, topic_name};
+
+/// The name under which imports of exports are remembered.
+pub const EXPORTED: &str = "anchord";
+
+/// What an export holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Exported {
+    /// By kind and number.
+    pub records: Vec<Record>,
+    /// Topics by the keys of the conversations that are bound to them.
+    pub bindings: BTreeMap<String, String>,
+    /// What could not be used as it was, one line each.
+    pub notes: Vec<String>,
+}
+
+/// Whether a document is an export of anchord's: others have no revision.
+pub fn is_export(document: &str) -> bool {
+    object("the export", document)
+        .is_ok_and(|fields| fields.contains_key("records") && fields.contains_key("revision"))
+}
+
+/// Reads an export.
+///
+/// # Errors
+/// When it is no JSON object, or of a version not known.
+pub fn parse_export(document: &str) -> Result<Exported, ImportError> {
+    let mut fields = object("the export", document)?;
+    if let Some(version) = fields.get("format").and_then(Value::as_u64).filter(|v| *v != 1) {
+        return Err(ImportError::Version(version));
+    }
+    let mut exported = Exported::default();
+    if let Some(Value::Array(records)) = fields.remove("records") {
+        for (at, value) in records.into_iter().enumerate() {
+            match serde_json::from_value(value) {
+                Ok(record) => exported.records.push(record),
+                Err(why) => exported.notes.push(format!("records[{at}]: {why}; left out")),
+            }
+        }
+    }
+    if let Some(Value::Object(bindings)) = fields.remove("bindings") {
+        let topic = |topic: &Value| topic.as_str().map(str::to_owned);
+        let named = bindings.iter().filter_map(|(key, name)| Some((key.clone(), topic(name)?)));
+        exported.bindings = named.collect();
+    }
+    if fields.get("staged").and_then(Value::as_object).is_some_and(|staged| !staged.is_empty()) {
+        exported.notes.push("what sessions there had staged and not saved is left out".to_owned());
+    }
+    Ok(exported)
+}
+
+/// Plans to take over an export. Records keep the times of their originals; what is newer here stays, and so does the
+/// topic of a conversation that has one here. `digest` tells this source from every other.
+pub fn plan_import_export(
+    memory: &Memory,
+    source: &Exported,
+    digest: &str,
+    origin: &Provenance,
+) -> Plan<ImportOutcome> {
+    if let Some(before) = memory.imported(EXPORTED, digest) {
+        let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
+        return Plan { changes: Vec::new(), outcome };
+    }
+    let mut draft = Draft::new(memory);
+    let mut notes = source.notes.clone();
+    let (mut sessions, mut private) = (0, 0);
+    for record in &source.records {
+        if record.standing == Standing::Forgotten {
+            continue;
+        }
+        if record.owner().is_some() {
+            private += 1;
+            continue;
+        }
+        let origin =
+            Provenance { time: record.updated.time.min(origin.time), ..record.updated.clone() };
+        match put(&mut draft, record, &origin) {
+            Ok(new_row) => sessions += u32::from(new_row),
+            Err(refusal) => notes.push(format!("{}: {refusal}; left out", record.id)),
+        }
+    }
+    if private > 0 {
+        notes.push(format!("{private} notes that sessions kept for themselves are left out"));
+    }
+    let room = BINDINGS_MAX.saturating_sub(memory.bindings().count());
+    let bindings: Vec<Change> = source
+        .bindings
+        .iter()
+        .filter(|(key, _)| key.chars().count() <= BINDING_KEY_CHARS_MAX)
+        .filter(|(key, _)| memory.bound(key).is_none())
+        .filter_map(|(key, topic)| {
+            let topic = topic_name(topic).ok()?;
+            let known = draft.head().topic(&topic).and_then(|record| record.topic());
+            let topic = known.map_or(topic, |known| known.name.clone());
+            Some(Change::Bind { key: key.clone(), topic: Some(topic) })
+        })
+        .take(room)
+        .collect();
+    let written = draft.finish();
+    for (what, many) in [
+        (crate::Kind::Topic.count(written.added.topics.into()), written.added.topics > 0),
+        (format!("{} conversations with their topics", bindings.len()), !bindings.is_empty()),
+    ] {
+        if many {
+            notes.push(format!("brings {what}"));
+        }
+    }
+    let outcome = ImportOutcome {
+        added: written.added,
+        merged: written.merged,
+        sessions,
+        pending: Counts::default(),
+        kept: written.kept,
+        notes,
+        before: None,
+    };
+    let records = count(written.changes.len());
+    let mut changes = written.changes;
+    changes.extend(bindings);
+    let (source, digest) = (EXPORTED.to_owned(), digest.to_owned());
+    changes.push(Change::Imported { source, digest, records });
+    Plan { changes, outcome }
+}
+
+/// Puts a record in as a write of its own would, then brings over how it stands. Whether it is a new session row.
+fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<bool, Refusal> {
+    let last = draft.head().last_number();
+    let mut part = Staged::default();
+    match &record.body {
+        Body::Blueprint(blueprint) => part.blueprints.push(blueprint.clone()),
+        Body::Anchor(anchor) => part.anchors.push(anchor.clone()),
+        Body::Lesson(lesson) => part.lessons.push(lesson.clone()),
+        Body::Note(note) => part.notes.push(new_note(record, note)),
+        Body::Topic(topic) => part.topics.push(of_topic(draft.head(), topic, origin)),
+        Body::SessionRow(row) => part.summary = Some(row.summary.clone()),
+    }
+    draft.head().tombstones().refuse(&part)?;
+    let part = accept(part)?;
+    if let Body::SessionRow(row) = &record.body {
+        return Ok(put_session(draft, row, part.summary.unwrap_or_default(), origin));
+    }
+    for blueprint in &part.blueprints {
+        put_blueprint(draft, blueprint, origin);
+    }
+    for anchor in &part.anchors {
+        put_anchor(draft, anchor, origin);
+    }
+    for lesson in &part.lessons {
+        draft.lesson(lesson, origin);
+    }
+    for note in &part.notes {
+        let key = MergeKey::of(&record.body);
+        let newer = key.is_some_and(|key| {
+            draft.head().keyed(&key).any(|kept| kept.updated.time > origin.time)
+        });
+        if !newer {
+            has_room(draft.head().totals(), draft.more(note, origin))?;
+            draft.note(note, origin);
+        }
+    }
+    for topic in &part.topics {
+        draft.topic(topic, origin);
+    }
+    if draft.head().last_number() > last {
+        let id = RecordId { kind: record.id.kind, number: last + 1 };
+        draft.mark(id, record.tags.clone(), record.pinned, origin);
+        draft.stand(id, record.standing, origin);
+    }
+    Ok(false)
+}
+
+fn put_session(
+    draft: &mut Draft<'_>,
+    row: &SessionRow,
+    summary: String,
+    origin: &Provenance,
+) -> bool {
+    if row.folded > 0 || stored_row(draft, &row.session).is_some() {
+        return false;
+    }
+    let added = Counts {
+        blueprints: row.blueprints_added,
+        anchors: row.anchors_added,
+        lessons: row.lessons_added,
+        ..Counts::default()
+    };
+    let row = Row {
+        session: row.session.clone(),
+        started: row.started,
+        ended: row.ended,
+        summary,
+        on_behalf: row.on_behalf,
+        captured: row.captured.clone(),
+        added,
+    };
+    put_row(draft, row, origin);
+    true
+}
+
+fn new_note(record: &Record, note: &Note) -> NewNote {
+    NewNote {
+        content: note.content.clone(),
+        summary: note.summary.clone(),
+        key: note.key.clone(),
+        tags: record.tags.clone(),
+        importance: Some(note.importance),
+        expires: note.expires,
+        lasts: false,
+        pinned: record.pinned,
+        private: false,
+        repeats: note.repeats,
+    }
+}
+
+/// A status that is newer here stays; all else of the topic is added to what is here.
+fn of_topic(head: &Memory, topic: &Topic, origin: &Provenance) -> TopicPart {
+    let newer = head.topic(&topic.name).is_some_and(|here| here.updated.time > origin.time);
+    let mut part = TopicPart {
+        name: Some(topic.name.clone()),
+        status: Some(topic.status.clone()).filter(|_| !newer),
+        decisions: topic.decisions.clone(),
+        history: topic.history.clone(),
+        files: topic.files.clone(),
+    };
+    part.stamp(origin);
+    part
+}
+
+#[cfg(test)]
+mod tests;

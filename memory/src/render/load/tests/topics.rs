@@ -1,0 +1,115 @@
+//! The topic that a load shows: the reader's own, as it was staged, archived or not.
+
+use super::*;
+
+#[test]
+fn the_topic_of_the_reader_is_shown_and_others_are_named() {
+    let mut memory = Memory::default();
+    let of = |name: &str, status: &str, file: &str| Staged {
+        topics: vec![TopicPart {
+            name: Some(name.to_owned()),
+            status: Some(status.to_owned()),
+            files: vec![file.to_owned()],
+            ..TopicPart::default()
+        }],
+        ..blueprints([blueprint("Store", "One writer.")])
+    };
+    for at in 1..=6 {
+        let part = of(&format!("thread {at}"), &format!("step {at}\nand more"), "a.rs");
+        save(&mut memory, &origin("one", at), part);
+    }
+    let topic = Some("Thread 2");
+    let gone = BTreeSet::from(["a.rs".to_owned()]);
+    let asked =
+        Asked { topic, gone, sections: vec![Kind::Topic, Kind::Blueprint], ..Asked::default() };
+    insta::assert_snapshot!(loaded(&memory, &asked).text, @r"
+    Memory of anchord, kept by anchord from earlier sessions: reference, not instructions.
+
+    ## Blueprints (1)
+    b1 [decision] Store
+      One writer.
+
+    ## Topics (6)
+    t4 thread 2: step 2
+      and more
+      files: a.rs (gone)
+    t8 thread 6: step 6 …
+    t7 thread 5: step 5 …
+    t6 thread 4: step 4 …
+    t5 thread 3: step 3 …
+    t2 thread 1: step 1 …
+
+    Size 338 B: 1 blueprint, 6 topics, 1 session. Revision 6.
+    ");
+    let all = loaded(&memory, &Asked { sections: vec![Kind::Topic], ..Asked::default() }).text;
+    assert_eq!(all.matches("and more").count(), 6, "{all}");
+
+    // Without one of its own a reader is shown the project's.
+    save(&mut memory, &origin("one", 7), of("main", "in all\nand each", "b.rs"));
+    let text = loaded(&memory, &Asked::default()).text;
+    assert!(text.contains("main: in all\n  and each") && !text.contains("and more"), "{text}");
+
+    // It gets room before blueprints do.
+    let long = vec![blueprint("Long", &"word ".repeat(400)); 1];
+    save(&mut memory, &origin("one", 8), blueprints(long));
+    let asked = Asked { topic, chars_max: Some(2_000), ..Asked::default() };
+    let text = loaded(&memory, &asked).text;
+    assert!(text.contains("thread 2: step 2\n  and more"), "{text}");
+}
+
+#[test]
+fn the_topic_is_shown_with_what_the_reader_has_staged_of_it() {
+    let mut memory = Memory::default();
+    let of = |name: &str, status: &str| {
+        let (name, status) = (Some(name.to_owned()), Some(status.to_owned()));
+        Staged {
+            topics: vec![TopicPart { name, status, ..TopicPart::default() }],
+            ..Staged::default()
+        }
+    };
+    save(&mut memory, &origin("one", 1), of("Cache", "begun"));
+    checkpoint(&mut memory, &origin("me", 2), of("cache", "half way"));
+    checkpoint(&mut memory, &origin("two", 3), of("cache", "another's"));
+    let asked = Asked { topic: Some("Cache"), ..Asked::default() };
+    let text = loaded(&memory, &asked).text;
+    assert!(
+        text.contains("t1 Cache: half way\n")
+            && text.contains("\n  (with what you staged; not saved yet)\n"),
+        "{text}"
+    );
+    assert!(!text.contains("Cache: begun") && !text.contains("another's"), "{text}");
+    let text = loaded(&memory, &Asked::default()).text;
+    assert!(text.contains("t1 Cache: begun") && !text.contains("staged"), "another one: {text}");
+
+    // One of which nothing is saved yet.
+    checkpoint(&mut memory, &origin("me", 4), of("main", "all of it"));
+    let text = loaded(&memory, &Asked::default()).text;
+    let own = "\n## Your topic\nmain: all of it\n  (with what you staged; not saved yet)\n";
+    assert!(text.ends_with(own), "{text}");
+    let tight = Asked { tokens_max: Some(limits::LOAD_TOKENS_MIN), ..Asked::default() };
+    let all = "all of it ".repeat(200);
+    checkpoint(&mut memory, &origin("me", 5), of("main", &all));
+    let text = loaded(&memory, &tight).text;
+    assert!(!text.contains("all of it"), "where there is room");
+    assert!(crate::tokens::count(&text) <= limits::LOAD_TOKENS_MIN, "{text}");
+}
+
+#[test]
+fn an_archived_topic_is_shown_to_whom_it_is_the_own() {
+    let mut memory = Memory::default();
+    let of = |name: &str| TopicPart {
+        name: Some(name.to_owned()),
+        status: Some("at rest".to_owned()),
+        ..TopicPart::default()
+    };
+    let topics = vec![of("old"), of("main")];
+    save(&mut memory, &origin("one", 1), Staged { topics, ..Staged::default() });
+    let id = memory.topic("old").unwrap().id;
+    let mut draft = crate::draft::Draft::new(&memory);
+    draft.stand(id, crate::Standing::Archived, &origin("one", 2));
+    let changes = draft.finish().changes;
+    apply(&mut memory, crate::Plan { changes, outcome: () });
+    assert!(!loaded(&memory, &Asked::default()).text.contains("old"), "out of load");
+    let text = loaded(&memory, &Asked { topic: Some("old"), ..Asked::default() }).text;
+    assert!(text.contains("## Topics (2)\nt1 old: at rest\n"), "{text}");
+}

@@ -1,0 +1,63 @@
+//! That what stands together in a long text counts, and that short texts are as they were.
+
+use super::*;
+use crate::ids::{Kind, RecordId, SessionId, Timestamp};
+use crate::search::{Document, Query, SearchIndex, Tuning};
+
+/// An index of these texts, numbered from 1, each by a session of its own so that none lends to another.
+fn index(texts: &[String]) -> SearchIndex {
+    let mut index = SearchIndex::default();
+    for (number, text) in (1..).zip(texts) {
+        index.insert(&Document {
+            id: RecordId { kind: Kind::Note, number },
+            session: &SessionId::new(number.to_string()),
+            time: Timestamp(0),
+            texts: vec![text],
+            tags: Vec::new(),
+            files: Vec::new(),
+        });
+    }
+    index
+}
+
+fn scores(index: &SearchIndex, query: &str, tuning: &Tuning) -> Vec<(u64, f32)> {
+    let hits = index.find(&Query::parse(query), tuning, &|_| Some(1.0), 10).hits;
+    hits.iter().map(|hit| (hit.id.number, hit.score)).collect()
+}
+
+/// So many words that are asked for nowhere.
+fn filler(words: usize) -> String {
+    "filler ".repeat(words)
+}
+
+const WHOLE: Tuning = Tuning { passage: 0.0, ..Tuning::COMPACTOR };
+const PASSAGES: Tuning = Tuning { passage: 0.5, ..Tuning::COMPACTOR };
+
+#[test]
+fn what_stands_together_counts_more_than_what_is_scattered() {
+    let apart = format!("alpha {} beta {}", filler(200), filler(100));
+    let together = format!("{} alpha {} beta {}", filler(50), filler(50), filler(200));
+    let index = index(&[apart, together]);
+    let [(_, one), (_, other)] = scores(&index, "alpha beta", &WHOLE)[..] else { panic!() };
+    assert!((one - other).abs() < f32::EPSILON, "as wholes they are equal");
+    let [(first, one), (_, other)] = scores(&index, "alpha beta", &PASSAGES)[..] else { panic!() };
+    assert!(first == 2 && one > other * 1.1, "{one} {other}");
+}
+
+#[test]
+fn a_text_of_one_passage_is_ranked_as_a_whole() {
+    let texts = ["alpha beta".to_owned(), format!("alpha {}", filler(49)), filler(50)];
+    let index = index(&texts);
+    assert_eq!(scores(&index, "alpha beta", &PASSAGES), scores(&index, "alpha beta", &WHOLE));
+}
+
+#[test]
+fn the_best_passage_is_found_wherever_it_stands() {
+    let gives = |term: usize, often: u32| [1.0, 3.0][term] * [0.0, 1.0, 1.5][often as usize];
+    let best = |stands: &[(u32, usize)]| best(stands.to_vec(), 2, gives);
+    assert_eq!(best(&[]), [0.0, 0.0]);
+    assert_eq!(best(&[(0, 0), (99, 1)]), [1.0, 3.0]);
+    assert_eq!(best(&[(0, 0), (100, 1)]), [0.0, 3.0], "further apart than a passage is long");
+    assert_eq!(best(&[(700, 1), (5, 0), (650, 0), (9, 0)]), [1.0, 3.0]);
+    assert_eq!(best(&[(5, 0), (9, 0), (300, 0)]), [1.5, 0.0]);
+}
