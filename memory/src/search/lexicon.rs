@@ -15,47 +15,57 @@ use crate::limits::SEARCH_LEXICON_WORDS_MAX;
 #[derive(Default)]
 pub(super) struct Lexicon {
     /// By words of up to [`SHORT`] bytes: most are, and compare as one number.
-    short: HashMap<u128, u32, FxBuildHasher>,
-    long: HashMap<Box<str>, u32, FxBuildHasher>,
+    short: HashMap<u128, Met, FxBuildHasher>,
+    long: HashMap<Box<str>, Met, FxBuildHasher>,
     /// Words with the same stem have the same number.
     by_hash: HashMap<u64, u32, FxBuildHasher>,
     terms: Vec<Known>,
+}
+
+/// What is known of a word.
+#[derive(Clone, Copy)]
+pub(super) struct Met {
+    /// Its term.
+    pub number: u32,
+    /// Not the term's: `being` is a stop word and `beings` is none, though both are cut to `be`.
+    pub stop: bool,
 }
 
 /// A term, with what is asked of it for each word beside it.
 pub(super) struct Known {
     pub term: Rc<Term>,
     pub hash: u64,
-    pub stop: bool,
 }
 
 /// The last byte of sixteen is the length.
 const SHORT: usize = 15;
 
 impl Lexicon {
-    /// The number of a word's term.
-    pub(super) fn number(&mut self, raw: &str) -> u32 {
+    /// What a word is.
+    pub(super) fn word(&mut self, raw: &str) -> Met {
         let Some(packed) = pack(raw) else {
             return self.long.get(raw).copied().unwrap_or_else(|| {
-                let number = self.learn(raw);
-                self.long.insert(raw.into(), number);
-                number
+                let met = self.learn(raw);
+                self.long.insert(raw.into(), met);
+                met
             });
         };
         self.short.get(&packed).copied().unwrap_or_else(|| {
-            let number = self.learn(raw);
-            self.short.insert(packed, number);
-            number
+            let met = self.learn(raw);
+            self.short.insert(packed, met);
+            met
         })
     }
 
-    fn learn(&mut self, raw: &str) -> u32 {
+    fn learn(&mut self, raw: &str) -> Met {
         let term = term(raw);
-        *self.by_hash.entry(term.hash).or_insert_with(|| {
-            let (hash, stop) = (term.hash, term.stop);
-            self.terms.push(Known { term, hash, stop });
+        let stop = term.stop;
+        let number = *self.by_hash.entry(term.hash).or_insert_with(|| {
+            let hash = term.hash;
+            self.terms.push(Known { term, hash });
             narrow(self.terms.len() - 1)
-        })
+        });
+        Met { number, stop }
     }
 
     /// All terms, by their numbers.
@@ -79,3 +89,6 @@ fn pack(raw: &str) -> Option<u128> {
     *length = u8::try_from(raw.len()).ok()?;
     Some(u128::from_le_bytes(bytes))
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::lexicon::Lexicon;
+use super::lexicon::{Lexicon, Met};
 use super::segment::{Doc, Occurrence, Posting, Segment, Slot, narrow, put_varint};
 use super::words::{Part, Word, words};
 use super::{Document, Shelf};
@@ -109,12 +109,11 @@ impl Reader {
 
     /// Adds a place, and mixes it into what stands for all that was said; says whether the word is a stop word.
     fn put(&mut self, raw: &str, at: At, said: &mut u64) -> bool {
-        let number = self.lexicon.number(raw);
-        let Some(known) = self.lexicon.terms().get(number as usize) else { return false };
+        let Met { number, stop } = self.lexicon.word(raw);
+        let Some(known) = self.lexicon.terms().get(number as usize) else { return stop };
         for part in [known.hash, u64::from(at.place)] {
             *said = (said.rotate_left(5) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
-        let stop = known.stop;
         if self.counts.len() <= number as usize {
             self.counts.resize(self.lexicon.terms().len(), 0);
         }

@@ -1,0 +1,25 @@
+//! What a lexicon keeps of a word.
+
+use super::*;
+
+#[test]
+fn words_of_one_term_may_differ_in_being_stop_words() {
+    let mut lexicon = Lexicon::default();
+    for _ in 0..2 {
+        let (stop, other) = (lexicon.word("being"), lexicon.word("beings"));
+        assert_eq!(stop.number, other.number);
+        assert!(stop.stop && !other.stop);
+    }
+}
+
+#[test]
+fn words_of_any_length_are_told_apart() {
+    let mut lexicon = Lexicon::default();
+    let words: Vec<String> = (1..40).map(|length| "7".repeat(length)).collect();
+    let numbers = |lexicon: &mut Lexicon| -> Vec<u32> {
+        words.iter().map(|word| lexicon.word(word).number).collect()
+    };
+    let first = numbers(&mut lexicon);
+    assert_eq!(first, (0..39).collect::<Vec<_>>());
+    assert_eq!(numbers(&mut lexicon), first);
+}
