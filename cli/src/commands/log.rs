@@ -92,8 +92,7 @@ fn read(client: &mut Client, query: &LogQuery) -> Result<Vec<Retrieval>, Error> 
     Ok(lines.context("cannot read a line of the log")?)
 }
 
-const HEAD: &str =
-    "time (UTC)           session   client          tool        tokens        ms  asked -> given";
+const HEAD: &str = "time (UTC)           session   client          tool             tokens        ms  asked -> given";
 
 /// How much of what was asked is shown, and how many ids.
 const ASKED_CHARS: usize = 60;
@@ -103,11 +102,11 @@ fn words(line: &Retrieval) -> String {
     let tool = line.tool.strip_prefix("memory_").unwrap_or(&line.tool);
     let micros = u32::try_from(line.micros).unwrap_or(u32::MAX);
     let text = format!(
-        "{}  {:8}  {:14}  {:10}  {:>6}  {:>8.2}  {} -> {}",
+        "{}  {:8}  {:14}  {:15}  {:>6}  {:>8.2}  {} -> {}",
         journal::time(line.time),
         journal::short(&line.session),
         clipped(&line.client, 14),
-        clipped(tool, 10),
+        clipped(tool, 15),
         line.tokens,
         f64::from(micros) / 1000.0,
         clipped(&asked(&line.asked), ASKED_CHARS),

@@ -269,7 +269,7 @@ fn shown_at(envelope: &Envelope) -> &'static str {
     match &envelope.event {
         Event::SessionStarted { source: StartSource::Compact } => "hook restored",
         Event::SessionStarted { .. } if envelope.agent.is_some() => "hook subagent",
-        Event::SessionStarted { .. } => "hook session-start",
+        Event::SessionStarted { .. } => "hook start",
         Event::PromptSubmitted { .. } => "hook prompt",
         Event::CompactionBegins { .. } => "hook compaction",
         Event::SubagentStarted(_) => "hook subagent",
