@@ -1,5 +1,6 @@
 //! Ranking: BM25 over all live documents, what neighbours lend, and the caller's filter and prior.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -106,8 +107,37 @@ pub(super) struct Search<'i> {
     sums: Vec<f32>,
     /// What neighbours lend to it.
     lent: Vec<f32>,
+    /// Blank but while a term lends.
+    lending: Vec<Lending>,
     /// Places of what may be a hit; absent when all may.
     allowed: Option<Vec<bool>>,
+}
+
+thread_local! {
+    /// What the last search of this thread did its sums in: fresh memory for each search costs more than the sums.
+    static ROOM: Cell<Room> = const { Cell::new(Room::NONE) };
+}
+
+/// Numbers by places, of one search after the other.
+#[derive(Default)]
+struct Room {
+    sums: Vec<f32>,
+    lent: Vec<f32>,
+    lending: Vec<Lending>,
+}
+
+impl Room {
+    const NONE: Self = Self { sums: Vec::new(), lent: Vec::new(), lending: Vec::new() };
+}
+
+impl Drop for Search<'_> {
+    fn drop(&mut self) {
+        ROOM.set(Room {
+            sums: std::mem::take(&mut self.sums),
+            lent: std::mem::take(&mut self.lent),
+            lending: std::mem::take(&mut self.lending),
+        });
+    }
 }
 
 /// One term and one document.
@@ -121,7 +151,12 @@ struct Lending {
 impl<'i> Search<'i> {
     pub(super) fn new(index: &'i SearchIndex, query: &'i Query, tuning: &'i Tuning) -> Self {
         let places = Places::of(index);
-        let count = places.count;
+        let Room { mut sums, mut lent, mut lending } = ROOM.take();
+        for numbers in [&mut sums, &mut lent] {
+            numbers.clear();
+            numbers.resize(places.count, 0.0);
+        }
+        lending.clear();
         let mut search = Self {
             index,
             query,
@@ -129,8 +164,9 @@ impl<'i> Search<'i> {
             places,
             by_passages: tuning.passage > 0.0,
             weights: Vec::new(),
-            sums: vec![0.0; count],
-            lent: vec![0.0; count],
+            sums,
+            lent,
+            lending,
             allowed: None,
         };
         search.restrict();
@@ -150,7 +186,7 @@ impl<'i> Search<'i> {
         let bm25 = Bm25::of(self.index, self.tuning);
         let documents = self.index.documents as f32;
         let lends = neighbour > 0.0 || neighbour_far > 0.0;
-        let mut lending: Vec<Lending> = Vec::new();
+        let mut lending = std::mem::take(&mut self.lending);
         for wanted in &self.query.wanted {
             let frequency = self.index.frequency(wanted.hash);
             let weight = bm25.weight(frequency);
@@ -166,6 +202,7 @@ impl<'i> Search<'i> {
                 self.add(wanted.hash, weight, &mut |_, _| {});
             }
         }
+        self.lending = lending;
         for (sum, lent) in self.sums.iter_mut().zip(&self.lent) {
             *sum += lent;
         }
