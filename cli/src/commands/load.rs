@@ -3,8 +3,9 @@
 use std::io::Write;
 
 use anchord_daemon::http::api::{self, LoadQuery, LoadReply};
+use anchord_memory::Kind;
 use anchord_proto::instance::InstanceDir;
-use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
 
 use super::{ProjectArg, print_json};
 use crate::client::Client;
@@ -21,8 +22,8 @@ use crate::{show, spoken};
   anchord load --project ~/src/parser | less")]
 pub(crate) struct Args {
     /// This section alone; may be said again
-    #[arg(long, value_enum, value_name = "SECTION")]
-    section: Vec<Section>,
+    #[arg(long, value_name = "SECTION", value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::plural)))]
+    section: Vec<String>,
     /// From an earlier answer: what comes after it
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
@@ -33,29 +34,11 @@ pub(crate) struct Args {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Section {
-    Blueprints,
-    Anchors,
-    Lessons,
-    Notes,
-    Topics,
-    Sessions,
-}
-
-impl Section {
-    /// As the daemon names it.
-    fn name(self) -> String {
-        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
-    }
-}
-
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let sections: Vec<String> = self.section.iter().map(|section| section.name()).collect();
         let query = LoadQuery {
             project: self.project.resolve()?,
-            sections: Some(sections.join(",")).filter(|names| !names.is_empty()),
+            sections: Some(self.section.join(",")).filter(|names| !names.is_empty()),
             cursor: self.cursor,
         };
         let load: LoadReply = Client::started(&InstanceDir::locate()?)?.get(api::LOAD, &query)?;
