@@ -164,6 +164,7 @@ fn show_plan(out: &mut dyn Write, plan: &ImportReply, params: &ImportParams) -> 
             ("anchors", plan.anchors),
             ("lessons", plan.lessons),
             ("notes", plan.notes),
+            ("topics", plan.topics),
             ("sessions", plan.sessions),
         ],
     };

@@ -127,6 +127,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         lessons: ImportCounts::default(),
         sessions: ImportCounts::default(),
         notes: ImportCounts::default(),
+        topics: ImportCounts::default(),
         merged: outcome.merged,
         remarks: remarks(outcome, &removed),
     };
@@ -202,6 +203,7 @@ impl Source {
                 reply.anchors = counts(found(Kind::Anchor), added.anchors);
                 reply.lessons = counts(found(Kind::Lesson), added.lessons);
                 reply.notes = counts(found(Kind::Note), added.notes);
+                reply.topics = counts(found(Kind::Topic), added.topics);
                 reply.sessions = counts(found(Kind::SessionRow), outcome.sessions);
             }
         }

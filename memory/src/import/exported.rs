@@ -84,7 +84,8 @@ pub fn plan_import_export(
     }
     let mut draft = Draft::new(memory);
     let mut notes = source.notes.clone();
-    let (mut sessions, mut private) = (0, 0);
+    let mut sessions = 0;
+    let (mut private, mut older, mut folded) = (0, 0, 0);
     for record in &source.records {
         if record.standing == Standing::Forgotten {
             continue;
@@ -96,36 +97,55 @@ pub fn plan_import_export(
         let origin =
             Provenance { time: record.updated.time.min(origin.time), ..record.updated.clone() };
         match put(&mut draft, record, &origin) {
-            Ok(new_row) => sessions += u32::from(new_row),
+            Ok(Put::NewRow) => sessions += 1,
+            Ok(Put::Older) => older += 1,
+            Ok(Put::Folded) => folded += 1,
+            Ok(Put::Done) => {}
             Err(refusal) => notes.push(format!("{}: {refusal}; left out", record.id)),
         }
     }
-    if private > 0 {
-        notes.push(format!("{private} notes that sessions kept for themselves are left out"));
-    }
     let room = BINDINGS_MAX.saturating_sub(memory.bindings().count());
-    let bindings: Vec<Change> = source
-        .bindings
-        .iter()
-        .filter(|(key, _)| key.chars().count() <= BINDING_KEY_CHARS_MAX)
-        .filter(|(key, _)| memory.bound(key).is_none())
-        .filter_map(|(key, topic)| {
-            let topic = topic_name(topic).ok()?;
-            let known = draft.head().topic(&topic).and_then(|record| record.topic());
-            let topic = known.map_or(topic, |known| known.name.clone());
-            Some(Change::Bind { key: key.clone(), topic: Some(topic) })
-        })
-        .take(room)
-        .collect();
-    let written = draft.finish();
-    for (what, many) in [
-        (crate::Kind::Topic.count(written.added.topics.into()), written.added.topics > 0),
-        (format!("{} conversations with their topics", bindings.len()), !bindings.is_empty()),
+    let wanted = source.bindings.iter().filter(|(key, _)| memory.bound(key).is_none());
+    let usable = wanted.clone().filter_map(|(key, topic)| {
+        let fits = key.chars().count() <= BINDING_KEY_CHARS_MAX;
+        let topic = topic_name(topic).ok().filter(|_| fits)?;
+        let known = draft.head().topic(&topic).and_then(|record| record.topic());
+        let topic = known.map_or(topic, |known| known.name.clone());
+        Some(Change::Bind { key: key.clone(), topic: Some(topic) })
+    });
+    let bindings: Vec<Change> = usable.take(room).collect();
+    let unbound = wanted.count() - bindings.len();
+    for (many, one, several) in [
+        (
+            private,
+            "note that a session kept for itself is",
+            "notes that sessions kept for themselves are",
+        ),
+        (older, "note is older than what is here and", "notes are older than what is here and"),
+        (
+            folded,
+            "row that stands for several sessions is",
+            "rows that stand for several sessions are",
+        ),
+        (
+            unbound,
+            "conversation's topic has no room or no name here and is",
+            "conversations' topics have no room or no name here and are",
+        ),
     ] {
-        if many {
-            notes.push(format!("brings {what}"));
+        if many > 0 {
+            notes.push(format!("{many} {} left out", if many == 1 { one } else { several }));
         }
     }
+    if !bindings.is_empty() {
+        let conversations = if bindings.len() == 1 {
+            "conversation has its topic"
+        } else {
+            "conversations have their topics"
+        };
+        notes.push(format!("{} {conversations} again", bindings.len()));
+    }
+    let written = draft.finish();
     let outcome = ImportOutcome {
         added: written.added,
         merged: written.merged,
@@ -143,8 +163,18 @@ pub fn plan_import_export(
     Plan { changes, outcome }
 }
 
-/// Puts a record in as a write of its own would, then brings over how it stands. Whether it is a new session row.
-fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<bool, Refusal> {
+/// What became of a record that was not refused.
+enum Put {
+    Done,
+    NewRow,
+    /// A note of this key is here, and newer.
+    Older,
+    /// A row that stands for several sessions; which ones it does not say.
+    Folded,
+}
+
+/// Puts a record in as a write of its own would, then brings over how it stands.
+fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Put, Refusal> {
     let last = draft.head().last_number();
     let mut part = Staged::default();
     match &record.body {
@@ -174,10 +204,11 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<bo
         let newer = key.is_some_and(|key| {
             draft.head().keyed(&key).any(|kept| kept.updated.time > origin.time)
         });
-        if !newer {
-            has_room(draft.head().totals(), draft.more(note, origin))?;
-            draft.note(note, origin);
+        if newer {
+            return Ok(Put::Older);
         }
+        has_room(draft.head().totals(), draft.more(note, origin))?;
+        draft.note(note, origin);
     }
     for topic in &part.topics {
         draft.topic(topic, origin);
@@ -187,7 +218,7 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<bo
         draft.mark(id, record.tags.clone(), record.pinned, origin);
         draft.stand(id, record.standing, origin);
     }
-    Ok(false)
+    Ok(Put::Done)
 }
 
 fn put_session(
@@ -195,9 +226,12 @@ fn put_session(
     row: &SessionRow,
     summary: String,
     origin: &Provenance,
-) -> bool {
-    if row.folded > 0 || stored_row(draft, &row.session).is_some() {
-        return false;
+) -> Put {
+    if row.folded > 0 {
+        return Put::Folded;
+    }
+    if stored_row(draft, &row.session).is_some() {
+        return Put::Done;
     }
     let added = Counts {
         blueprints: row.blueprints_added,
@@ -215,7 +249,7 @@ fn put_session(
         added,
     };
     put_row(draft, row, origin);
-    true
+    Put::NewRow
 }
 
 fn new_note(record: &Record, note: &Note) -> NewNote {

@@ -235,6 +235,22 @@ fn an_import_of_notes_leaves_out_what_was_purged() {
     assert_eq!(outcome.notes, ["a note was purged on 1970-01-01 and is not taken in again"]);
 }
 
+#[test]
+fn an_export_made_before_does_not_bring_back_what_was_purged() {
+    let before = replayed(&written());
+    let records: Vec<_> = before.records().map(AsRef::as_ref).collect();
+    let document = serde_json::json!({"format": 1, "revision": 1, "records": records});
+    assert!(document.to_string().contains(VALUE));
+    let source = import::parse_export(&document.to_string()).unwrap();
+    let (journal, _) = purged(&written(), &[], Some(VALUE));
+    let mut memory = replayed(&journal);
+    let plan = import::plan_import_export(&memory, &source, "digest", &origin("import", 4));
+    let outcome = apply(&mut memory, plan);
+    let kept: Vec<_> = memory.records().map(AsRef::as_ref).collect();
+    assert!(!serde_json::to_string(&kept).unwrap().contains(VALUE));
+    assert!(outcome.notes.iter().any(|note| note.contains("was purged")), "{:?}", outcome.notes);
+}
+
 /// A topic goes with what is staged for it and with the threads bound to it; what was said in it does not come back.
 #[test]
 fn a_topic_goes_with_its_name() {

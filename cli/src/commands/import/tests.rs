@@ -58,6 +58,7 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
         lessons: ImportCounts::default(),
         sessions: ImportCounts { found: 2, new: 2 },
         notes: ImportCounts::default(),
+        topics: ImportCounts::default(),
         merged: 1,
         remarks: vec!["1 anchor points outside the project and is left out.".into()],
     };

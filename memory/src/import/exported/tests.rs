@@ -46,7 +46,7 @@ fn a_fresh_project_has_what_the_other_one_had() {
         (outcome.added.to_string(), outcome.sessions),
         ("1 blueprint, 1 lesson, 1 note, 1 topic".to_owned(), 1)
     );
-    assert_eq!(outcome.notes, ["brings 1 topic", "brings 1 conversations with their topics"]);
+    assert_eq!(outcome.notes, ["1 conversation has its topic again"]);
     let told = |memory: &Memory| -> Vec<_> {
         let record = |record: &std::sync::Arc<Record>| {
             (record.body.clone(), record.updated.clone(), record.pinned, record.tags.clone())
@@ -74,7 +74,8 @@ fn what_is_newer_here_stays() {
     save(&mut memory, &origin("two", 20), part);
     let bind = plan_bind(&memory, "claude:5f1c", Some("main")).unwrap();
     apply(&mut memory, bind);
-    import(&mut memory, &export(&source));
+    let outcome = import(&mut memory, &export(&source));
+    assert_eq!(outcome.notes, ["1 note is older than what is here and left out"]);
     let topic = memory.topic("cache").unwrap().topic().unwrap().clone();
     assert_eq!(topic.status, "done");
     assert!(topic.history.iter().any(|line| line.text == "half way"));
@@ -91,9 +92,30 @@ fn what_makes_no_sense_is_left_out_and_named() {
     let mut memory = Memory::default();
     let outcome = import(&mut memory, &document.to_string());
     assert!(outcome.notes[0].starts_with("records[5]: missing field"), "{:?}", outcome.notes);
+    assert_eq!(
+        outcome.notes[1..],
+        [
+            "1 conversation's topic has no room or no name here and is left out",
+            "1 conversation has its topic again"
+        ]
+    );
     let bound: Vec<_> = memory.bindings().map(|(key, bound)| (key, bound.topic.as_str())).collect();
     assert_eq!(bound, [("claude:c", "new")]);
     assert!(matches!(parse_export(r#"{"format": 2}"#), Err(ImportError::Version(2))));
     assert!(!is_export("{}") && !is_export("[]"));
     assert_eq!(memory.topic("cache").unwrap().updated.time, day(2));
+}
+
+#[test]
+fn a_row_that_stands_for_several_sessions_is_left_out_and_counted() {
+    let mut document: Value = serde_json::from_str(&export(&some_memory())).unwrap();
+    let rows = document["records"].as_array_mut().unwrap().iter_mut();
+    let row = rows.into_iter().find(|record| record["id"].as_str().unwrap().starts_with('s'));
+    let body = row.unwrap()["body"].as_object_mut().unwrap();
+    body.values_mut().next().unwrap()["folded"] = json!(3);
+    let mut memory = Memory::default();
+    let outcome = import(&mut memory, &document.to_string());
+    assert_eq!(outcome.sessions, 0);
+    let said = "1 row that stands for several sessions is left out";
+    assert!(outcome.notes.iter().any(|note| note == said), "{:?}", outcome.notes);
 }
