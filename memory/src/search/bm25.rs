@@ -5,7 +5,7 @@
 //! in the text, before saturation, as that paper does for fields. A long text has a part of its score as a whole and a
 //! part for its best passage, where passages are to each other as documents are.
 
-use super::segment::Posting;
+use super::segment::{Most, Posting};
 use super::{SearchIndex, Tuning, passages};
 
 /// How much has a term.
@@ -14,6 +14,8 @@ pub(super) struct Frequency {
     pub documents: u32,
     /// About so many passages of these.
     pub passages: u32,
+    /// In no document does it stand more often.
+    pub most: Most,
 }
 
 /// What a term is worth.
@@ -25,16 +27,27 @@ pub(super) struct Weight {
     passage: f32,
 }
 
-/// The formula for one index, but for a term's weight.
+impl Weight {
+    /// In a document that is one passage.
+    #[inline]
+    pub(super) fn whole_and_passage(self) -> f32 {
+        self.whole + self.passage
+    }
+}
+
+/// The formula for one index, but for a term's weight. What is the same for all documents is worked out once, since a search
+/// asks for very many.
 pub(super) struct Bm25 {
-    k1: f32,
-    b: f32,
+    /// k₁ + 1, to which a term's repetition brings it near.
+    top: f32,
     tag_weight: f32,
     passage: f32,
     documents: f32,
     passages: f32,
-    /// Words of a document.
-    average: f32,
+    /// What a text of no words is held against, and what each of its words adds: k₁·(1 − b) and k₁·b by the average length.
+    norm: f32,
+    norm_word: f32,
+    norm_passage: f32,
 }
 
 impl Bm25 {
@@ -43,7 +56,17 @@ impl Bm25 {
         let Tuning { k1, b, tag_weight, passage, .. } = *tuning;
         let documents = index.documents as f32;
         let average = (index.length as f32 / documents.max(1.0)).max(1.0);
-        Self { k1, b, tag_weight, passage, documents, passages: index.passages as f32, average }
+        let (norm, norm_word) = (k1 * (1.0 - b), k1 * b / average);
+        Self {
+            top: k1 + 1.0,
+            tag_weight,
+            passage,
+            documents,
+            passages: index.passages as f32,
+            norm,
+            norm_word,
+            norm_passage: norm + norm_word * passages::WORDS as f32,
+        }
     }
 
     /// Terms weigh by their rarity, among documents and among passages.
@@ -56,22 +79,41 @@ impl Bm25 {
         }
     }
 
+    /// What a term does not give more of to any document, and what it does not together with the neighbours' part of it, when
+    /// these lend the larger of two shares.
+    pub(super) fn bounds(&self, frequency: Frequency, lent: f32) -> (f32, f32) {
+        let weight = self.weight(frequency);
+        let most =
+            f32::from(frequency.most.text) + self.tag_weight * f32::from(frequency.most.tags);
+        let saturated = self.saturated(most, self.norm.min(self.norm_passage));
+        let plain = weight.whole_and_passage() * saturated;
+        // Neighbours lend what is beyond the plain share, which a long text's passage may exceed.
+        (plain, plain.max(lent * plain + weight.passage * saturated))
+    }
+
     /// What a term gives to a document, were it one passage.
     #[inline]
     pub(super) fn plain(&self, posting: &Posting, length: u32, weight: Weight) -> f32 {
-        (weight.whole + weight.passage) * self.saturated(self.often(posting.text, posting), length)
+        weight.whole_and_passage() * self.in_whole(posting, length)
     }
 
-    /// The most that a term can give to a document: if one passage has all of it.
+    /// The same, and the most that the term can give if the text is a long one: if one passage has all of it.
     #[inline]
-    pub(super) fn at_most(&self, posting: &Posting, length: u32, weight: Weight) -> f32 {
-        self.whole(posting, length, weight) + self.in_passage(posting.text, posting, weight)
+    pub(super) fn plain_and_most(
+        &self,
+        posting: &Posting,
+        length: u32,
+        weight: Weight,
+    ) -> (f32, f32) {
+        let in_whole = self.in_whole(posting, length);
+        let most = weight.whole * in_whole + self.in_passage(posting.text, posting, weight);
+        (weight.whole_and_passage() * in_whole, most)
     }
 
     /// What a term gives to a long text as a whole.
     #[inline]
     pub(super) fn whole(&self, posting: &Posting, length: u32, weight: Weight) -> f32 {
-        weight.whole * self.saturated(self.often(posting.text, posting), length)
+        weight.whole * self.in_whole(posting, length)
     }
 
     /// What a term gives for a passage of a long text in which it stands so often; what is in a tag is in each.
@@ -80,7 +122,14 @@ impl Bm25 {
         if text + posting.tags == 0 {
             return 0.0;
         }
-        weight.passage * self.saturated(self.often(text, posting), passages::WORDS)
+        weight.passage * self.saturated(self.often(text, posting), self.norm_passage)
+    }
+
+    #[inline]
+    #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
+    fn in_whole(&self, posting: &Posting, length: u32) -> f32 {
+        let norm = self.norm + self.norm_word * length as f32;
+        self.saturated(self.often(posting.text, posting), norm)
     }
 
     #[inline]
@@ -90,10 +139,7 @@ impl Bm25 {
     }
 
     #[inline]
-    #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
-    fn saturated(&self, often: f32, length: u32) -> f32 {
-        let Self { k1, b, average, .. } = *self;
-        let norm = k1 * (1.0 - b + b * length as f32 / average);
-        often * (k1 + 1.0) / (often + norm)
+    fn saturated(&self, often: f32, norm: f32) -> f32 {
+        often * self.top / (often + norm)
     }
 }

@@ -56,6 +56,8 @@ pub(super) struct Chains {
     after: Vec<(u32, u32)>,
     /// The same backwards.
     before: Vec<(u32, u32)>,
+    /// A bit for each place from which a step or two lead over such a turn.
+    odd: Vec<u64>,
 }
 
 impl Chains {
@@ -83,7 +85,41 @@ impl Chains {
         let mut before: Vec<(u32, u32)> = after.iter().map(|(from, to)| (*to, *from)).collect();
         after.sort_unstable();
         before.sort_unstable();
-        Self { ms_max, turns: search.turns, after, before }
+        let odd = vec![0; search.turns.len()];
+        let mut chains = Self { ms_max, turns: search.turns, after, before, odd };
+        chains.find_odd();
+        chains
+    }
+
+    fn find_odd(&mut self) {
+        let mut odd = std::mem::take(&mut self.odd);
+        for (from, to) in &self.after {
+            let about = [Some(*from), Some(*to), self.before(*from), self.after(*to)];
+            about.into_iter().flatten().for_each(|at| set(&mut odd, at));
+        }
+        self.odd = odd;
+    }
+
+    /// Whether a step or two from a place lead elsewhere than to the places beside it.
+    #[inline]
+    pub(super) fn is_odd(&self, at: u32) -> bool {
+        is_set(&self.odd, at)
+    }
+
+    /// Those of a word's places that are odd, from the lowest bit on.
+    pub(super) fn odd(&self, word: usize) -> u64 {
+        self.odd.get(word).copied().unwrap_or(0)
+    }
+
+    /// From the lowest bit on, whether the chain turns after each of the places from two before a word's first on: as many
+    /// as a word has, and then the next ones, of which there are three before it comes to two after the word's last.
+    pub(super) fn turns_about(&self, word: usize) -> (u64, u64) {
+        let turns = |word: Option<usize>| {
+            word.and_then(|word| self.turns.get(word)).copied().unwrap_or(u64::MAX)
+        };
+        let (before, here) = (turns(word.checked_sub(1)), turns(Some(word)));
+        let after = turns(Some(word + 1));
+        (before >> (WORD - 2) | here << 2, (here >> (WORD - 2) | after << 2) & 0b111)
     }
 
     /// The one after.
@@ -104,8 +140,25 @@ impl Chains {
 
 /// Whether a place's bit is set, which it is where there is none.
 #[inline]
-fn is_set(bits: &[u64], at: u32) -> bool {
+pub(super) fn is_set(bits: &[u64], at: u32) -> bool {
     bits.get(at as usize / WORD).is_none_or(|word| word >> (at % 64) & 1 == 1)
+}
+
+/// Sets a bit, if it is there.
+#[inline]
+pub(super) fn set(bits: &mut [u64], at: u32) {
+    if let Some(word) = bits.get_mut(at as usize / WORD) {
+        *word |= 1 << (at % 64);
+    }
+}
+
+/// Which bits are set, rising.
+pub(super) fn ones(bits: &[u64]) -> impl Iterator<Item = u32> {
+    (0..).step_by(WORD).zip(bits.iter().copied()).flat_map(|(first, word)| {
+        let left = |word: &u64| Some(word & (word - 1)).filter(|left| *left != 0);
+        let words = std::iter::successors(Some(word).filter(|word| *word != 0), left);
+        words.map(move |word| first + word.trailing_zeros())
+    })
 }
 
 fn linked(links: &[(u32, u32)], at: u32) -> Option<u32> {
@@ -156,9 +209,7 @@ struct Rest {
 
 impl Turning<'_> {
     fn link(&mut self, from: u32, to: Option<u32>) {
-        if let Some(word) = self.turns.get_mut(from as usize / WORD) {
-            *word |= 1 << (from % 64);
-        }
+        set(&mut self.turns, from);
         self.links.insert(from, to);
     }
 

@@ -52,7 +52,7 @@ impl SearchIndex {
                 had.fold((0, 0.0), |(terms, sum), (_, weight)| (terms + 1, sum + weight));
             Cover { id, share: weight / all.max(f32::MIN_POSITIVE), weight, terms }
         };
-        let hits = Search::new(self, query, tuning).best(keep, limit);
+        let hits = Search::new(self, query, tuning, keep, limit).best(keep, limit);
         hits.iter().map(|hit| cover(hit.id, &hit.why)).collect()
     }
 

@@ -50,6 +50,29 @@ struct Entry {
     positions: u32,
     docs: u32,
     passages: u32,
+    most: Most,
+}
+
+/// How often a term stands in the text and in the tags of those documents that have it most often; no more is told apart
+/// than fits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Most {
+    pub text: u16,
+    pub tags: u16,
+}
+
+impl Most {
+    /// Of both.
+    pub(super) fn max(self, other: Self) -> Self {
+        Self { text: self.text.max(other.text), tags: self.tags.max(other.tags) }
+    }
+}
+
+impl From<&Posting> for Most {
+    fn from(posting: &Posting) -> Self {
+        let narrow = |often: u32| u16::try_from(often).unwrap_or(u16::MAX);
+        Self { text: narrow(posting.text), tags: narrow(posting.tags) }
+    }
 }
 
 /// One term in one document.
@@ -96,7 +119,7 @@ struct Open {
 }
 
 /// The table of a term's postings has a row for each so many but the first.
-const ROW_POSTINGS: u32 = 128;
+const ROW_POSTINGS: u32 = 32;
 const ROW_BYTES: usize = 12;
 
 /// What a row says of the posting that it is for, four bytes each.
@@ -134,6 +157,8 @@ pub(super) struct Found<'a> {
     pub docs: u32,
     /// About how many passages of these have it.
     pub passages: u32,
+    /// In any of these.
+    pub most: Most,
     postings: &'a [u8],
     positions: &'a [u8],
 }
@@ -143,6 +168,24 @@ impl<'a> Found<'a> {
     pub(super) fn postings(self) -> impl Iterator<Item = Posting> + use<'a> {
         let (_, bytes) = self.parts();
         Postings { bytes, next: 0 }
+    }
+
+    /// Where the term stands, by rising slots, with those left out that are in a part of the postings of which no slot is
+    /// wanted. A bit for each slot says which are.
+    pub(super) fn postings_about<'b>(
+        self,
+        wanted: &'b [u64],
+    ) -> impl Iterator<Item = Posting> + use<'a, 'b> {
+        let (table, bytes) = self.parts();
+        let (rows, _) = table.as_chunks::<ROW_BYTES>();
+        let starts = std::iter::once(Row::default()).chain(rows.iter().map(|row| Row::of(*row)));
+        let all = Row { next: Slot::MAX, postings: narrow(bytes.len()), positions: 0 };
+        let ends = rows.iter().map(|row| Row::of(*row)).chain(std::iter::once(all));
+        let wanted = starts.zip(ends).filter(|(start, end)| any(wanted, start.next..end.next));
+        wanted.flat_map(move |(start, end)| {
+            let part = bytes.get(start.postings as usize..end.postings as usize);
+            Postings { bytes: part.unwrap_or_default(), next: start.next }
+        })
     }
 
     /// Where the term stands in one document.
@@ -214,6 +257,7 @@ impl Segment {
             positions: narrow(self.positions.len()),
             docs: 0,
             passages: 0,
+            most: Most::default(),
         });
         self.text.push_str(text);
     }
@@ -238,6 +282,7 @@ impl Segment {
         }
         let length = self.lengths.get(slot as usize).copied().unwrap_or(0);
         entry.docs += 1;
+        entry.most = entry.most.max(Most::from(&occurrence.posting));
         entry.passages += passages::having(&occurrence.posting, length);
         let head = (slot - *next) << 2 | u32::from(!once) << 1 | u32::from(tagged);
         put_varint(postings, head);
@@ -313,7 +358,7 @@ impl Segment {
     /// The term with this hash.
     pub(super) fn find(&self, hash: u64) -> Option<Found<'_>> {
         let at = self.entries.binary_search_by_key(&hash, |entry| entry.hash).ok()?;
-        self.entry(at).map(|(_, _, found)| found)
+        self.found(at)
     }
 
     /// Hashes of all terms, rising.
@@ -334,19 +379,29 @@ impl Segment {
     /// The term with this number, in the order of the hashes.
     pub(super) fn entry(&self, at: usize) -> Option<(u64, &str, Found<'_>)> {
         let entry = self.entries.get(at)?;
-        let next = self.entries.get(at + 1);
-        let end = |of: fn(&Entry) -> u32, all: usize| next.map_or(all, |next| of(next) as usize);
-        let text = entry.text as usize..end(|entry| entry.text, self.text.len());
-        let postings = entry.postings as usize..end(|entry| entry.postings, self.postings.len());
+        let text = entry.text as usize..self.end_of(at, |entry| entry.text, self.text.len());
+        Some((entry.hash, self.text.get(text)?, self.found(at)?))
+    }
+
+    /// The same without its text.
+    fn found(&self, at: usize) -> Option<Found<'_>> {
+        let entry = self.entries.get(at)?;
+        let (postings, positions) = (self.postings.len(), self.positions.len());
+        let postings = entry.postings as usize..self.end_of(at, |entry| entry.postings, postings);
         let positions =
-            entry.positions as usize..end(|entry| entry.positions, self.positions.len());
-        let found = Found {
+            entry.positions as usize..self.end_of(at, |entry| entry.positions, positions);
+        Some(Found {
             docs: entry.docs,
             passages: entry.passages,
+            most: entry.most,
             postings: self.postings.get(postings)?,
             positions: self.positions.get(positions)?,
-        };
-        Some((entry.hash, self.text.get(text)?, found))
+        })
+    }
+
+    /// Where what the next entry has of something begins; after all of it for the last entry.
+    fn end_of(&self, at: usize, begin: fn(&Entry) -> u32, all: usize) -> usize {
+        self.entries.get(at + 1).map_or(all, |next| begin(next) as usize)
     }
 
     /// What it takes of memory.
@@ -361,6 +416,22 @@ impl Segment {
             + self.postings.len()
             + self.positions.len()
     }
+}
+
+/// Whether one of some bits is set.
+fn any(bits: &[u64], range: Range<Slot>) -> bool {
+    let (first, last) = (range.start / u64::BITS, range.end.saturating_sub(1) / u64::BITS);
+    let words = bits.get(first as usize..bits.len().min(last as usize + 1)).unwrap_or_default();
+    (first..).zip(words).any(|(at, word)| {
+        let mut word = *word;
+        if at == first {
+            word &= u64::MAX << (range.start % u64::BITS);
+        }
+        if at == last && !range.end.is_multiple_of(u64::BITS) {
+            word &= !(u64::MAX << (range.end % u64::BITS));
+        }
+        word != 0
+    })
 }
 
 struct Postings<'a> {

@@ -1,6 +1,7 @@
 //! The index against a naive one, the ranking against a plain reference, and what a query can say.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
@@ -472,6 +473,42 @@ proptest! {
     }
 
     #[test]
+    fn what_is_left_out_early_is_not_among_the_best(
+        rare in prop::collection::vec(20..300_u64, 1..3),
+        frequent in prop::collection::vec(0..5_u64, 1..4),
+        tuning in tunings(),
+        limit in 1..6_usize,
+    ) {
+        let (index, notes) = &*LARGE;
+        let words: Vec<String> = rare.iter().chain(&frequent).map(u64::to_string).collect();
+        check(index, notes, &words, &tuning, limit);
+    }
+
+    #[test]
+    fn more_that_is_asked_for_comes_after(
+        rare in prop::collection::vec(20..100_u64, 1..3),
+        phrase in prop::array::uniform2(0..4_u64),
+        unwanted in 4..10_u64,
+        frequent in 0..4_u64,
+        limit in 1..6_usize,
+    ) {
+        let (index, notes) = &*LARGE;
+        let rare: Vec<String> = rare.iter().map(u64::to_string).collect();
+        let [first, second] = phrase;
+        let rare = rare.join(" ");
+        let query = Query::parse(&format!("{rare} {frequent} \"{first} {second}\" -\"{unwanted}\""));
+        let found = |limit| index.find(&query, &Tuning::default(), &|_| Some(1.0), limit).hits;
+        let all = found(notes.len());
+        prop_assert_eq!(found(limit), &all[..limit.min(all.len())]);
+        for hit in all {
+            let words: Vec<u64> =
+                notes[&hit.id].text.split(' ').map(|word| word.parse().unwrap()).collect();
+            prop_assert!(words.windows(2).any(|two| two == phrase), "{:?}", words);
+            prop_assert!(!words.contains(&unwanted), "{:?}", words);
+        }
+    }
+
+    #[test]
     fn no_text_breaks_reading(text in any::<String>(), query in any::<String>(), chars in 0..50_usize) {
         let index = index(&[&text]);
         let query = Query::parse(&query);
@@ -502,6 +539,21 @@ fn many(count: u64) -> Notes {
     };
     (1..=count).map(&mut one).collect()
 }
+
+/// Large enough that not every term is added to every document; with removed documents, and sessions across segments.
+static LARGE: LazyLock<(SearchIndex, Notes)> = LazyLock::new(|| {
+    let mut notes = many(1_500);
+    let mut index = SearchIndex::default();
+    // Each segment has every seventh.
+    for first in 0..7 {
+        index.insert_all(notes.iter().skip(first).step_by(7).map(|(id, note)| document(*id, note)));
+    }
+    for number in (1..1_500).filter(|number| number % 30 < 13) {
+        index.remove(id(number));
+        notes.remove(&id(number));
+    }
+    (index, notes)
+});
 
 #[test]
 fn how_documents_came_does_not_show() {

@@ -1,0 +1,125 @@
+//! What documents lend to those beside them in their session, for a word of places at once: nearly all that lends stands
+//! at the places just before and just after, and a processor does many of these at a time.
+
+use super::Tuning;
+use super::chains::{Chains, WORD, ones, set};
+
+/// A place may lend to the places so many steps away.
+const STEPS: usize = 2;
+
+/// How much is lent between documents, and which stand beside each other.
+pub(super) struct Lending<'c> {
+    chains: &'c Chains,
+    /// The share for those beside a document.
+    near: f32,
+    /// The share for those beside these.
+    far: f32,
+    /// Texts of up to so many words take all that is lent.
+    words: f32,
+}
+
+impl<'c> Lending<'c> {
+    pub(super) fn new(chains: &'c Chains, tuning: &Tuning) -> Self {
+        let Tuning { neighbour: near, neighbour_far: far, neighbour_words: words, .. } = *tuning;
+        Self { chains, near, far, words }
+    }
+
+    /// Calls `each` with places in every word that has one to which a place lends.
+    #[inline]
+    pub(super) fn reached(&self, at: u32, mut each: impl FnMut(u32)) {
+        if self.chains.is_odd(at) {
+            each(at);
+            self.about(at).into_iter().flatten().for_each(each);
+        } else {
+            // What stands between them is in the word of one of them.
+            each(at.saturating_sub(2));
+            each(at.saturating_add(2));
+        }
+    }
+
+    /// One step back and on, and two.
+    fn about(&self, at: u32) -> [Option<u32>; 4] {
+        let (before, after) = (self.chains.before(at), self.chains.after(at));
+        let far =
+            |near: Option<u32>, step: fn(&Chains, u32) -> Option<u32>| step(self.chains, near?);
+        [before, after, far(before, Chains::before), far(after, Chains::after)]
+    }
+
+    /// Bits of places, those that lend to one of them, and some that stand beside it in another session.
+    pub(super) fn lenders(&self, places: &[u64]) -> Vec<u64> {
+        let word = |at: Option<usize>| at.and_then(|at| places.get(at)).copied().unwrap_or(0);
+        let about = |at: usize| {
+            let (before, here, after) =
+                (word(at.checked_sub(1)), word(Some(at)), word(Some(at + 1)));
+            let from = |steps: usize| {
+                here << steps | before >> (WORD - steps) | here >> steps | after << (WORD - steps)
+            };
+            here | from(1) | from(STEPS)
+        };
+        let mut lenders: Vec<u64> = (0..places.len()).map(about).collect();
+        for at in ones(places).filter(|at| self.chains.is_odd(*at)) {
+            self.about(at).into_iter().flatten().for_each(|lender| set(&mut lenders, lender));
+        }
+        lenders
+    }
+
+    /// The most that one of its neighbours would lend to each place of a word, when `own` is what each place has to lend.
+    pub(super) fn most(&self, own: &[f32], word: usize) -> [f32; WORD] {
+        let (near, far) = (self.near, self.far);
+        let (own_about, goes_on) = (about(own, word), self.goes_on(word));
+        let mut most = [0.0; WORD];
+        let windows = own_about.array_windows().zip(goes_on.array_windows());
+        for (most, ([far_before, before, _, after, far_after], goes_on)) in
+            most.iter_mut().zip(windows)
+        {
+            let [to_before, before_on, on, on_after] = goes_on;
+            let one = (before * before_on).max(after * on);
+            let two = (far_before * to_before * before_on).max(far_after * on * on_after);
+            *most = (near * one).max(far * two);
+        }
+        let odd = [self.chains.odd(word)];
+        for at in ones(&odd) {
+            let place = u32::try_from(word * WORD).unwrap_or(u32::MAX).saturating_add(at);
+            let [before, after, far_before, far_after] = self
+                .about(place)
+                .map(|at| at.and_then(|at| own.get(at as usize)).copied().unwrap_or(0.0));
+            if let Some(most) = most.get_mut(at as usize) {
+                *most = (near * before.max(after)).max(far * far_before.max(far_after));
+            }
+        }
+        most
+    }
+
+    /// How much more than its own a text of so many words takes of what would be lent.
+    #[inline]
+    #[expect(clippy::cast_precision_loss, reason = "seven digits of a length are enough")]
+    pub(super) fn taken(&self, most: f32, own: f32, length: u32) -> f32 {
+        let share = self.words / length.max(1) as f32;
+        ((share * share).min(1.0) * most - own).max(0.0)
+    }
+
+    /// One where the chain goes on to the next place, from two places before a word's first on; else zero.
+    fn goes_on(&self, word: usize) -> [f32; WORD + STEPS + 1] {
+        let (turns, last) = self.chains.turns_about(word);
+        if (turns, last) == (0, 0) {
+            return [1.0; WORD + STEPS + 1];
+        }
+        std::array::from_fn(|at| {
+            let turns = if at < WORD { turns >> at } else { last >> (at - WORD) };
+            if turns & 1 == 0 { 1.0 } else { 0.0 }
+        })
+    }
+}
+
+/// What the places of a word and the two on either side have.
+fn about(own: &[f32], word: usize) -> [f32; WORD + 2 * STEPS] {
+    let mut about = [0.0; WORD + 2 * STEPS];
+    let first = word * WORD;
+    let missing = STEPS.saturating_sub(first);
+    let there = own.get(first.saturating_sub(STEPS)..).unwrap_or_default();
+    let there = there.get(..about.len() - missing).unwrap_or(there);
+    if let Some(about) = about.get_mut(missing..missing + there.len()) {
+        about.copy_from_slice(there);
+    }
+    about
+}

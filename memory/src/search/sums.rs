@@ -1,0 +1,330 @@
+//! Adds up what each term of a query gives to each document that has it, and what documents lend to their neighbours.
+
+use std::cell::Cell;
+
+use super::bm25::{Bm25, Weight};
+use super::chains::{Chains, Places, WORD, is_set, ones, set};
+use super::lending::Lending;
+use super::query::Query;
+use super::segment::{Found, Posting, Segment, Slot};
+use super::{SearchIndex, Tuning, passages, phrases};
+
+/// What each document gets for one query, by places.
+pub(super) struct Sums<'i> {
+    index: &'i SearchIndex,
+    tuning: &'i Tuning,
+    bm25: Bm25,
+    terms: Vec<Term<'i>>,
+    places: Places,
+    /// By their own words and what they are lent. Of a long text the most that it could get, since its passages are looked
+    /// at only when it comes to it.
+    sums: Vec<f32>,
+    /// What neighbours lend.
+    lent: Vec<f32>,
+    /// What a term that lends gives to those that have it; blank but while it does.
+    own: Vec<f32>,
+    /// Places of what may be a hit; absent when all may.
+    allowed: Option<Vec<bool>>,
+    /// Absent while all are.
+    contenders: Option<Contenders>,
+}
+
+/// A term that is wanted.
+pub(super) struct Term<'i> {
+    /// In each shelf.
+    pub found: Vec<Option<Found<'i>>>,
+    /// Documents that have it.
+    pub documents: u32,
+    pub weight: Weight,
+    /// Whether documents with it lend to their neighbours.
+    lends: bool,
+    /// It adds no more than this to any document's sum.
+    pub most: f32,
+}
+
+/// Documents that may still be among the best.
+struct Contenders {
+    /// A bit for each place.
+    places: Vec<u64>,
+    /// The same with all that may lend to one, and some more.
+    lenders: Vec<u64>,
+}
+
+/// When more of the documents are contenders, asking which are is no faster than adding up for all.
+const CONTENDERS_SHARE_MAX: f32 = 0.5;
+
+thread_local! {
+    /// What the last search of this thread did its sums in: fresh memory for each search costs more than the sums.
+    static ROOM: Cell<Room> = const { Cell::new(Room::NONE) };
+}
+
+/// Numbers by places, of one search after the other.
+#[derive(Default)]
+struct Room {
+    sums: Vec<f32>,
+    lent: Vec<f32>,
+    own: Vec<f32>,
+}
+
+impl Room {
+    const NONE: Self = Self { sums: Vec::new(), lent: Vec::new(), own: Vec::new() };
+}
+
+impl Drop for Sums<'_> {
+    fn drop(&mut self) {
+        ROOM.set(Room {
+            sums: std::mem::take(&mut self.sums),
+            lent: std::mem::take(&mut self.lent),
+            own: std::mem::take(&mut self.own),
+        });
+    }
+}
+
+impl<'i> Sums<'i> {
+    /// Nothing added up yet.
+    pub(super) fn new(index: &'i SearchIndex, query: &Query, tuning: &'i Tuning) -> Self {
+        let places = Places::of(index);
+        let Room { mut sums, mut lent, mut own } = ROOM.take();
+        for numbers in [&mut sums, &mut lent] {
+            numbers.clear();
+            numbers.resize(places.count, 0.0);
+        }
+        own.clear();
+        let bm25 = Bm25::of(index, tuning);
+        let term = |hash| Term::of(hash, index, &bm25, tuning);
+        let terms = query.wanted.iter().map(|wanted| term(wanted.hash)).collect();
+        Self {
+            index,
+            tuning,
+            bm25,
+            terms,
+            allowed: phrases::allowed(index, &places, query),
+            contenders: None,
+            places,
+            sums,
+            lent,
+            own,
+        }
+    }
+
+    /// The wanted terms, in the order of the query.
+    pub(super) fn terms(&self) -> &[Term<'i>] {
+        &self.terms
+    }
+
+    /// The formula.
+    pub(super) fn bm25(&self) -> &Bm25 {
+        &self.bm25
+    }
+
+    /// What neighbours lend to the document at a place.
+    pub(super) fn lent(&self, at: u32) -> f32 {
+        self.lent.get(at as usize).copied().unwrap_or(0.0)
+    }
+
+    /// The document at a place.
+    pub(super) fn place(&self, at: u32) -> Option<(&'i Segment, Slot)> {
+        self.place_on_shelf(at).map(|(_, segment, slot)| (segment, slot))
+    }
+
+    /// The same with the shelf's number.
+    pub(super) fn place_on_shelf(&self, at: u32) -> Option<(usize, &'i Segment, Slot)> {
+        let (shelf, base) = self.places.shelf(at)?;
+        Some((shelf, &self.index.shelves.get(shelf)?.segment, at - base))
+    }
+
+    /// The sum that `limit` documents reach, if as many have one.
+    pub(super) fn highest(&self, limit: usize) -> f32 {
+        let last = limit.saturating_sub(1);
+        let nth = |sums: &mut Vec<f32>| {
+            let is_there = last < sums.len();
+            is_there.then(|| *sums.select_nth_unstable_by(last, |a, b| b.total_cmp(a)).1)
+        };
+        // As many parts have one that is not below this.
+        let mut highest: Vec<f32> = self.parts().map(|(_, sums)| highest_of(sums)).collect();
+        let floor = nth(&mut highest).unwrap_or(0.0).max(f32::MIN_POSITIVE);
+        let mut sums = self.from(floor).map(|(_, sum)| sum).collect();
+        nth(&mut sums).unwrap_or(f32::MIN_POSITIVE)
+    }
+
+    /// Places with a sum that is not below a number, and the sum.
+    pub(super) fn from(&self, floor: f32) -> impl Iterator<Item = (u32, f32)> {
+        let parts = self.parts().filter(move |(_, sums)| reaches(sums, floor));
+        let places = parts.flat_map(|(first, sums)| (first..).zip(sums.iter().copied()));
+        places.filter(move |(_, sum)| *sum >= floor)
+    }
+
+    /// The sums in parts, with the place of each part's first. Most parts have none that matters.
+    fn parts(&self) -> impl Iterator<Item = (u32, &[f32])> {
+        (0..).step_by(WORD).zip(self.sums.chunks(WORD))
+    }
+
+    /// Adds the most that the term with this number can give to each document, and what documents lend because of it.
+    pub(super) fn add(&mut self, term: usize) {
+        let terms = std::mem::take(&mut self.terms);
+        match terms.get(term) {
+            Some(term) if term.lends => {
+                let chains = Chains::of(self.index, &self.places, self.tuning.neighbour_ms_max);
+                self.add_and_lend(term, &Lending::new(&chains, self.tuning));
+            }
+            Some(term) => self.add_own(term, |_, _| {}),
+            None => {}
+        }
+        self.terms = terms;
+    }
+
+    /// Leaves all documents whose sum is lower than this out of what is still to be added, unless that are few. Tells which
+    /// part of the documents is left.
+    #[expect(clippy::cast_precision_loss, reason = "seven digits of a share are enough")]
+    pub(super) fn leave_out_below(&mut self, least: f32) -> f32 {
+        if least <= 0.0 {
+            return 1.0;
+        }
+        let before = self.contenders.as_ref().map(|before| before.places.as_slice());
+        let before = before.unwrap_or_default().iter().copied().chain(std::iter::repeat(u64::MAX));
+        let contending = |((_, sums), before): ((u32, &[f32]), u64)| {
+            if before == 0 || !reaches(sums, least) {
+                return 0;
+            }
+            let is = |sum: &f32| u64::from(*sum >= least);
+            before & sums.iter().rev().fold(0, |bits, sum| bits << 1 | is(sum))
+        };
+        let contenders: Vec<u64> = self.parts().zip(before).map(contending).collect();
+        let count: u32 = contenders.iter().map(|word| word.count_ones()).sum();
+        let share = count as f32 / self.places.count as f32;
+        if share > CONTENDERS_SHARE_MAX {
+            return 1.0;
+        }
+        let chains = Chains::of(self.index, &self.places, self.tuning.neighbour_ms_max);
+        let lenders = Lending::new(&chains, self.tuning).lenders(&contenders);
+        self.contenders = Some(Contenders { places: contenders, lenders });
+        share
+    }
+
+    /// Adds what a term can give to documents by their own words, and tells what it gives to one that is one passage.
+    fn add_own(&mut self, term: &Term<'_>, mut each: impl FnMut(u32, f32)) {
+        let (bm25, weight) = (&self.bm25, term.weight);
+        let by_passages = self.tuning.passage > 0.0;
+        let wanted = self.contenders.as_ref().map(|contenders| contenders.wanted(term.lends));
+        let shelves = self.index.shelves.iter().zip(self.places.bases().iter().copied());
+        for ((shelf, base), found) in shelves.zip(&term.found) {
+            let Some(found) = found else { continue };
+            let lengths = shelf.segment.lengths();
+            let Some(sums) = self.sums.get_mut(base as usize..) else { continue };
+            let all = shelf.dead.is_none() && self.allowed.is_none();
+            let allowed = self.allowed.as_ref().and_then(|allowed| allowed.get(base as usize..));
+            let mut one = |posting: Posting| {
+                let slot = posting.slot as usize;
+                if !all {
+                    let allowed = allowed.is_none_or(|allowed| allowed.get(slot) == Some(&true));
+                    if !allowed || !shelf.is_live(posting.slot) {
+                        return;
+                    }
+                }
+                let (Some(length), Some(sum)) = (lengths.get(slot), sums.get_mut(slot)) else {
+                    return;
+                };
+                let (share, most) = if by_passages && passages::are_several(*length) {
+                    bm25.plain_and_most(&posting, *length, weight)
+                } else {
+                    let share = bm25.plain(&posting, *length, weight);
+                    (share, share)
+                };
+                *sum += most;
+                each(base + posting.slot, share);
+            };
+            let wanted = wanted.and_then(|wanted| wanted.get(base as usize / WORD..));
+            if let Some(wanted) = wanted {
+                let postings = found.postings_about(wanted);
+                postings.filter(|posting| is_set(wanted, posting.slot)).for_each(one);
+            } else {
+                found.postings().for_each(&mut one);
+            }
+        }
+    }
+
+    /// The same for a term that lends: adds the most that one of a document's neighbours lends to it beyond what it has
+    /// of its own.
+    fn add_and_lend(&mut self, term: &Term<'_>, lending: &Lending<'_>) {
+        let mut own = std::mem::take(&mut self.own);
+        own.resize(self.places.count, 0.0);
+        let mut reached = vec![0; self.places.count.div_ceil(WORD * WORD)];
+        self.add_own(term, |at, share| {
+            if let Some(own) = own.get_mut(at as usize) {
+                *own = share;
+            }
+            lending.reached(at, |place| set(&mut reached, place / u64::BITS));
+        });
+        for word in ones(&reached) {
+            self.lend(word, &own, lending);
+        }
+        for word in ones(&reached) {
+            let first = word as usize * WORD;
+            own.get_mut(first..first + WORD).unwrap_or_default().fill(0.0);
+        }
+        self.own = own;
+    }
+
+    /// Adds what the documents of a word of places are lent.
+    fn lend(&mut self, word: u32, own: &[f32], lending: &Lending<'_>) {
+        let first = word * u64::BITS;
+        let places = first as usize..first as usize + WORD;
+        let Some((segment, slot)) = self.place(first) else { return };
+        let lengths = segment.lengths().get(slot as usize..).unwrap_or_default();
+        let sums = self.sums.get_mut(places.clone()).unwrap_or_default();
+        let lent = self.lent.get_mut(places.clone()).unwrap_or_default();
+        let most = lending.most(own, word as usize);
+        let texts = own.get(places.clone()).unwrap_or_default().iter().zip(most).zip(lengths);
+        for ((sum, lent), ((own, most), length)) in sums.iter_mut().zip(lent).zip(texts) {
+            let taken = lending.taken(most, *own, *length);
+            *sum += taken;
+            *lent += taken;
+        }
+        let allowed = self.allowed.as_ref().and_then(|allowed| allowed.get(places));
+        for (sum, allowed) in sums.iter_mut().zip(allowed.into_iter().flatten()) {
+            if !allowed {
+                *sum = 0.0;
+            }
+        }
+    }
+}
+
+impl<'i> Term<'i> {
+    #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
+    fn of(hash: u64, index: &'i SearchIndex, bm25: &Bm25, tuning: &Tuning) -> Self {
+        let found = index.found(hash);
+        let frequency = index.frequency_in(&found);
+        let share_max = tuning.neighbour_share_max * index.documents as f32;
+        let lends = (tuning.neighbour > 0.0 || tuning.neighbour_far > 0.0)
+            && frequency.documents as f32 <= share_max;
+        let weight = bm25.weight(frequency);
+        let (own, with_lent) = bm25.bounds(frequency, tuning.neighbour.max(tuning.neighbour_far));
+        let most = if lends { with_lent } else { own };
+        Self { found, documents: frequency.documents, weight, lends, most }
+    }
+}
+
+impl Contenders {
+    /// Whose own words matter.
+    fn wanted(&self, to_lend: bool) -> &[u64] {
+        if to_lend { &self.lenders } else { &self.places }
+    }
+}
+
+/// Whether one of some sums is not below a number.
+fn reaches(sums: &[f32], floor: f32) -> bool {
+    highest_of(sums) >= floor
+}
+
+/// The highest of some sums, of which none is below zero. In lanes, since a processor compares several at once.
+fn highest_of(sums: &[f32]) -> f32 {
+    let higher = |a: f32, b: f32| if a > b { a } else { b };
+    let (lanes, rest) = sums.as_chunks::<8>();
+    let mut highest = [0.0; 8];
+    for lane in lanes {
+        for (highest, sum) in highest.iter_mut().zip(lane) {
+            *highest = higher(*highest, *sum);
+        }
+    }
+    highest.iter().chain(rest).copied().fold(0.0, higher)
+}
