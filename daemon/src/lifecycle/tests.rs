@@ -87,6 +87,43 @@ async fn a_load_after_a_hook_gave_it_says_so_and_what_changed() {
 }
 
 #[tokio::test]
+#[tokio::test]
+async fn a_server_that_names_its_project_by_id_is_the_hooks_when_that_is_theirs() {
+    let world = World::new().await;
+    saved(&world, "Sockets, not ports").await;
+    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
+    let named = Hello {
+        agent_session: Some("a".to_owned()),
+        project: Some(id),
+        cwd: world.directory("").to_str().map(str::to_owned),
+        ..world.hello()
+    };
+    let hook = Hello { agent_session: Some("a".to_owned()), ..claude(world.hello()) };
+    let mut shim = world.connect(named.clone()).await;
+    shim.initialize("2025-06-18").await;
+    world.hook_by(hook, &started("a", "startup")).await;
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(load.starts_with("Memory is already loaded in your context"), "{load}");
+    assert_eq!(
+        world.daemon.sessions().all().iter().filter_map(|one| one.sure).max(),
+        Some(Sure::ById)
+    );
+
+    // An agent that works elsewhere, with a server for this project.
+    std::fs::create_dir_all(world.directory("other")).unwrap();
+    let elsewhere = Hello {
+        agent_session: Some("b".to_owned()),
+        cwd: world.directory("other").to_str().map(str::to_owned),
+        ..claude(world.hello())
+    };
+    let named = Hello { agent_session: Some("b".to_owned()), ..named };
+    let mut shim = world.connect(named).await;
+    shim.initialize("2025-06-18").await;
+    world.hook_by(elsewhere, &started("b", "startup")).await;
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(load.contains("Sockets, not ports"), "{load}");
+}
+
 async fn what_a_hook_did_not_stay_for_is_not_in_the_context() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
