@@ -264,9 +264,9 @@ impl Inner {
 
     /// Takes a session out, and what led to it.
     fn remove(&mut self, id: &SessionId) -> Option<Row> {
-        let row = self.sessions.remove(id)?;
         self.current.retain(|_, current| current != id);
-        Some(row)
+        self.expected.retain(|expected| !expected.is_of(id));
+        self.sessions.remove(id)
     }
 }
 
