@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::stage_silent;
 use crate::clock;
+use crate::retrieval_log::Start;
 use crate::sessions::{self, Sure};
 use crate::testing::{Shim, World};
 
@@ -133,6 +134,49 @@ async fn what_a_hook_did_not_stay_for_is_not_in_the_context() {
     world.hook_that_leaves("claude-code", &started("a", "startup")).await;
     let load = shim.call("memory_load", json!({})).await;
     assert!(load.contains("Sockets, not ports"), "{load}");
+}
+
+#[tokio::test]
+async fn a_prompt_that_did_not_stay_for_its_news_is_told_them_with_the_next() {
+    let world = World::new().await;
+    saved(&world, "Sockets, not ports").await;
+    let rebuilt = json!({"hook_event_name": "system.transform", "session_id": "o"});
+    let prompt =
+        |text| json!({"hook_event_name": "chat.message", "session_id": "o", "prompt": text});
+    let first = world.hook("opencode", &rebuilt).await;
+    saved(&world, "One lock").await;
+    world.hook_that_leaves("opencode", &prompt("go on")).await;
+    let news = world.hook("opencode", &prompt("go on, then")).await;
+    assert!(news.contains("One lock"), "{news}");
+    assert_eq!(world.hook("opencode", &prompt("once")).await, "");
+    assert_eq!(world.hook("opencode", &rebuilt).await, first, "that was heard");
+}
+
+#[tokio::test]
+async fn a_start_that_nobody_heard_is_as_if_it_had_not_been() {
+    let world = World::new().await;
+    saved(&world, "Sockets, not ports").await;
+    let mut gone = world.connect(crate::testing::dead(world.hello())).await;
+    gone.initialize("2025-06-18").await;
+    gone.call("memory_checkpoint", json!({"summary": "half way"})).await;
+    let id = gone.welcome.session.clone().unwrap();
+    drop(gone);
+    let away =
+        || !world.daemon.sessions().is_connected(&anchord_memory::SessionId::new(id.clone()));
+    crate::testing::poll(|| away().then_some(())).await;
+    sessions::sweep(&world.daemon).await;
+    world.hook_that_leaves("claude-code", &started("a", "startup")).await;
+    let log = world.daemon.projects.retrievals();
+    let directory = world.daemon.projects.directory(world.daemon.projects.all()[0].id);
+    let lines = async || log.read(directory.clone(), Start::Last, 100).await.len();
+    assert_eq!((lines().await, log.tokens()), (0, 0));
+
+    saved(&world, "One lock").await;
+    let news = world.hook("claude-code", &prompt("a", "go on")).await;
+    assert!(!news.contains("One lock"), "nothing is news to who knows nothing: {news}");
+    let heard = context(&world.hook("claude-code", &started("b", "startup")).await);
+    assert!(heard.contains("Kept for"), "the notice was not shown before: {heard}");
+    assert_eq!(lines().await, 1);
 }
 
 fn claude(hello: Hello) -> Hello {

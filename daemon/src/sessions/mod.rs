@@ -171,9 +171,9 @@ impl Session {
         seen(&self.revision_seen)
     }
 
-    /// A soft mark: lost with the daemon, at worst something is told twice.
-    pub(crate) fn set_revision_seen(&self, revision: Revision) {
-        self.revision_seen.store(revision.0, Ordering::Relaxed);
+    /// A soft mark: lost with the daemon, at worst something is told twice. `None` when nothing was told after all.
+    pub(crate) fn set_revision_seen(&self, revision: Option<Revision>) {
+        self.revision_seen.store(mark(revision), Ordering::Relaxed);
     }
 
     /// The revision of the memory that a hook has put into the model's context and that is still there.
@@ -183,7 +183,7 @@ impl Session {
 
     /// A soft mark: lost with the daemon, at worst a load is given in full. `None` when the context was emptied.
     pub(crate) fn set_injected(&self, revision: Option<Revision>) {
-        self.injected.store(revision.map_or(u64::MAX, |revision| revision.0), Ordering::Relaxed);
+        self.injected.store(mark(revision), Ordering::Relaxed);
     }
 }
 
@@ -193,3 +193,7 @@ fn seen(mark: &AtomicU64) -> Option<Revision> {
         revision => Some(Revision(revision)),
     }
 }
+fn mark(revision: Option<Revision>) -> u64 {
+    revision.map_or(u64::MAX, |revision| revision.0)
+}
+
