@@ -88,7 +88,6 @@ async fn a_load_after_a_hook_gave_it_says_so_and_what_changed() {
 }
 
 #[tokio::test]
-#[tokio::test]
 async fn a_server_that_names_its_project_by_id_is_the_hooks_when_that_is_theirs() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
@@ -125,6 +124,7 @@ async fn a_server_that_names_its_project_by_id_is_the_hooks_when_that_is_theirs(
     assert!(load.contains("Sockets, not ports"), "{load}");
 }
 
+#[tokio::test]
 async fn what_a_hook_did_not_stay_for_is_not_in_the_context() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
@@ -527,6 +527,14 @@ async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
     assert!(load.contains("not saved yet: a summary") && !load.contains("Loops"), "{load}");
     let load = called(&mut shim, "t1", "memory_load", json!({})).await;
     assert!(load.contains("not saved yet: 1 lesson"), "{load}");
+
+    // One conversation, to itself and to others.
+    for id in ["t0", "t1"] {
+        let status = called(&mut shim, id, "memory_status", json!({})).await;
+        assert!(status.contains("other live sessions here: none"), "{id}: {status}");
+    }
+    let status = world.shim().await.call("memory_status", json!({})).await;
+    assert!(status.contains("other live sessions here: 1 (test-agent)"), "{status}");
 
     told(&world, &[agent("SubagentStop", &json!({"last_assistant_message": "Looked."}))]).await;
     let load = loaded(&world).await;
