@@ -135,6 +135,12 @@ impl Session {
         Self { place: Mutex::new(Some(Arc::new(place))), visits: true, ..session }
     }
 
+    /// The same in a project that is open.
+    pub(crate) fn within(self, project: &Arc<OpenProject>) -> Self {
+        self.project.store(Some(Arc::clone(project)));
+        self
+    }
+
     /// The same session, now that its shim has found this daemon and says again what it works in.
     fn resumed(&self, hello: Arc<Hello>) -> Self {
         let session = Self::new(self.id.clone(), hello, self.agent_session.clone(), self.started);
@@ -187,13 +193,13 @@ impl Session {
     }
 }
 
+fn mark(revision: Option<Revision>) -> u64 {
+    revision.map_or(u64::MAX, |revision| revision.0)
+}
+
 fn seen(mark: &AtomicU64) -> Option<Revision> {
     match mark.load(Ordering::Relaxed) {
         u64::MAX => None,
         revision => Some(Revision(revision)),
     }
 }
-fn mark(revision: Option<Revision>) -> u64 {
-    revision.map_or(u64::MAX, |revision| revision.0)
-}
-
