@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::{Answer, ask, known};
 use crate::daemon::Daemon;
-use crate::http::api::{ErrorCode, ErrorReply, LogQuery, Retrieval, ToolParams, ToolReply};
+use crate::http::api::{
+    ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams, ToolReply,
+};
 use crate::limits;
 use crate::mcp::{Called, ToolError, call_by_name, internal_text};
 use crate::project::OpenProject;
@@ -42,6 +44,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             remark,
             records: given.records.iter().map(|record| record.as_ref().clone()).collect(),
             truncated: given.truncated,
+            plan: given.plan.as_deref().map(PlannedCompaction::from),
         }),
         Err(ToolError::Caller(error)) => {
             Err(ErrorReply { code: ErrorCode::Failed, error, action: remark })

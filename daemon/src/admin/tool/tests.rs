@@ -135,6 +135,25 @@ async fn an_export_of_very_much_is_a_short_line() {
 }
 
 #[tokio::test]
+async fn a_compaction_that_is_only_planned_names_its_records() {
+    let world = World::new().await;
+    let text = "the parser keeps one token of lookahead and never goes back further than that";
+    for content in [text, &format!("{text} today"), "unlike either of them"] {
+        command(&world, "memory_note", json!({"content": content})).await.unwrap();
+    }
+    let arguments = json!({"target_usage": 0.0, "dry_run": true});
+    let reply = command(&world, "memory_compact", arguments).await.unwrap();
+    assert!(reply.text.starts_with("Would bring"), "{}", reply.text);
+    assert_eq!(reply.records, []);
+    insta::assert_snapshot!(
+        serde_json::to_string(&reply.plan).unwrap(),
+        @r#"{"promoted":[],"folded":[{"id":"n2","into":"n1"}],"archived":["n1","n3"]}"#
+    );
+    let done = command(&world, "memory_compact", json!({"target_usage": 0.0})).await.unwrap();
+    assert_eq!((done.plan, done.records.len()), (None, 3));
+}
+
+#[tokio::test]
 async fn what_hooks_show_is_logged_and_counted_once() {
     let world = World::new().await;
     let mut shim = with_notes(&world).await;
