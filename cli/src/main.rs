@@ -39,9 +39,13 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    // Any command may start a daemon, and `anchord daemon` starts itself again.
-    anchord_shim::descriptors::keep_from_children();
     let cli = Cli::parse();
+    if let commands::Command::Daemon(daemon) = &cli.command {
+        // Before the next line: it goes on with the socket that it was given.
+        daemon.tell_allocator();
+    }
+    // Any command may start a daemon, and `anchord daemon --detach` starts itself again.
+    anchord_shim::descriptors::keep_from_children();
     let mut out = anstream::stdout();
     let done = cli.command.run(&mut out).and_then(|code| {
         out.flush()?;

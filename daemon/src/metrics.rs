@@ -192,7 +192,7 @@ impl Default for Metrics {
         );
         registry.register(
             "retrieval_tokens",
-            "Tokens given to models: answers of calls that read, and what hooks showed, each once",
+            "Tokens given to models: answers to agents' calls that read, and what hooks showed, each once; not to commands",
             metrics.tokens.clone(),
         );
         registry.register(

@@ -25,6 +25,9 @@ use crate::limits::{
 const NEWER: &str = "retrievals.jsonl";
 const OLDER: &str = "retrievals.1.jsonl";
 
+/// What records and the log name as the client of a command: a person reads what it is given, no model.
+pub(crate) const COMMAND_LINE: &str = "anchord-cli";
+
 /// The files of a project's log, the older first; either may be missing.
 pub fn files(directory: &Path) -> [PathBuf; 2] {
     [directory.join(OLDER), directory.join(NEWER)]
@@ -53,7 +56,7 @@ pub struct Retrieval {
     /// How many records more than `ids` names.
     #[serde(default)]
     pub more: u64,
-    /// Of the answer.
+    /// Of the answer; none of a document for a file.
     #[serde(default)]
     pub tokens: u32,
     /// Whether there was more than the answer has.
@@ -123,7 +126,8 @@ impl RetrievalLog {
         Self { jobs, tokens, written }
     }
 
-    /// Counts the tokens of an answer's text, and writes its line where the project has a directory.
+    /// Counts the tokens of an answer's text, and writes its line where the project has a directory. A document for a
+    /// file is no text.
     pub(crate) fn write(&self, directory: Option<PathBuf>, line: Retrieval, text: String) {
         if self.jobs.try_send(Job::Write { directory, line: Box::new(line), text }).is_err() {
             tracing::debug!("the retrieval log is behind; a line was dropped");
@@ -176,7 +180,7 @@ impl RetrievalLog {
         self.written.clone()
     }
 
-    /// Tokens of all answers since the start.
+    /// Tokens of all answers to agents since the start.
     pub(crate) fn tokens(&self) -> u64 {
         self.tokens.load(Ordering::Relaxed)
     }
@@ -209,7 +213,9 @@ impl Writer {
         match job {
             Job::Write { directory, mut line, text } => {
                 line.tokens = tokens::count(&text);
-                given.fetch_add(line.tokens.into(), Ordering::Relaxed);
+                if line.client != COMMAND_LINE {
+                    given.fetch_add(line.tokens.into(), Ordering::Relaxed);
+                }
                 let Some(directory) = directory else { return 0 };
                 match self.append(&directory, *line) {
                     Ok(()) => return 1,

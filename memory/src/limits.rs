@@ -96,9 +96,10 @@ pub const SECRET_VALUE_BYTES_MAX: usize = 512;
 /// A block with a private key ends within this.
 pub const KEY_BLOCK_BYTES_MAX: usize = 32 * 1024;
 
-/// Notes of a project, archived ones included.
+/// Notes of a project, archived ones included. What was staged while there was room is folded above it, too: losing
+/// nothing comes first. That adds what sessions have staged, each at most [`STAGED_BYTES_MAX`].
 pub const NOTES_MAX: u64 = 100_000;
-/// Text of all notes of a project, archived ones included.
+/// Text of all notes of a project, archived ones included; the same.
 pub const NOTES_BYTES_MAX: u64 = 256 << 20;
 /// A note's content.
 pub const NOTE_BYTES_MAX: usize = 1 << 20;

@@ -61,7 +61,8 @@ pub struct Hello {
     /// The inode of the working directory.
     #[serde(default)]
     pub cwd_ino: Option<u64>,
-    /// The directory that the user or the agent named as the project, absolute.
+    /// What the user or the agent named as the project: its id, or a directory, absolute and without links where it
+    /// exists.
     #[serde(default)]
     pub project: Option<String>,
     /// The tool set asked for, as text: a daemon must be able to answer to a name it does not know.

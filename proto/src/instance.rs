@@ -170,8 +170,8 @@ impl InstanceDir {
         self.path.join("starting")
     }
 
-    /// Held by a shim while a request that may have killed a daemon is in flight again, so that at a
-    /// second death no other shim's request is beside it.
+    /// Held by a shim that has a request which may have killed a daemon, from before it connects again until that
+    /// request was in flight alone, so that at a second death no other shim's request is beside it.
     pub fn resending(&self) -> PathBuf {
         self.path.join("resending")
     }

@@ -78,9 +78,10 @@ pub const PARENT_POLL_MS: u64 = 1_000;
 /// machine that has too much to do; one that never ends must not hold up the rest.
 pub const ALONE_MS: u64 = 5_000;
 
-/// For how long a shim waits until no other shim has such a request in flight. A few times
-/// [`ALONE_MS`]; a shim that was stopped while it had its turn must not stop the rest.
-pub const TURN_DEADLINE_MS: u64 = 15_000;
+/// For how long a shim waits until no other shim has such a request in flight: as long as one may take that has
+/// its turn to find a daemon, to start one at the end of that, and to have a request in flight alone. A shim that
+/// was stopped while it had its turn must not stop the rest for longer.
+pub const TURN_DEADLINE_MS: u64 = RECONNECT_DEADLINE_MS + START_DEADLINE_MS + ALONE_MS;
 
 /// How often it asks for its turn: a saved reply takes about a millisecond.
 pub const TURN_POLL_MS: u64 = 2;

@@ -54,7 +54,8 @@ fn agent_session(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     })
 }
 
-/// The project that the command line or a variable names: an id as it is, or a directory, absolute.
+/// The project that the command line or a variable names: an id as it is, or a directory, absolute and where it exists
+/// without links: the daemon compares what servers and hooks name.
 fn named_project(
     project: Option<&Path>,
     variable: impl Fn(&str) -> Option<String>,
@@ -65,7 +66,7 @@ fn named_project(
     if named.to_str().is_some_and(|named| Uuid::try_parse(named).is_ok()) {
         return into_text(named);
     }
-    std::path::absolute(named).ok().and_then(into_text)
+    fs::canonicalize(&named).or_else(|_| std::path::absolute(&named)).ok().and_then(into_text)
 }
 
 /// A variable's value where it is set, not empty, and text.

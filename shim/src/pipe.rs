@@ -430,12 +430,18 @@ impl Pipe<'_> {
 
     /// Looks for a daemon once the turn is had. Not before: a connection made before could be one to the
     /// daemon that the last holder of the turn has just killed, and what is sent there has died twice.
+    /// Without it where all that waited was cancelled meanwhile: others wait for the turn.
     fn look_in_turn(&mut self, now: Instant) {
-        if let Link::Waiting { until } = self.link
-            && until <= now
-            && self.turn.take(now)
-        {
-            self.look(self.ledger.has_open(), Duration::ZERO);
+        match self.link {
+            Link::Waiting { until } if !self.ledger.has_open() => {
+                self.turn.release();
+                self.look(false, until.saturating_duration_since(now));
+            }
+            Link::Waiting { until } if until <= now && self.turn.take(now) => {
+                self.look(true, Duration::ZERO);
+            }
+            Link::Looking { .. } if !self.ledger.has_open() => self.turn.release(),
+            Link::Waiting { .. } | Link::Down(_) | Link::Looking { .. } | Link::Up(_) => {}
         }
     }
 

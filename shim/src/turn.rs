@@ -1,6 +1,7 @@
-//! A turn among all shims of an instance, held while a request that may have killed a daemon is in
-//! flight again. Without it every shim would send its own again at the same moment, and the one that
-//! kills would take the others with it a second time.
+//! A turn among all shims of an instance, taken before a connection is made on which a request that may have killed
+//! a daemon is sent again, and held while that is in flight alone. Without it every shim would send its own again at
+//! the same moment, and the one that kills would take the others with it a second time; with it from the sending on
+//! alone, what is sent could go to the daemon that the last holder's has just killed.
 //!
 //! The turn is a file lock, which ends with its holder. It is a courtesy: where it cannot be had in
 //! time, or at all, the shim goes on without.

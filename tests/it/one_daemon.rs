@@ -6,6 +6,34 @@ use std::process::{Command, Stdio};
 use anchord_tests::{Agent, Instance, PATIENCE, Project, poll, process, skip, write};
 use serde_json::{Value, json};
 
+/// glibc reads them once, when a process starts; without them the daemon keeps twice the memory.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn a_daemon_has_its_allocators_settings_however_it_was_started() {
+    let instance = Instance::new();
+    let settings = |pid: u32| {
+        let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+        let environ = String::from_utf8(environ).unwrap();
+        let ours = environ.split('\0').filter(|pair| pair.starts_with("MALLOC_"));
+        let mut ours: Vec<String> = ours.map(str::to_owned).collect();
+        ours.sort();
+        ours
+    };
+    let own = ["MALLOC_ARENA_MAX=2", "MALLOC_MMAP_THRESHOLD_=131072"];
+    assert_eq!(settings(instance.start_daemon()), own, "in the foreground");
+    instance.wait_gone(instance.kill9());
+
+    let agent = Agent::open(&instance, Project::git().path());
+    assert_eq!(settings(instance.daemon_pid().unwrap()), own, "by a shim");
+    drop(agent);
+    instance.wait_gone(instance.kill9());
+
+    let mut chosen = instance.anchord();
+    chosen.arg("daemon").env("MALLOC_ARENA_MAX", "1");
+    let chosen = settings(instance.start_daemon_by(chosen));
+    assert_eq!(chosen, ["MALLOC_ARENA_MAX=1", own[1]], "what was set stays");
+}
+
 #[test]
 fn a_second_daemon_says_why_it_leaves() {
     let instance = Instance::new();

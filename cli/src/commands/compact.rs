@@ -26,7 +26,7 @@ pub(crate) struct Args {
     dry_run: bool,
     #[command(flatten)]
     project: ProjectArg,
-    /// Print JSON: the text, and the records that changed
+    /// Print JSON: the text, and the records that changed; of a dry run the plan, by ids
     #[arg(long)]
     json: bool,
 }

@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use anchord_daemon::instance::InstanceError;
@@ -30,6 +31,22 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// A daemon in the foreground whose allocator was told nothing becomes this program once more: the same process with
+    /// the same arguments and descriptors. Where that cannot be, it takes more memory and does its work all the same.
+    pub(crate) fn tell_allocator(&self) {
+        let foreground = !self.detach && !self.orphan;
+        let asks = cfg!(all(target_os = "linux", target_env = "gnu"));
+        if !(foreground && asks) || allocator().next().is_none() {
+            return;
+        }
+        let mut arguments = std::env::args_os();
+        let (name, program) = (arguments.next().unwrap_or_default(), std::env::current_exe());
+        if let Ok(program) = program {
+            // Returns only when it failed.
+            let _ = Command::new(program).arg0(name).args(arguments).envs(allocator()).exec();
+        }
+    }
+
     pub(super) fn run(self) -> Result<(), Error> {
         let dir = InstanceDir::locate();
         let ended = match (self.detach, self.orphan) {
@@ -43,11 +60,16 @@ impl Args {
     }
 }
 
-/// What glibc's allocator is told by its environment; others do not look. Once something large was freed it would take all that
-/// is smaller from heaps that it gives back only from their ends, one heap for each thread: after a project was opened
-/// half of the daemon's memory was such gaps. `systemd/anchord.service` says the same.
+/// What glibc's allocator is told by its environment, which it reads once; others do not look. Once something large was
+/// freed it would take all that is smaller from heaps that it gives back only from their ends, one heap for each thread:
+/// after a project was opened half of the daemon's memory was such gaps. `systemd/anchord.service` says the same.
 const ALLOCATOR: [(&str, &str); 2] =
     [("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_ARENA_MAX", "2")];
+
+/// Those that nobody has set.
+fn allocator() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ALLOCATOR.into_iter().filter(|(name, _)| std::env::var_os(name).is_none())
+}
 
 fn attached(dir: Result<InstanceDir, Unusable>) -> Result<(), RunError> {
     anchord_daemon::run(&dir?, given()?, Box::new(activation::notify_ready))
@@ -60,7 +82,7 @@ fn leave_family() -> Result<(), RunError> {
     let program = std::env::current_exe().map_err(system("cannot find this program"))?;
     let daemon = Command::new(program)
         .args(["daemon", "--orphan"])
-        .envs(ALLOCATOR)
+        .envs(allocator())
         .stdin(Stdio::null())
         .spawn();
     daemon.map_err(system("cannot start the daemon")).map(drop)

@@ -1,22 +1,20 @@
-//! The tools that agents have, for the command line; and the log of what was asked and given.
+//! The tools that agents have, for the command line; and the log of what was asked and given, commands included.
 //!
 //! A command runs the very tool under a session of its own, which is over with the call.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::{Answer, ask, known};
-use crate::clock;
 use crate::daemon::Daemon;
-use crate::http::api::{ErrorCode, ErrorReply, LogQuery, Retrieval, ToolParams, ToolReply};
+use crate::http::api::{
+    ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams, ToolReply,
+};
 use crate::limits;
 use crate::mcp::{Called, ToolError, call_by_name, internal_text};
-use crate::projects::{ProjectId, identify, locate};
-use crate::retrieval_log::Start;
+use crate::project::OpenProject;
+use crate::projects::{identify, locate};
+use crate::retrieval_log::{COMMAND_LINE, Start};
 use crate::sessions::{Place, Session};
-
-/// What records and the log name as the client of a command.
-const CLIENT: &str = "anchord-cli";
 
 /// Tools whose work belongs to a session that goes on after the call.
 const OF_SESSIONS: [&str; 2] = ["memory_checkpoint", "memory_save"];
@@ -31,7 +29,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             action: Some("`anchord note` stores something at once".to_owned()),
         });
     }
-    let session = Arc::new(Session::visit(CLIENT, place(daemon, &project)?));
+    let session = Arc::new(Session::visit(COMMAND_LINE, place(daemon, &project)?));
     let called = call_by_name(daemon, session, &tool, arguments).await;
     let Some(Called { outcome, remark, given, id }) = called else {
         return Err(ErrorReply {
@@ -46,6 +44,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             remark,
             records: given.records.iter().map(|record| record.as_ref().clone()).collect(),
             truncated: given.truncated,
+            plan: given.plan.as_deref().map(PlannedCompaction::from),
         }),
         Err(ToolError::Caller(error)) => {
             Err(ErrorReply { code: ErrorCode::Failed, error, action: remark })
@@ -58,23 +57,10 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
     }
 }
 
-/// Puts what a command was given of a project into the log, as a tool's call would be: `line` says what was asked and
-/// given, and the rest is filled in here.
-pub(super) fn log_retrieval(
-    daemon: &Daemon,
-    project: ProjectId,
-    line: Retrieval,
-    text: String,
-    took: Duration,
-) {
-    let line = Retrieval {
-        time: clock::now().0,
-        session: format!("cli-{}", uuid::Uuid::now_v7()),
-        client: CLIENT.to_owned(),
-        micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-        ..line
-    };
-    daemon.projects.retrievals().write(Some(daemon.projects.directory(project)), line, text);
+/// The session of a command that reads a project and is no tool's.
+pub(super) fn visit(project: &Arc<OpenProject>) -> Session {
+    let session = Session::visit(COMMAND_LINE, Place::Foreign(project.id));
+    session.within(project)
 }
 
 /// Where a command works: in a directory, or in a project that is named, wherever that is.

@@ -3,7 +3,7 @@
 use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutcome, Zipmem};
 use anchord_memory::{Kind, Memory, Plan, Provenance, SessionId, export};
 
-use super::tool::log_retrieval;
+use super::tool::visit;
 use super::{
     Answer, ask, bad_request, internal, not_found, opened, reference, store_error, write_error,
 };
@@ -13,6 +13,7 @@ use crate::http::api::{
     ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply,
     ImportSource, LoadQuery, LoadReply, Retrieval,
 };
+use crate::limits::RETRIEVAL_IDS_MAX;
 use crate::project::{Decide, Decided};
 use crate::projects::{Located, ProjectId, ProjectRecord};
 use crate::secrets::{self, Removed};
@@ -36,7 +37,7 @@ pub(crate) async fn load(daemon: &Daemon, query: &LoadQuery) -> Answer<LoadReply
         truncated: load.truncated,
         ..Retrieval::default()
     };
-    log_retrieval(daemon, id, line, load.text.clone(), started.elapsed());
+    visit(&open).log(daemon, line, started.elapsed(), load.text.clone());
     Ok(LoadReply { project: Some(asked.reference(daemon, id)), text: load.text })
 }
 
@@ -59,13 +60,16 @@ pub(crate) async fn export_document(
     let memory = open.memory();
     let text = document(&record, &memory, format)?;
     let name = serde_json::to_value(format).map_err(|error| internal(&error.to_string()))?;
+    let ids = memory.records().take(RETRIEVAL_IDS_MAX).map(|record| record.id.to_string());
     let line = Retrieval {
         tool: "memory_export".to_owned(),
         asked: serde_json::json!({ "format": name }),
-        ids: memory.records().map(|record| record.id.to_string()).collect(),
+        ids: ids.collect(),
+        more: memory.records().count().saturating_sub(RETRIEVAL_IDS_MAX) as u64,
         ..Retrieval::default()
     };
-    log_retrieval(daemon, record.id, line, text.clone(), started.elapsed());
+    // A document for a file: nobody is given its tokens.
+    visit(&open).log(daemon, line, started.elapsed(), String::new());
     Ok(text)
 }
 

@@ -21,7 +21,7 @@ pub use sessions::{
     PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
     PastSessionsReply,
 };
-pub use tool::{LogQuery, Retrieval, ToolParams, ToolReply};
+pub use tool::{LogQuery, PlannedCompaction, PlannedFold, Retrieval, ToolParams, ToolReply};
 pub use transfer::{
     ExportDocument, ExportFormat, ExportQuery, ImportCounts, ImportParams, ImportReply,
     ImportSource,

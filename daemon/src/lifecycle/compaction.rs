@@ -53,7 +53,7 @@ pub(super) async fn restore(call: &Call<'_>) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let told = told(call, &view, restored);
     let revision = view.memory.revision();
-    call.session.set_revision_seen(revision);
+    call.session.set_revision_seen(Some(revision));
     call.threads().with(&call.name, |thread| {
         thread.told = Some(revision);
         thread.shown.extend(told.shown.iter().copied());

@@ -19,11 +19,11 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anchord_memory::RecordId;
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
 use anchord_memory::render::lifecycle::Told;
+use anchord_memory::{NoticeId, RecordId, Revision};
 use anchord_proto::hello::Hello;
 use anchord_proto::hook::HookReply;
 use anchord_proto::host;
@@ -31,7 +31,7 @@ use futures::FutureExt;
 
 use self::clients::{Adapter, Heard, Unreadable};
 use self::envelope::Envelope;
-use self::threads::{Name, Thread, Threads};
+use self::threads::{Name, Threads};
 pub(crate) use noted::stage_silent;
 
 use crate::daemon::Daemon;
@@ -93,6 +93,7 @@ struct Shown {
     ids: Vec<RecordId>,
     /// Whether there was more.
     truncated: bool,
+    notices: Vec<NoticeId>,
 }
 
 impl Said {
@@ -102,7 +103,8 @@ impl Said {
         if text.is_empty() {
             return Self::default();
         }
-        Self { answer: Answer::Context(text), shown: Some(Shown { ids, truncated }) }
+        let shown = Shown { ids, truncated, notices: Vec::new() };
+        Self { answer: Answer::Context(text), shown: Some(shown) }
     }
 
     /// What a compaction is to keep.
@@ -121,17 +123,61 @@ impl Said {
 pub(crate) struct Handled {
     /// What the hook is to do.
     pub(crate) reply: HookReply,
-    /// Whose it is, where the reply is for its model.
-    told: Option<(Name, Arc<Session>)>,
+    /// What the reply shows that was not shown before.
+    told: Option<Box<Telling>>,
+}
+
+/// What a hook is to give to a model, and what has to be known of it once it was given, or was not.
+#[derive(Debug)]
+struct Telling {
+    name: Name,
+    session: Arc<Session>,
+    event: Event,
+    /// The subagent whose context it is for.
+    agent: Option<String>,
+    /// The revisions that the thread and the session were told before.
+    before: (Option<Revision>, Option<Revision>),
+    shown: Shown,
+    /// As the log has it, with how long it took, and the text.
+    line: (Retrieval, Duration, String),
 }
 
 impl Handled {
-    /// The hook had left before it was told: nothing of it is in the model's context.
-    pub(crate) fn unheard(self, daemon: &Daemon) {
-        if let Some((name, session)) = self.told {
-            session.set_injected(None);
-            daemon.lifecycle().threads.with(&name, Thread::forget_shown);
+    /// The hook has its answer.
+    pub(crate) fn heard(self, daemon: &Daemon) {
+        let Some(telling) = self.told else { return };
+        let Telling { session, shown, line: (line, took, text), .. } = *telling;
+        if let Some(project) = session.project() {
+            project.mark_shown(shown.notices);
         }
+        session.log(daemon, line, took, text);
+    }
+
+    /// The hook had left before it was told: nothing of it is in the model's context, and the next event or load has to
+    /// give it.
+    pub(crate) fn unheard(self, daemon: &Daemon) {
+        let Some(telling) = self.told else { return };
+        let Telling { name, session, event, agent, before: (told, seen), shown, .. } = *telling;
+        daemon.lifecycle().threads.with(&name, |thread| match (event, agent) {
+            (Event::PromptSubmitted { .. }, _) => {
+                thread.told = told;
+                session.set_revision_seen(seen);
+                thread.shown.retain(|id| !shown.ids.contains(id));
+            }
+            (_, Some(agent)) => {
+                thread.rebuilt.remove(&agent);
+            }
+            (Event::SessionStarted { source }, None) => {
+                // In a context that was emptied is nothing of what was told before it either.
+                let goes_on = source != StartSource::Clear;
+                thread.told = told.filter(|_| goes_on);
+                session.set_revision_seen(seen.filter(|_| goes_on));
+                session.set_injected(None);
+                thread.forget_shown();
+            }
+            // What a compaction is to keep is in the context, which goes with it.
+            _ => {}
+        });
     }
 }
 
@@ -195,25 +241,40 @@ async fn handled(
         daemon.metrics().hook_doubled();
         return Ok(Handled::default());
     }
-    let (session, Said { answer, shown }) = match answer(daemon, hello, &envelope, &name).await {
+    let Answered { session, before, said } = match answer(daemon, hello, &envelope, &name).await {
         // A home directory is none: nothing is wrong, and nothing to be said.
         Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
         answered => answered?,
     };
-    let text = adapter.write(&envelope, &answer);
-    if let (Some(shown), Answer::Context(said) | Answer::Instructions(said)) = (shown, answer)
-        && !text.is_empty()
-    {
-        let line = Retrieval {
-            tool: shown_at(&envelope).to_owned(),
-            ids: shown.ids.iter().map(ToString::to_string).collect(),
-            truncated: shown.truncated,
-            ..Retrieval::default()
-        };
-        session.log(daemon, line, started.elapsed(), said);
+    let text = adapter.write(&envelope, &said.answer);
+    if text.is_empty() {
+        return Ok(Handled::default());
     }
-    let told = (!text.is_empty()).then_some((name, session));
-    Ok(Handled { reply: HookReply { stdout: told.is_some().then_some(text) }, told })
+    let agent = match &envelope.event {
+        Event::SubagentStarted(agent) => Some(agent.id.clone()),
+        _ => envelope.agent.as_ref().map(|agent| agent.id.clone()),
+    };
+    let told = match (said.shown, said.answer) {
+        (Some(shown), Answer::Context(said) | Answer::Instructions(said)) => {
+            let line = Retrieval {
+                tool: shown_at(&envelope).to_owned(),
+                ids: shown.ids.iter().map(ToString::to_string).collect(),
+                truncated: shown.truncated,
+                ..Retrieval::default()
+            };
+            let (event, line) = (envelope.event, (line, started.elapsed(), said));
+            Some(Box::new(Telling { name, session, event, agent, before, shown, line }))
+        }
+        _ => None,
+    };
+    Ok(Handled { reply: HookReply { stdout: Some(text) }, told })
+}
+
+/// What is said to an event, in which session, and what that was told until now.
+struct Answered {
+    session: Arc<Session>,
+    before: (Option<Revision>, Option<Revision>),
+    said: Said,
 }
 
 async fn answer(
@@ -221,7 +282,7 @@ async fn answer(
     hello: &Hello,
     envelope: &Envelope,
     name: &Name,
-) -> Result<(Arc<Session>, Said), HookError> {
+) -> Result<Answered, HookError> {
     let Joined { session, sure, replaced } = daemon.sessions().join(&teller(hello, envelope));
     match replaced {
         Some(Replaced::Same(before)) => {
@@ -235,6 +296,8 @@ async fn answer(
         None => {}
     }
     let call = Call { daemon, envelope, session, sure, name: name.clone() };
+    let told = call.threads().with(name, |thread| thread.told);
+    let before = (told, call.session.revision_seen());
     tracing::debug!(
         session = %call.session.id,
         sure = call.sure.name(),
@@ -261,7 +324,7 @@ async fn answer(
         Event::SubagentEnded(agent) => subagent::ended(&call, agent).await,
         Event::SessionEnded | Event::Reset => ending::session(&call).await,
     };
-    Ok((call.session, said?))
+    Ok(Answered { said: said?, before, session: call.session })
 }
 
 /// What the log calls an event at which something is shown.

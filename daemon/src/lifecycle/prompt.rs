@@ -23,7 +23,7 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Said, Hoo
             now: clock::now(),
         },
     );
-    call.session.set_revision_seen(revision);
+    call.session.set_revision_seen(Some(revision));
     call.threads().with(&call.name, |thread| {
         thread.told = Some(revision);
         thread.shown.extend(told.shown.iter().copied());

@@ -46,14 +46,16 @@ async fn loaded(call: &Call<'_>) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let load = words::session_start(call, &view).await;
     let revision = view.memory.revision();
-    call.session.set_revision_seen(revision);
+    call.session.set_revision_seen(Some(revision));
     call.session.set_injected(Some(revision));
-    if let Some(project) = &view.project {
-        project.mark_shown(load.notices_shown);
-    }
     call.threads().with(&call.name, |thread| {
         thread.told = Some(revision);
         thread.shown.extend(load.shown.iter().copied());
     });
-    Ok(Said::context(Told { text: load.text, shown: load.shown, truncated: load.truncated }))
+    let mut said =
+        Said::context(Told { text: load.text, shown: load.shown, truncated: load.truncated });
+    if let Some(shown) = &mut said.shown {
+        shown.notices = load.notices_shown;
+    }
+    Ok(said)
 }

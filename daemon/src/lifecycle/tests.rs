@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::stage_silent;
 use crate::clock;
+use crate::retrieval_log::Start;
 use crate::sessions::{self, Sure};
 use crate::testing::{Shim, World};
 
@@ -87,6 +88,43 @@ async fn a_load_after_a_hook_gave_it_says_so_and_what_changed() {
 }
 
 #[tokio::test]
+async fn a_server_that_names_its_project_by_id_is_the_hooks_when_that_is_theirs() {
+    let world = World::new().await;
+    saved(&world, "Sockets, not ports").await;
+    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
+    let named = Hello {
+        agent_session: Some("a".to_owned()),
+        project: Some(id),
+        cwd: world.directory("").to_str().map(str::to_owned),
+        ..world.hello()
+    };
+    let hook = Hello { agent_session: Some("a".to_owned()), ..claude(world.hello()) };
+    let mut shim = world.connect(named.clone()).await;
+    shim.initialize("2025-06-18").await;
+    world.hook_by(hook, &started("a", "startup")).await;
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(load.starts_with("Memory is already loaded in your context"), "{load}");
+    assert_eq!(
+        world.daemon.sessions().all().iter().filter_map(|one| one.sure).max(),
+        Some(Sure::ById)
+    );
+
+    // An agent that works elsewhere, with a server for this project.
+    std::fs::create_dir_all(world.directory("other")).unwrap();
+    let elsewhere = Hello {
+        agent_session: Some("b".to_owned()),
+        cwd: world.directory("other").to_str().map(str::to_owned),
+        ..claude(world.hello())
+    };
+    let named = Hello { agent_session: Some("b".to_owned()), ..named };
+    let mut shim = world.connect(named).await;
+    shim.initialize("2025-06-18").await;
+    world.hook_by(elsewhere, &started("b", "startup")).await;
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(load.contains("Sockets, not ports"), "{load}");
+}
+
+#[tokio::test]
 async fn what_a_hook_did_not_stay_for_is_not_in_the_context() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
@@ -96,6 +134,49 @@ async fn what_a_hook_did_not_stay_for_is_not_in_the_context() {
     world.hook_that_leaves("claude-code", &started("a", "startup")).await;
     let load = shim.call("memory_load", json!({})).await;
     assert!(load.contains("Sockets, not ports"), "{load}");
+}
+
+#[tokio::test]
+async fn a_prompt_that_did_not_stay_for_its_news_is_told_them_with_the_next() {
+    let world = World::new().await;
+    saved(&world, "Sockets, not ports").await;
+    let rebuilt = json!({"hook_event_name": "system.transform", "session_id": "o"});
+    let prompt =
+        |text| json!({"hook_event_name": "chat.message", "session_id": "o", "prompt": text});
+    let first = world.hook("opencode", &rebuilt).await;
+    saved(&world, "One lock").await;
+    world.hook_that_leaves("opencode", &prompt("go on")).await;
+    let news = world.hook("opencode", &prompt("go on, then")).await;
+    assert!(news.contains("One lock"), "{news}");
+    assert_eq!(world.hook("opencode", &prompt("once")).await, "");
+    assert_eq!(world.hook("opencode", &rebuilt).await, first, "that was heard");
+}
+
+#[tokio::test]
+async fn a_start_that_nobody_heard_is_as_if_it_had_not_been() {
+    let world = World::new().await;
+    saved(&world, "Sockets, not ports").await;
+    let mut gone = world.connect(crate::testing::dead(world.hello())).await;
+    gone.initialize("2025-06-18").await;
+    gone.call("memory_checkpoint", json!({"summary": "half way"})).await;
+    let id = gone.welcome.session.clone().unwrap();
+    drop(gone);
+    let away =
+        || !world.daemon.sessions().is_connected(&anchord_memory::SessionId::new(id.clone()));
+    crate::testing::poll(|| away().then_some(())).await;
+    sessions::sweep(&world.daemon).await;
+    world.hook_that_leaves("claude-code", &started("a", "startup")).await;
+    let log = world.daemon.projects.retrievals();
+    let directory = world.daemon.projects.directory(world.daemon.projects.all()[0].id);
+    let lines = async || log.read(directory.clone(), Start::Last, 100).await.len();
+    assert_eq!((lines().await, log.tokens()), (0, 0));
+
+    saved(&world, "One lock").await;
+    let news = world.hook("claude-code", &prompt("a", "go on")).await;
+    assert!(!news.contains("One lock"), "nothing is news to who knows nothing: {news}");
+    let heard = context(&world.hook("claude-code", &started("b", "startup")).await);
+    assert!(heard.contains("Kept for"), "the notice was not shown before: {heard}");
+    assert_eq!(lines().await, 1);
 }
 
 fn claude(hello: Hello) -> Hello {
@@ -446,6 +527,14 @@ async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
     assert!(load.contains("not saved yet: a summary") && !load.contains("Loops"), "{load}");
     let load = called(&mut shim, "t1", "memory_load", json!({})).await;
     assert!(load.contains("not saved yet: 1 lesson"), "{load}");
+
+    // One conversation, to itself and to others.
+    for id in ["t0", "t1"] {
+        let status = called(&mut shim, id, "memory_status", json!({})).await;
+        assert!(status.contains("other live sessions here: none"), "{id}: {status}");
+    }
+    let status = world.shim().await.call("memory_status", json!({})).await;
+    assert!(status.contains("other live sessions here: 1 (test-agent)"), "{status}");
 
     told(&world, &[agent("SubagentStop", &json!({"last_assistant_message": "Looked."}))]).await;
     let load = loaded(&world).await;

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anchord_memory::{
-    Accesses, ArchivePlan, Change, CheckpointOutcome, Memory, NewNote, NotesOutcome, Provenance,
-    Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save, SaveOutcome, Staged,
-    Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save, plan_use,
+    Accesses, ArchivePlan, Change, CheckpointOutcome, CompactionPlan, Memory, NewNote,
+    NotesOutcome, Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save,
+    SaveOutcome, Staged, Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save,
+    plan_use,
 };
 
 use super::tool::ToolError;
@@ -39,6 +40,8 @@ pub(crate) struct Given {
     pub(crate) records: Vec<Arc<Record>>,
     /// Whether there is more than the answer has.
     pub(crate) truncated: bool,
+    /// A compaction that the answer only shows.
+    pub(crate) plan: Option<Arc<CompactionPlan>>,
     /// How long the journal took to take in what the call wrote; none when it wrote nothing.
     pub(crate) append: Option<Duration>,
 }
@@ -276,6 +279,11 @@ impl Context {
         let mut given = lock(&self.given);
         given.records = records;
         given.truncated = truncated;
+    }
+
+    /// Notes a compaction that is only shown.
+    pub(crate) fn planned(&self, plan: CompactionPlan) {
+        lock(&self.given).plan = Some(Arc::new(plan));
     }
 
     /// The same for records at their newest version.

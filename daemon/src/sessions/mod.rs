@@ -135,6 +135,12 @@ impl Session {
         Self { place: Mutex::new(Some(Arc::new(place))), visits: true, ..session }
     }
 
+    /// The same in a project that is open.
+    pub(crate) fn within(self, project: &Arc<OpenProject>) -> Self {
+        self.project.store(Some(Arc::clone(project)));
+        self
+    }
+
     /// The same session, now that its shim has found this daemon and says again what it works in.
     fn resumed(&self, hello: Arc<Hello>) -> Self {
         let session = Self::new(self.id.clone(), hello, self.agent_session.clone(), self.started);
@@ -171,9 +177,9 @@ impl Session {
         seen(&self.revision_seen)
     }
 
-    /// A soft mark: lost with the daemon, at worst something is told twice.
-    pub(crate) fn set_revision_seen(&self, revision: Revision) {
-        self.revision_seen.store(revision.0, Ordering::Relaxed);
+    /// A soft mark: lost with the daemon, at worst something is told twice. `None` when nothing was told after all.
+    pub(crate) fn set_revision_seen(&self, revision: Option<Revision>) {
+        self.revision_seen.store(mark(revision), Ordering::Relaxed);
     }
 
     /// The revision of the memory that a hook has put into the model's context and that is still there.
@@ -183,8 +189,12 @@ impl Session {
 
     /// A soft mark: lost with the daemon, at worst a load is given in full. `None` when the context was emptied.
     pub(crate) fn set_injected(&self, revision: Option<Revision>) {
-        self.injected.store(revision.map_or(u64::MAX, |revision| revision.0), Ordering::Relaxed);
+        self.injected.store(mark(revision), Ordering::Relaxed);
     }
+}
+
+fn mark(revision: Option<Revision>) -> u64 {
+    revision.map_or(u64::MAX, |revision| revision.0)
 }
 
 fn seen(mark: &AtomicU64) -> Option<Revision> {

@@ -1,5 +1,6 @@
 //! What a session sees of a project besides its records: its own staged work, who else is there.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,15 +67,17 @@ impl Session {
         daemon.projects.retrievals().write(directory, line, text);
     }
 
-    /// The other sessions that are live in this project, oldest first.
+    /// The other conversations that are live in this project, oldest first; one with subagents is one.
     pub(crate) fn others_live(&self, daemon: &Daemon, view: &View) -> Vec<LiveSession> {
         let Some(project) = &view.project else { return Vec::new() };
+        let conversation = |session: &Self| session.id.parent().unwrap_or(session.id.clone());
+        let own = conversation(self);
         let mut others: Vec<LiveSession> = daemon
             .sessions()
             .all()
             .into_iter()
             .filter(|standing| standing.disconnected.is_none())
-            .filter(|standing| standing.session.id != self.id)
+            .filter(|standing| conversation(&standing.session) != own)
             .filter(|standing| {
                 standing.session.project().is_some_and(|other| other.id == project.id)
             })
@@ -85,6 +88,8 @@ impl Session {
             })
             .collect();
         others.sort_by_key(|live| live.since);
+        let mut told = BTreeSet::new();
+        others.retain(|live| told.insert(live.key.clone()));
         others
     }
 

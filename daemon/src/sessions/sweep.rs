@@ -74,16 +74,27 @@ async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<(), BindE
 
 /// Ends a session that its agent says is over, or that another one has taken the place of, and its subagents': what
 /// they staged is folded now, and nobody waits for a grace.
+///
+/// # Errors
+/// The first one; the others are logged. All are tried, and those that could not be ended are left to the sweep.
 pub(crate) async fn keep_and_end(daemon: &Daemon, session: &Session) -> Result<(), BindError> {
-    for subagent in daemon.sessions().subagents(&session.id) {
-        keep_and_end_one(daemon, &subagent).await?;
+    let mut outcome = Ok(());
+    let subagents = daemon.sessions().subagents(&session.id);
+    let ids = subagents.iter().map(|subagent| &subagent.id).chain([&session.id]);
+    for id in ids {
+        let standing = daemon.sessions().end(id);
+        let Err(error) = keep_and_end_one(daemon, id).await else { continue };
+        if let Some(standing) = standing {
+            daemon.sessions().put_back(&standing);
+        }
+        tracing::warn!(session = %id, %error, "a session could not be ended");
+        outcome = outcome.and(Err(error));
     }
-    keep_and_end_one(daemon, session).await
+    outcome
 }
 
-async fn keep_and_end_one(daemon: &Daemon, session: &Session) -> Result<(), BindError> {
-    daemon.sessions().end(&session.id);
-    let Some(record) = daemon.registry.snapshot().session(&session.id).cloned() else {
+async fn keep_and_end_one(daemon: &Daemon, id: &SessionId) -> Result<(), BindError> {
+    let Some(record) = daemon.registry.snapshot().session(id).cloned() else {
         return Ok(()); // It never wrote anything.
     };
     let had_staged = match staged_in(daemon, &record).await? {
@@ -104,10 +115,23 @@ pub(crate) async fn hand_over(
     from: &Session,
     to: &Session,
 ) -> Result<(), BindError> {
-    daemon.sessions().end(&from.id);
+    let standing = daemon.sessions().end(&from.id);
     let Some(record) = daemon.registry.snapshot().session(&from.id).cloned() else {
         return Ok(());
     };
+    let handed = hand_over_staged(daemon, &record, from, to).await;
+    if let (Err(_), Some(standing)) = (&handed, standing) {
+        daemon.sessions().put_back(&standing);
+    }
+    handed
+}
+
+async fn hand_over_staged(
+    daemon: &Daemon,
+    record: &SessionRecord,
+    from: &Session,
+    to: &Session,
+) -> Result<(), BindError> {
     let adopted = from.id.clone();
     to.write(daemon, None, "adopt", || {
         let (from, to, client) = (adopted.clone(), to.id.clone(), to.client());

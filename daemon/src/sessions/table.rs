@@ -64,6 +64,17 @@ impl Row {
         }
     }
 
+    fn standing(&self) -> Standing {
+        Standing {
+            session: Arc::clone(&self.session),
+            last_call: self.last_call,
+            disconnected: self.disconnected,
+            orphan: self.orphan,
+            sure: self.sure,
+            through: self.through.clone(),
+        }
+    }
+
     /// Whether the calls of the connection with this default session may be of this one.
     fn is_served_by(&self, connection: &SessionId) -> bool {
         belongs(&self.session.id, connection) || self.through.as_ref() == Some(connection)
@@ -220,18 +231,7 @@ impl SessionTable {
 
     /// Every session.
     pub(crate) fn all(&self) -> Vec<Standing> {
-        self.lock()
-            .sessions
-            .values()
-            .map(|row| Standing {
-                session: Arc::clone(&row.session),
-                last_call: row.last_call,
-                disconnected: row.disconnected,
-                orphan: row.orphan,
-                sure: row.sure,
-                through: row.through.clone(),
-            })
-            .collect()
+        self.lock().sessions.values().map(Row::standing).collect()
     }
 
     /// Those that go on, or may: connected, or of a process that is certainly there.
@@ -264,9 +264,9 @@ impl Inner {
 
     /// Takes a session out, and what led to it.
     fn remove(&mut self, id: &SessionId) -> Option<Row> {
-        let row = self.sessions.remove(id)?;
         self.current.retain(|_, current| current != id);
-        Some(row)
+        self.expected.retain(|expected| !expected.is_of(id));
+        self.sessions.remove(id)
     }
 }
 

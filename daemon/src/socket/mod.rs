@@ -171,8 +171,9 @@ async fn serve_hook<R, W>(
     };
     let Ok(mut reply) = serde_json::to_vec(&handled.reply) else { return };
     reply.push(b'\n');
-    if writer.write_all(&reply).await.is_err() {
-        handled.unheard(daemon);
+    match writer.write_all(&reply).await {
+        Ok(()) => handled.heard(daemon),
+        Err(_) => handled.unheard(daemon),
     }
 }
 

@@ -32,6 +32,19 @@ fn a_directory_is_made_absolute() {
 }
 
 #[test]
+fn a_directory_that_exists_is_named_alike_by_all_its_names() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(scratch.path()).unwrap();
+    let real = root.join("real");
+    fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, root.join("link")).unwrap();
+    for name in ["real", "real/", "real/../real", "link", "link/"] {
+        let named = root.join(name);
+        check(named.to_str(), &[], real.to_str());
+    }
+}
+
+#[test]
 fn the_command_line_comes_first_and_nothing_may_be_named() {
     let both = [("CLAUDE_PROJECT_DIR", "/c"), ("ANCHORD_PROJECT", "/b")];
     check(Some("/a"), &both, Some("/a"));

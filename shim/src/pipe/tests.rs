@@ -1,13 +1,15 @@
 //! The pipe between a real pair of descriptors and a daemon that dies when told to.
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anchord_proto::limits::{LINE_BYTES_MAX, UNANSWERED_LINES_MAX};
 
 use crate::testing::{
-    Agent, Daemon, Instance, Served, initialize_reply, notification, program, reply, request,
+    Agent, Daemon, Instance, SOON, Served, initialize_reply, notification, program, reply, request,
     welcome,
 };
+use crate::turn::Turn;
 
 /// 100 ms are promised and measured by the benches; here a machine busy with other tests counts, too.
 const AT_ONCE: Duration = Duration::from_millis(500);
@@ -206,6 +208,56 @@ fn the_killer_of_one_shim_is_never_beside_the_calls_of_another() {
     assert_eq!(other.hear(), reply("1"));
 }
 
+const CANCEL: &str =
+    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+
+/// An agent with a request in flight.
+fn asked(instance: &Instance, daemon: &Daemon) -> (Agent, Served) {
+    let mut agent = Agent::start(instance.search());
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("1", "slow"));
+    served.expect(&request("1", "slow"));
+    (agent, served)
+}
+
+#[test]
+fn who_has_nothing_to_send_again_any_more_leaves_its_turn_to_others() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let (mut agent, served) = asked(&instance, &daemon);
+    drop(daemon);
+    served.die();
+    let is_free = || {
+        let mut other = Turn::new(Some(instance.dir.resending()));
+        other.take(Instant::now())
+    };
+    let begin = Instant::now();
+    while is_free() {
+        assert!(begin.elapsed() < SOON, "it looks for a daemon in its turn");
+        thread::yield_now();
+    }
+    agent.say(CANCEL);
+    // It still looks for a daemon, and would for longer.
+    let begin = Instant::now();
+    while !is_free() {
+        assert!(begin.elapsed() < SOON / 2, "it has nothing to send");
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn who_has_nothing_to_send_again_any_more_waits_for_no_turn() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let (mut agent, served) = asked(&instance, &daemon);
+    let mut other = Turn::new(Some(instance.dir.resending()));
+    assert!(other.take(Instant::now()));
+    served.die();
+    assert!(!daemon.is_asked_within(Duration::from_millis(100)));
+    agent.say(CANCEL);
+    assert!(daemon.is_asked_within(SOON));
+}
+
 #[test]
 fn a_cancelled_request_and_other_notifications_are_not_sent_again() {
     let instance = Instance::new();
@@ -316,7 +368,7 @@ fn without_a_daemon_requests_are_told_so_and_later_ones_try_again() {
     assert!(error.contains("run `anchord daemon`"), "{error}");
 
     let daemon = instance.daemon();
-    let answered = std::thread::scope(|scope| {
+    let answered = thread::scope(|scope| {
         let serving = scope.spawn(|| {
             let (_, mut served) = daemon.welcome();
             let (_, _, json) = served.line();

@@ -1,5 +1,6 @@
 //! A tool called from outside a session, and the log of what tools were asked and gave.
 
+use anchord_memory::{CompactionPlan, Fold, RecordId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -30,6 +31,40 @@ pub struct ToolReply {
     /// Whether there is more than the text has.
     #[serde(default)]
     pub truncated: bool,
+    /// What a compaction would do, where the call only plans one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlannedCompaction>,
+}
+
+/// What a compaction would do, all of it; the text has titles, and only the first of many. By id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedCompaction {
+    /// Notes that would be shown by their summaries.
+    pub promoted: Vec<RecordId>,
+    /// Near duplicates.
+    pub folded: Vec<PlannedFold>,
+    /// Notes that would be archived.
+    pub archived: Vec<RecordId>,
+}
+
+/// A near duplicate and where it would go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedFold {
+    /// The duplicate.
+    pub id: RecordId,
+    /// What it would be folded into.
+    pub into: RecordId,
+}
+
+impl From<&CompactionPlan> for PlannedCompaction {
+    fn from(plan: &CompactionPlan) -> Self {
+        let fold = |(id, fold): (&RecordId, &Fold)| PlannedFold { id: *id, into: fold.survivor };
+        Self {
+            promoted: plan.promote.keys().copied().collect(),
+            folded: plan.fold.iter().map(fold).collect(),
+            archived: plan.archive.keys().copied().collect(),
+        }
+    }
 }
 
 /// Which lines of a project's retrieval log.

@@ -51,7 +51,9 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let plan = context.compaction(&view, pool, percent, BTreeSet::new()).await?;
     // Where nothing was ever written there is nothing to write either; else a call that comes again gets its reply.
     if params.dry_run || view.project.is_none() {
-        return Ok(render::compaction_plan(&view.memory, &plan, clock::now()));
+        let shown = render::compaction_plan(&view.memory, &plan, clock::now());
+        context.planned(plan);
+        return Ok(shown);
     }
     let touched: Vec<RecordId> =
         plan.promote.keys().chain(plan.fold.keys()).chain(plan.archive.keys()).copied().collect();

@@ -78,7 +78,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         && let Some(injected) = context.session.injected()
     {
         let since = context.session.revision_seen().unwrap_or(injected);
-        context.session.set_revision_seen(view.memory.revision());
+        context.session.set_revision_seen(Some(view.memory.revision()));
         return Ok(render::already_loaded(
             &view.memory,
             injected,
@@ -133,7 +133,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         },
     )
     .map_err(refused)?;
-    context.session.set_revision_seen(view.memory.revision());
+    context.session.set_revision_seen(Some(view.memory.revision()));
     if let Some(project) = &view.project {
         project.mark_shown(load.notices_shown);
     }

@@ -122,7 +122,7 @@ async fn load(context: Context, params: LoadParams) -> Result<String, ToolError>
             now: clock::now(),
         },
     );
-    context.session.set_revision_seen(view.memory.revision());
+    context.session.set_revision_seen(Some(view.memory.revision()));
     if let Some(project) = &view.project {
         project.mark_shown(loaded.notices_shown);
     }

@@ -6,6 +6,7 @@
 //! After `/clear` the shim goes on with its old id: the connection's calls are then the new session's.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use anchord_memory::{SessionId, Timestamp};
@@ -13,7 +14,8 @@ use anchord_proto::hello::Hello;
 
 use super::super::bind::is_dead;
 use super::super::{Connection, Session};
-use super::{Inner, Row, SessionTable};
+use super::{Inner, Row, SessionTable, Standing};
+use crate::projects::ProjectId;
 use crate::{clock, limits};
 
 /// How sure it is that an event is of a session.
@@ -93,9 +95,9 @@ impl SessionTable {
         joined
     }
 
-    /// Takes a session out that its agent has ended, connected or not.
-    pub(crate) fn end(&self, id: &SessionId) {
-        self.lock().remove(id);
+    /// Takes a session out that its agent has ended, connected or not; gives it as it stood, to be put back.
+    pub(crate) fn end(&self, id: &SessionId) -> Option<Standing> {
+        self.lock().remove(id).as_ref().map(Row::standing)
     }
 
     /// Sessions of this name that are away and whose process is gone. Processes are looked at without the lock.
@@ -151,7 +153,6 @@ impl Inner {
 
     /// Goes on with a session that is in the table. One of the hooks' own is given the connection of its agent.
     fn go_on(&mut self, id: &SessionId, teller: &Teller) -> Joined {
-        let serving = self.serving(teller).filter(|_| teller.goes_on);
         let row = self.sessions.get_mut(id).expect("the caller found it or put it in");
         if !is_own(id) {
             let session = Arc::clone(&row.session);
@@ -167,21 +168,23 @@ impl Inner {
         row.orphan = false;
         row.disconnected = row.disconnected.map(|_| clock::start());
         let session = Arc::clone(&row.session);
+        let sure = row.sure.unwrap_or(Sure::Alone);
+        let serving = self.serving(teller, &session).filter(|_| teller.goes_on);
         let Some((connection, sure)) = serving else {
-            let sure = row.sure.unwrap_or(Sure::Alone);
             return Joined { session, sure, replaced: None };
         };
-        row.through = Some(connection.clone());
-        row.disconnected = None;
+        if let Some(row) = self.sessions.get_mut(id) {
+            row.through = Some(connection.clone());
+            row.disconnected = None;
+        }
         let before = self.current.insert(connection.clone(), id.clone()).unwrap_or(connection);
         let replaced = if before == *id { None } else { self.replaced(&before, teller.clears) };
         Joined { session, sure, replaced }
     }
 
     /// The default session of the connection that the agent's calls come by.
-    fn serving(&self, teller: &Teller) -> Option<(SessionId, Sure)> {
-        let connections =
-            || self.connections.values().filter(|one| works_in(&one.hello, &teller.hello));
+    fn serving(&self, teller: &Teller, session: &Session) -> Option<(SessionId, Sure)> {
+        let connections = || self.connections.values().filter(|one| works_in(&one.hello, session));
         let named = connections().find(|connection| {
             connection.hello.agent_session.as_deref() == Some(teller.agent_session.as_str())
         });
@@ -235,32 +238,44 @@ impl Inner {
     }
 
     /// The hooks' own session of the conversation that a call names.
-    fn own_named(&mut self, connection: &Connection, named: &str) -> Option<&mut Row> {
-        self.sessions.values_mut().find(|row| {
-            is_own(&row.session.id)
-                && row.session.agent_session.as_deref() == Some(named)
-                && works_in(&connection.hello, &row.session.hello)
-        })
+    fn own_named(&self, connection: &Connection, named: &str) -> Option<SessionId> {
+        let mut rows = self.sessions.values().filter(|row| is_own(&row.session.id));
+        let row = rows.find(|row| {
+            row.session.agent_session.as_deref() == Some(named)
+                && works_in(&connection.hello, &row.session)
+        });
+        row.map(|row| row.session.id.clone())
     }
 
-    /// The hooks' own session of the agent that started a connection which names none: of several conversations of one
-    /// process, the one that was heard of last.
-    fn own_of_process(&mut self, connection: &Connection, client: &str) -> Option<&mut Row> {
+    /// The hooks' own session of the agent that started a connection which names none: of the process nearest above it
+    /// that has any, since an agent may be started by another one; of several conversations of that process, the one
+    /// that was heard of last. And whether no other connection may be that agent's.
+    fn own_of_process(&self, connection: &Connection, client: &str) -> Option<(SessionId, bool)> {
         let hello = &connection.hello;
-        let of_its_agent = |row: &&mut Row| {
-            let hook = &row.session.hello;
-            let started = hook.agent_pid == hello.agent_pid
-                || hook.agent_pid.is_some_and(|agent| connection.above.contains(&agent));
+        let own = |row: &&Row| {
             let known = row.session.client();
             is_own(&row.session.id)
-                && started
-                && hook.agent_pid.is_some()
-                && hook.pidns == hello.pidns
+                && row.session.id.parent().is_none()
+                && row.session.hello.pidns == hello.pidns
                 && !known.is_empty()
                 && client.starts_with(known.as_ref())
-                && works_in(hello, hook)
+                && works_in(hello, &row.session)
         };
-        self.sessions.values_mut().filter(of_its_agent).max_by_key(|row| row.last_call)
+        let rows: Vec<&Row> = self.sessions.values().filter(own).collect();
+        let mut nearest = hello.agent_pid.iter().chain(&connection.above);
+        let (process, row) = nearest.find_map(|process| {
+            let of_process = |row: &&&Row| row.session.hello.agent_pid == Some(*process);
+            let heard = |row: &&&Row| (row.last_call, row.session.id.clone());
+            Some((*process, *rows.iter().filter(of_process).max_by_key(heard)?))
+        })?;
+        let rivals = |other: &&Arc<Connection>| {
+            other.id != connection.id
+                && other.hello.pidns == hello.pidns
+                && (other.hello.agent_pid == Some(process) || other.above.contains(&process))
+                && self.client_of(other).is_none_or(|name| client.starts_with(name.as_ref()))
+                && works_in(&other.hello, &row.session)
+        };
+        Some((row.session.id.clone(), !self.connections.values().any(|other| rivals(&other))))
     }
 
     /// What becomes of the session whose calls came by a connection until another one took its place.
@@ -286,30 +301,45 @@ impl Inner {
         {
             return Some(current.clone());
         }
-        let held = self.holds(&connection.id);
-        let (row, sure) = match named {
-            Some(named) => (self.own_named(connection, named)?, Sure::ById),
-            None => (self.own_of_process(connection, client?)?, Sure::ByProcess),
+        let (id, sure, certain) = if let Some(named) = named {
+            (self.own_named(connection, named)?, Sure::ById, true)
+        } else {
+            let (id, only) = self.own_of_process(connection, client?)?;
+            (id, Sure::ByProcess, only)
         };
-        if held {
+        let held = self.holds(&connection.id);
+        if let Some(row) = self.sessions.get_mut(&id).filter(|_| held) {
             row.through = Some(connection.id.clone());
             row.disconnected = None;
             row.sure = row.sure.max(Some(sure));
         }
-        let id = row.session.id.clone();
-        if thread.is_none() {
+        // Which of an agent's connections serves which of its conversations is guessed anew with each call.
+        if thread.is_none() && certain {
             self.current.insert(connection.id.clone(), id.clone());
         }
         Some(id)
     }
 }
 
-/// Whether a connection works in the project of the hooks. One that names its project itself may not.
-fn works_in(connection: &Hello, hook: &Hello) -> bool {
-    let elsewhere = |project: &String| {
-        Some(project) != hook.project.as_ref() && Some(project) != hook.cwd.as_ref()
-    };
-    !connection.project.as_ref().is_some_and(elsewhere)
+/// Whether a connection works in the project of a session of the hooks' own. One that names its project may not. Before
+/// the session's project is known, only the same name is certainly the same.
+fn works_in(connection: &Hello, session: &Session) -> bool {
+    let Some(named) = connection.project.as_deref() else { return true };
+    let root = session.known_root();
+    let (root, directory) = (root.as_deref().map(Path::new), Path::new(named));
+    if connection.exact {
+        return root == Some(directory);
+    }
+    let start = session.hello.project.as_deref().or(session.hello.cwd.as_deref()).map(Path::new);
+    if start == Some(directory) || root == Some(directory) {
+        return true;
+    }
+    if let Ok(id) = named.parse().map(ProjectId) {
+        return session.project().is_some_and(|project| project.id == id);
+    }
+    // Between where the hooks are and the root that was found above that there is no other project's.
+    let beneath = |path: Option<&Path>| path.is_some_and(|path| path.starts_with(directory));
+    beneath(start) && root.is_some_and(|root| directory.starts_with(root))
 }
 
 /// Whether hooks began the session: those of connections have no colon in their ids.

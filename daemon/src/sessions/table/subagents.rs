@@ -20,6 +20,13 @@ pub(super) struct Expected {
     told: Instant,
 }
 
+impl Expected {
+    /// Whether it is of this session or of a subagent of it.
+    pub(super) fn is_of(&self, session: &SessionId) -> bool {
+        self.by == *session || self.by.parent().as_ref() == Some(session)
+    }
+}
+
 impl SessionTable {
     /// The call of this id on the session's connection will be the subagent's.
     pub(crate) fn expect_call(&self, session: &Session, agent: &str, call: &str) {
@@ -58,11 +65,13 @@ impl Inner {
         call: &str,
         now: Timestamp,
     ) -> Option<Arc<Session>> {
-        let expected = self.expected.iter().find(|expected| expected.call == call)?;
-        let id = expected.by.clone();
-        if id.parent().as_ref() != Some(&session.id) {
-            return None;
-        }
+        // The newest: clients may count calls anew, and two conversations may count alike.
+        let expected = self.expected.iter().rev().find(|expected| {
+            expected.call == call
+                && expected.by.parent().as_ref() == Some(&session.id)
+                && expected.told.elapsed() < limits::CALL_EXPECTED_FOR
+        });
+        let id = expected?.by.clone();
         let disconnected = (!self.holds(&connection.id)).then(clock::start);
         let row = self.sessions.entry(id).or_insert_with_key(|id| {
             let hello = Arc::clone(&connection.hello);

@@ -6,6 +6,8 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::*;
+use crate::projects::Located;
+use crate::sessions::Place;
 
 const AGENT: u32 = 77;
 
@@ -198,4 +200,96 @@ fn a_connection_that_names_another_project_is_not_the_hooks() {
         ..told("b", AGENT)
     };
     assert_eq!(table.join(&same).sure, Sure::ByProcess);
+}
+
+#[test]
+fn of_two_connections_of_an_agent_none_is_held_to_one_conversation() {
+    let table = Arc::new(SessionTable::default());
+    let openclaw = |name| Teller { client: "openclaw", ..told(name, AGENT) };
+    let one = connect(&table, "one", shim(1));
+    let two = connect(&table, "two", shim(2));
+    let call =
+        |connection: &Connection| connection.session(None, Some("openclaw"), None).id.clone();
+    // Milliseconds tell what was heard of last.
+    let tick = || {
+        let now = clock::now();
+        while clock::now() == now {
+            std::hint::spin_loop();
+        }
+    };
+    let first = table.join(&openclaw("a")).session.id.clone();
+    assert_eq!((call(&one), call(&two)), (first.clone(), first.clone()));
+    tick();
+    let second = table.join(&openclaw("b")).session.id.clone();
+    assert_eq!((call(&one), call(&two)), (second.clone(), second), "heard of last");
+    tick();
+    // What a subagent of it does is not heard of as a conversation.
+    let again = table.join(&openclaw("a")).session;
+    table.expect_call(&again, "explore", "t1");
+    assert!(one.session(None, Some("openclaw"), Some("t1")).id.parent().is_some());
+    assert_eq!((call(&one), call(&two)), (first.clone(), first));
+}
+
+#[test]
+fn the_only_connection_of_an_agent_stays_with_its_conversation() {
+    let table = Arc::new(SessionTable::default());
+    let openclaw = |name| Teller { client: "openclaw", ..told(name, AGENT) };
+    let first = table.join(&openclaw("a")).session.id.clone();
+    let connection = connect(&table, "one", shim(1));
+    // Another agent's, and one of this agent's in another project.
+    connect(&table, "two", Hello { agent_pid: Some(AGENT + 1), ..shim(2) });
+    connect(&table, "three", Hello { project: Some("/elsewhere".to_owned()), ..shim(3) });
+    assert_eq!(connection.session(None, Some("openclaw"), None).id, first);
+    assert_eq!(table.lock().current.get(&connection.id), Some(&first));
+}
+
+#[test]
+fn a_call_is_of_the_nearest_agent_above_it() {
+    let table = Arc::new(SessionTable::default());
+    let above = anchord_proto::host::parent_pid().unwrap();
+    let openclaw = |name, process| Teller { client: "openclaw", ..told(name, process) };
+    let inner = table.join(&openclaw("inner", std::process::id())).session.id.clone();
+    let outer = table.join(&openclaw("outer", above)).session.id.clone();
+    // Both are above this one's shim; the outer one was heard of last.
+    let of_inner = Hello { agent_pid: Some(std::process::id()), ..shim(1) };
+    let connection = connect(&table, "one", of_inner);
+    assert_eq!(connection.session(None, Some("openclaw"), None).id, inner);
+    let connection = connect(&table, "two", Hello { agent_pid: Some(above), ..shim(2) });
+    assert_eq!(connection.session(None, Some("openclaw"), None).id, outer);
+}
+
+#[test]
+fn a_connection_works_in_the_hooks_project_whatever_it_calls_that() {
+    let session = |cwd: &str, root: Option<&str>| {
+        let hello = Hello { cwd: Some(cwd.to_owned()), ..shim(1) };
+        let session = Session::new(SessionId::new("x:a"), Arc::new(hello), None, Timestamp(1));
+        let located = root.map(|root| {
+            let root = std::path::PathBuf::from(root);
+            Place::Here(Located { root, name: String::new(), git: None, part: None })
+        });
+        *session.place.lock().unwrap() = located.map(Arc::new);
+        session
+    };
+    let check = |named: &str, exact: bool, session: &Session, expected: bool| {
+        let hello = Hello { project: Some(named.to_owned()), exact, ..shim(2) };
+        assert_eq!(works_in(&hello, session), expected, "{named}, exact: {exact}");
+    };
+    let below = session("/a/src/deep", Some("/a"));
+    for named in ["/a", "/a/", "/a/src", "/a/src/deep"] {
+        check(named, false, &below, true);
+    }
+    // Beside it, above it, beneath it: that may be another project. A name that begins alike is one.
+    for named in ["/b", "/", "/a/src/deep/er", "/a/other", "/a/sr"] {
+        check(named, false, &below, false);
+    }
+    check("/a", true, &below, true);
+    check("/a/src/deep", true, &below, false);
+    let unknown = session("/a/src", None);
+    check("/a/src", false, &unknown, true);
+    check("/a", false, &unknown, false);
+    let id = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+    check(id, false, &below, false);
+    let by_id = Hello { project: Some(id.to_owned()), ..shim(1) };
+    let by_id = Session::new(SessionId::new("x:b"), Arc::new(by_id), None, Timestamp(1));
+    check(id, false, &by_id, true);
 }

@@ -64,3 +64,45 @@ fn no_more_calls_are_expected_than_the_limit() {
     assert!(Arc::ptr_eq(&connection.session(None, None, Some("t0")), &own), "the oldest has gone");
     assert!(!Arc::ptr_eq(&connection.session(None, None, Some("t1")), &own));
 }
+
+#[test]
+fn calls_of_two_conversations_that_count_alike_are_told_apart() {
+    let table = Arc::new(SessionTable::default());
+    let (one, two) = (connected(&table, "one", 1), connected(&table, "two", 2));
+    let (first, second) = (one.session(None, None, None), two.session(None, None, None));
+    table.expect_call(&first, "explore", "t1");
+    table.expect_call(&second, "plan", "t1");
+    assert_eq!(one.session(None, None, Some("t1")).id.to_string(), "one//explore");
+    assert_eq!(two.session(None, None, Some("t1")).id.to_string(), "two//plan");
+    // Counted anew in the same conversation.
+    table.expect_call(&first, "review", "t1");
+    assert_eq!(one.session(None, None, Some("t1")).id.to_string(), "one//review");
+}
+
+#[test]
+fn a_call_that_was_told_of_long_ago_is_the_conversations_own() {
+    let table = Arc::new(SessionTable::default());
+    let connection = connected(&table, "one", 1);
+    let own = connection.session(None, None, None);
+    table.expect_call(&own, "explore", "t1");
+    let told = |ago| table.lock().expected[0].told = clock::start().checked_sub(ago).unwrap();
+    told(limits::CALL_EXPECTED_FOR / 15 * 14);
+    assert!(!Arc::ptr_eq(&connection.session(None, None, Some("t1")), &own));
+    told(limits::CALL_EXPECTED_FOR);
+    assert!(Arc::ptr_eq(&connection.session(None, None, Some("t1")), &own));
+}
+
+#[test]
+fn nothing_is_expected_of_who_has_ended() {
+    let table = Arc::new(SessionTable::default());
+    let (one, two) = (connected(&table, "one", 1), connected(&table, "two", 2));
+    let (first, second) = (one.session(None, None, None), two.session(None, None, None));
+    for (session, agent) in [(&first, "explore"), (&first, "plan"), (&second, "explore")] {
+        table.expect_call(session, agent, "t1");
+    }
+    let left = || table.lock().expected.iter().map(|one| one.by.to_string()).collect::<Vec<_>>();
+    table.end(&SessionId::new("one//plan"));
+    assert_eq!(left(), ["one//explore", "two//explore"], "though it had made no call");
+    table.end(&first.id);
+    assert_eq!(left(), ["two//explore"]);
+}
