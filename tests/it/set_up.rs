@@ -118,6 +118,49 @@ fn set_up_asks_writes_checks_and_is_taken_back() {
     assert!(!manifest.exists());
 }
 
+/// Codex trusts hooks by their text: those that are mended do not run until they are trusted again.
+#[test]
+fn doctor_that_mends_hooks_of_codex_says_that_they_want_trust() {
+    let machine = Machine::new();
+    let home = fs::canonicalize(machine.home()).unwrap();
+    machine.said(&["setup", "codex", "--yes"], &home);
+    let (hooks, config) = (home.join(".codex/hooks.json"), home.join(".codex/config.toml"));
+    let set_up = fs::read_to_string(&hooks).unwrap();
+    let mut trust = fs::read_to_string(&config).unwrap();
+    for event in [
+        "session_start",
+        "user_prompt_submit",
+        "post_tool_use",
+        "pre_compact",
+        "post_compact",
+        "stop",
+        "subagent_start",
+        "subagent_stop",
+        "session_end",
+    ] {
+        let key = format!("{}:{event}:0:0", hooks.display());
+        trust.push_str(&format!("\n[hooks.state.\"{key}\"]\ntrusted_hash = \"x\"\n"));
+    }
+    fs::write(&config, trust).unwrap();
+    let (code, text) = machine.said(&["doctor"], &home);
+    assert!(!text.contains("/hooks"), "they are trusted: {code} {text}");
+
+    let mut older: Value = serde_json::from_str(&set_up).unwrap();
+    older["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 1.into();
+    let mut fewer: Value = serde_json::from_str(&set_up).unwrap();
+    fewer["hooks"].as_object_mut().unwrap().remove("Stop");
+    for wrong in [older, fewer] {
+        fs::write(&hooks, wrong.to_string()).unwrap();
+        let (code, text) = machine.said(&["doctor", "--fix"], &home);
+        assert!(
+            code == 0 && text.contains("set up again. ") && text.contains("type /hooks"),
+            "{text}"
+        );
+        let (code, text) = machine.said(&["doctor", "--fix"], &home);
+        assert!(code == 0 && !text.contains("set up again"), "all is well: {text}");
+    }
+}
+
 #[test]
 fn a_program_in_a_build_folder_is_not_set_up() {
     let machine = Machine::new();

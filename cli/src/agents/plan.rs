@@ -34,10 +34,11 @@ pub(crate) struct FilePlan {
 }
 
 impl FilePlan {
-    /// Whether hooks change that a person has trusted as they were, and has to trust again.
-    pub(crate) fn renews_trusted_hooks(&self) -> bool {
-        self.agent == Agent::Codex
-            && self.outcome.changes.iter().any(|change| change.starts_with("~ hooks"))
+    /// Whether hooks come or change that run only once a person trusts them as they then are.
+    pub(crate) fn wants_trust(&self) -> bool {
+        let hooks =
+            |change: &String| ["+ hooks", "~ hooks"].iter().any(|at| change.starts_with(at));
+        self.agent == Agent::Codex && self.outcome.changes.iter().any(hooks)
     }
 }
 

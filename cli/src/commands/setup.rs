@@ -168,7 +168,7 @@ impl Args {
             writeln!(out, "Nothing was written: this was a dry run.")?;
             return Ok(ExitCode::SUCCESS);
         }
-        let renewed = plans.iter().any(FilePlan::renews_trusted_hooks);
+        let renewed = plans.iter().any(FilePlan::wants_trust);
         if changes > 0 {
             out.flush()?;
             if !confirmed("Write this?", self.yes)? {
