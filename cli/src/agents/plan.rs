@@ -14,6 +14,7 @@ use super::{Agent, OwnCommand, Scope, Setting, Target, Wishes};
 use crate::edit::file::{Edit, Original};
 use crate::exit::Error;
 use crate::limits::{OWN_COMMAND_SECONDS_MAX, POLL_MILLISECONDS};
+use crate::show::shell_line;
 
 /// What happens to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -323,8 +324,7 @@ impl OwnCommand {
     /// The command as people would type it.
     pub(crate) fn line(&self) -> String {
         let name = self.program.file_name().unwrap_or_default().to_string_lossy();
-        let words = self.arguments.iter().map(|word| crate::show::shell_word(word));
-        [name.into_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+        shell_line([&*name].into_iter().chain(self.arguments.iter().map(String::as_str)))
     }
 
     fn run(&self) -> Result<(), String> {

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Outcome, PartError, entries, indexed, line, ours, prune, steps, with, words_of};
+use super::{Outcome, PartError, entries, indexed, ours, prune, steps, with, words_of};
 use crate::agents::Programs;
 use crate::edit::{Document, Step};
+use crate::show::shell_line;
 
 /// Hooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +80,7 @@ impl Hooks {
             }
         }
         if !added.is_empty() {
-            let runs = line(&hook_words(&self.handler).unwrap_or_default());
+            let runs = shell_line(hook_words(&self.handler).unwrap_or_default());
             outcome.changes.push(format!("+ hooks: {}: {runs}", added.join(", ")));
         }
         for (differences, events) in renewed {
@@ -159,7 +160,7 @@ fn matcher_of(document: &dyn Document, event: &str, group: usize) -> Option<Stri
 fn differences(known: &Value, wanted: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let (old, new) = (hook_words(known), hook_words(wanted));
-    let runs = |words: Option<Vec<String>>| line(&words.unwrap_or_default());
+    let runs = |words: Option<Vec<String>>| shell_line(words.unwrap_or_default());
     if old != new {
         found.push(format!("{} -> {}", runs(old), runs(new)));
     }
