@@ -152,7 +152,7 @@ pub(crate) fn removal(
         Scope::User => None,
         Scope::Project(root) => Some(root),
     };
-    let gone = |root: &PathBuf| project.is_none() && !root.exists();
+    let gone = |root: &PathBuf| project.is_none() && is_gone(root);
     // Files where the agents no longer look: a variable that named another folder is not set any more, or the
     // whole project is gone.
     for entry in &manifest.files {
@@ -163,6 +163,13 @@ pub(crate) fn removal(
         }
     }
     Ok(plans)
+}
+
+/// Whether a project was removed: its folder has something else in it. An empty or missing one may be that of a disk
+/// which is not mounted.
+fn is_gone(root: &Path) -> bool {
+    let beside = root.parent().and_then(|folder| fs::read_dir(folder).ok());
+    !root.exists() && beside.is_some_and(|mut beside| beside.next().is_some())
 }
 
 fn taken_out(

@@ -252,10 +252,12 @@ impl Args {
         }
         for project in others {
             let path = show::path(&project.to_string_lossy(), Some(&run.place.home));
-            writeln!(
-                out,
-                "{path} is set up for itself: `anchord setup --scope project --remove` there"
-            )?;
+            let remark = if project.exists() {
+                "is set up for itself: `anchord setup --scope project --remove` there"
+            } else {
+                "was set up for itself and cannot be looked at now; what was written there is remembered"
+            };
+            writeln!(out, "{path} {remark}")?;
         }
         Ok(ExitCode::SUCCESS)
     }
