@@ -162,6 +162,31 @@ fn doctor_that_mends_hooks_of_codex_says_that_they_want_trust() {
 }
 
 #[test]
+fn uninstall_takes_the_units_of_the_users_own_instance_and_of_no_other() {
+    let machine = Machine::new();
+    let unit = machine.home().join(if cfg!(target_os = "macos") {
+        "Library/LaunchAgents/dev.anchord.daemon.plist"
+    } else {
+        ".config/systemd/user/anchord.socket"
+    });
+    fs::create_dir_all(unit.parent().unwrap()).unwrap();
+    fs::write(&unit, "").unwrap();
+    let bin = machine.root.path().join("bin");
+    let uninstall = |named: Option<PathBuf>| {
+        let mut command = machine.command(&bin.join("anchord"));
+        // No service manager of this machine hears of it.
+        command.args(["uninstall", "--yes"]).env("PATH", &bin);
+        let output = command.envs(named.map(|named| ("ANCHORD_HOME", named))).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = uninstall(Some(machine.root.path().join("another")));
+    assert!(unit.exists() && !text.contains("This goes"), "{text}");
+    let text = uninstall(None);
+    assert!(!unit.exists() && text.contains(unit.file_name().unwrap().to_str().unwrap()), "{text}");
+}
+
+#[test]
 fn a_program_in_a_build_folder_is_not_set_up() {
     let machine = Machine::new();
     let built = machine.root.path().join("target/debug");
