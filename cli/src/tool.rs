@@ -19,6 +19,7 @@ pub(crate) enum Kind {
     Anchor,
     Lesson,
     Note,
+    Topic,
     Session,
 }
 

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Read, Write};
 
 use anchord_memory::limits::NOTE_BYTES_MAX;
+use anchord_memory::{Expires, Timestamp};
 use anyhow::Context;
 use serde_json::json;
 
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
     importance: Option<u8>,
     /// When it is no longer to be relied on: 12h, 30d, 2026-12-01
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", value_parser = when)]
     expires: Option<String>,
     /// Never archived, and first in a load
     #[arg(long)]
@@ -90,4 +91,9 @@ fn content(text: Option<String>) -> Result<String, Error> {
         return Err(Error::usage("the text to store is empty"));
     }
     Ok(text.trim_end_matches('\n').to_owned())
+}
+
+fn when(text: &str) -> Result<String, String> {
+    let now = Timestamp(jiff::Timestamp::now().as_millisecond());
+    Expires::parse(text, now).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))
 }
