@@ -32,7 +32,7 @@ const CUT_AT: &str = "Cut at character ";
 const FOR_AGENTS: [(&str, &str); 4] = [
     (
         "Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.",
-        "Nothing is recorded yet: agents do as they work (`anchord setup` makes them), `anchord note` does by hand.",
+        "Nothing is recorded yet: agents store what they learn once `anchord setup` was run, and you can with `anchord note`.",
     ),
     ("when memory_get or memory_update uses it", "when `anchord get` or an agent uses it"),
     (

@@ -96,6 +96,7 @@ impl Args {
         if agents.is_empty() && !self.remove {
             writeln!(out, "No agent was found on this machine that anchord can set up.")?;
             writeln!(out, "It knows {}.", names(&Agent::ALL))?;
+            writeln!(out, "Any other that speaks MCP is told to run `anchord mcp` as a server.")?;
             return Ok(ExitCode::SUCCESS);
         }
         let run = Run { dir: &dir, place, programs, scope, agents };
@@ -152,7 +153,9 @@ impl Args {
                 );
                 writeln!(out, "{} ({found})", facts.name.bold())?;
             }
-            writeln!(out)?;
+            if !agents.is_empty() {
+                writeln!(out)?;
+            }
         }
         Ok(agents)
     }
