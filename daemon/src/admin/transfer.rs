@@ -4,7 +4,9 @@ use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutco
 use anchord_memory::{Kind, Memory, Plan, Provenance, SessionId, export};
 
 use super::tool::log_retrieval;
-use super::{Answer, ask, internal, not_found, opened, reference, store_error, write_error};
+use super::{
+    Answer, ask, bad_request, internal, not_found, opened, reference, store_error, write_error,
+};
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
@@ -20,6 +22,7 @@ pub(crate) async fn load(daemon: &Daemon, query: &LoadQuery) -> Answer<LoadReply
     let started = clock::start();
     let asked = ask(daemon, &query.project)?;
     let name = asked.name(daemon);
+    let refused = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
     let Some(id) = asked.id.filter(|id| daemon.projects.exists(*id)) else {
         let load = crate::mcp::load_text(&Memory::default(), &name, None, query);
         return Ok(LoadReply { project: None, text: load.map_err(refused)?.text });
@@ -35,10 +38,6 @@ pub(crate) async fn load(daemon: &Daemon, query: &LoadQuery) -> Answer<LoadReply
     };
     log_retrieval(daemon, id, line, load.text.clone(), started.elapsed());
     Ok(LoadReply { project: Some(asked.reference(daemon, id)), text: load.text })
-}
-
-fn refused(error: String) -> ErrorReply {
-    ErrorReply { code: ErrorCode::BadRequest, error, action: None }
 }
 
 /// The parameters that were given, as a tool's call would have them.
@@ -103,7 +102,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     let state = without_secrets(&params.state, &mut removed);
     let session = params.session.as_deref().map(|text| without_secrets(text, &mut removed));
     let source = Source::parse(params.source, &state, session.as_deref())
-        .map_err(|error| refused(format!("failed to import: {error}")))?;
+        .map_err(|error| bad_request(&error))?;
     let digest = digest(&params);
     let asked = ask(daemon, &params.project)?;
     let by = Provenance {
