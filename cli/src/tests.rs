@@ -69,7 +69,9 @@ fn values_that_cannot_be_are_wrong_usage() {
         "search x --since yesterday",
         "search x --until 2026-13-01",
         "search x --limit 0",
+        "search x --max-tokens 10",
         "list --limit 0",
+        "note x --key=",
         "note x --expires soon",
         "note x --expires 2020-01-01",
     ] {

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Read, Write};
 use anchord_memory::limits::NOTE_BYTES_MAX;
 use anchord_memory::{Expires, Timestamp};
 use anyhow::Context;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
 
 use super::ProjectArg;
@@ -24,7 +25,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TEXT")]
     text: Option<String>,
     /// Makes it a fact, which `anchord get KEY` finds and a later note with the key replaces
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
     key: Option<String>,
     /// Stands for a long text when room is short
     #[arg(long, value_name = "TEXT")]
