@@ -86,6 +86,8 @@ fn set_up_asks_writes_checks_and_is_taken_back() {
     );
     let (code, text) = machine.said(&["setup", "--dry-run"], &home);
     assert!(code == 0 && text.contains("dry run"), "{text}");
+    let (_, text) = machine.said(&["setup", "--scope", "project", "--dry-run"], project.path());
+    assert!(!text.contains("already"), "{text}");
     assert_eq!(machine.files(), before, "nothing was written so far");
     let (code, text) = machine.said(&["init", "--dry-run"], project.path());
     assert!(code == 0 && text.contains("anchord setup"), "{text}");
@@ -102,6 +104,9 @@ fn set_up_asks_writes_checks_and_is_taken_back() {
     let (code, text) = machine.said(&["setup"], &home);
     assert!(code == 0 && text.contains("Already set up"), "nothing is asked: {text}");
     assert_eq!(written(), set_up, "nothing is written");
+    let twice = "! for all your projects already: Codex, Gemini CLI.";
+    let (code, text) = machine.said(&["setup", "--scope", "project", "--dry-run"], project.path());
+    assert!(code == 0 && text.contains(twice), "{text}");
     machine.said(&["init"], project.path());
     let directive = fs::read_to_string(project.path().join("CLAUDE.md")).unwrap();
     assert!(!directive.contains("- Load:"), "hooks load: {directive}");

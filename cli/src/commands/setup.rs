@@ -167,6 +167,14 @@ impl Args {
         if changes == 0 {
             writeln!(out, "Already set up: there is nothing to write.")?;
         }
+        let twice = run.in_both_scopes();
+        if !twice.is_empty() {
+            let twice = names(&twice);
+            let remark = format!(
+                "! for all your projects already: {twice}. With this project's as well each event comes twice."
+            );
+            writeln!(out, "{}\n", remark.yellow())?;
+        }
         if self.dry_run {
             writeln!(out, "Nothing was written: this was a dry run.")?;
             return Ok(ExitCode::SUCCESS);
@@ -274,6 +282,17 @@ impl Run<'_> {
     fn setting(&self, wishes: Wishes) -> Setting<'_> {
         let Self { place, scope, programs, .. } = self;
         Setting { place, scope, programs, wishes }
+    }
+
+    /// The agents that would be set up for this project and are for all.
+    fn in_both_scopes(&self) -> Vec<Agent> {
+        let setting = Setting { scope: &Scope::User, ..self.setting(Wishes::default()) };
+        let agents = self.agents.iter().filter(|_| self.scope != Scope::User);
+        let known = |agent: &Agent| {
+            let state = State::of(*agent, &setting);
+            !state.servers.is_empty() || !state.hooks.is_empty()
+        };
+        agents.copied().filter(known).collect()
     }
 
     /// The agents that have a list of what may be done without asking.
