@@ -131,8 +131,7 @@ fn doctor_that_mends_hooks_of_codex_says_that_they_want_trust() {
     machine.said(&["setup", "codex", "--yes"], &home);
     let (hooks, config) = (home.join(".codex/hooks.json"), home.join(".codex/config.toml"));
     let set_up = fs::read_to_string(&hooks).unwrap();
-    let mut trust = fs::read_to_string(&config).unwrap();
-    for event in [
+    let trusted = [
         "session_start",
         "user_prompt_submit",
         "post_tool_use",
@@ -142,10 +141,12 @@ fn doctor_that_mends_hooks_of_codex_says_that_they_want_trust() {
         "subagent_start",
         "subagent_stop",
         "session_end",
-    ] {
+    ]
+    .map(|event| {
         let key = format!("{}:{event}:0:0", hooks.display());
-        trust.push_str(&format!("\n[hooks.state.\"{key}\"]\ntrusted_hash = \"x\"\n"));
-    }
+        format!("\n[hooks.state.\"{key}\"]\ntrusted_hash = \"x\"\n")
+    });
+    let trust = fs::read_to_string(&config).unwrap() + &trusted.concat();
     fs::write(&config, trust).unwrap();
     let (code, text) = machine.said(&["doctor"], &home);
     assert!(!text.contains("/hooks"), "they are trusted: {code} {text}");
