@@ -5,8 +5,8 @@ use std::io;
 
 use anchord_daemon::http::api::{ErrorCode, ErrorReply};
 
-/// Shown under `anchord --help`, after examples; the README has the same table.
-pub(crate) const EXIT_CODES: &str = "\
+/// The end of `anchord --help`: examples, and the exit codes, which the README has in a line.
+pub(crate) const AFTER_HELP: &str = "\
 Examples:
   anchord setup
   anchord load

@@ -29,7 +29,7 @@ use crate::exit::{Error, Kind};
 #[command(
     name = "anchord",
     version,
-    after_help = exit::EXIT_CODES,
+    after_help = exit::AFTER_HELP,
     arg_required_else_help = true,
     disable_help_subcommand = true
 )]

@@ -105,6 +105,11 @@ pub(crate) fn wrapped(line: &str, chars_max: usize, indent: &str) -> String {
     lines
 }
 
+/// Words as one types them at a POSIX shell.
+pub(crate) fn shell_line(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    words.into_iter().map(|word| shell_word(word.as_ref())).collect::<Vec<_>>().join(" ")
+}
+
 /// A word for a POSIX shell, quoted where it has to be.
 pub(crate) fn shell_word(word: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || "-_./+=:@,%".contains(c);

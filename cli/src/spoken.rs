@@ -1,23 +1,48 @@
 //! What tools say of themselves to agents, said to people at a shell: `memory_get {"id":"b1"}` is `anchord get b1`.
 //!
-//! Only lines that begin as those do which anchord adds are changed. What somebody stored is shown as it is, whatever
-//! it speaks of.
+//! Only lines that begin as those do which anchord adds are changed: what is stored stands indented or behind an id in
+//! what tools answer, and is shown as it is, whatever it speaks of. Not so in a record in full ([`record`]).
 
 use serde_json::{Map, Value};
 
-use crate::show::shell_word;
+use crate::show::shell_line;
 
-/// What lines begin with that hold a way to go on.
-const OURS: [&str; 9] = [
+/// What lines begin with that name tools.
+const OURS: [&str; 14] = [
+    "Nothing is recorded yet: ",
     "truncated:",
     "Cut to fit: ",
-    "Cut at character ",
+    CUT_AT,
     "Cut. The rest: ",
+    "The rest: ",
     "## Topics (",
     "## Sessions (",
     "Expired and left out: ",
     "Nothing matches. ",
     "Above 100 KB: ",
+    "Compacted from ",
+    "Without a summary, ",
+    "The budget is full of pinned notes: ",
+];
+
+/// What a record that is cut says at its end.
+const CUT_AT: &str = "Cut at character ";
+
+/// What only agents can do by a tool, and what people do.
+const FOR_AGENTS: [(&str, &str); 4] = [
+    (
+        "Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.",
+        "Nothing is recorded yet: agents store what they learn once `anchord setup` was run, and you can with `anchord note`.",
+    ),
+    ("when memory_get or memory_update uses it", "when `anchord get` or an agent uses it"),
+    (
+        "Without a summary, which memory_update can give them",
+        "Without a summary, which agents can give them",
+    ),
+    (
+        "unpin some (memory_update with pinned: false), or raise the budget with memory_configure",
+        "let an agent unpin some, or raise `budget_tokens` under [memory] in config.toml",
+    ),
 ];
 
 /// The tools that have a command of the same name.
@@ -34,23 +59,48 @@ pub(crate) fn typed() -> Vec<String> {
 
 /// A tool's answer with commands in the place of calls. `typed` is the command line that had it.
 pub(crate) fn as_commands(text: &str, typed: &[String]) -> String {
-    text.split_inclusive('\n')
-        .map(|line| {
-            let compacted = line.starts_with("Compacted from ");
-            if compacted || OURS.iter().any(|beginning| line.starts_with(beginning)) {
-                named(&called(line, typed))
-            } else {
-                line.to_owned()
-            }
-        })
-        .collect()
+    text.split_inclusive('\n').map(|line| line_as_commands(line, typed)).collect()
 }
 
-/// The same of a sentence that holds no call with parameters.
+/// The same of a record in full, in which any line may be somebody's. Where it is `cut`, the last line that may be
+/// anchord's is.
+pub(crate) fn record(text: &str, cut: bool, typed: &[String]) -> String {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let ours = lines.iter().rposition(|line| line.starts_with(CUT_AT)).filter(|_| cut);
+    let said = lines.iter().enumerate().map(|(at, line)| {
+        if ours == Some(at) { line_as_commands(line, typed) } else { (*line).to_owned() }
+    });
+    said.collect()
+}
+
+fn line_as_commands(line: &str, typed: &[String]) -> String {
+    if !OURS.iter().any(|beginning| line.starts_with(beginning)) {
+        return line.to_owned();
+    }
+    let replace = |line: String, (theirs, peoples): &(&str, &str)| line.replace(theirs, peoples);
+    named(&called(&FOR_AGENTS.iter().fold(line.to_owned(), replace), typed))
+}
+
+/// The same of a sentence that holds no call with parameters. What stands in backticks is somebody's own word.
 pub(crate) fn named(text: &str) -> String {
-    COMMANDS.iter().fold(text.to_owned(), |text, name| {
-        text.replace(&format!("memory_{name}"), &format!("`anchord {name}`"))
-    })
+    let in_words = |plain: &str| -> String {
+        let words = plain.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words.map(as_command).collect()
+    };
+    let pieces = text.split('`').enumerate();
+    let pieces =
+        pieces.map(|(at, piece)| if at % 2 == 0 { in_words(piece) } else { piece.to_owned() });
+    pieces.collect::<Vec<_>>().join("`")
+}
+
+/// A tool's name, with the character behind it, as the command.
+fn as_command(word: &str) -> String {
+    let name = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let command = name.strip_prefix("memory_").filter(|tool| COMMANDS.contains(tool));
+    match (command, word.strip_prefix(name)) {
+        (Some(command), Some(behind)) => format!("`anchord {command}`{behind}"),
+        _ => word.to_owned(),
+    }
 }
 
 /// Replaces each call that has parameters.
@@ -71,7 +121,7 @@ fn called(line: &str, typed: &[String]) -> String {
             Some((before.to_owned(), command(name, typed, &parameters)))
         });
         if let Some((before, words)) = command {
-            said.extend([before, format!("`anchord {}`", words.join(" "))]);
+            said.extend([before, format!("`anchord {}`", shell_line(words))]);
             rest = after;
         } else {
             said.extend([before, "{"].map(str::to_owned));
@@ -92,7 +142,7 @@ fn command(name: &str, typed: &[String], parameters: &Map<String, Value>) -> Vec
             value => std::slice::from_ref(value),
         };
         for value in values {
-            let value = shell_word(&text_of(value));
+            let value = text_of(value);
             match key.as_str() {
                 "id" | "key" => words.push(value),
                 // A list is said item by item.
@@ -108,18 +158,25 @@ fn command(name: &str, typed: &[String], parameters: &Map<String, Value>) -> Vec
 
 /// The same command line with another cursor.
 fn again(typed: &[String], parameters: &Map<String, Value>) -> Vec<String> {
+    let (options, rest) = options(typed);
     let mut words = Vec::new();
-    let mut rest = typed.iter();
-    while let Some(word) = rest.next() {
+    let mut options = options.iter();
+    while let Some(word) = options.next() {
         if word == "--cursor" {
-            rest.next();
+            options.next();
         } else if !word.starts_with("--cursor=") {
-            words.push(shell_word(word));
+            words.push(word.clone());
         }
     }
     let cursor = parameters.get("cursor").map(text_of);
     words.extend(cursor.into_iter().flat_map(|cursor| ["--cursor".to_owned(), cursor]));
+    words.extend_from_slice(rest);
     words
+}
+
+/// A command line up to `--`, behind which nothing is an option, and from there.
+fn options(typed: &[String]) -> (&[String], &[String]) {
+    typed.split_at(typed.iter().position(|word| word == "--").unwrap_or(typed.len()))
 }
 
 fn text_of(value: &Value) -> String {
@@ -128,12 +185,12 @@ fn text_of(value: &Value) -> String {
 
 /// An option as it was typed.
 fn option(typed: &[String], name: &str) -> Vec<String> {
+    let (options, _) = options(typed);
     let attached = format!("{name}=");
-    let Some(at) = typed.iter().position(|word| word == name || word.starts_with(&attached)) else {
-        return Vec::new();
-    };
-    let words = if typed.get(at).is_some_and(|word| word == name) { 2 } else { 1 };
-    typed.iter().skip(at).take(words).map(|word| shell_word(word)).collect()
+    let at = options.iter().position(|word| word == name || word.starts_with(&attached));
+    let words = at.and_then(|at| options.get(at..)).unwrap_or_default();
+    let number = if words.first().is_some_and(|word| word == name) { 2 } else { 1 };
+    words.iter().take(number).cloned().collect()
 }
 
 #[cfg(test)]

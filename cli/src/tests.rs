@@ -1,6 +1,6 @@
 //! The command line itself.
 
-use clap::CommandFactory;
+use clap::{CommandFactory, ValueEnum};
 
 use super::*;
 
@@ -60,4 +60,33 @@ fn an_unknown_value_is_answered_with_the_allowed_set() {
     let refused = Cli::try_parse_from(["anchord", "export", "--format", "yaml"]).unwrap_err();
     assert_eq!(refused.exit_code(), 2);
     assert!(refused.to_string().contains("[possible values: markdown, json, zipmem, compactor]"));
+}
+
+/// A value that cannot be is known before anything runs, so that 1 means that nothing was found.
+#[test]
+fn values_that_cannot_be_are_wrong_usage() {
+    for wrong in [
+        "search x --since yesterday",
+        "search x --until 2026-13-01",
+        "search x --limit 0",
+        "search x --max-tokens 10",
+        "list --limit 0",
+        "note x --key=",
+        "note x --expires soon",
+        "note x --expires 2020-01-01",
+    ] {
+        let words = std::iter::once("anchord").chain(wrong.split(' '));
+        assert_eq!(Cli::try_parse_from(words).unwrap_err().exit_code(), 2, "{wrong}");
+    }
+    for right in ["search x --since 2026-11-02 --until 2026-11-02T09:00:00Z", "note x --expires 1h"]
+    {
+        Cli::try_parse_from(std::iter::once("anchord").chain(right.split(' '))).unwrap();
+    }
+}
+
+#[test]
+fn every_kind_of_record_can_be_asked_for() {
+    let kinds = tool::Kind::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    let kinds: Vec<String> = kinds.map(|kind| format!("{}s", kind.get_name())).collect();
+    assert_eq!(kinds, anchord_memory::Kind::ALL.map(anchord_memory::Kind::plural));
 }

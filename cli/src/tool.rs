@@ -19,6 +19,7 @@ pub(crate) enum Kind {
     Anchor,
     Lesson,
     Note,
+    Topic,
     Session,
 }
 
@@ -67,11 +68,29 @@ fn says_nothing(value: &Value) -> bool {
 
 /// Prints what an agent would read, or everything as JSON.
 pub(crate) fn print(out: &mut dyn Write, reply: &ToolReply, json: bool) -> Result<(), Error> {
+    print_as(out, reply, json, spoken::as_commands)
+}
+
+/// The same of a record in full.
+pub(crate) fn print_record(
+    out: &mut dyn Write,
+    reply: &ToolReply,
+    json: bool,
+) -> Result<(), Error> {
+    print_as(out, reply, json, |text, typed| spoken::record(text, reply.truncated, typed))
+}
+
+fn print_as(
+    out: &mut dyn Write,
+    reply: &ToolReply,
+    json: bool,
+    spoken: impl Fn(&str, &[String]) -> String,
+) -> Result<(), Error> {
     if json {
         let text = serde_json::to_string_pretty(reply).context("cannot write JSON")?;
         return Ok(writeln!(out, "{text}")?);
     }
-    let text = spoken::as_commands(&reply.text, &spoken::typed());
+    let text = spoken(&reply.text, &spoken::typed());
     writeln!(out, "{}", show::plain_lines(text.trim_end_matches('\n')))?;
     if let Some(remark) = &reply.remark {
         writeln!(out, "{}", show::plain_lines(remark))?;

@@ -113,9 +113,12 @@ pub fn compactor_state(memory: &Memory, sees: impl Fn(&Record) -> bool) -> Value
 
 /// What is active, as a page for people. Contents are verbatim; a note that has expired by then says so.
 pub fn markdown(memory: &Memory, project: &str, now: Timestamp) -> String {
-    let size = render::bytes(memory.totals().rendered_bytes);
-    let mut page =
-        vec![format!("# {project}: memory at revision {} ({size})", memory.revision().0)];
+    // Notes have a budget of their own and no share in the size.
+    let size = match memory.totals().rendered_bytes {
+        0 => String::new(),
+        bytes => format!(" ({})", render::bytes(bytes)),
+    };
+    let mut page = vec![format!("# {project}: memory at revision {}{size}", memory.revision().0)];
     for (kind, heading) in [
         (Kind::Blueprint, "## Blueprints"),
         (Kind::Anchor, "## Anchors"),

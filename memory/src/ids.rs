@@ -34,6 +34,12 @@ impl Timestamp {
     pub fn parse(text: &str) -> Option<Self> {
         text.trim().parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
     }
+
+    /// The same, or the first moment in UTC of a date such as 2026-11-02.
+    pub fn parse_day(text: &str) -> Option<Self> {
+        let text = text.trim();
+        Self::parse(text).or_else(|| Self::parse(&format!("{text}T00:00:00Z")))
+    }
 }
 
 /// The number of a journal entry: every acknowledged change has one, without gaps, from 1.

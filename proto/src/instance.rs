@@ -277,13 +277,17 @@ impl InstanceFile {
 /// # Errors
 /// What the system says; `EXIST` when something that is no directory has the place.
 pub fn make_directory(path: &Path, mode: Mode) -> Result<(), Errno> {
-    match rustix::fs::mkdir(path, mode) {
+    let made = match rustix::fs::mkdir(path, mode) {
         Err(Errno::NOENT) => {
             let above = path.parent().filter(|above| !above.as_os_str().is_empty());
             make_directory(above.ok_or(Errno::NOENT)?, mode)?;
-            // Another one may have made it meanwhile.
-            make_directory(path, mode)
+            // Once: where nothing can be made, as in /proc, the same is said again.
+            rustix::fs::mkdir(path, mode)
         }
+        made => made,
+    };
+    match made {
+        // Another one may have made it meanwhile.
         Err(Errno::EXIST) if path.is_dir() => Ok(()),
         made => made,
     }

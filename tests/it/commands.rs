@@ -79,6 +79,7 @@ fn commands_note_find_and_forget_as_agents_do() {
         &["search", "x", "--kind", "dream"],
         &["compact", "--target-usage", "7"],
         &["forget"],
+        &["forget", "plan"],
         &["get", "n1", "--project", "/nowhere"],
     ] {
         let (code, text) = shell.said(wrong);
@@ -86,6 +87,44 @@ fn commands_note_find_and_forget_as_agents_do() {
     }
     let status = shell.json(&["status"]);
     assert_eq!(status["sessions"].as_array().unwrap().len(), 1, "the agent's: {status}");
+}
+
+/// What an answer says at its end is a command line that goes on, until there is nothing more.
+#[test]
+fn what_a_load_cuts_the_command_it_names_prints() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell { instance: &instance, project: &project };
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool(
+        "memory_save",
+        &json!({"session_summary": "Begun.", "lessons": [{"summary": "the lock stays when it fails"}]}),
+    );
+    for number in 0..60 {
+        let text = format!("note-{number} {}", "says what it says at length. ".repeat(12));
+        agent.tool("memory_note", &json!({"content": text}));
+    }
+    let (code, lessons) = shell.said(&["load", "--section", "lessons", "--section", "sessions"]);
+    assert!(code == 0 && lessons.contains("the lock stays") && lessons.contains("Begun."));
+    assert!(!lessons.contains("note-"), "{lessons}");
+    assert_eq!(shell.said(&["load", "--section", "dreams"]).0, 2);
+    assert_eq!(shell.said(&["load", "--cursor", "nowhere"]).0, 2);
+
+    let (mut pages, mut words) =
+        (String::new(), vec!["load".to_owned(), "--section=notes".to_owned()]);
+    for page in 0.. {
+        assert!(page < 30, "it ends: {pages}");
+        let words_now: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (code, text) = shell.said(&words_now);
+        assert!(code == 0 && !text.contains("memory_"), "{text}");
+        pages.push_str(&text);
+        let Some((_, rest)) = text.split_once("The rest: `anchord ") else { break };
+        let (line, _) = rest.split_once('`').unwrap();
+        words = line.split(' ').map(str::to_owned).collect();
+    }
+    assert!(pages.matches("The rest: ").count() > 1, "more than two pages");
+    for number in 0..60 {
+        assert!(pages.contains(&format!("note-{number} ")), "note-{number} is on no page");
+    }
 }
 
 #[test]
@@ -146,7 +185,7 @@ fn past_sessions_are_brought_over_once_and_each_into_its_project() {
     assert_eq!((&plan["applied"], &plan["transcripts"]), (&json!(false), &json!(3)));
     let (code, text) = shell.said(&["load"]);
     assert!(
-        code == 0 && text.contains("Nothing is recorded yet"),
+        code == 0 && text.contains("Nothing is recorded yet") && !text.contains("memory_"),
         "a plan changes nothing: {text}"
     );
 

@@ -1,7 +1,6 @@
 //! Integration tests, one binary: what holds for the tree, and what holds when processes are real.
 #![expect(clippy::unwrap_used, reason = "a test says that it fails by panicking")]
 
-#[path = "../clients/mod.rs"]
 mod clients;
 mod cold_start;
 mod commands;

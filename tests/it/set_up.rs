@@ -86,6 +86,8 @@ fn set_up_asks_writes_checks_and_is_taken_back() {
     );
     let (code, text) = machine.said(&["setup", "--dry-run"], &home);
     assert!(code == 0 && text.contains("dry run"), "{text}");
+    let (_, text) = machine.said(&["setup", "--scope", "project", "--dry-run"], project.path());
+    assert!(!text.contains("already"), "{text}");
     assert_eq!(machine.files(), before, "nothing was written so far");
     let (code, text) = machine.said(&["init", "--dry-run"], project.path());
     assert!(code == 0 && text.contains("anchord setup"), "{text}");
@@ -102,6 +104,9 @@ fn set_up_asks_writes_checks_and_is_taken_back() {
     let (code, text) = machine.said(&["setup"], &home);
     assert!(code == 0 && text.contains("Already set up"), "nothing is asked: {text}");
     assert_eq!(written(), set_up, "nothing is written");
+    let twice = "! for all your projects already: Codex, Gemini CLI.";
+    let (code, text) = machine.said(&["setup", "--scope", "project", "--dry-run"], project.path());
+    assert!(code == 0 && text.contains(twice), "{text}");
     machine.said(&["init"], project.path());
     let directive = fs::read_to_string(project.path().join("CLAUDE.md")).unwrap();
     assert!(!directive.contains("- Load:"), "hooks load: {directive}");
@@ -116,6 +121,75 @@ fn set_up_asks_writes_checks_and_is_taken_back() {
     let (code, text) = machine.said(&["setup", "--remove", "--yes"], &home);
     assert_eq!((code, machine.files()), (0, before), "{text}");
     assert!(!manifest.exists());
+}
+
+/// Codex trusts hooks by their text: those that are mended do not run until they are trusted again.
+#[test]
+fn doctor_that_mends_hooks_of_codex_says_that_they_want_trust() {
+    let machine = Machine::new();
+    let home = fs::canonicalize(machine.home()).unwrap();
+    machine.said(&["setup", "codex", "--yes"], &home);
+    let (hooks, config) = (home.join(".codex/hooks.json"), home.join(".codex/config.toml"));
+    let set_up = fs::read_to_string(&hooks).unwrap();
+    let trusted = [
+        "session_start",
+        "user_prompt_submit",
+        "post_tool_use",
+        "pre_compact",
+        "post_compact",
+        "stop",
+        "subagent_start",
+        "subagent_stop",
+        "session_end",
+    ]
+    .map(|event| {
+        let key = format!("{}:{event}:0:0", hooks.display());
+        format!("\n[hooks.state.\"{key}\"]\ntrusted_hash = \"x\"\n")
+    });
+    let trust = fs::read_to_string(&config).unwrap() + &trusted.concat();
+    fs::write(&config, trust).unwrap();
+    let (code, text) = machine.said(&["doctor"], &home);
+    assert!(!text.contains("/hooks"), "they are trusted: {code} {text}");
+
+    let mut older: Value = serde_json::from_str(&set_up).unwrap();
+    older["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 1.into();
+    let mut fewer: Value = serde_json::from_str(&set_up).unwrap();
+    fewer["hooks"].as_object_mut().unwrap().remove("Stop");
+    for wrong in [older, fewer] {
+        fs::write(&hooks, wrong.to_string()).unwrap();
+        let (code, text) = machine.said(&["doctor", "--fix"], &home);
+        assert!(
+            code == 0 && text.contains("set up again. ") && text.contains("type /hooks"),
+            "{text}"
+        );
+        let (code, text) = machine.said(&["doctor", "--fix"], &home);
+        assert!(code == 0 && !text.contains("set up again"), "all is well: {text}");
+    }
+}
+
+#[test]
+fn uninstall_takes_the_units_of_the_users_own_instance_and_of_no_other() {
+    let machine = Machine::new();
+    let unit = machine.home().join(if cfg!(target_os = "macos") {
+        "Library/LaunchAgents/dev.anchord.daemon.plist"
+    } else {
+        ".config/systemd/user/anchord.socket"
+    });
+    fs::create_dir_all(unit.parent().unwrap()).unwrap();
+    fs::write(&unit, "").unwrap();
+    let bin = machine.root.path().join("bin");
+    let uninstall = |named: Option<PathBuf>| {
+        let mut command = machine.command(&bin.join("anchord"));
+        // No service manager of this machine hears of it.
+        command.args(["uninstall", "--yes"]).env("PATH", &bin);
+        let output = command.envs(named.map(|named| ("ANCHORD_HOME", named))).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = uninstall(Some(machine.root.path().join("another")));
+    assert!(unit.exists() && !text.contains("This goes"), "{text}");
+    let text = uninstall(None);
+    assert!(!unit.exists() && text.contains(unit.file_name().unwrap().to_str().unwrap()), "{text}");
 }
 
 #[test]

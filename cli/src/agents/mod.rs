@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Error;
+use crate::show::shell_line;
 use parts::{Format, Part};
 
 /// An agent that anchord knows how to set up.
@@ -272,9 +273,7 @@ impl Programs {
 
     /// What an agent runs at an event, as a line for a shell.
     fn hook_line(&self, client: &str) -> String {
-        let words: Vec<String> =
-            self.hook(client).iter().map(|word| crate::show::shell_word(word)).collect();
-        words.join(" ")
+        shell_line(self.hook(client))
     }
 }
 

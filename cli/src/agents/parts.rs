@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::Programs;
 use crate::edit::{Clash, Document, Json, Step, Toml, spoken};
+use crate::show::shell_line;
 
 mod hooks;
 
@@ -264,11 +265,11 @@ impl Server {
         let at = steps(self.list, &[SERVER]);
         let Some(entry) = document.get(&at) else {
             document.set(&at, &self.entry(&self.launch))?;
-            outcome.changes.push(format!("+ {}: {}", spoken(&at), line(&self.launch)));
+            outcome.changes.push(format!("+ {}: {}", spoken(&at), shell_line(&self.launch)));
             return Ok(());
         };
         let Some(words) = server_words(&entry) else {
-            return Err(PartError::Foreign { at: spoken(&at), runs: line(&words_of(&entry)) });
+            return Err(PartError::Foreign { at: spoken(&at), runs: shell_line(words_of(&entry)) });
         };
         // What the user gave the shim stays: `--project`, `--tools`.
         let launch: Vec<String> =
@@ -407,11 +408,6 @@ fn ours(words: &[String], alone: &str, command: &str) -> bool {
     name == Some(alone)
         || (name == Some(Programs::ANCHORD)
             && rest.first().is_some_and(|word| word.as_str() == command))
-}
-
-/// Words as one would type them.
-fn line(words: &[String]) -> String {
-    words.iter().map(|word| crate::show::shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// What stands behind the program and its command.

@@ -14,6 +14,7 @@ use super::{Agent, OwnCommand, Scope, Setting, Target, Wishes};
 use crate::edit::file::{Edit, Original};
 use crate::exit::Error;
 use crate::limits::{OWN_COMMAND_SECONDS_MAX, POLL_MILLISECONDS};
+use crate::show::shell_line;
 
 /// What happens to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,10 +35,11 @@ pub(crate) struct FilePlan {
 }
 
 impl FilePlan {
-    /// Whether hooks change that a person has trusted as they were, and has to trust again.
-    pub(crate) fn renews_trusted_hooks(&self) -> bool {
-        self.agent == Agent::Codex
-            && self.outcome.changes.iter().any(|change| change.starts_with("~ hooks"))
+    /// Whether hooks come or change that run only once a person trusts them as they then are.
+    pub(crate) fn wants_trust(&self) -> bool {
+        let hooks =
+            |change: &String| ["+ hooks", "~ hooks"].iter().any(|at| change.starts_with(at));
+        self.agent == Agent::Codex && self.outcome.changes.iter().any(hooks)
     }
 }
 
@@ -150,7 +152,7 @@ pub(crate) fn removal(
         Scope::User => None,
         Scope::Project(root) => Some(root),
     };
-    let gone = |root: &PathBuf| project.is_none() && !root.exists();
+    let gone = |root: &PathBuf| project.is_none() && is_gone(root);
     // Files where the agents no longer look: a variable that named another folder is not set any more, or the
     // whole project is gone.
     for entry in &manifest.files {
@@ -161,6 +163,13 @@ pub(crate) fn removal(
         }
     }
     Ok(plans)
+}
+
+/// Whether a project was removed: its folder has something else in it. An empty or missing one may be that of a disk
+/// which is not mounted.
+fn is_gone(root: &Path) -> bool {
+    let beside = root.parent().and_then(|folder| fs::read_dir(folder).ok());
+    !root.exists() && beside.is_some_and(|mut beside| beside.next().is_some())
 }
 
 fn taken_out(
@@ -322,8 +331,7 @@ impl OwnCommand {
     /// The command as people would type it.
     pub(crate) fn line(&self) -> String {
         let name = self.program.file_name().unwrap_or_default().to_string_lossy();
-        let words = self.arguments.iter().map(|word| crate::show::shell_word(word));
-        [name.into_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+        shell_line([&*name].into_iter().chain(self.arguments.iter().map(String::as_str)))
     }
 
     fn run(&self) -> Result<(), String> {

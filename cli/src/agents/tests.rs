@@ -339,8 +339,9 @@ fn no_manifest_is_left_where_nothing_is_set_up() {
     home.take_back(&mut RealDisk).unwrap();
     assert!(!left(&home));
     // It was set up for a project that is gone.
-    let project = home.place.home.join("project");
-    fs::create_dir(&project).unwrap();
+    let disk = home.place.home.join("disk");
+    let project = disk.join("project");
+    fs::create_dir_all(&project).unwrap();
     let scope = Scope::Project(project.clone());
     let setting = Setting { scope: &scope, ..home.setting() };
     let manifest = Manifest::read(&home.dir).unwrap();
@@ -348,7 +349,15 @@ fn no_manifest_is_left_where_nothing_is_set_up() {
     plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
     home.take_back(&mut RealDisk).unwrap();
     assert!(left(&home), "the project is still there");
-    fs::remove_dir_all(project).unwrap();
+    // The disk is not mounted: where it was is empty, or is not there.
+    let elsewhere = home.place.home.join("elsewhere");
+    fs::rename(&disk, &elsewhere).unwrap();
+    for _ in 0..2 {
+        home.take_back(&mut RealDisk).unwrap();
+        assert!(left(&home), "nobody knows whether the project is gone");
+        fs::create_dir_all(&disk).unwrap();
+    }
+    fs::write(disk.join("another"), "").unwrap();
     home.take_back(&mut RealDisk).unwrap();
     assert!(!left(&home));
 }

@@ -12,9 +12,10 @@ use anyhow::Context;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
+use super::setup::TRUST;
 use super::{directory, home, print_json};
 use crate::agents::manifest::Manifest;
-use crate::agents::plan::{self, RealDisk};
+use crate::agents::plan::{self, FilePlan, RealDisk};
 use crate::agents::{Agent, Place, Programs, Scope, Setting, Wishes};
 use crate::exit::{Error, Kind};
 use crate::show;
@@ -180,7 +181,11 @@ impl Fix {
                 let manifest = Manifest::read(dir)?;
                 let plans = plan::setup(&[*agent], &setting, &manifest)?;
                 plan::write(&plans, dir, manifest, &mut RealDisk)?;
-                Ok("set up again".to_owned())
+                Ok(if plans.iter().any(FilePlan::wants_trust) {
+                    format!("set up again. {TRUST}")
+                } else {
+                    "set up again".to_owned()
+                })
             }
         }
     }

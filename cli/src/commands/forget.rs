@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use anchord_memory::RecordId;
 use serde_json::json;
 
 use super::{ProjectArg, print_json};
@@ -32,6 +33,13 @@ impl Args {
         let mut caller = Caller::new(self.project.resolve()?)?;
         let (mut replies, mut errors) = (Vec::new(), Vec::new());
         for id in self.ids {
+            if id.parse::<RecordId>().is_err() {
+                let message = format!("failed to forget: `{id}` is no record's id");
+                errors.push(Error::usage(message).with_action(
+                    "`anchord list` shows ids; `anchord get KEY` tells that of a fact.",
+                ));
+                continue;
+            }
             match caller.call("memory_forget", json!({ "id": id })) {
                 Ok(reply) if self.json => replies.push(reply),
                 Ok(reply) => tool::print(out, &reply, false)?,

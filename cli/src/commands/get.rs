@@ -46,6 +46,6 @@ impl Args {
             "cursor": self.cursor,
         });
         let reply = Caller::new(self.project.resolve()?)?.call("memory_get", arguments)?;
-        tool::print(out, &reply, self.json)
+        tool::print_record(out, &reply, self.json)
     }
 }

@@ -10,6 +10,7 @@ use anchord_daemon::http::api::{self, ImportCounts, ImportParams, ImportReply, I
 use anchord_memory::import;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
+use serde_json::{Map, Value};
 
 use super::{ProjectArg, home, print_json, utf8};
 use crate::client::Client;
@@ -103,25 +104,44 @@ impl Args {
             (named.clone(), None)
         };
         let state_text = text_of(&state)?.ok_or_else(|| {
-            Error::usage(format!("{} does not exist", state.display()))
-                .with_action("Name a folder that holds a state.json, or that file.")
+            Error::usage(format!("{} does not exist", state.display())).with_action(TAKES)
         })?;
         let session = session.map(|path| text_of(&path)).transpose()?.flatten();
         let path = std::path::absolute(named).context("cannot find the working directory")?;
         Ok(ImportParams {
             project: self.project.resolve()?,
-            source: if import::is_compactor(&state_text) {
-                ImportSource::Compactor
-            } else if import::is_export(&state_text) {
-                ImportSource::Anchord
-            } else {
-                ImportSource::Zipmem
-            },
+            source: source_of(&state, &state_text)?,
             path: utf8(path)?,
             state: state_text,
             session,
             dry_run: true,
         })
+    }
+}
+
+/// What can be brought over.
+const TAKES: &str = "Name a folder that holds zipmem's state.json, such a file of zipmem's or the compactor's, or what \
+    `anchord export --format json` wrote.";
+
+/// Fields of zipmem's state, of which each state has some.
+const ZIPMEM: [&str; 6] =
+    ["version", "project_name", "blueprints", "anchors", "lessons", "session_log"];
+
+/// Whose memory a file is, by its fields.
+fn source_of(path: &Path, text: &str) -> Result<ImportSource, Error> {
+    let path = path.display();
+    let usage = |what: String| Error::usage(what).with_action(TAKES);
+    // Editors on some systems put a mark there.
+    let fields = serde_json::from_str::<Map<String, Value>>(text.trim_start_matches('\u{feff}'))
+        .map_err(|reason| usage(format!("{path} is no JSON object: {reason}")))?;
+    if import::is_compactor(text) {
+        Ok(ImportSource::Compactor)
+    } else if import::is_export(text) {
+        Ok(ImportSource::Anchord)
+    } else if ZIPMEM.iter().any(|name| fields.contains_key(*name)) {
+        Ok(ImportSource::Zipmem)
+    } else {
+        Err(usage(format!("{path} has nothing in it that anchord can bring over")))
     }
 }
 

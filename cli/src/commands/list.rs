@@ -22,7 +22,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
     /// Records at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// From an earlier answer: what comes after it
     #[arg(long, value_name = "CURSOR")]

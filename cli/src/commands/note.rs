@@ -3,7 +3,9 @@
 use std::io::{IsTerminal, Read, Write};
 
 use anchord_memory::limits::NOTE_BYTES_MAX;
+use anchord_memory::{Expires, Timestamp};
 use anyhow::Context;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
 
 use super::ProjectArg;
@@ -23,7 +25,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TEXT")]
     text: Option<String>,
     /// Makes it a fact, which `anchord get KEY` finds and a later note with the key replaces
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
     key: Option<String>,
     /// Stands for a long text when room is short
     #[arg(long, value_name = "TEXT")]
@@ -35,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
     importance: Option<u8>,
     /// When it is no longer to be relied on: 12h, 30d, 2026-12-01
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", value_parser = when)]
     expires: Option<String>,
     /// Never archived, and first in a load
     #[arg(long)]
@@ -90,4 +92,9 @@ fn content(text: Option<String>) -> Result<String, Error> {
         return Err(Error::usage("the text to store is empty"));
     }
     Ok(text.trim_end_matches('\n').to_owned())
+}
+
+fn when(text: &str) -> Result<String, String> {
+    let now = Timestamp(jiff::Timestamp::now().as_millisecond());
+    Expires::parse(text, now).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))
 }

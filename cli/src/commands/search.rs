@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use anchord_memory::Timestamp;
+use anchord_memory::limits::SEARCH_TOKENS_MIN;
 use serde_json::json;
 
 use super::ProjectArg;
@@ -32,16 +34,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
     /// Written on this day or after it: 2026-11-02
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = date)]
     since: Option<String>,
     /// Written before this day
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = date)]
     until: Option<String>,
     /// Records at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Tokens of the answer at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(SEARCH_TOKENS_MIN)..))]
     max_tokens: Option<u32>,
     /// From an earlier answer: what it left out
     #[arg(long, value_name = "CURSOR")]
@@ -74,4 +76,12 @@ impl Args {
         tool::print(out, &reply, self.json)?;
         Ok(ExitCode::from(u8::from(reply.records.is_empty())))
     }
+}
+
+/// A date or time that a search takes; a script tells a wrong one from nothing found by the exit code.
+fn date(text: &str) -> Result<String, String> {
+    let known = Timestamp::parse_day(text).map(|_| text.to_owned());
+    known.ok_or_else(|| {
+        "give a date like 2026-11-02, or a time like 2026-11-02T09:00:00Z".to_owned()
+    })
 }

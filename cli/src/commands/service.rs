@@ -377,8 +377,7 @@ impl Step {
             }
             Self::StopDaemon => "stop the daemon, if one runs".to_owned(),
             Self::Run(words) | Self::TryRun(words) => {
-                let words: Vec<String> = words.iter().map(|word| show::shell_word(word)).collect();
-                format!("run {}", words.join(" "))
+                format!("run {}", show::shell_line(words))
             }
         }
     }

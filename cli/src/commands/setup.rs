@@ -96,6 +96,7 @@ impl Args {
         if agents.is_empty() && !self.remove {
             writeln!(out, "No agent was found on this machine that anchord can set up.")?;
             writeln!(out, "It knows {}.", names(&Agent::ALL))?;
+            writeln!(out, "Any other that speaks MCP is told to run `anchord mcp` as a server.")?;
             return Ok(ExitCode::SUCCESS);
         }
         let run = Run { dir: &dir, place, programs, scope, agents };
@@ -152,7 +153,9 @@ impl Args {
                 );
                 writeln!(out, "{} ({found})", facts.name.bold())?;
             }
-            writeln!(out)?;
+            if !agents.is_empty() {
+                writeln!(out)?;
+            }
         }
         Ok(agents)
     }
@@ -164,11 +167,19 @@ impl Args {
         if changes == 0 {
             writeln!(out, "Already set up: there is nothing to write.")?;
         }
+        let twice = run.in_both_scopes();
+        if !twice.is_empty() {
+            let twice = names(&twice);
+            let remark = format!(
+                "! for all your projects already: {twice}. With this project's as well each event comes twice."
+            );
+            writeln!(out, "{}\n", remark.yellow())?;
+        }
         if self.dry_run {
             writeln!(out, "Nothing was written: this was a dry run.")?;
             return Ok(ExitCode::SUCCESS);
         }
-        let renewed = plans.iter().any(FilePlan::renews_trusted_hooks);
+        let renewed = plans.iter().any(FilePlan::wants_trust);
         if changes > 0 {
             out.flush()?;
             if !confirmed("Write this?", self.yes)? {
@@ -252,10 +263,12 @@ impl Args {
         }
         for project in others {
             let path = show::path(&project.to_string_lossy(), Some(&run.place.home));
-            writeln!(
-                out,
-                "{path} is set up for itself: `anchord setup --scope project --remove` there"
-            )?;
+            let remark = if project.exists() {
+                "is set up for itself: `anchord setup --scope project --remove` there"
+            } else {
+                "was set up for itself and cannot be looked at now; what was written there is remembered"
+            };
+            writeln!(out, "{path} {remark}")?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -269,6 +282,17 @@ impl Run<'_> {
     fn setting(&self, wishes: Wishes) -> Setting<'_> {
         let Self { place, scope, programs, .. } = self;
         Setting { place, scope, programs, wishes }
+    }
+
+    /// The agents that would be set up for this project and are for all.
+    fn in_both_scopes(&self) -> Vec<Agent> {
+        let setting = Setting { scope: &Scope::User, ..self.setting(Wishes::default()) };
+        let agents = self.agents.iter().filter(|_| self.scope != Scope::User);
+        let known = |agent: &Agent| {
+            let state = State::of(*agent, &setting);
+            !state.servers.is_empty() || !state.hooks.is_empty()
+        };
+        agents.copied().filter(known).collect()
     }
 
     /// The agents that have a list of what may be done without asking.

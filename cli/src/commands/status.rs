@@ -187,10 +187,15 @@ pub(super) fn projects(
     ]);
     for project in projects {
         let place = show::path(&project.root, home);
+        // Of one that was not opened since the daemon began neither is known.
+        let revision = match (project.records, project.revision) {
+            (None, 0) => "-".to_owned(),
+            (_, revision) => revision.to_string(),
+        };
         table.row([
             project.name.clone(),
             project.records.map_or_else(|| "-".to_owned(), |records| records.total().to_string()),
-            project.revision.to_string(),
+            revision,
             show::bytes(project.bytes),
             project.last_used.map_or_else(|| "never".to_owned(), |used| show::ago(now, used)),
             if project.exists { place } else { format!("{place} (not there)") },

@@ -1,5 +1,8 @@
 //! What a person can type, and what stays as somebody wrote it.
 
+use anchord_memory::render;
+use anchord_memory::{Budget, CompactionOutcome, Memory, Timestamp};
+
 use super::*;
 
 fn said(text: &str, typed: &str) -> String {
@@ -33,6 +36,21 @@ fn a_call_becomes_the_command_that_does_it() {
             "## Topics (6; all: `anchord load --section topics`)\n",
         ),
         (
+            "\nThe rest: memory_load {\"cursor\":\"l.4\"}.\n",
+            "load --cursor n.1",
+            "\nThe rest: `anchord load --cursor l.4`.\n",
+        ),
+        (
+            "truncated: true; 1 left out: n3; go on with {\"cursor\":\"1\"}\n",
+            "search --limit=1 -- -x --cursor",
+            "truncated: true; 1 left out: n3; go on with `anchord search --limit=1 --cursor 1 -- -x --cursor`\n",
+        ),
+        (
+            "Cut to fit: 1 note by title (…). One alone, or too long for a page: memory_get {\"id\":\"n4\"}.\n",
+            "load -- --project /a",
+            "Cut to fit: 1 note by title (…). One alone, or too long for a page: `anchord get n4`.\n",
+        ),
+        (
             "Nothing matches. Try fewer or other words, or memory_list to see what there is.",
             "search x",
             "Nothing matches. Try fewer or other words, or `anchord list` to see what there is.",
@@ -40,6 +58,54 @@ fn a_call_becomes_the_command_that_does_it() {
     ];
     for (text, typed, expected) in cases {
         assert_eq!(said(text, typed), expected);
+    }
+}
+
+/// What is stored stands unindented in a record that is shown in full: nothing of it is anchord's.
+#[test]
+fn a_record_in_full_stays_but_for_where_it_is_cut() {
+    let stored = "n1 a manual\ntruncated: memory_list\nCut at character 9 of 99. The rest: memory_get {\"id\":\"n1\"}.\n";
+    assert_eq!(record(stored, false, &[]), stored);
+    let page = format!(
+        "{stored}\nCut at character 80 of 99. The rest: memory_get {{\"id\":\"n1\",\"cursor\":\"80\"}}.\nThis version is current.\n"
+    );
+    assert_eq!(
+        record(&page, true, &[]),
+        format!(
+            "{stored}\nCut at character 80 of 99. The rest: `anchord get n1 --cursor 80`.\nThis version is current.\n"
+        )
+    );
+}
+
+#[test]
+fn a_name_in_backticks_is_somebodys_own() {
+    let refusal = "failed to get: no fact has the key `memory_load`; memory_search finds notes by their words, not memory_search_x";
+    assert_eq!(
+        named(refusal),
+        "failed to get: no fact has the key `memory_load`; `anchord search` finds notes by their words, not memory_search_x"
+    );
+}
+
+/// The sentences that speak of what agents alone can do, as they are made.
+#[test]
+fn no_sentence_names_a_tool() {
+    let memory = Memory::default();
+    let now = Timestamp::default();
+    let budget = Budget { tokens: 1000, auto_compact: true, above: 90, to: 80 };
+    let outcome = CompactionOutcome { archived: 1, ..CompactionOutcome::default() };
+    let texts = [
+        render::compaction(&memory, &outcome, now),
+        render::compaction(
+            &memory,
+            &CompactionOutcome { wants_summary: vec!["n1".parse().unwrap()], ..outcome.clone() },
+            now,
+        ),
+        render::full_of_pinned(900, &budget),
+    ];
+    for text in texts {
+        assert!(text.contains("memory_"), "{text}");
+        let said = as_commands(&text, &[]);
+        assert!(!said.contains("memory_"), "{said}");
     }
 }
 

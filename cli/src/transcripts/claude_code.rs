@@ -64,10 +64,6 @@ impl Transcript {
 }
 
 impl Reader for Transcript {
-    fn matters(&self, kind: &str, _: &str) -> bool {
-        matches!(kind, "user" | "assistant")
-    }
-
     fn read(&mut self, line: &Value) -> Vec<Event> {
         if self.cwd.is_none() {
             self.cwd = line.get("cwd").and_then(Value::as_str).map(str::to_owned);

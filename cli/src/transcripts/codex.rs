@@ -81,23 +81,6 @@ impl Transcript {
 }
 
 impl Reader for Transcript {
-    fn matters(&self, kind: &str, inner: &str) -> bool {
-        match kind {
-            "session_meta" => true,
-            "event_msg" => matches!(inner, "user_message" | "item_completed"),
-            "response_item" => matches!(
-                inner,
-                "message"
-                    | "function_call"
-                    | "custom_tool_call"
-                    | "local_shell_call"
-                    | "function_call_output"
-                    | "custom_tool_call_output"
-            ),
-            _ => false,
-        }
-    }
-
     fn read(&mut self, line: &Value) -> Vec<Event> {
         let Some(payload) = line.get("payload") else { return Vec::new() };
         match text(line, "type") {

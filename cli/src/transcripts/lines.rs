@@ -1,15 +1,8 @@
 //! JSON lines of a file that may be huge, torn or no JSON: one at a time, bounded, those that cannot be read counted.
-//!
-//! Most lines of a transcript tell nothing that matters here (progress, snapshots, counts of tokens, what a model
-//! thought, encrypted): of these only the type is looked at, and no value is made.
 
-use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::limits::TRANSCRIPT_LINE_BYTES_MAX;
 use crate::show;
@@ -60,22 +53,6 @@ fn are(lines: u64) -> String {
     format!("{} {verb}", show::count(lines, "line"))
 }
 
-/// What tells whether a line matters, read without the rest of it.
-#[derive(Deserialize)]
-struct Head<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    payload: Option<&'a RawValue>,
-}
-
-/// The same of what is inside.
-#[derive(Deserialize)]
-struct Inner<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<Cow<'a, str>>,
-}
-
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(from: R) -> Self {
         Self { from, line: Vec::new(), unread: Unread::default() }
@@ -86,12 +63,8 @@ impl<R: BufRead> Lines<R> {
         self.unread
     }
 
-    /// The next line that matters by its type and that of its payload (empty where it has none), as far as it can be
-    /// read; none at the end.
-    pub(super) fn next(
-        &mut self,
-        matters: impl Fn(&str, &str) -> bool,
-    ) -> io::Result<Option<Value>> {
+    /// The next line that can be read; none at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<Value>> {
         loop {
             self.line.clear();
             let mut bounded = self.from.by_ref().take(TRANSCRIPT_LINE_BYTES_MAX);
@@ -107,25 +80,11 @@ impl<R: BufRead> Lines<R> {
             if self.line.trim_ascii().is_empty() {
                 continue;
             }
-            match read(&self.line, &matters) {
-                Ok(Some(value)) => return Ok(Some(value)),
-                Ok(None) => {}
+            match serde_json::from_slice(&self.line) {
+                Ok(value) => return Ok(Some(value)),
                 Err(_) if ended => self.unread.no_json += 1,
                 Err(_) => self.unread.torn = true,
             }
         }
     }
-}
-
-fn read(line: &[u8], matters: impl Fn(&str, &str) -> bool) -> serde_json::Result<Option<Value>> {
-    let Ok(head) = serde_json::from_slice::<Head<'_>>(line) else {
-        // JSON of another form is nothing that matters.
-        return serde_json::from_slice::<IgnoredAny>(line).map(|_| None);
-    };
-    let inner = head.payload.and_then(|raw| serde_json::from_str::<Inner<'_>>(raw.get()).ok());
-    let inner = inner.and_then(|inner| inner.kind).unwrap_or_default();
-    if !matters(&head.kind.unwrap_or_default(), &inner) {
-        return Ok(None);
-    }
-    serde_json::from_slice(line).map(Some)
 }

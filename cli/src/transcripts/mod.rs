@@ -47,8 +47,6 @@ impl Client {
 
 /// Makes events of one transcript's lines.
 trait Reader {
-    /// Whether lines of this type, with a payload of that type, say anything.
-    fn matters(&self, kind: &str, inner: &str) -> bool;
     /// What a line says, in order.
     fn read(&mut self, line: &Value) -> Vec<Event>;
     /// The conversation's id, once it is known.
@@ -91,7 +89,8 @@ impl Places {
         Self::told(home, told("CLAUDE_CONFIG_DIR"), told("CODEX_HOME"))
     }
 
-    fn told(home: &Path, claude_code: Option<PathBuf>, codex: Option<PathBuf>) -> Self {
+    /// The same where this is what the variables of the two say.
+    pub(crate) fn told(home: &Path, claude_code: Option<PathBuf>, codex: Option<PathBuf>) -> Self {
         let both = |told: Option<PathBuf>, usual: &str| {
             let mut places: Vec<PathBuf> =
                 told.into_iter().filter(|told| told.is_absolute()).collect();
@@ -150,7 +149,7 @@ impl Transcript {
         let mut reader = self.client.reader(&self.path);
         let mut lines = Lines::new(BufReader::new(self.open().ok()?));
         for _ in 0..TRANSCRIPT_PEEK_LINES_MAX {
-            let line = lines.next(|kind, inner| reader.matters(kind, inner)).ok()??;
+            let line = lines.next().ok()??;
             reader.read(&line);
             if reader.is_subagent() {
                 return None;
@@ -182,7 +181,7 @@ impl Transcript {
         let mut noted = Captured::default();
         // Lines without a time are of the time before.
         let mut time = Timestamp::default();
-        while let Some(line) = lines.next(|kind, inner| reader.matters(kind, inner))? {
+        while let Some(line) = lines.next()? {
             let told = line.get("timestamp").and_then(Value::as_str).and_then(Timestamp::parse);
             time = told.unwrap_or(time);
             for event in reader.read(&line) {

@@ -20,3 +20,6 @@ pub use locate::{GitPlace, Located, NotAProject, Surroundings, locate, locate_ex
 pub use registry::{
     EndedSession, Place, ProjectId, ProjectRecord, Registry, RegistryChange, SessionRecord,
 };
+
+/// What is said of a session whose files and processes cannot be seen from here; `anchord doctor` knows it by this.
+pub const FOREIGN: &str = "runs in another container or on another machine";

@@ -14,9 +14,9 @@ use super::Session;
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject, WriteError, Written, unwound};
 use crate::projects::{
-    EstablishError, Established, Located, NotAProject, Presence, ProjectFiles, ProjectId, Registry,
-    RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify, locate,
-    locate_exactly,
+    EstablishError, Established, FOREIGN, Located, NotAProject, Presence, ProjectFiles, ProjectId,
+    Registry, RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify,
+    locate, locate_exactly,
 };
 use crate::store::{Call, StoreError};
 use crate::{clock, limits};
@@ -81,8 +81,7 @@ pub(crate) enum BindError {
     Hangs,
     /// Another machine or container, and no project is named.
     #[error(
-        "this agent runs in another container or on another machine than anchord: name the project \
-         with `--project ID`; `anchord project list` shows the ids"
+        "this agent {FOREIGN} than anchord: name the project with `--project ID`; `anchord project list` shows the ids"
     )]
     Foreign,
     /// An id was named that no project has.

@@ -50,6 +50,22 @@ fn markdown_is_for_people() {
     ");
 }
 
+/// Notes have no share in the size.
+#[test]
+fn markdown_of_notes_alone_names_no_size() {
+    let mut memory = Memory::default();
+    let plan = plan_notes(&memory, &origin("one", 2), vec![Ok(note("make"))]).unwrap();
+    apply(&mut memory, plan);
+    insta::assert_snapshot!(markdown(&memory, "demo", day(9)), @r"
+    # demo: memory at revision 1
+
+    ## Notes
+
+    - n1:
+      make
+    ");
+}
+
 #[test]
 fn the_state_has_the_fields_of_zipmem() {
     let state = zipmem_state(&some_memory(), "demo", day(9));

@@ -85,9 +85,10 @@ pub fn plan_import_export(
     let mut draft = Draft::new(memory);
     let mut notes = source.notes.clone();
     let mut sessions = 0;
-    let (mut private, mut older, mut folded) = (0, 0, 0);
+    let (mut forgotten, mut private, mut older, mut folded) = (0, 0, 0, 0);
     for record in &source.records {
         if record.standing == Standing::Forgotten {
+            forgotten += 1;
             continue;
         }
         if record.owner().is_some() {
@@ -116,6 +117,7 @@ pub fn plan_import_export(
     let bindings: Vec<Change> = usable.take(room).collect();
     let unbound = wanted.count() - bindings.len();
     for (many, one, several) in [
+        (forgotten, "record that was forgotten there is", "records that were forgotten there are"),
         (
             private,
             "note that a session kept for itself is",

@@ -73,11 +73,11 @@ pub struct Pending {
     pub staged: Staged,
 }
 
-/// The source cannot be read.
+/// The source cannot be read. What is said fits after "failed to".
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// It is no JSON.
-    #[error("{file} is not JSON")]
+    #[error("read {file}: it is no JSON")]
     Json {
         /// `state.json` or `session.json`.
         file: &'static str,
@@ -85,13 +85,13 @@ pub enum ImportError {
         source: serde_json::Error,
     },
     /// It is JSON of another shape.
-    #[error("{file} is not a JSON object")]
+    #[error("read {file}: it is no JSON object")]
     Shape {
         /// `state.json` or `session.json`.
         file: &'static str,
     },
     /// It is newer than what is known of it.
-    #[error("state.json has version {0}; version 1 is understood")]
+    #[error("read it: it has version {0}, and version 1 is understood")]
     Version(u64),
 }
 

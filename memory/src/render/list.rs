@@ -57,7 +57,11 @@ pub fn list(memory: &Memory, view: &ListView<'_>) -> Result<ListText, Refusal> {
     records.retain(|record| record.id.number < before);
     let limit = view.limit.clamp(1, LIST_RECORDS_MAX);
     if records.is_empty() {
-        let text = if total == 0 { "Nothing matches.\n" } else { "Nothing more.\n" };
+        let text = match (total, view.kinds.is_empty() && view.tags.is_empty()) {
+            (0, true) => "Nothing is recorded yet.\n",
+            (0, false) => "Nothing matches.\n",
+            _ => "Nothing more.\n",
+        };
         return Ok(ListText { text: text.to_owned(), ..ListText::default() });
     }
     let mut list = ListText::default();

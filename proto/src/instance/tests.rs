@@ -124,4 +124,8 @@ fn a_directory_is_made_with_those_above_it_and_once() {
     let dangling = dir.path().join("link/beneath");
     assert_eq!(make_directory(&dangling, Mode::RWXU), Err(Errno::EXIST), "and it ends");
     assert_eq!(make_directory(Path::new(""), Mode::RWXU), Err(Errno::NOENT));
+    if cfg!(target_os = "linux") {
+        let unmade = Path::new("/proc/none/beneath");
+        assert_eq!(make_directory(unmade, Mode::RWXU), Err(Errno::NOENT), "and it ends");
+    }
 }

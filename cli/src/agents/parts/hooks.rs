@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Outcome, PartError, entries, indexed, line, ours, prune, steps, with, words_of};
+use super::{Outcome, PartError, entries, indexed, ours, prune, steps, with, words_of};
 use crate::agents::Programs;
 use crate::edit::{Document, Step};
+use crate::show::shell_line;
 
 /// Hooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,8 @@ pub(crate) struct FoundHook {
     pub(crate) index: usize,
     /// What it runs, word by word.
     pub(crate) words: Vec<String>,
-    /// Whether set-up would put it in otherwise, whichever program of ours it runs: other tools, another timeout.
+    /// Whether set-up would change it, whichever program of ours it runs: other tools, another timeout. Of several at an
+    /// event it changes the first.
     pub(crate) outdated: bool,
 }
 
@@ -79,7 +81,7 @@ impl Hooks {
             }
         }
         if !added.is_empty() {
-            let runs = line(&hook_words(&self.handler).unwrap_or_default());
+            let runs = shell_line(hook_words(&self.handler).unwrap_or_default());
             outcome.changes.push(format!("+ hooks: {}: {runs}", added.join(", ")));
         }
         for (differences, events) in renewed {
@@ -95,13 +97,19 @@ impl Hooks {
 
     /// What is there of ours, also at events that are none of these.
     pub(super) fn found(&self, document: &dyn Document) -> Vec<FoundHook> {
-        let mut found = Vec::new();
+        let mut found: Vec<FoundHook> = Vec::new();
         for (event, group, index, handler) in handlers(document) {
             let Some(words) = hook_words(&handler) else { continue };
-            let wanted = self.events.iter().find(|(wanted, _)| *wanted == event);
             let narrowed = matcher_of(document, &event, group);
-            let outdated = handler.get("timeout") != self.handler.get("timeout")
-                || wanted.is_none_or(|(_, matcher)| narrowed.as_deref() != *matcher);
+            let differs = |matcher: Option<&str>| {
+                handler.get("timeout") != self.handler.get("timeout")
+                    || narrowed.as_deref() != matcher
+            };
+            let first = || !found.iter().any(|known| known.event == event);
+            let outdated = match self.events.iter().find(|(wanted, _)| *wanted == event) {
+                Some((_, matcher)) => differs(*matcher) && first(),
+                None => true,
+            };
             found.push(FoundHook { event, group, index, words, outdated });
         }
         found
@@ -159,7 +167,7 @@ fn matcher_of(document: &dyn Document, event: &str, group: usize) -> Option<Stri
 fn differences(known: &Value, wanted: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let (old, new) = (hook_words(known), hook_words(wanted));
-    let runs = |words: Option<Vec<String>>| line(&words.unwrap_or_default());
+    let runs = |words: Option<Vec<String>>| shell_line(words.unwrap_or_default());
     if old != new {
         found.push(format!("{} -> {}", runs(old), runs(new)));
     }

@@ -158,6 +158,12 @@ fn a_hook_that_runs_twice_is_named() {
     let found = inspect(&text, Format::Jsonc, &[hooks(None)]).unwrap();
     assert_eq!(found.hooks.len(), 2);
     assert_eq!(found.hooks[1].words, ["/new/anchord-hook", "codex"]);
+    let outdated = |text: &str| -> Vec<bool> {
+        let found = inspect(text, Format::Jsonc, &[hooks(None)]).unwrap();
+        found.hooks.iter().map(|hook| hook.outdated).collect()
+    };
+    assert_eq!(outdated(&text), [true, false], "the second stays as it is");
+    assert_eq!(outdated(outcome.text.as_deref().unwrap()), [false; 3], "nothing is left to mend");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anchord_daemon::http::api::StatusReply;
+use anchord_daemon::projects::FOREIGN;
 
 use super::{Finding, Fix};
 use crate::agents::state::State;
@@ -133,9 +134,6 @@ fn judged(agent: Agent, place: &Place, states: &[(&Scope, State)], found: &mut V
         found.push(Finding::problem(name, what, action));
     }
 }
-
-/// What the daemon says to those whose processes and files it cannot see.
-const FOREIGN: &str = "runs in another container or on another machine";
 
 /// Starts what each entry starts, as its agent would.
 fn answers(agent: Agent, place: &Place, states: &[(&Scope, State)]) -> Vec<Finding> {

@@ -166,16 +166,17 @@ pub(super) fn shims(status: &StatusReply, found: &mut Vec<Finding>) {
 
 /// One home in two places, a container and its host: the socket is the same, processes and files are not.
 pub(super) fn elsewhere(status: &StatusReply, own: Option<u64>, found: &mut Vec<Finding>) {
-    let action = "They are served, but anchord cannot look at their files and processes: name the project there with \
-                  `--project ID` (`anchord project list` shows ids), or give the container an instance of its own by \
-                  ANCHORD_HOME.";
+    let mut note = |what: String, who: &str| {
+        let action = format!(
+            "{who} are served, but anchord cannot look at their files and processes: name the project there with \
+             `--project ID` (`anchord project list` shows ids), or give the container an instance of its own by \
+             ANCHORD_HOME."
+        );
+        found.push(Finding::note("container", what).action(action));
+    };
     if own.zip(status.pid_namespace).is_some_and(|(own, theirs)| own != theirs) {
         let what = "the daemon runs in another container than this command, or outside of one: both have this home";
-        found.push(Finding::note("container", what).action(action.replacen(
-            "They",
-            "Agents here",
-            1,
-        )));
+        note(what.to_owned(), "Agents here");
     }
     let number = status.connections.iter().filter(|connection| connection.elsewhere).count();
     if number > 0 {
@@ -183,6 +184,6 @@ pub(super) fn elsewhere(status: &StatusReply, own: Option<u64>, found: &mut Vec<
             "{number} of {} connected shims run in another container than the daemon: they have this home, too",
             status.connections.len()
         );
-        found.push(Finding::note("container", what).action(action));
+        note(what, "They");
     }
 }

@@ -39,6 +39,22 @@ fn a_folder_without_a_state_is_the_callers_mistake() {
 }
 
 #[test]
+fn a_file_of_nobodys_is_the_callers_mistake() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("x.json");
+    for (text, why) in [
+        ("nonsense", "x.json is no JSON object: expected ident at line 1 column 2"),
+        ("{}", "x.json has nothing in it that anchord can bring over"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let error = args(path.clone(), scratch.path()).read().unwrap_err();
+        assert_eq!(error.kind.code(), 2);
+        assert!(error.message.ends_with(why), "{error}");
+        assert!(error.action.unwrap().contains("anchord export --format json"));
+    }
+}
+
+#[test]
 fn a_plan_counts_by_kind_and_says_what_is_left_out() {
     let params = ImportParams {
         project: "/src/parser".into(),

@@ -88,7 +88,9 @@ fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
         read_only: Some("line 7 of 000002.jsonl is bad".into()),
         ..project("p2", "old")
     };
-    status.projects = vec![project("p1", "parser"), closed];
+    let unopened =
+        ProjectStatus { open: false, records: None, revision: 0, ..project("p3", "notes") };
+    status.projects = vec![project("p1", "parser"), closed, unopened];
     let session = |client: &str, connected| SessionStatus {
         id: "s".into(),
         client: client.into(),
@@ -121,10 +123,11 @@ fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
       codex 0.169.0        parser    12 min ago  3 s ago, away  nothing
       unnamed              none yet  12 min ago        3 s ago  nothing
 
-    2 projects
+    3 projects
       name    records  revision  on disk         used  where
       parser       14        42   1.2 MB      3 s ago  ~/src/parser
       old           -         7    80 kB  21 days ago  ~/src/old (not there)
+      notes         -         -   1.2 MB      3 s ago  ~/src/notes
     old cannot be written: line 7 of 000002.jsonl is bad
     ");
 }

@@ -79,7 +79,9 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             return Err(caller(&format!("`{cursor}` is no cursor of a search; leave it out")));
         }
     };
-    let time = |name: &str, text: Option<&str>| match text.map(|text| (text, day(text))) {
+    let time = |name: &str, text: Option<&str>| match text
+        .map(|text| (text, Timestamp::parse_day(text)))
+    {
         None => Ok(None),
         Some((_, Some(time))) => Ok(Some(time)),
         Some((text, None)) => {
@@ -131,10 +133,4 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     }
     context.gave_newest(memory, &answer.shown, answer.next.is_some());
     Ok(answer.text)
-}
-
-/// A date in UTC or a time with its offset.
-fn day(text: &str) -> Option<Timestamp> {
-    let text = text.trim();
-    Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{text}T00:00:00Z")))
 }

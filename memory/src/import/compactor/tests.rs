@@ -105,9 +105,9 @@ fn a_file_is_told_from_zipmem_s_and_a_damaged_one_is_refused() {
         parse_compactor(r#"{"items": {"a": {"content": "by id", "tags": "a, b"}}}"#).unwrap();
     assert_eq!(by_id.items[0].item.tags, ["a", "b"]);
     for (state, why) in [
-        ("{", "state.json is not JSON"),
-        ("[]", "state.json is not a JSON object"),
-        (r#"{"version": 2}"#, "state.json has version 2; version 1 is understood"),
+        ("{", "read state.json: it is no JSON"),
+        ("[]", "read state.json: it is no JSON object"),
+        (r#"{"version": 2}"#, "read it: it has version 2, and version 1 is understood"),
     ] {
         assert_eq!(parse_compactor(state).unwrap_err().to_string(), why);
     }

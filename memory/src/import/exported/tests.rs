@@ -107,6 +107,17 @@ fn what_makes_no_sense_is_left_out_and_named() {
 }
 
 #[test]
+fn what_was_forgotten_there_is_left_out_and_counted() {
+    let mut document: Value = serde_json::from_str(&export(&some_memory())).unwrap();
+    for record in document["records"].as_array_mut().unwrap().iter_mut().take(2) {
+        record["standing"] = json!("forgotten");
+    }
+    let outcome = import(&mut Memory::default(), &document.to_string());
+    assert_eq!(outcome.added.to_string(), "1 note, 1 topic");
+    assert_eq!(outcome.notes[0], "2 records that were forgotten there are left out");
+}
+
+#[test]
 fn a_row_that_stands_for_several_sessions_is_left_out_and_counted() {
     let mut document: Value = serde_json::from_str(&export(&some_memory())).unwrap();
     let rows = document["records"].as_array_mut().unwrap().iter_mut();

@@ -52,6 +52,10 @@ fn pages_go_on_where_the_last_one_ended() {
     assert_eq!((rest.shown.len(), rest.next), (3, None));
     let none = ListView { cursor: Some("1"), ..view(&one) };
     insta::assert_snapshot!(list(&memory, &none).unwrap().text, @"Nothing more.");
+    let empty = Memory::default();
+    assert_eq!(list(&empty, &view(&one)).unwrap().text, "Nothing is recorded yet.\n");
+    let lessons = ListView { kinds: &[Kind::Lesson], ..view(&one) };
+    assert_eq!(list(&empty, &lessons).unwrap().text, "Nothing matches.\n");
     let wrong = ListView { cursor: Some("x"), ..view(&one) };
     insta::assert_snapshot!(list(&memory, &wrong).unwrap_err(), @"cursor `x` is none of a list; list without it");
 }

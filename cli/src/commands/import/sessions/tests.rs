@@ -28,9 +28,7 @@ fn sessions_that_go_on_and_those_elsewhere_are_left_out() {
     transcript(scratch.path(), "1.jsonl", &asked("/src/app"));
     transcript(scratch.path(), "2.jsonl", &asked("/src/lib"));
     transcript(scratch.path(), "3.jsonl", "{\"type\":\"user\",\"cwd\":\"/src/app\"}\n");
-    let found = Places::of(scratch.path()).transcripts();
-    let found: Vec<Transcript> =
-        found.into_iter().filter(|found| found.path.starts_with(scratch.path())).collect();
+    let found = Places::told(scratch.path(), None, None).transcripts();
     let later = SystemTime::UNIX_EPOCH + Duration::from_hours(1);
     let all = read(&found, None, later);
     assert_eq!(all.sessions.len(), 2);
@@ -124,14 +122,20 @@ fn damaged_transcripts_are_named_and_the_rest_is_read() {
     fs::create_dir(folder.join("folder.jsonl")).unwrap();
     std::os::unix::fs::symlink("/nowhere", folder.join("link.jsonl")).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, folder.join("pipe.jsonl"), 0o600.into()).unwrap();
-    let transcripts = Places::of(scratch.path()).transcripts();
+    let of_codex = scratch.path().join(".codex/sessions/2026/11/22");
+    fs::create_dir_all(&of_codex).unwrap();
+    fs::write(
+        of_codex.join("rollout-bytes.jsonl"),
+        b"{\"type\":\"event_msg\",\"payload\":{\"type\":\"user_message\",\"message\":\"\xff\"}}\n",
+    )
+    .unwrap();
+    let transcripts = Places::told(scratch.path(), None, None).transcripts();
     let later = SystemTime::now() + Duration::from_hours(1);
     let found = read(&transcripts, None, later);
     let said: Vec<String> = found
         .tally
         .damaged
         .iter()
-        .filter(|damaged| damaged.path.starts_with(scratch.path().to_str().unwrap()))
         .map(|Damaged { path, what }| format!("{}: {what}", path.rsplit('/').next().unwrap()))
         .collect();
     assert_eq!(
@@ -143,9 +147,10 @@ fn damaged_transcripts_are_named_and_the_rest_is_read() {
             "link.jsonl: cannot be read: No such file or directory (os error 2)",
             "pipe.jsonl: cannot be read: it is no regular file",
             "torn.jsonl: the last line is torn",
+            "rollout-bytes.jsonl: 1 line is no JSON",
         ]
     );
-    assert_eq!((found.sessions.len(), found.tally.transcripts), (3, 7));
+    assert_eq!((found.sessions.len(), found.tally.transcripts), (3, 8));
     let args = Args::agreed(None);
     let error = args
         .report(&mut Vec::new(), true, &found.tally, &PastSessionsReply::default())

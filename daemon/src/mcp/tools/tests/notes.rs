@@ -65,7 +65,7 @@ async fn a_sessions_own_note_is_seen_by_others_once_it_is_shared() {
     let query = || json!({ "query": "draft" });
     assert!(two.call("memory_search", query()).await.starts_with("Nothing matches"));
     insta::assert_snapshot!(two.call("memory_get", json!({ "id": "n1" })).await);
-    assert!(two.call("memory_list", json!({})).await.starts_with("Nothing matches"));
+    assert!(two.call("memory_list", json!({})).await.starts_with("Nothing is recorded"));
     assert!(!two.call("memory_export", json!({ "format": "json" })).await.contains("draft"));
     insta::assert_snapshot!(
         one.call("memory_update", json!({ "id": "n1", "scope": "project" })).await
