@@ -177,7 +177,7 @@ pub const QUERY_TERMS_MAX: usize = 64;
 pub const CORRECTED_TERMS_MAX: usize = 8;
 /// What is told apart of a word.
 pub const SEARCH_TERM_BYTES_MAX: usize = 64;
-/// Long texts whose passages one search looks at, those first that could have most: about five microseconds each.
+/// Long texts whose passages one search looks at, those first that could have most, beside those by which it tells what need not be added: about five microseconds each.
 pub const SEARCH_LONG_TEXTS_MAX: usize = 100;
 /// Words whose stems are remembered on one thread.
 pub const SEARCH_MEMO_WORDS_MAX: usize = 16_384;

@@ -79,16 +79,14 @@ impl Bm25 {
         }
     }
 
-    /// What a term does not give more of to any document, and what it does not together with the neighbours' part of it, when
-    /// these lend the larger of two shares.
-    pub(super) fn bounds(&self, frequency: Frequency, lent: f32) -> (f32, f32) {
-        let weight = self.weight(frequency);
-        let most =
-            f32::from(frequency.most.text) + self.tag_weight * f32::from(frequency.most.tags);
-        let saturated = self.saturated(most, self.norm.min(self.norm_passage));
+    /// No document's sum gains more than this by a term that stands nowhere more often, when neighbours lend no more than
+    /// this share of what they have.
+    pub(super) fn most(&self, most: Most, weight: Weight, lent: f32) -> f32 {
+        let often = f32::from(most.text) + self.tag_weight * f32::from(most.tags);
+        let saturated = self.saturated(often, self.norm);
         let plain = weight.whole_and_passage() * saturated;
         // Neighbours lend what is beyond the plain share, which a long text's passage may exceed.
-        (plain, plain.max(lent * plain + weight.passage * saturated))
+        if lent > 0.0 { plain.max(lent * plain + weight.passage * saturated) } else { plain }
     }
 
     /// What a term gives to a document, were it one passage.

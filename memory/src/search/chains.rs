@@ -9,6 +9,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::bits::{WORD, is_set, set};
 use super::segment::{Segment, Slot, narrow};
 use super::{SearchIndex, Shelf};
 use crate::ids::{RecordId, Timestamp};
@@ -19,9 +20,6 @@ pub(super) struct Places {
     /// All places, used or not.
     pub(super) count: usize,
 }
-
-/// Bits of a word.
-pub(super) const WORD: usize = 64;
 
 impl Places {
     pub(super) fn of(index: &SearchIndex) -> Self {
@@ -85,19 +83,18 @@ impl Chains {
         let mut before: Vec<(u32, u32)> = after.iter().map(|(from, to)| (*to, *from)).collect();
         after.sort_unstable();
         before.sort_unstable();
-        let odd = vec![0; search.turns.len()];
-        let mut chains = Self { ms_max, turns: search.turns, after, before, odd };
-        chains.find_odd();
+        let mut chains = Self { ms_max, turns: search.turns, after, before, odd: Vec::new() };
+        chains.odd = chains.find_odd();
         chains
     }
 
-    fn find_odd(&mut self) {
-        let mut odd = std::mem::take(&mut self.odd);
+    fn find_odd(&self) -> Vec<u64> {
+        let mut odd = vec![0; self.turns.len()];
         for (from, to) in &self.after {
             let about = [Some(*from), Some(*to), self.before(*from), self.after(*to)];
             about.into_iter().flatten().for_each(|at| set(&mut odd, at));
         }
-        self.odd = odd;
+        odd
     }
 
     /// Whether a step or two from a place lead elsewhere than to the places beside it.
@@ -136,29 +133,6 @@ impl Chains {
             None => linked(&self.before, at),
         }
     }
-}
-
-/// Whether a place's bit is set, which it is where there is none.
-#[inline]
-pub(super) fn is_set(bits: &[u64], at: u32) -> bool {
-    bits.get(at as usize / WORD).is_none_or(|word| word >> (at % 64) & 1 == 1)
-}
-
-/// Sets a bit, if it is there.
-#[inline]
-pub(super) fn set(bits: &mut [u64], at: u32) {
-    if let Some(word) = bits.get_mut(at as usize / WORD) {
-        *word |= 1 << (at % 64);
-    }
-}
-
-/// Which bits are set, rising.
-pub(super) fn ones(bits: &[u64]) -> impl Iterator<Item = u32> {
-    (0..).step_by(WORD).zip(bits.iter().copied()).flat_map(|(first, word)| {
-        let left = |word: &u64| Some(word & (word - 1)).filter(|left| *left != 0);
-        let words = std::iter::successors(Some(word).filter(|word| *word != 0), left);
-        words.map(move |word| first + word.trailing_zeros())
-    })
 }
 
 fn linked(links: &[(u32, u32)], at: u32) -> Option<u32> {

@@ -2,9 +2,10 @@
 //! at the places just before and just after, and a processor does many of these at a time.
 
 use super::Tuning;
-use super::chains::{Chains, WORD, ones, set};
+use super::bits::{WORD, ones, set};
+use super::chains::Chains;
 
-/// A place may lend to the places so many steps away.
+/// A place may lend to the places so many steps away. What is below is written for two.
 const STEPS: usize = 2;
 
 /// How much is lent between documents, and which stand beside each other.
@@ -24,14 +25,14 @@ impl<'c> Lending<'c> {
         Self { chains, near, far, words }
     }
 
-    /// Calls `each` with places in every word that has one to which a place lends.
+    /// Calls `each` with places in every word that has one to which a place lends, and in its own word.
     #[inline]
     pub(super) fn reached(&self, at: u32, mut each: impl FnMut(u32)) {
         if self.chains.is_odd(at) {
             each(at);
             self.about(at).into_iter().flatten().for_each(each);
         } else {
-            // What stands between them is in the word of one of them.
+            // What stands between them, itself among it, is in the word of one of them.
             each(at.saturating_sub(2));
             each(at.saturating_add(2));
         }
@@ -66,7 +67,7 @@ impl<'c> Lending<'c> {
     /// The most that one of its neighbours would lend to each place of a word, when `own` is what each place has to lend.
     pub(super) fn most(&self, own: &[f32], word: usize) -> [f32; WORD] {
         let (near, far) = (self.near, self.far);
-        let (own_about, goes_on) = (about(own, word), self.goes_on(word));
+        let (own_about, goes_on) = (with_those_beside(own, word), self.goes_on(word));
         let mut most = [0.0; WORD];
         let windows = own_about.array_windows().zip(goes_on.array_windows());
         for (most, ([far_before, before, _, after, far_after], goes_on)) in
@@ -112,7 +113,7 @@ impl<'c> Lending<'c> {
 }
 
 /// What the places of a word and the two on either side have.
-fn about(own: &[f32], word: usize) -> [f32; WORD + 2 * STEPS] {
+fn with_those_beside(own: &[f32], word: usize) -> [f32; WORD + 2 * STEPS] {
     let mut about = [0.0; WORD + 2 * STEPS];
     let first = word * WORD;
     let missing = STEPS.saturating_sub(first);

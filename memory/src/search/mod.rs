@@ -8,6 +8,7 @@
 //! Phrases are found by positions kept beside the postings, about a byte for each word: cheaper than keeping the texts
 //! at hand, which a reader would have to fetch one by one.
 
+mod bits;
 mod bm25;
 mod chains;
 mod cover;
@@ -215,25 +216,20 @@ impl Shelf {
     }
 
     fn is_live(&self, slot: Slot) -> bool {
-        let word = |dead: &Arc<Vec<u64>>| dead.get(slot as usize / 64).copied();
-        self.dead.as_ref().and_then(word).is_none_or(|word| word >> (slot % 64) & 1 == 0)
+        self.dead.as_ref().is_none_or(|dead| !bits::is_set(dead, slot))
     }
 
     /// Slots of documents that are no longer there, rising.
     fn removed(&self) -> impl Iterator<Item = Slot> {
-        let words = self.dead.iter().flat_map(|dead| dead.iter().copied());
-        (0..).step_by(64).zip(words).flat_map(|(first, word)| {
-            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| first + bit)
-        })
+        self.dead.iter().flat_map(|dead| bits::ones(dead))
     }
 
     fn remove(&mut self, slot: Slot) {
-        let words = self.segment.len().div_ceil(64);
+        let words = self.segment.len().div_ceil(bits::WORD);
         let dead = self.dead.get_or_insert_with(|| Arc::new(vec![0; words]));
-        if let Some(word) = Arc::make_mut(dead).get_mut(slot as usize / 64) {
-            *word |= 1 << (slot % 64);
-            self.live -= 1;
-        }
+        let dead: &mut Vec<u64> = Arc::make_mut(dead);
+        bits::set(dead, slot);
+        self.live -= 1;
     }
 }
 

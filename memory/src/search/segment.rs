@@ -3,12 +3,14 @@
 //! Never changed once made, so clones of the index share it. Documents lie in the order of session, time and number, which
 //! makes those stored one after the other by one session neighbours; terms lie in the order of their hashes. Postings are
 //! bytes, since they are most of the index: the distance from the document before, and how often the term stands in its
-//! text and in its tags. Those of a frequent term begin with a table by which one document's is found.
+//! text and in its tags. Those of a frequent term begin with a table by which one document's is found. Of each term it is
+//! known how often it stands in one document at most, by which a search tells what the term can add.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use super::bits::any;
 use super::words::hash;
 use super::{chains, passages};
 use crate::ids::{RecordId, SessionId, Timestamp};
@@ -416,22 +418,6 @@ impl Segment {
             + self.postings.len()
             + self.positions.len()
     }
-}
-
-/// Whether one of some bits is set.
-fn any(bits: &[u64], range: Range<Slot>) -> bool {
-    let (first, last) = (range.start / u64::BITS, range.end.saturating_sub(1) / u64::BITS);
-    let words = bits.get(first as usize..bits.len().min(last as usize + 1)).unwrap_or_default();
-    (first..).zip(words).any(|(at, word)| {
-        let mut word = *word;
-        if at == first {
-            word &= u64::MAX << (range.start % u64::BITS);
-        }
-        if at == last && !range.end.is_multiple_of(u64::BITS) {
-            word &= !(u64::MAX << (range.end % u64::BITS));
-        }
-        word != 0
-    })
 }
 
 struct Postings<'a> {

@@ -1,9 +1,11 @@
-//! Adds up what each term of a query gives to each document that has it, and what documents lend to their neighbours.
+//! Adds up what each term of a query gives to each document that has it, and what documents lend to their neighbours; to
+//! some it need not be added any more.
 
 use std::cell::Cell;
 
+use super::bits::{WORD, is_set, ones, set};
 use super::bm25::{Bm25, Weight};
-use super::chains::{Chains, Places, WORD, is_set, ones, set};
+use super::chains::{Chains, Places};
 use super::lending::Lending;
 use super::query::Query;
 use super::segment::{Found, Posting, Segment, Slot};
@@ -14,7 +16,6 @@ pub(super) struct Sums<'i> {
     index: &'i SearchIndex,
     tuning: &'i Tuning,
     bm25: Bm25,
-    terms: Vec<Term<'i>>,
     places: Places,
     /// By their own words and what they are lent. Of a long text the most that it could get, since its passages are looked
     /// at only when it comes to it.
@@ -51,7 +52,7 @@ struct Contenders {
 }
 
 /// When more of the documents are contenders, asking which are is no faster than adding up for all.
-const CONTENDERS_SHARE_MAX: f32 = 0.5;
+const CONTENDERS_SHARE: f32 = 0.5;
 
 thread_local! {
     /// What the last search of this thread did its sums in: fresh memory for each search costs more than the sums.
@@ -90,14 +91,10 @@ impl<'i> Sums<'i> {
             numbers.resize(places.count, 0.0);
         }
         own.clear();
-        let bm25 = Bm25::of(index, tuning);
-        let term = |hash| Term::of(hash, index, &bm25, tuning);
-        let terms = query.wanted.iter().map(|wanted| term(wanted.hash)).collect();
         Self {
             index,
             tuning,
-            bm25,
-            terms,
+            bm25: Bm25::of(index, tuning),
             allowed: phrases::allowed(index, &places, query),
             contenders: None,
             places,
@@ -107,14 +104,20 @@ impl<'i> Sums<'i> {
         }
     }
 
-    /// The wanted terms, in the order of the query.
-    pub(super) fn terms(&self) -> &[Term<'i>] {
-        &self.terms
+    /// A term that is wanted.
+    pub(super) fn term(&self, hash: u64) -> Term<'i> {
+        Term::of(hash, self.index, &self.bm25, self.tuning)
     }
 
     /// The formula.
     pub(super) fn bm25(&self) -> &Bm25 {
         &self.bm25
+    }
+
+    /// Whether the document at a place is still added to. What is left out may be lent more than what is beyond its own, for
+    /// its own is left out, too.
+    pub(super) fn contends(&self, at: u32) -> bool {
+        self.contenders.as_ref().is_none_or(|contenders| is_set(&contenders.places, at))
     }
 
     /// What neighbours lend to the document at a place.
@@ -159,27 +162,20 @@ impl<'i> Sums<'i> {
         (0..).step_by(WORD).zip(self.sums.chunks(WORD))
     }
 
-    /// Adds the most that the term with this number can give to each document, and what documents lend because of it.
-    pub(super) fn add(&mut self, term: usize) {
-        let terms = std::mem::take(&mut self.terms);
-        match terms.get(term) {
-            Some(term) if term.lends => {
-                let chains = Chains::of(self.index, &self.places, self.tuning.neighbour_ms_max);
-                self.add_and_lend(term, &Lending::new(&chains, self.tuning));
-            }
-            Some(term) => self.add_own(term, |_, _| {}),
-            None => {}
+    /// Adds the most that a term can give to each document, and what documents lend because of it.
+    pub(super) fn add(&mut self, term: &Term<'_>) {
+        if term.lends {
+            let chains = Chains::of(self.index, &self.places, self.tuning.neighbour_ms_max);
+            self.add_and_lend(term, &Lending::new(&chains, self.tuning));
+        } else {
+            self.add_own(term, |_, _| {});
         }
-        self.terms = terms;
     }
 
-    /// Leaves all documents whose sum is lower than this out of what is still to be added, unless that are few. Tells which
-    /// part of the documents is left.
+    /// Leaves all documents whose sum is lower than this out of what is still to be added, unless half or more would be
+    /// left: then it changes nothing. Tells which part of the documents would be.
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a share are enough")]
     pub(super) fn leave_out_below(&mut self, least: f32) -> f32 {
-        if least <= 0.0 {
-            return 1.0;
-        }
         let before = self.contenders.as_ref().map(|before| before.places.as_slice());
         let before = before.unwrap_or_default().iter().copied().chain(std::iter::repeat(u64::MAX));
         let contending = |((_, sums), before): ((u32, &[f32]), u64)| {
@@ -192,8 +188,8 @@ impl<'i> Sums<'i> {
         let contenders: Vec<u64> = self.parts().zip(before).map(contending).collect();
         let count: u32 = contenders.iter().map(|word| word.count_ones()).sum();
         let share = count as f32 / self.places.count as f32;
-        if share > CONTENDERS_SHARE_MAX {
-            return 1.0;
+        if share > CONTENDERS_SHARE {
+            return share;
         }
         let chains = Chains::of(self.index, &self.places, self.tuning.neighbour_ms_max);
         let lenders = Lending::new(&chains, self.tuning).lenders(&contenders);
@@ -213,7 +209,7 @@ impl<'i> Sums<'i> {
             let Some(sums) = self.sums.get_mut(base as usize..) else { continue };
             let all = shelf.dead.is_none() && self.allowed.is_none();
             let allowed = self.allowed.as_ref().and_then(|allowed| allowed.get(base as usize..));
-            let mut one = |posting: Posting| {
+            let one = |posting: Posting| {
                 let slot = posting.slot as usize;
                 if !all {
                     let allowed = allowed.is_none_or(|allowed| allowed.get(slot) == Some(&true));
@@ -233,13 +229,15 @@ impl<'i> Sums<'i> {
                 *sum += most;
                 each(base + posting.slot, share);
             };
-            let wanted = wanted.and_then(|wanted| wanted.get(base as usize / WORD..));
-            if let Some(wanted) = wanted {
-                let postings = found.postings_about(wanted);
-                postings.filter(|posting| is_set(wanted, posting.slot)).for_each(one);
-            } else {
-                found.postings().for_each(&mut one);
-            }
+            let Some(wanted) = wanted else {
+                found.postings().for_each(one);
+                continue;
+            };
+            let first = base as usize / WORD;
+            let words = first..first + shelf.segment.len().div_ceil(WORD);
+            let wanted = wanted.get(words).unwrap_or_default();
+            let postings = found.postings_about(wanted);
+            postings.filter(|posting| is_set(wanted, posting.slot)).for_each(one);
         }
     }
 
@@ -298,8 +296,8 @@ impl<'i> Term<'i> {
         let lends = (tuning.neighbour > 0.0 || tuning.neighbour_far > 0.0)
             && frequency.documents as f32 <= share_max;
         let weight = bm25.weight(frequency);
-        let (own, with_lent) = bm25.bounds(frequency, tuning.neighbour.max(tuning.neighbour_far));
-        let most = if lends { with_lent } else { own };
+        let lent = if lends { tuning.neighbour.max(tuning.neighbour_far) } else { 0.0 };
+        let most = bm25.most(frequency.most, weight, lent);
         Self { found, documents: frequency.documents, weight, lends, most }
     }
 }
