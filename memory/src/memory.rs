@@ -406,7 +406,7 @@ impl Restore {
 const OWN_APART_MS: i64 = 1_000 * 365 * 24 * 60 * 60 * 1_000;
 
 /// What is searched of a record; nothing when it is forgotten.
-fn document(record: &Record) -> Option<Document<'_>> {
+pub(crate) fn document(record: &Record) -> Option<Document<'_>> {
     if record.standing == Standing::Forgotten {
         return None;
     }

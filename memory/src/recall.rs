@@ -6,10 +6,10 @@ use std::cmp::Reverse;
 
 use crate::files::normalise;
 use crate::ids::{Kind, RecordId, Timestamp};
-use crate::memory::Memory;
+use crate::memory::{Memory, document};
 use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
-use crate::search::{Hit, Query, Tuning};
+use crate::search::{Hit, Query, Tuning, as_written};
 pub use about::{About, about};
 
 /// What is looked for. Filters that are empty let everything through.
@@ -44,7 +44,7 @@ pub struct Recall<'a> {
 pub struct Recalled {
     /// Best first.
     pub hits: Vec<Hit>,
-    /// Words that nothing has, and what was searched instead.
+    /// Words that nothing has, and what was searched instead, as the best hit that has it writes it.
     pub corrected: Vec<(String, String)>,
 }
 
@@ -64,7 +64,14 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
         passes(record, of, file.as_deref()).then(|| (of.prior)(record))
     };
     let found = memory.search().find(&query, of.tuning, &keep, of.limit);
-    Recalled { hits: found.hits, corrected: found.corrected }
+    let written = |(asked, term): (String, String)| {
+        let hits = found.hits.iter().filter_map(|hit| memory.record(hit.id));
+        let written =
+            hits.filter_map(|record| document(record)).find_map(|it| as_written(&it, &term));
+        (asked, written.unwrap_or(term))
+    };
+    let corrected = found.corrected.into_iter().map(written).collect();
+    Recalled { hits: found.hits, corrected }
 }
 
 /// What the filters let through, most worth keeping first.

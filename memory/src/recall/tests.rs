@@ -38,6 +38,14 @@ fn ids(memory: &Memory, of: &Recall<'_>) -> Vec<String> {
     recall(memory, of).hits.iter().map(|hit| hit.id.to_string()).collect()
 }
 
+#[test]
+fn what_was_searched_instead_is_told_as_it_is_written() {
+    let mut memory = Memory::default();
+    noted(&mut memory, "one", 1, [note("The Databases are moved")]);
+    let found = recall(&memory, &everything(&Reader::anyone(), "dattabases"));
+    assert_eq!(found.corrected, [("dattabases".to_owned(), "databases".to_owned())]);
+}
+
 fn filled() -> Memory {
     let mut memory = Memory::default();
     let tagged = NewNote { tags: vec!["auth".to_owned()], ..note("Tokens are rotated weekly") };

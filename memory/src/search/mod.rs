@@ -41,6 +41,7 @@ pub use query::Query;
 use segment::{Segment, Slot};
 pub use snippet::snippet;
 pub use tuning::Tuning;
+pub(crate) use typo::as_written;
 
 /// A record as it is indexed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::SearchIndex;
 use super::query::Query;
-use super::words::hash;
+use super::words::{self, hash};
+use super::{Document, SearchIndex};
 use crate::limits::CORRECTED_TERMS_MAX;
 
 /// The query with each term that no document has replaced by the nearest one that some have, and what was replaced. None
@@ -52,6 +52,19 @@ pub(super) fn correct(
         }
     }
     (!said.is_empty()).then_some((corrected, said))
+}
+
+/// A term, which is cut to its stem, as a document first writes it, in lower case.
+pub(crate) fn as_written(document: &Document<'_>, term: &str) -> Option<String> {
+    let mut written = None;
+    for text in document.texts.iter().chain(&document.tags).chain(&document.files) {
+        words::words(text, 0, &mut |word| {
+            if written.is_none() && *words::term(word.raw).text == *term {
+                written = Some(word.raw.to_lowercase());
+            }
+        });
+    }
+    written
 }
 
 /// The most that tell a word from the one that was meant.
