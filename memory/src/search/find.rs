@@ -48,9 +48,9 @@ pub struct TermShare {
 }
 
 impl SearchIndex {
-    /// The best `limit` documents for a query. `keep` is asked about candidates only, of some more than once: none to leave a document out, else
-    /// what its score is multiplied with, in (0, 1]. No document that is left out for another scores higher than it, but for long
-    /// texts when there are very many: passages are looked at in those alone that could have most.
+    /// The best `limit` documents for a query. `keep` is asked about candidates only, about some more than once: none to
+    /// leave a document out, else what its score is multiplied with, in (0, 1]. No document that is left out for another scores
+    /// higher than it, but for long texts when there are very many: passages are looked at in those alone that could have most.
     pub fn find(
         &self,
         query: &Query,
