@@ -9,7 +9,7 @@ use crate::ids::{Kind, RecordId, Timestamp};
 use crate::memory::{Memory, document};
 use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
-use crate::search::{Hit, Query, Tuning, as_written};
+use crate::search::{Find, Hit, Query, Tuning, as_written};
 pub use about::{About, about};
 
 /// What is looked for. Filters that are empty let everything through.
@@ -37,6 +37,8 @@ pub struct Recall<'a> {
     pub tuning: &'a Tuning,
     /// What a record's retention makes of its score, in (0, 1].
     pub prior: &'a dyn Fn(&Record) -> f32,
+    /// Tell what each word gave to each hit.
+    pub explain: bool,
 }
 
 /// What was found.
@@ -63,7 +65,8 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
         let record = memory.record(id)?;
         passes(record, of, file.as_deref()).then(|| (of.prior)(record))
     };
-    let found = memory.search().find(&query, of.tuning, &keep, of.limit);
+    let Recall { tuning, limit, explain, .. } = *of;
+    let found = memory.search().find(&Find { query: &query, tuning, keep: &keep, limit, explain });
     let written = |(asked, term): (String, String)| {
         let hits = found.hits.iter().filter_map(|hit| memory.record(hit.id));
         let written =

@@ -110,6 +110,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             limit: from.saturating_add(limit + limits::HITS_NAMED_MAX + 1),
             tuning: &Tuning::default(),
             prior: &|record| ranking.prior(record),
+            explain: params.explain,
         },
     );
     let totals = memory.totals();

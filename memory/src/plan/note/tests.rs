@@ -1,7 +1,7 @@
 //! Notes and facts as they are written, one by one and many at once.
 
 use super::*;
-use crate::search::{Query, Tuning};
+use crate::search::{Find, Query, Tuning};
 use crate::testing::{any_steps, apply, checkpoint, day, note, origin, save, take};
 use crate::{
     Body, NoticeCause, Reader, Record, Revision, Save, Scope, SessionId, Staged, find, find_fact,
@@ -182,12 +182,13 @@ fn nobody_finds_a_shared_note_by_the_words_of_a_private_one() {
     let notes = [note("the first public one"), private("quixotempel"), note("the second")];
     noted(&mut memory, "one", 1, &notes);
     for query in ["quixotempel", "quixotemple"] {
-        let found = memory.search().find(
-            &Query::parse(query),
-            &Tuning::default(),
-            &|id| reader("two").sees(memory.record(id)?).then_some(1.0),
-            10,
-        );
+        let found = memory.search().find(&Find {
+            query: &Query::parse(query),
+            tuning: &Tuning::default(),
+            keep: &|id| reader("two").sees(memory.record(id)?).then_some(1.0),
+            limit: 10,
+            explain: true,
+        });
         assert_eq!((found.hits.len(), found.corrected.len()), (0, 0), "{query}");
     }
 }

@@ -49,6 +49,7 @@ fn found(memory: &Memory, query: &str) -> Recalled {
         limit: 30,
         tuning: &Tuning::COMPACTOR,
         prior: &|_| 1.0,
+        explain: true,
     };
     recall(memory, &of)
 }
