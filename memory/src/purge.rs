@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::captured::Captured;
 use crate::change::{Change, Notice, NoticeCause};
 use crate::fold::clip;
-use crate::ids::{RecordId, Revision, Timestamp, Version};
+use crate::ids::{RecordId, Revision, SessionId, Timestamp, Version};
 use crate::index::MergeKey;
 use crate::limits::{PURGE_TITLE_CHARS_MAX, PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
 use crate::note::{NewNote, Scope};
@@ -157,6 +157,14 @@ pub struct Purge {
     digests: BTreeSet<String>,
     keys: BTreeSet<MergeKey>,
     anchors: Vec<Anchor>,
+    /// Whose rows go, and from whom these took over staged work.
+    sessions: BTreeSet<SessionId>,
+    /// The conversation of each session, where it is known.
+    noted: BTreeSet<(SessionId, String)>,
+    /// Those of the sessions whose rows go.
+    conversations: BTreeSet<String>,
+    /// Who took over whose staged work, in the order of the journal.
+    adopted: Vec<(SessionId, SessionId)>,
     /// Finds the beginnings of the texts, once all are known.
     finder: Option<AhoCorasick>,
     staged: u32,
@@ -187,6 +195,17 @@ impl Purge {
 
     /// The second look: all that the records said.
     pub fn learn(&mut self, changes: &[Change]) {
+        for change in changes {
+            match change {
+                Change::Adopt { from, to } => self.adopted.push((from.clone(), to.clone())),
+                Change::Stage { session, part } => {
+                    let keys = part.captured.iter().map(|captured| captured.key());
+                    let keys = keys.filter(|key| !key.is_empty());
+                    self.noted.extend(keys.map(|key| (session.clone(), key.to_owned())));
+                }
+                _ => {}
+            }
+        }
         for record in changes.iter().filter_map(Change::record) {
             if !self.ids.contains(&record.id) {
                 continue;
@@ -210,6 +229,9 @@ impl Purge {
             }
             if let Body::Anchor(anchor) = &record.body {
                 self.anchors.push(anchor.clone());
+            }
+            if let Body::SessionRow(row) = &record.body {
+                self.sessions.insert(row.session.clone());
             }
             self.keys.extend(MergeKey::of(&record.body));
         }
@@ -251,8 +273,8 @@ impl Purge {
                     self.elsewhere.insert(record.id);
                 }
             }
-            Change::Stage { part, .. } => {
-                let edited = self.edit_part(part);
+            Change::Stage { session, part } => {
+                let edited = self.edit_part(session, part);
                 self.staged += u32::from(edited);
                 return edited;
             }
@@ -280,8 +302,9 @@ impl Purge {
     }
 
     /// Takes out of staged work what became part of a purged record, or would.
-    fn edit_part(&self, part: &mut Staged) -> bool {
+    fn edit_part(&self, session: &SessionId, part: &mut Staged) -> bool {
         let before = part.clone();
+        let row_goes = self.sessions.contains(session);
         part.blueprints.retain(|blueprint| {
             let body = Body::Blueprint(blueprint.clone());
             !self.goes(MergeKey::of(&body).as_ref(), &[&blueprint.title, &blueprint.content])
@@ -309,23 +332,27 @@ impl Purge {
         let summary_goes = part.summary.as_deref().is_some_and(|summary| {
             let within = summary.len() >= PURGED_TEXT_BYTES_MIN
                 && self.texts.iter().any(|text| text.contains(summary));
-            within || self.holds(summary)
+            row_goes || within || self.holds(summary)
         });
         if summary_goes {
             part.summary = Some(GONE.to_owned());
         }
-        if part.captured.as_ref().is_some_and(|captured| self.captured_goes(captured)) {
+        let captured_goes = |captured: &Captured| row_goes || self.captured_goes(captured);
+        if part.captured.as_deref().is_some_and(captured_goes) {
             part.captured = None;
         }
         *part != before
     }
 
-    /// What was noted goes as a whole: it is a few lines about one session.
+    /// What was noted goes as a whole: it is a few lines about one session. Its row has the last of them alone, so what
+    /// was noted of the row's conversation goes whatever it says.
     fn captured_goes(&self, captured: &Captured) -> bool {
         let within = |text: &str| {
             text.len() >= PURGED_TEXT_BYTES_MIN && self.texts.iter().any(|gone| gone.contains(text))
         };
-        captured.said_texts().any(within) || captured.texts().any(|text| self.holds(text))
+        self.conversations.contains(captured.key())
+            || captured.said_texts().any(within)
+            || captured.texts().any(|text| self.holds(text))
     }
 
     fn topic_goes(&self, name: &str) -> bool {
@@ -364,6 +391,14 @@ impl Purge {
     /// # Errors
     /// When the texts are more than fit an automaton; fewer records at once help.
     pub fn ready(&mut self) -> Result<(), String> {
+        // From the last one back, since what was taken over may be taken over again.
+        for (from, to) in self.adopted.iter().rev() {
+            if self.sessions.contains(to) {
+                self.sessions.insert(from.clone());
+            }
+        }
+        let theirs = self.noted.iter().filter(|(session, _)| self.sessions.contains(session));
+        self.conversations = theirs.map(|(_, key)| key.clone()).collect();
         if !self.texts.is_empty() {
             let beginnings =
                 self.texts.iter().map(|text| clip_bytes(text, PURGED_TEXT_BYTES_SOUGHT));

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::lifecycle::Event;
+use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::testing::{anchor, apply, blueprint, lesson, lessons, origin, save};
 use crate::{
-    Memory, Reader, Save, Seq, TopicPart, find, import, plan_bind, plan_capture, plan_checkpoint,
-    plan_keep, plan_notes, plan_save, plan_update,
+    Memory, Reader, Save, Seq, SessionId, TopicPart, find, import, plan_adopt, plan_bind,
+    plan_capture, plan_checkpoint, plan_keep, plan_notes, plan_save, plan_update,
 };
 
 const VALUE: &str = "the planted value";
@@ -371,4 +371,57 @@ fn what_was_noted_of_a_session_goes_with_its_row() {
     let past = import::PastSession { client: "codex".to_owned(), captured };
     let plan = import::plan_import_sessions(&replayed(&after), &[past], Timestamp(9));
     assert_eq!((plan.outcome.added, plan.outcome.known), (0, 1));
+}
+
+/// The row has the last message alone, and the last summary; what was staged before has more.
+#[test]
+fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
+    let ran = |command: &str, passed| {
+        Event::ToolRan(ToolRun {
+            tool: "Bash".to_owned(),
+            edited: vec![format!("{command}.rs")],
+            command: Some(CommandRun { command: command.to_owned(), passed }),
+        })
+    };
+    let said = |text: &str| Event::TurnEnded { last_message: Some(text.to_owned()) };
+    let asked = Event::PromptSubmitted { prompt: "set it up".to_owned() };
+    let first = vec![asked, ran("open sesame", false), said("prod login is hunter two")];
+    let (mut memory, mut journal) = (Memory::default(), Journal::new());
+    let mut write = |changes: Vec<Change>, memory: &mut Memory| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, Some("staged".to_owned())));
+    };
+    let turn = |session: &str, key: &str, events: &[Event], memory: &Memory| {
+        let mut noted = Captured::of(key);
+        events.iter().for_each(|event| noted.saw(event, Timestamp(5)));
+        plan_capture(memory, &origin(session, 1), noted).unwrap().changes
+    };
+    // Of its predecessor it took over what that had staged; of the same conversation is what left no row.
+    for (session, key, events) in [
+        ("before", "codex:1", first.as_slice()),
+        ("bare", "codex:1", &[said("the login, again, is hunter two")]),
+        ("other", "codex:2", &[said("a login of its own")]),
+    ] {
+        let changes = turn(session, key, events, &memory);
+        write(changes, &mut memory);
+    }
+    let by = origin("gone", 2);
+    for summary in ["half way: hunter two", "finished"] {
+        let part = Staged { summary: Some(summary.to_owned()), ..Staged::default() };
+        let plan = plan_checkpoint(&memory, &origin("before", 1), part).unwrap();
+        write(plan.changes, &mut memory);
+    }
+    let plan = plan_adopt(&memory, &SessionId::new("before"), &by.session, &by).unwrap();
+    write(plan.changes, &mut memory);
+    let changes = turn("gone", "codex:1", &[ran("open sesame", true), said("Done")], &memory);
+    write(changes, &mut memory);
+    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended).unwrap();
+    write(plan.changes, &mut memory);
+
+    let (after, purge) = purged(&journal, &["s1"], None);
+    let text = serde_json::to_string(&after).unwrap();
+    assert!(!text.contains("hunter two") && !text.contains("sesame"), "{text}");
+    assert!(text.contains("a login of its own"), "{text}");
+    assert_eq!(purge.staged(), 5);
+    assert_eq!(purged(&after, &[], Some("hunter two")).1.staged(), 0);
 }
