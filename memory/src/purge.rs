@@ -157,6 +157,8 @@ pub struct Purge {
     digests: BTreeSet<String>,
     keys: BTreeSet<MergeKey>,
     anchors: Vec<Anchor>,
+    /// Keys of facts by who wrote them, and whether for itself alone.
+    facts: BTreeSet<(SessionId, bool, String)>,
     /// Whose rows go, and from whom these took over staged work.
     sessions: BTreeSet<SessionId>,
     /// The conversation of each session, where it is known.
@@ -221,11 +223,15 @@ impl Purge {
             let said = texts::said(&record.body).into_iter();
             let said = said.filter(|text| !text.trim().is_empty());
             self.digests.extend(said.map(|said| digest(&self.salt, &said)));
-            // A summary says the same again, unless it is so short that it could be anything's.
-            if let Body::Note(note) = &record.body
-                && note.summary.len() >= PURGED_TEXT_BYTES_MIN
-            {
-                self.digests.insert(digest(&self.salt, &note.summary));
+            if let Body::Note(note) = &record.body {
+                // A summary says the same again, unless it is so short that it could be anything's.
+                if note.summary.len() >= PURGED_TEXT_BYTES_MIN {
+                    self.digests.insert(digest(&self.salt, &note.summary));
+                }
+                // Whatever its key and whoever sees it, since another may have staged the same.
+                self.keys.insert(MergeKey::note(&Scope::Project, None, &note.content));
+                let by = record.updated.session.clone();
+                self.facts.extend(note.key.clone().map(|key| (by, record.owner().is_some(), key)));
             }
             if let Body::Anchor(anchor) = &record.body {
                 self.anchors.push(anchor.clone());
@@ -323,7 +329,7 @@ impl Purge {
                 .collect();
             !self.goes(MergeKey::of(&body).as_ref(), &texts)
         });
-        part.notes.retain(|note| !self.note_goes(note));
+        part.notes.retain(|note| !self.note_goes(session, note));
         part.topics.retain(|topic| {
             let files = topic.files.iter().map(String::as_str);
             let texts = texts::of_topic_part(topic).into_iter().chain(files);
@@ -359,7 +365,12 @@ impl Purge {
         self.goes(Some(&MergeKey::Topic(topic_key(name).into())), &[name])
     }
 
-    fn note_goes(&self, note: &NewNote) -> bool {
+    /// What another session staged under the same key is its own to save.
+    fn note_goes(&self, session: &SessionId, note: &NewNote) -> bool {
+        let fact = note.key.clone().map(|key| (session.clone(), note.private, key));
+        if fact.is_some_and(|fact| self.facts.contains(&fact)) {
+            return true;
+        }
         let same = MergeKey::note(&Scope::Project, None, &note.content);
         let mut texts = vec![note.content.as_str(), note.summary.as_str()];
         texts.extend(note.key.as_deref());
@@ -396,6 +407,9 @@ impl Purge {
             if self.sessions.contains(to) {
                 self.sessions.insert(from.clone());
             }
+            let taken = self.facts.iter().filter(|(by, ..)| by == to);
+            let taken = taken.map(|(_, private, key)| (from.clone(), *private, key.clone()));
+            self.facts.extend(taken.collect::<Vec<_>>());
         }
         let theirs = self.noted.iter().filter(|(session, _)| self.sessions.contains(session));
         self.conversations = theirs.map(|(_, key)| key.clone()).collect();

@@ -425,3 +425,51 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
     assert_eq!(purge.staged(), 5);
     assert_eq!(purged(&after, &[], Some("hunter two")).1.staged(), 0);
 }
+
+/// A text too short to be looked for is known by its note, and so is what the same session had said before.
+#[test]
+fn what_was_staged_of_a_short_fact_goes_with_it() {
+    let fact = |key: Option<&str>, content: &str, private| NewNote {
+        key: key.map(str::to_owned),
+        content: content.to_owned(),
+        private,
+        ..NewNote::default()
+    };
+    let (mut memory, mut journal) = (Memory::default(), Journal::new());
+    let mut write = |memory: &mut Memory, changes: Vec<Change>| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, None));
+    };
+    let staged = [
+        ("one", fact(Some("door"), "1234", false)),
+        ("one", fact(Some("door"), "4711", false)),
+        ("one", fact(None, "0815", true)),
+        ("one", fact(Some("gate"), "open", false)),
+        ("two", fact(None, "4711", false)),
+        ("two", fact(Some("door"), "ajar", false)),
+    ];
+    for (session, note) in staged {
+        let part = Staged { notes: vec![note], ..Staged::default() };
+        let plan = plan_checkpoint(&memory, &origin(session, 1), part).unwrap();
+        write(&mut memory, plan.changes);
+    }
+    let save = Save { session_summary: "worked", ..Save::default() };
+    let plan = plan_save(&memory, &origin("one", 2), save).unwrap();
+    write(&mut memory, plan.changes);
+    let ids: Vec<String> = memory
+        .records()
+        .filter(|it| it.note().is_some_and(|note| note.key.as_deref() != Some("gate")))
+        .map(|it| it.id.to_string())
+        .collect();
+    assert_eq!(ids.len(), 2);
+
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let (after, purge) = purged(&journal, &ids, None);
+    let text = serde_json::to_string(&after).unwrap();
+    assert!(
+        ["1234", "4711", "0815"].iter().all(|gone| !text.contains(&format!("\"{gone}\""))),
+        "{text}"
+    );
+    assert!(text.contains("open") && text.contains("ajar"), "{text}");
+    assert_eq!(purge.staged(), 4);
+}
