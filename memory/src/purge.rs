@@ -15,13 +15,14 @@ use sha2::{Digest, Sha256};
 
 use crate::captured::Captured;
 use crate::change::{Change, Notice, NoticeCause};
-use crate::fold::clip;
-use crate::ids::{RecordId, Revision, SessionId, Timestamp, Version};
+use crate::fold::{clip, one_line};
+use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::index::MergeKey;
 use crate::limits::{PURGE_TITLE_CHARS_MAX, PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
 use crate::note::{NewNote, Scope};
 use crate::record::{Anchor, Body};
 use crate::refusal::Refusal;
+use crate::render::compactor;
 use crate::render::item::title;
 use crate::secrets::scrub;
 use crate::staged::Staged;
@@ -29,6 +30,9 @@ use crate::topic::topic_key;
 
 /// What stands where a purged text stood, if something must.
 const GONE: &str = "[purged]";
+
+/// A quote of a text has at least so much of its beginning.
+const QUOTED_BYTES: usize = PURGED_TEXT_BYTES_MIN * 2;
 
 /// A version of a record whose content is gone from disk: its numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,6 +173,10 @@ pub struct Purge {
     adopted: Vec<(SessionId, SessionId)>,
     /// Finds the beginnings of the texts, once all are known.
     finder: Option<AhoCorasick>,
+    /// Finds them where they are quoted.
+    quoted: Option<AhoCorasick>,
+    /// Ids of the records, in each form in which replies have them.
+    names: BTreeSet<String>,
     staged: u32,
     elsewhere: BTreeSet<RecordId>,
 }
@@ -388,13 +396,11 @@ impl Purge {
             || self.finder.as_ref().is_some_and(|finder| finder.is_match(text))
     }
 
-    /// Whether a reply names a record that goes, or quotes the beginning of one of the texts.
+    /// Whether a reply names a record that goes, or quotes the beginning of one of the texts: on one line, as replies do.
     fn quotes(&self, reply: &str) -> bool {
         self.holds(reply)
-            || self.texts.iter().any(|text| {
-                let beginning = clip_bytes(text, PURGED_TEXT_BYTES_MIN * 2);
-                reply.contains(beginning)
-            })
+            || self.quoted.as_ref().is_some_and(|quoted| quoted.is_match(&one_line(reply)))
+            || reply.split(|c: char| !c.is_alphanumeric()).any(|word| self.names.contains(word))
     }
 
     /// Gets ready to edit: to be called when everything is learnt.
@@ -416,8 +422,17 @@ impl Purge {
         if !self.texts.is_empty() {
             let beginnings =
                 self.texts.iter().map(|text| clip_bytes(text, PURGED_TEXT_BYTES_SOUGHT));
-            let finder = AhoCorasick::new(beginnings).map_err(|error| error.to_string())?;
-            self.finder = Some(finder);
+            self.finder = Some(automaton(beginnings)?);
+            let folded = self.texts.iter().map(|text| one_line(text));
+            let telling = folded.filter(|text| text.len() >= PURGED_TEXT_BYTES_MIN);
+            let beginnings = telling.map(|text| clip_bytes(&text, QUOTED_BYTES).to_owned());
+            self.quoted = Some(automaton(beginnings)?);
+        }
+        for id in self.found.keys() {
+            self.names.insert(id.to_string());
+            if id.kind == Kind::Note {
+                self.names.insert(compactor::id(*id));
+            }
         }
         Ok(())
     }
@@ -455,6 +470,10 @@ impl Purge {
             time: self.time,
         }
     }
+}
+
+fn automaton(beginnings: impl Iterator<Item = impl AsRef<[u8]>>) -> Result<AhoCorasick, String> {
+    AhoCorasick::new(beginnings).map_err(|error| error.to_string())
 }
 
 fn clip_bytes(text: &str, bytes_max: usize) -> &str {

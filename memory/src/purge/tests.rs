@@ -473,3 +473,29 @@ fn what_was_staged_of_a_short_fact_goes_with_it() {
     assert!(text.contains("open") && text.contains("ajar"), "{text}");
     assert_eq!(purge.staged(), 4);
 }
+
+/// A compaction quotes notes that it does not change, on one line and cut.
+#[test]
+fn a_reply_that_quotes_or_names_what_goes_is_emptied() {
+    let by = origin("s", 1);
+    let contents =
+        ["  two\n\tlines  of a planted text", "code 4711", "a note of the sea, in peace"];
+    let notes =
+        contents.map(|content| Ok(NewNote { content: content.to_owned(), ..NewNote::default() }));
+    let plan = plan_notes(&Memory::default(), &by, notes.into()).unwrap();
+    let mut journal = vec![(plan.changes, None)];
+    let other = compactor::id("n3".parse().unwrap());
+    let named = compactor::id("n2".parse().unwrap());
+    for reply in [
+        "Compacted; \"two lines of a planted te\u{2026}\"".to_owned(),
+        format!("- [{named}] 2 tokens: \"co...\"\n"),
+        "n2 (2 tokens)".to_owned(),
+        format!("kept n21, an2 and n3, [{other}]: a note of the sea"),
+    ] {
+        journal.push((Vec::new(), Some(reply)));
+    }
+    let (after, _) = purged(&journal, &["n1", "n2"], None);
+    let gone: Vec<bool> =
+        after[1..5].iter().map(|(_, reply)| reply.as_deref() == Some(GONE)).collect();
+    assert_eq!(gone, [true, true, true, false], "{after:?}");
+}
