@@ -3,7 +3,8 @@
 //! Everything else is undone by a new version; this alone changes entries that are there. A [`Purge`]
 //! goes through them three times: [`Purge::pick`] finds the records that a text stands in,
 //! [`Purge::learn`] takes in all that their versions said, [`Purge::edit`] takes it out. A tombstone, the
-//! salted digest of what a version said, keeps the same text from coming back.
+//! salted digest of what a version said, keeps the same text from coming back, unless it is so short that the digest
+//! would give it away.
 
 pub(crate) mod texts;
 
@@ -229,10 +230,9 @@ impl Purge {
             let texts = texts::of_body(&record.body).into_iter().filter(telling);
             self.texts.extend(texts.map(str::to_owned));
             let said = texts::said(&record.body).into_iter();
-            let said = said.filter(|text| !text.trim().is_empty());
             self.digests.extend(said.map(|said| digest(&self.salt, &said)));
             if let Body::Note(note) = &record.body {
-                // A summary says the same again, unless it is so short that it could be anything's.
+                // A summary says the same again.
                 if note.summary.len() >= PURGED_TEXT_BYTES_MIN {
                     self.digests.insert(digest(&self.salt, &note.summary));
                 }

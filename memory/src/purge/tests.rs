@@ -499,3 +499,24 @@ fn a_reply_that_quotes_or_names_what_goes_is_emptied() {
         after[1..5].iter().map(|(_, reply)| reply.as_deref() == Some(GONE)).collect();
     assert_eq!(gone, [true, true, true, false], "{after:?}");
 }
+
+/// Whoever has the digest and the salt has all texts of four digits at once.
+#[test]
+fn no_digest_is_kept_of_a_text_short_enough_to_be_guessed() {
+    let note = |content: &str| NewNote { content: content.to_owned(), ..NewNote::default() };
+    let mut part = lessons([lesson("PIN", "47")]);
+    part.blueprints = vec![blueprint("the door's code", "4711")];
+    part.anchors = vec![anchor("src/door.rs", "1-9", "4711")];
+    part.notes = vec![note(" 4711\n"), note("long enough")];
+    let save = Save { session_summary: "done", part, ..Save::default() };
+    let plan = plan_save(&Memory::default(), &origin("s", 1), save).unwrap();
+    let journal = vec![(plan.changes, None)];
+    let ids: Vec<String> = replayed(&journal).records().map(|it| it.id.to_string()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let (after, purge) = purged(&journal, &ids, None);
+    assert_eq!(purge.records().count(), 6);
+    let Change::Tombstones { digests, .. } = purge.tombstones() else { panic!() };
+    assert_eq!(digests, [digest("salt", "long enough")]);
+    let again = |content| plan_notes(&replayed(&after), &origin("s", 2), vec![Ok(note(content))]);
+    assert!(again("4711").is_ok() && again("long enough").is_err());
+}
