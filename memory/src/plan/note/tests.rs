@@ -177,6 +177,33 @@ fn a_successor_has_one_fact_of_a_key_the_one_told_last() {
 }
 
 #[test]
+fn a_successor_has_the_marks_of_what_it_takes_over() {
+    let own = |text: &str, tag: &str, pinned: bool| NewNote {
+        private: true,
+        tags: vec![tag.to_owned()],
+        pinned,
+        ..fact("plan", text)
+    };
+    let taken = |its: &NewNote, on: i64| {
+        let mut memory = Memory::default();
+        noted(&mut memory, "heir", 2, &[own("its own", "heir", false)]);
+        noted(&mut memory, "gone", on, std::slice::from_ref(its));
+        let (from, to) = (SessionId::new("gone"), SessionId::new("heir"));
+        let plan = plan_adopt(&memory, &from, &to, &origin("heir", 4)).unwrap();
+        apply(&mut memory, plan);
+        find_fact(&memory, &reader("heir"), "plan").unwrap().clone()
+    };
+    let later = taken(&own("newer", "gone", true), 3);
+    assert_eq!(later.note().unwrap().content, "newer");
+    assert_eq!((later.pinned, &later.tags[..]), (true, &["gone".to_owned()][..]));
+    assert_eq!(later.updated.time, day(3), "as it was written");
+    let earlier = taken(&own("older", "gone", true), 1);
+    assert_eq!(earlier.note().unwrap().content, "its own");
+    assert_eq!((earlier.pinned, &earlier.tags[..]), (true, &["heir".to_owned()][..]));
+    assert_eq!(earlier.updated.time, day(2));
+}
+
+#[test]
 fn nobody_finds_a_shared_note_by_the_words_of_a_private_one() {
     let mut memory = Memory::default();
     let notes = [note("the first public one"), private("quixotempel"), note("the second")];
