@@ -172,16 +172,22 @@ impl<'a> Draft<'a> {
     }
 
     /// Makes a note another session's. Where that has the same fact or text already, the one that was written last
-    /// stays and the other is forgotten.
+    /// stays as it was written, and the other is forgotten; a pin on either stays.
     pub(crate) fn take_over(&mut self, record: &Record, note: Note, origin: &Provenance) {
-        let twin = self.note_twin(&note).filter(|twin| twin.id != record.id);
-        let Some((twin, written)) = twin.map(|twin| (twin.id, twin.updated.time)) else {
+        let twin = self.note_twin(&note).filter(|twin| twin.id != record.id).cloned();
+        let Some(twin) = twin else {
             self.settle(record.id, note, record.standing);
             return;
         };
-        if record.updated.time > written {
-            self.settle(twin, note, record.standing);
-        }
+        let last = if record.updated.time > twin.updated.time { record } else { &twin };
+        let fields = Fields {
+            id: twin.id,
+            body: if last.id == twin.id { twin.body.clone() } else { Body::Note(note) },
+            standing: last.standing,
+            tags: last.tags.clone(),
+            pinned: twin.pinned || record.pinned,
+        };
+        self.put(fields, last.updated.clone());
         self.stand(record.id, Standing::Forgotten, origin);
     }
 
