@@ -82,7 +82,7 @@ impl Note {
             self.set_summary(new.summary.clone());
         }
         if !is_fact {
-            self.repeats += 1 + new.repeats;
+            self.repeats = self.repeats.saturating_add(new.repeats).saturating_add(1);
         }
         self.set_content(new.content.clone());
         self.importance = new.importance.unwrap_or(self.importance);
@@ -102,7 +102,7 @@ impl NewNote {
             self.summary.clone_from(&later.summary);
         }
         if !is_fact {
-            self.repeats += 1 + later.repeats;
+            self.repeats = self.repeats.saturating_add(later.repeats).saturating_add(1);
         }
         self.content.clone_from(&later.content);
         self.importance = later.importance.or(self.importance);
