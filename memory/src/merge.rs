@@ -8,7 +8,8 @@ mod topics;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fold::{fold, substance};
+use crate::fold::{fold, keep_end, substance};
+use crate::limits::{LESSON_FILES_MAX, TEXT_BYTES_MAX};
 use crate::note::{NewNote, Note};
 use crate::record::{Anchor, Blueprint, Category, Lesson};
 use crate::staged::Staged;
@@ -52,6 +53,14 @@ impl Lesson {
     /// Two with the same key are one lesson.
     pub(crate) fn key(&self) -> String {
         substance(&self.summary)
+    }
+
+    /// As much of it as a record may have: the end of the detail, and the files named last.
+    #[must_use]
+    pub(crate) fn within_limits(mut self) -> Self {
+        self.detail = keep_end(self.detail, TEXT_BYTES_MAX);
+        self.files.drain(..self.files.len().saturating_sub(LESSON_FILES_MAX));
+        self
     }
 
     /// Takes in another telling of the same lesson: the more specific summary, all details, all files.

@@ -10,11 +10,11 @@ use super::{ImportError, ImportOutcome, put_anchor, put_blueprint};
 use crate::captured::Captured;
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
-use crate::fold::clip;
+use crate::fold::{clip, keep_end};
 use crate::ids::{RecordId, SessionId};
 use crate::index::MergeKey;
 use crate::intake::accept;
-use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX};
+use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX, TEXT_BYTES_MAX};
 use crate::memory::Memory;
 use crate::note::{NewNote, Note, accept_tags};
 use crate::plan::{Plan, Row, has_room, put_row, stored_row};
@@ -187,10 +187,13 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Pu
     match &record.body {
         Body::Blueprint(blueprint) => part.blueprints.push(blueprint.clone()),
         Body::Anchor(anchor) => part.anchors.push(anchor.clone()),
-        Body::Lesson(lesson) => part.lessons.push(lesson.clone()),
+        // What merged before there was a limit to it may be larger.
+        Body::Lesson(lesson) => part.lessons.push(lesson.clone().within_limits()),
         Body::Note(note) => part.notes.push(new_note(record, note)),
         Body::Topic(topic) => part.topics.push(of_topic(draft.head(), topic, origin)),
-        Body::SessionRow(row) => part.summary = Some(row.summary.clone()),
+        Body::SessionRow(row) => {
+            part.summary = Some(keep_end(row.summary.clone(), TEXT_BYTES_MAX));
+        }
     }
     draft.head().tombstones().refuse(&part)?;
     let mut part = accept(part)?;

@@ -4,8 +4,10 @@ use serde_json::json;
 
 use super::*;
 use crate::limits::TAGS_MAX;
-use crate::testing::{apply, blueprint, blueprints, day, lesson, note, origin, save};
-use crate::{Kind, Plan, Purge, plan_bind};
+use crate::testing::{
+    apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note, origin, save,
+};
+use crate::{Kind, Lesson, NoticeCause, Plan, Purge, plan_bind, plan_keep};
 
 fn export(memory: &Memory) -> String {
     let bindings: BTreeMap<&str, &str> =
@@ -260,4 +262,52 @@ fn a_note_repeated_as_often_as_can_be_counted_is_repeated_again() {
     }
     let told = memory.active_of(Kind::Note).next().unwrap().note().unwrap().repeats;
     assert_eq!(told, u32::MAX);
+}
+
+/// Each telling is within the limits, and all of them together are not.
+#[test]
+fn what_merged_out_of_several_tellings_comes_in_whole() {
+    let telling = |n: usize| Lesson {
+        files: (0..60).map(|file| format!("{n}/{file}.rs")).collect(),
+        ..lesson("The same lesson", &format!("telling {n}\n{}", "x".repeat(150 * 1024)))
+    };
+    let mut source = Memory::default();
+    for n in 1..=3 {
+        save(&mut source, &origin("one", 2), lessons([telling(n)]));
+    }
+    // Staged in several parts, and new.
+    for n in 1..=3 {
+        let lesson = Lesson { summary: "Another one".to_owned(), ..telling(n) };
+        checkpoint(&mut source, &origin("two", 3), lessons([lesson]));
+    }
+    save(&mut source, &origin("two", 3), Staged::default());
+    for n in 1..=2 {
+        let summary = Some(format!("part {n}\n{}", "y".repeat(200 * 1024)));
+        checkpoint(&mut source, &origin("two", 3), Staged { summary, ..Staged::default() });
+        let by = origin("two", 4);
+        let plan = plan_keep(&source, &by.session, &by, NoticeCause::Ended).unwrap();
+        apply(&mut source, plan);
+    }
+    for record in source.active_of(Kind::Lesson) {
+        let Body::Lesson(lesson) = &record.body else { panic!() };
+        assert!(lesson.detail.starts_with("[cut here: ") && lesson.detail.contains("telling 3"));
+        assert_eq!((lesson.files.len(), lesson.files[99].as_str()), (100, "3/59.rs"));
+    }
+    let mut memory = Memory::default();
+    let outcome = import(&mut memory, &export(&source));
+    assert_eq!((outcome.added.lessons, outcome.sessions, outcome.notes), (2, 2, vec![]));
+    let bodies = |memory: &Memory| memory.records().map(|it| it.body.clone()).collect::<Vec<_>>();
+    assert_eq!(bodies(&memory), bodies(&source));
+    // What merged before there were limits to it.
+    let mut document: Value = serde_json::from_str(&export(&source)).unwrap();
+    for record in document["records"].as_array_mut().unwrap() {
+        if let Some(lesson) = record["body"].get_mut("lesson") {
+            lesson["detail"] = json!("z".repeat(600 * 1024));
+            lesson["files"] = json!((0..150).map(|n| format!("{n}.rs")).collect::<Vec<_>>());
+        } else {
+            record["body"]["session_row"]["summary"] = json!("z".repeat(600 * 1024));
+        }
+    }
+    let outcome = import(&mut Memory::default(), &document.to_string());
+    assert_eq!((outcome.added.lessons, outcome.sessions, outcome.notes), (2, 2, vec![]));
 }
