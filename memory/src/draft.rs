@@ -126,11 +126,12 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn lesson(&mut self, new: &Lesson, origin: &Provenance) {
-        let body = Body::Lesson(new.clone());
+        // Staged in several parts it may be larger than any of them.
+        let body = Body::Lesson(new.clone().within_limits());
         match self.twin(&body) {
             Some((id, Body::Lesson(mut stored))) => {
                 stored.unite(new);
-                self.merge(id, Body::Lesson(stored), origin);
+                self.merge(id, Body::Lesson(stored.within_limits()), origin);
             }
             _ => {
                 self.create(body, origin);
