@@ -188,7 +188,9 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Pu
         Body::SessionRow(row) => part.summary = Some(row.summary.clone()),
     }
     draft.head().tombstones().refuse(&part)?;
-    let part = accept(part)?;
+    let mut part = accept(part)?;
+    // A status of which the history has no line has one by now.
+    part.topics.iter_mut().for_each(|topic| topic.stamp(origin));
     if let Body::SessionRow(row) = &record.body {
         return Ok(put_session(draft, row, part.summary.unwrap_or_default(), origin));
     }
@@ -272,15 +274,13 @@ fn new_note(record: &Record, note: &Note) -> NewNote {
 /// A status that is newer here stays; all else of the topic is added to what is here.
 fn of_topic(head: &Memory, topic: &Topic, origin: &Provenance) -> TopicPart {
     let newer = head.topic(&topic.name).is_some_and(|here| here.updated.time > origin.time);
-    let mut part = TopicPart {
+    TopicPart {
         name: Some(topic.name.clone()),
         status: Some(topic.status.clone()).filter(|_| !newer),
         decisions: topic.decisions.clone(),
         history: topic.history.clone(),
         files: topic.files.clone(),
-    };
-    part.stamp(origin);
-    part
+    }
 }
 
 #[cfg(test)]

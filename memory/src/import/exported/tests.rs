@@ -130,3 +130,20 @@ fn a_row_that_stands_for_several_sessions_is_left_out_and_counted() {
     let said = "1 row that stands for several sessions is left out";
     assert!(outcome.notes.iter().any(|note| note == said), "{:?}", outcome.notes);
 }
+
+/// The history keeps its last lines alone, so the status may stand in none of them.
+#[test]
+fn the_line_of_a_status_that_is_in_no_history_has_the_time_of_its_writing() {
+    let mut document: Value = serde_json::from_str(&export(&some_memory())).unwrap();
+    for record in document["records"].as_array_mut().unwrap() {
+        if let Some(topic) = record["body"].get_mut("topic") {
+            topic["history"] = json!([{"time": day(1), "text": "began", "client": "codex"}]);
+        }
+    }
+    let mut memory = Memory::default();
+    import(&mut memory, &document.to_string());
+    let topic = memory.topic("cache").unwrap().topic().unwrap();
+    let told: Vec<_> =
+        topic.history.iter().map(|line| (line.time, &*line.text, &*line.client)).collect();
+    assert_eq!(told, [(day(1), "began", "codex"), (day(2), "half way", "claude-code")]);
+}
