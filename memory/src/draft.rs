@@ -241,7 +241,7 @@ impl<'a> Draft<'a> {
             pinned: false,
             body,
         };
-        record.revision = self.revision(&record);
+        record.revision = self.base.revision_with(&record);
         self.head.put(Arc::new(record));
         self.touched.insert(id);
         id
@@ -314,7 +314,7 @@ impl<'a> Draft<'a> {
             pinned,
             body,
         };
-        record.revision = self.revision(&record);
+        record.revision = self.base.revision_with(&record);
         self.head.put(Arc::new(record));
         self.touched.insert(id);
     }
@@ -365,11 +365,6 @@ impl<'a> Draft<'a> {
             };
             changed.then_some(record)
         })
-    }
-
-    /// The commit that this draft becomes; what is one session's own makes none.
-    fn revision(&self, record: &Record) -> Revision {
-        Revision(self.base.revision().0 + u64::from(record.owner().is_none()))
     }
 
     /// The stored record that a body merges with, when it takes but its key to tell.
