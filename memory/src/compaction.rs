@@ -1,4 +1,5 @@
-//! What leaves the budget when notes have outgrown it: decided here as a value, shown on request, done by one write.
+//! What leaves the budget when notes have outgrown it: decided here as a value, shown on request, done by one write, or by
+//! a few where it is very much.
 //!
 //! Expired notes are archived first. Then three phases, each only as far as it takes to come down to the target:
 //! summaries stand for their notes, the least worth keeping first; near duplicates are folded into one; the least
@@ -6,6 +7,7 @@
 //! is still found, a condensed one has its whole text by its id, and each comes back when it is used.
 
 mod duplicates;
+mod rounds;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -164,6 +164,9 @@ pub const LIST_RECORDS_MAX: usize = 200;
 pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
 /// Notes that one note is compared with in search of near duplicates.
 pub const DUPLICATE_CANDIDATES_MAX: usize = 100;
+/// About what one commit of a compaction writes of notes, in bytes of their texts; what is more comes in further commits. An
+/// entry of the journal has room for six times as much, which is what escapes may make of a text.
+pub const COMPACTION_COMMIT_BYTES_MAX: usize = 10 << 20;
 /// Notes of each list that a compaction's plan or reply names.
 pub const COMPACTION_SHOWN_MAX: usize = 20;
 /// Characters of an item without a summary in the compactor's `recall`.

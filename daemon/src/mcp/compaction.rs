@@ -2,11 +2,11 @@
 //! leaves alone what changed since.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anchord_memory::{
-    Budget, CompactionOutcome, CompactionPlan, Memory, Pool, RecordId, Timestamp, plan_compaction,
-    render,
+    Budget, CompactionOutcome, CompactionPlan, Memory, Plan, Pool, RecordId, Timestamp, limits,
+    plan_compaction, render,
 };
 
 use super::context::{Context, Ranking};
@@ -37,25 +37,37 @@ impl Context {
     }
 
     /// Does what a plan says, of that what still is as it was; `reply` words what came of it. Without a call it is
-    /// the daemon's own doing and can be done twice.
+    /// the daemon's own doing and can be done twice; so are all rounds of a plan but the last, which makes the reply.
     pub(crate) async fn compact(
         &self,
         plan: CompactionPlan,
         call: Option<&Call>,
         reply: fn(&Memory, &CompactionOutcome, Timestamp) -> String,
     ) -> Result<String, ToolError> {
-        let plan = Arc::new(plan);
-        let decide = || -> Decide<Memory> {
-            let plan = Arc::clone(&plan);
-            Box::new(move |memory, now| {
-                let applied = plan.apply(memory);
-                let reply = reply(memory, &applied.outcome, now);
-                Ok(Decided { changes: applied.changes, reply })
-            })
-        };
-        let written = self.session.write(&self.daemon, call, "compact", decide).await?;
-        self.wrote(&written);
-        Ok(written.reply.to_string())
+        let view = self.view().await?;
+        let mut rounds = plan.rounds(&view.memory, limits::COMPACTION_COMMIT_BYTES_MAX).into_iter();
+        let mut before = CompactionOutcome::default();
+        let mut said = String::new();
+        while let Some(plan) = rounds.next() {
+            let (plan, came) = (Arc::new(plan), Arc::new(Mutex::default()));
+            let decide = || -> Decide<Memory> {
+                let (plan, came) = (Arc::clone(&plan), Arc::clone(&came));
+                let before = before.clone();
+                Box::new(move |memory, now| {
+                    let Plan { changes, outcome } = plan.apply(memory);
+                    let outcome = outcome.after(&before);
+                    let reply = reply(memory, &outcome, now);
+                    *lock(&came) = outcome;
+                    Ok(Decided { changes, reply })
+                })
+            };
+            let call = call.filter(|_| rounds.len() == 0);
+            let written = self.session.write(&self.daemon, call, "compact", decide).await?;
+            self.wrote(&written);
+            before = lock(&came).clone();
+            said = written.reply.to_string();
+        }
+        Ok(said)
     }
 
     /// Compacts what a write has taken above its budget, and says so. The write stands, whatever comes of this, and what
@@ -105,4 +117,8 @@ impl Context {
             Pool::Own(_) => budgets::session(&view.memory, config, &self.holder()),
         }
     }
+}
+
+fn lock(came: &Mutex<CompactionOutcome>) -> MutexGuard<'_, CompactionOutcome> {
+    came.lock().unwrap_or_else(PoisonError::into_inner)
 }

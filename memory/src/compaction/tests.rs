@@ -42,6 +42,41 @@ fn ids<T>(list: &std::collections::BTreeMap<RecordId, T>) -> String {
     list.keys().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
+/// A plan done in rounds of so many bytes, and how many these were.
+fn in_rounds(mut memory: Memory, plan: &CompactionPlan, bytes_max: usize) -> (Memory, usize) {
+    let rounds = plan.clone().rounds(&memory, bytes_max);
+    for round in &rounds {
+        let applied = round.apply(&memory);
+        assert_eq!(applied.outcome.skipped, 0, "{round:?}");
+        apply(&mut memory, applied);
+    }
+    (memory, rounds.len())
+}
+
+#[test]
+fn what_is_much_is_done_in_rounds_that_leave_nothing_alone() {
+    let summary = |new: NewNote| NewNote { summary: "in short".to_owned(), ..new };
+    let notes = (0..30).map(|n| summary(long(&format!("word{n}"), 400)));
+    let near = (0..6).map(|n| note(&format!("{} {n}", long("near", 400).content)));
+    let memory = noted(notes.chain(near));
+    let standing = |memory: &Memory| -> Vec<(Standing, bool)> {
+        let notes = memory.records().filter_map(|record| Some((record.standing, record.note()?)));
+        notes.map(|(standing, note)| (standing, note.condensed)).collect()
+    };
+    for target in [6_000, 1_500, 200] {
+        let plan = plan(&memory, &Pool::Project, target, &Accesses::default());
+        let (at_once, one) = in_rounds(memory.clone(), &plan, usize::MAX);
+        assert_eq!(one, 1);
+        // Of six near duplicates there is room for two together.
+        for bytes_max in [20_000, 5_000, 1] {
+            let (in_parts, rounds) = in_rounds(memory.clone(), &plan, bytes_max);
+            assert!(rounds > 1, "{target} {bytes_max}");
+            assert_eq!(standing(&in_parts), standing(&at_once), "{target} {bytes_max}");
+            assert!(Pool::Project.used(&in_parts) <= target);
+        }
+    }
+}
+
 #[test]
 fn each_phase_goes_only_as_far_as_needed() {
     let summary = |new: NewNote| NewNote { summary: "in short".to_owned(), ..new };

@@ -1,4 +1,4 @@
-//! Compacting: what a plan says, of that what still is as it was, as one commit.
+//! Compacting: what a plan says, or one of its rounds, of that what still is as it was, as one commit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +29,21 @@ pub struct CompactionOutcome {
     pub tokens_after: u64,
     /// Long active notes without a summary, the longest first.
     pub wants_summary: Vec<RecordId>,
+}
+
+impl CompactionOutcome {
+    /// What came of all rounds of a plan: of this one after those before, of which the first comes after none.
+    #[must_use]
+    pub fn after(self, before: &Self) -> Self {
+        Self {
+            archived: self.archived + before.archived,
+            promoted: self.promoted + before.promoted,
+            folded: self.folded + before.folded,
+            skipped: self.skipped + before.skipped,
+            tokens_before: self.tokens_before.max(before.tokens_before),
+            ..self
+        }
+    }
 }
 
 impl CompactionPlan {

@@ -1,0 +1,62 @@
+//! A plan in parts, each of which an entry of the journal has room for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::CompactionPlan;
+use crate::ids::RecordId;
+use crate::memory::Memory;
+
+/// What a note's record takes beside its texts, rather more.
+const RECORD_BYTES: usize = 1_000;
+
+impl CompactionPlan {
+    /// The same in parts to be done in turn, of which each writes about so many bytes of notes at most: nearly always one.
+    /// A note that one part has changed is left alone by the next, so what is folded into one note is in one part with
+    /// what becomes of that; duplicates for which there is no room in it are archived by the next.
+    pub fn rounds(self, memory: &Memory, bytes_max: usize) -> Vec<Self> {
+        let mut groups: BTreeMap<RecordId, BTreeSet<RecordId>> = BTreeMap::new();
+        for id in self.promote.keys().chain(self.fold.keys()).chain(self.archive.keys()) {
+            let survivor = self.fold.get(id).map_or(*id, |fold| fold.survivor);
+            groups.entry(survivor).or_default().insert(*id);
+        }
+        let bytes = |id: &RecordId| {
+            let note = memory.record(*id).and_then(|record| record.note());
+            RECORD_BYTES + note.map_or(0, |note| note.text_bytes())
+        };
+        let nothing = || Self {
+            promote: BTreeMap::new(),
+            fold: BTreeMap::new(),
+            archive: BTreeMap::new(),
+            ..self.clone()
+        };
+        let (mut rounds, mut left) = (vec![nothing()], bytes_max);
+        for (survivor, ids) in &groups {
+            let own = if ids.contains(survivor) { 0 } else { bytes(survivor) };
+            let all = own + ids.iter().map(bytes).sum::<usize>();
+            if left < all.min(bytes_max) {
+                rounds.push(nothing());
+                left = bytes_max;
+            }
+            left = left.saturating_sub(own);
+            let with_survivor = rounds.len();
+            let others = ids.iter().filter(|id| *id != survivor);
+            for id in ids.get(survivor).into_iter().chain(others) {
+                if left < bytes(id) && left < bytes_max {
+                    rounds.push(nothing());
+                    left = bytes_max;
+                }
+                left = left.saturating_sub(bytes(id));
+                let together = rounds.len() == with_survivor;
+                let Some(round) = rounds.last_mut() else { continue };
+                round.promote.extend(self.promote.get(id).map(|version| (*id, *version)));
+                round.archive.extend(self.archive.get(id).map(|version| (*id, *version)));
+                match self.fold.get(id) {
+                    Some(fold) if together => drop(round.fold.insert(*id, *fold)),
+                    Some(fold) => drop(round.archive.insert(*id, fold.version)),
+                    None => {}
+                }
+            }
+        }
+        rounds
+    }
+}
