@@ -527,8 +527,9 @@ fn an_idle_shim_does_not_bring_back_a_daemon_that_was_stopped() {
     assert!(agent.hears_nothing_for(Duration::from_millis(150)));
     assert!(!log.exists());
     agent.say(&request("2", "x"));
-    assert!(agent.hear().contains("no daemon can be had") || log.exists());
-    assert!(log.exists());
+    // The answer may come before the program has written anything.
+    assert!(agent.hear().contains("no anchord daemon can be had"));
+    wait_until("it was started", || log.exists());
 }
 
 #[test]
