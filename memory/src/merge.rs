@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fold::{fold, keep_end, substance};
 use crate::limits::{LESSON_FILES_MAX, TEXT_BYTES_MAX};
+use crate::lines::Ranges;
 use crate::note::{NewNote, Note};
 use crate::record::{Anchor, Blueprint, Category, Lesson};
 use crate::staged::Staged;
@@ -171,9 +172,7 @@ impl Staged {
         if !later.client.is_empty() {
             self.client = later.client.clone();
         }
-        for anchor in &later.anchors {
-            self.absorb_anchor(anchor.clone());
-        }
+        self.absorb_anchors(&later.anchors);
         self.absorb_lessons(&later.lessons);
         self.absorb_notes(&later.notes);
         self.absorb_topics(&later.topics);
@@ -246,12 +245,23 @@ impl Staged {
 
     /// Anchors stand in the order of their last write, so that the newest concept still wins when stored
     /// anchors join two of them.
-    fn absorb_anchor(&mut self, mut new: Anchor) {
-        while let Some(at) = self.anchors.iter().position(|stored| stored.meets(&new)) {
-            let met = self.anchors.remove(at);
-            new.lines = met.lines.union(&new.lines);
+    fn absorb_anchors(&mut self, later: &[Anchor]) {
+        if later.is_empty() {
+            return;
         }
-        self.anchors.push(new);
+        let mut files: BTreeMap<String, Ranges<usize>> = BTreeMap::new();
+        let mut written: Vec<Option<Anchor>> = Vec::with_capacity(self.anchors.len() + later.len());
+        for mut anchor in self.anchors.drain(..).chain(later.iter().cloned()) {
+            let ranges = files.entry(anchor.file.clone()).or_default();
+            let (lines, met) = ranges.take(&anchor.lines);
+            for at in met {
+                written.get_mut(at).map(Option::take);
+            }
+            ranges.put(lines.clone(), vec![written.len()]);
+            anchor.lines = lines;
+            written.push(Some(anchor));
+        }
+        self.anchors = written.into_iter().flatten().collect();
     }
 }
 

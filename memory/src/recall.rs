@@ -25,7 +25,7 @@ pub struct Recall<'a> {
     pub tags: &'a [String],
     /// The reader's own (true) or the project's (false) alone.
     pub own: Option<bool>,
-    /// That concern this file, or one beneath this directory.
+    /// That concern this file, or one beneath this directory; relative to the project's root, which is all files.
     pub file: Option<&'a str>,
     /// Written at or after.
     pub since: Option<Timestamp>,
@@ -60,7 +60,7 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
         // Signs alone, or only what is not wanted: nothing that could be found by it.
         return Recalled::default();
     }
-    let file = of.file.map(normalise);
+    let file = of.file.map(normalise).filter(|file| !file.is_empty());
     let keep = |id: RecordId| {
         let record = memory.record(id)?;
         passes(record, of, file.as_deref()).then(|| (of.prior)(record))
@@ -79,7 +79,7 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
 
 /// What the filters let through, most worth keeping first.
 fn by_retention(memory: &Memory, of: &Recall<'_>) -> Vec<Hit> {
-    let file = of.file.map(normalise);
+    let file = of.file.map(normalise).filter(|file| !file.is_empty());
     let mut found: Vec<(f32, &Record)> = memory
         .records()
         .map(|record| &**record)

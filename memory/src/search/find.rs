@@ -73,7 +73,7 @@ impl SearchIndex {
         if !hits.is_empty() || find.limit == 0 {
             return Found { hits, corrected: Vec::new() };
         }
-        let Some((query, corrected)) = typo::correct(self, find.query) else {
+        let Some((query, corrected)) = typo::correct(self, find) else {
             return Found::default();
         };
         let hits = Search::new(self, &Find { query: &query, ..*find }).best();
@@ -83,6 +83,15 @@ impl SearchIndex {
     /// How many live documents have a term.
     pub(super) fn frequency(&self, hash: u64) -> Frequency {
         self.frequency_in(&self.found(hash))
+    }
+
+    /// Live documents that have a term.
+    pub(super) fn having(&self, hash: u64) -> impl Iterator<Item = RecordId> {
+        self.shelves.iter().flat_map(move |shelf| {
+            let postings = shelf.segment.find(hash).into_iter().flat_map(segment::Found::postings);
+            let live = postings.filter(|posting| shelf.is_live(posting.slot));
+            live.filter_map(|posting| shelf.segment.doc(posting.slot)).map(|doc| doc.id)
+        })
     }
 
     /// A term in each shelf.

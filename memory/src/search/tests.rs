@@ -251,4 +251,18 @@ fn any_text_is_a_query() {
     assert_eq!(Query::parse(&long).wanted.len(), 1);
     let many: String = (0..10_000).map(|n| format!("w{n} ")).collect();
     assert_eq!(Query::parse(&many).wanted.len(), crate::limits::QUERY_TERMS_MAX);
+    assert!(Query::parse(&many).is_cut() && Query::parse(&long).is_cut());
+    assert!(!Query::parse("\"alpha beta\" gamma -delta").is_cut());
+}
+
+#[test]
+fn so_many_phrases_are_looked_for() {
+    let demanded = |text: &str| {
+        let query = Query::parse(text);
+        let phrases = query.phrases.iter().chain(&query.unwanted);
+        (phrases.map(Vec::len).sum::<usize>(), query.is_cut())
+    };
+    assert_eq!(demanded(&"\"the same\" ".repeat(99)), (2, false), "each is looked for once");
+    let phrases: String = (0..99).map(|n| format!("\"a{n} b\" -c{n} ")).collect();
+    assert_eq!(demanded(&phrases), (crate::limits::QUERY_TERMS_MAX, true));
 }
