@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use anchord_tests::{Agent, Instance, Project, walk};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The files of an instance whose bytes hold a value.
 fn holding(instance: &Instance, value: &str) -> Vec<PathBuf> {
@@ -67,6 +67,68 @@ fn what_is_purged_is_gone_while_sessions_go_on() {
     let stopped = instance.anchord().arg("stop").output().unwrap();
     assert!(stopped.status.success(), "{}", text(&stopped));
     assert_eq!(holding(&instance, planted), Vec::<PathBuf>::new(), "after the daemon");
+    let verified = run(&mut instance.anchord(), &["journal", "verify"], &project);
+    assert!(verified.status.success(), "{}", text(&verified));
+}
+
+/// By id nothing says what to look for but what the record itself still has.
+#[test]
+fn what_is_purged_by_id_is_gone_from_replies_and_earlier_turns() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut shim = instance.shim(project.path());
+    shim.args(["--tools", "all"]);
+    let mut agent = Agent::start_by(shim);
+    agent.initialize();
+    // A compaction quotes it with its white space folded, and does not change it.
+    let content = format!("\tthe  planted words{}", " and more of them".repeat(60));
+    agent.tool("memory_note", &json!({ "content": content, "key": "long" }));
+    agent.tool("memory_note", &json!({ "content": "4711-x", "key": "short" }));
+    agent.tool("memory_note", &json!({ "content": "a note that stays", "key": "kept" }));
+    let compacted = agent.tool("memory_compact", &json!({}));
+    assert!(compacted.contains("the planted words"), "{compacted}");
+
+    let mut talk = Command::new("sleep").arg("600").spawn().unwrap();
+    let tell = |name: &str, more: &Value| {
+        let mut event = json!({ "hook_event_name": name, "session_id": "a" });
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let mut hook = instance.command(&anchord_tests::binaries().anchord_hook);
+        hook.arg("claude-code")
+            .current_dir(project.path())
+            .env("CLAUDE_PID", talk.id().to_string());
+        let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        hook.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
+        assert!(hook.wait().unwrap().success());
+    };
+    tell("SessionStart", &json!({ "source": "startup" }));
+    tell("UserPromptSubmit", &json!({ "prompt": "set up the vault" }));
+    let run_it = json!({ "command": "make open-sesame" });
+    tell("PostToolUse", &json!({ "tool_name": "Bash", "tool_input": run_it, "tool_response": {} }));
+    tell("Stop", &json!({ "last_assistant_message": "The login is swordfish." }));
+    tell("UserPromptSubmit", &json!({ "prompt": "go to treasure island" }));
+    tell("Stop", &json!({ "last_assistant_message": "I am there." }));
+    tell("SessionEnd", &json!({ "reason": "other" }));
+    talk.kill().unwrap();
+    talk.wait().unwrap();
+    let sessions = agent.tool("memory_list", &json!({ "kinds": ["session"] }));
+    let row = sessions
+        .split_whitespace()
+        .find(|word| word.strip_prefix('s').is_some_and(|number| number.parse::<u64>().is_ok()));
+    let row = row.unwrap_or_else(|| panic!("{sessions}"));
+    let told = agent.tool("memory_get", &json!({ "id": row }));
+    assert!(told.contains("I am there.") && !told.contains("swordfish"), "{told}");
+
+    let planted =
+        ["planted words", "4711-x", "swordfish", "open-sesame", "the vault", "treasure island"];
+    for value in planted {
+        assert!(!holding(&instance, value).is_empty() || value == "treasure island", "{value}");
+    }
+    let done = run(&mut instance.anchord(), &["purge", "long", "short", row, "--yes"], &project);
+    assert!(done.status.success(), "{}", text(&done));
+    for value in planted {
+        assert_eq!(holding(&instance, value), Vec::<PathBuf>::new(), "{value}");
+    }
+    assert!(agent.tool("memory_get", &json!({ "key": "kept" })).contains("a note that stays"));
     let verified = run(&mut instance.anchord(), &["journal", "verify"], &project);
     assert!(verified.status.success(), "{}", text(&verified));
 }

@@ -176,7 +176,7 @@ impl Reader {
             let mut detail = text(fields, "detail").unwrap_or_default().trim().to_owned();
             let summary = within(whole.clone(), "summary", notes);
             if summary != whole {
-                detail = format!("{whole}\n\n{detail}").trim_end().to_owned();
+                detail = if detail.is_empty() { whole } else { format!("{whole}\n\n{detail}") };
             }
             let mut files: Vec<String> = Vec::new();
             let related = fields.get("related_files").and_then(Value::as_array);

@@ -393,7 +393,9 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
     };
     let turn = |session: &str, key: &str, events: &[Event], memory: &Memory| {
         let mut noted = Captured::of(key);
-        events.iter().for_each(|event| noted.saw(event, Timestamp(5)));
+        for event in events {
+            noted.saw(event, Timestamp(5));
+        }
         plan_capture(memory, &origin(session, 1), noted).unwrap().changes
     };
     // Of its predecessor it took over what that had staged; of the same conversation is what left no row.
@@ -426,7 +428,9 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
     assert_eq!(purged(&after, &[], Some("hunter two")).1.staged(), 0);
     // Nor does its transcript bring it back, which has all of it.
     let mut captured = Captured::of("codex:1");
-    first.iter().for_each(|event| captured.saw(event, Timestamp(5)));
+    for event in &first {
+        captured.saw(event, Timestamp(5));
+    }
     let past = import::PastSession { client: "codex".to_owned(), captured };
     let plan = import::plan_import_sessions(&replayed(&after), &[past], Timestamp(9));
     assert_eq!((plan.outcome.added, plan.outcome.known), (0, 1));

@@ -174,7 +174,7 @@ fn tags_come_in_as_a_write_has_them() {
     for record in memory.records().filter(|record| record.kind() != Kind::SessionRow) {
         assert_eq!(record.tags, ["sea", "two words"], "{}", record.id);
     }
-    let many: Vec<String> = (0..TAGS_MAX + 1).map(|n| format!("t{n}")).collect();
+    let many: Vec<String> = (0..=TAGS_MAX).map(|n| format!("t{n}")).collect();
     for (tags, why) in [(json!(many), "has 21 tags"), (json!(["x".repeat(61)]), "61 characters")] {
         let mut memory = Memory::default();
         let outcome = import(&mut memory, &tagged(tags));
