@@ -8,11 +8,11 @@ use super::{Save, find, plan_adopt, plan_checkpoint, plan_forget, plan_keep, pla
 use crate::Reader;
 use crate::testing::{
     anchor, anchors, any_part, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson,
-    lessons, mutable, origin, save, take,
+    lessons, mutable, note, origin, save, take,
 };
 use crate::{
-    Body, Change, Counts, Kind, Memory, NoticeCause, Provenance, RecordId, Refusal, Revision, Seq,
-    SessionId, SessionRow, Staged, Standing, Timestamp, Version, limits,
+    Body, Change, Counts, Kind, Memory, NewNote, NoticeCause, Provenance, RecordId, Refusal,
+    Revision, Seq, SessionId, SessionRow, Staged, Standing, Timestamp, Version, limits,
 };
 
 fn id(text: &str) -> RecordId {
@@ -277,6 +277,21 @@ fn a_gone_sessions_work_is_kept_on_its_behalf_once() {
     let saved = row(&memory, "s2");
     assert_eq!((saved.summary.as_str(), saved.on_behalf), ("worked", false));
     assert_eq!((saved.anchors_added, saved.lessons_added), (1, 1));
+}
+
+#[test]
+fn a_notice_counts_what_its_readers_get() {
+    let mut memory = Memory::default();
+    let own = NewNote { private: true, ..note("for me") };
+    let part = |notes: &[NewNote]| Staged { notes: notes.to_vec(), ..Staged::default() };
+    checkpoint(&mut memory, &origin("one", 1), part(std::slice::from_ref(&own)));
+    assert!(keep(&mut memory, "one", 2));
+    assert_eq!(memory.notices().count(), 0, "nothing for anybody else");
+    assert_eq!(row(&memory, "s2").summary, "Staged 1 note.");
+    checkpoint(&mut memory, &origin("two", 3), part(&[own, note("for all")]));
+    assert!(keep(&mut memory, "two", 4));
+    let kept: Vec<Counts> = memory.notices().map(|notice| notice.kept).collect();
+    assert_eq!(kept, [Counts { notes: 1, ..Counts::default() }]);
 }
 
 #[test]
