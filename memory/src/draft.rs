@@ -107,7 +107,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// One anchor over everything it meets, and over what that meets in turn. The lowest id survives.
+    /// One anchor over everything it meets, and over what that meets in turn. The lowest id survives, pinned where one
+    /// of them was.
     pub(crate) fn anchor(&mut self, new: &Anchor, origin: &Provenance) {
         let known = self.anchors.remove(&new.file);
         let mut ranges = known.unwrap_or_else(|| self.ranges(&new.file));
@@ -117,11 +118,18 @@ impl<'a> Draft<'a> {
         let survivor = match met.split_first() {
             None => self.create(union, origin),
             Some((survivor, swallowed)) => {
+                let is_pinned = |id| self.head.record(id).is_some_and(|record| record.pinned);
+                let pinned = met.iter().copied().any(is_pinned);
                 for id in swallowed {
                     self.stand(*id, Standing::Forgotten, origin);
                 }
-                self.merge(*survivor, union, origin);
-                *survivor
+                let id = *survivor;
+                let tags = self.head.record(id).map(|record| record.tags.clone());
+                let tags = tags.unwrap_or_default();
+                self.merged += 1;
+                let standing = Standing::Active;
+                self.write(Fields { id, body: union, standing, tags, pinned }, origin);
+                id
             }
         };
         ranges.put(lines, vec![survivor]);

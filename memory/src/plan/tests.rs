@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Save, find, plan_adopt, plan_checkpoint, plan_forget, plan_keep, plan_save};
+use super::{
+    Save, find, plan_adopt, plan_checkpoint, plan_forget, plan_keep, plan_save, plan_update,
+};
 use crate::Reader;
 use crate::testing::{
     anchor, anchors, any_part, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson,
@@ -12,7 +14,7 @@ use crate::testing::{
 };
 use crate::{
     Body, Change, Counts, Kind, Memory, NewNote, NoticeCause, Provenance, RecordId, Refusal,
-    Revision, Seq, SessionId, SessionRow, Staged, Standing, Timestamp, Version, limits,
+    Revision, Seq, SessionId, SessionRow, Staged, Standing, Timestamp, Update, Version, limits,
 };
 
 fn id(text: &str) -> RecordId {
@@ -179,6 +181,10 @@ fn an_anchor_over_stored_ones_survives_in_the_oldest_and_the_others_are_forgotte
     let stored = [("1-5", "one"), ("20-25", "two"), ("50-60", "three")];
     let part = anchors(stored.map(|(lines, concept)| anchor("a.rs", lines, concept)));
     save(&mut memory, &origin("one", 1), part);
+    let pin = Update { pinned: Some(true), ..Update::default() };
+    let by = origin("one", 1);
+    let pin = plan_update(&memory, &Reader::anyone(), id("a2"), &pin, None, &by).unwrap();
+    apply(&mut memory, pin);
     let outcome = save(&mut memory, &origin("two", 2), anchors([anchor("a.rs", "6-20", "new")]));
     assert_eq!((outcome.merged, outcome.added), (1, Counts::default()));
     assert_eq!(
@@ -189,7 +195,8 @@ fn an_anchor_over_stored_ones_survives_in_the_oldest_and_the_others_are_forgotte
         ]
     );
     let swallowed = memory.record(id("a2")).unwrap();
-    assert_eq!((swallowed.standing, swallowed.version), (Standing::Forgotten, Version(2)));
+    assert_eq!((swallowed.standing, swallowed.version), (Standing::Forgotten, Version(3)));
+    assert!(memory.record(id("a1")).unwrap().pinned, "as one of them was");
 }
 
 #[test]
