@@ -42,6 +42,15 @@ impl Pool {
         pinned.map(|(_, note)| u64::from(note.budget_tokens())).sum()
     }
 
+    /// Whether a note, while it is active, takes of this budget.
+    pub(crate) fn has(&self, note: &Record) -> bool {
+        match (self, note.owner()) {
+            (Self::Project, owner) => owner.is_none(),
+            (Self::Own(reader), Some(owner)) => reader.own_sessions().any(|own| own == owner),
+            (Self::Own(_), None) => false,
+        }
+    }
+
     /// The pool's active notes.
     fn active<'a>(&'a self, memory: &'a Memory) -> Vec<(&'a Record, &'a Note)> {
         let note = |record: &'a Arc<Record>| record.note().map(|note| (&**record, note));

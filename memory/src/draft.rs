@@ -150,11 +150,12 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn lesson(&mut self, new: &Lesson, origin: &Provenance) {
-        let body = Body::Lesson(new.clone());
+        // Staged in several parts it may be larger than any of them.
+        let body = Body::Lesson(new.clone().within_limits());
         match self.twin(&body) {
             Some((id, Body::Lesson(mut stored))) => {
                 stored.unite(new);
-                self.merge(id, Body::Lesson(stored), origin);
+                self.merge(id, Body::Lesson(stored.within_limits()), origin);
             }
             _ => {
                 self.create(body, origin);
@@ -252,7 +253,7 @@ impl<'a> Draft<'a> {
             pinned: false,
             body,
         };
-        record.revision = self.revision(&record);
+        record.revision = self.base.revision_with(&record);
         self.head.put(Arc::new(record));
         self.touched.insert(id);
         id
@@ -325,7 +326,7 @@ impl<'a> Draft<'a> {
             pinned,
             body,
         };
-        record.revision = self.revision(&record);
+        record.revision = self.base.revision_with(&record);
         self.head.put(Arc::new(record));
         self.touched.insert(id);
     }
@@ -376,11 +377,6 @@ impl<'a> Draft<'a> {
             };
             changed.then_some(record)
         })
-    }
-
-    /// The commit that this draft becomes; what is one session's own makes none.
-    fn revision(&self, record: &Record) -> Revision {
-        Revision(self.base.revision().0 + u64::from(record.owner().is_none()))
     }
 
     /// The stored record that a body merges with, when it takes but its key to tell.

@@ -57,6 +57,11 @@ impl Memory {
         self.revision
     }
 
+    /// The commit that a write of this record makes; what is one session's own makes none.
+    pub(crate) fn revision_with(&self, record: &Record) -> Revision {
+        Revision(self.revision.0 + u64::from(record.owner().is_none()))
+    }
+
     /// The number of the last record made.
     pub fn last_number(&self) -> u64 {
         self.last_number
@@ -274,8 +279,12 @@ impl Memory {
     /// Brings the search index up to a record that is about to be put. Reading a text costs more than all else, and
     /// many writes change none: what compaction sets aside is found by the words it was found by.
     fn index_text(&mut self, record: &Record) {
+        let before = self.records.get(&record.id);
+        if before.is_some_and(|before| is_same_note_to_search(before, record)) {
+            return;
+        }
         let new = document(record);
-        let old = self.records.get(&record.id).and_then(|before| document(before));
+        let old = before.and_then(|before| document(before));
         match new {
             new if new == old => {}
             Some(new) => self.search.insert(&new),
@@ -404,6 +413,17 @@ impl Restore {
 /// What is one session's own stands a thousand years apart from what the session shares, so that neither lends its
 /// words to the other: nobody finds a shared note by the words of a private one.
 const OWN_APART_MS: i64 = 1_000 * 365 * 24 * 60 * 60 * 1_000;
+
+/// Whether two versions of a note are surely the same [`document`], without making it: most of what compaction writes.
+fn is_same_note_to_search(before: &Record, record: &Record) -> bool {
+    let kept = |record: &Record| record.standing != Standing::Forgotten;
+    let (Some(one), Some(other)) = (before.note(), record.note()) else { return false };
+    kept(before)
+        && kept(record)
+        && (before.id, &before.created, &before.tags) == (record.id, &record.created, &record.tags)
+        && (&one.key, &one.scope, &one.summary) == (&other.key, &other.scope, &other.summary)
+        && one.content == other.content
+}
 
 /// What is searched of a record; nothing when it is forgotten.
 pub(crate) fn document(record: &Record) -> Option<Document<'_>> {

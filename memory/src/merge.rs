@@ -8,7 +8,8 @@ mod topics;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fold::{fold, substance};
+use crate::fold::{fold, keep_end, substance};
+use crate::limits::{LESSON_FILES_MAX, TEXT_BYTES_MAX};
 use crate::lines::Ranges;
 use crate::note::{NewNote, Note};
 use crate::record::{Anchor, Blueprint, Category, Lesson};
@@ -55,6 +56,14 @@ impl Lesson {
         substance(&self.summary)
     }
 
+    /// As much of it as a record may have: the end of the detail, and the files named last.
+    #[must_use]
+    pub(crate) fn within_limits(mut self) -> Self {
+        self.detail = keep_end(self.detail, TEXT_BYTES_MAX);
+        self.files.drain(..self.files.len().saturating_sub(LESSON_FILES_MAX));
+        self
+    }
+
     /// Takes in another telling of the same lesson: the more specific summary, all details, all files.
     pub(crate) fn unite(&mut self, later: &Self) {
         let length = |summary: &str| fold(summary).chars().count();
@@ -83,7 +92,7 @@ impl Note {
             self.set_summary(new.summary.clone());
         }
         if !is_fact {
-            self.repeats += 1 + new.repeats;
+            self.repeats = self.repeats.saturating_add(new.repeats).saturating_add(1);
         }
         self.set_content(new.content.clone());
         self.importance = new.importance.unwrap_or(self.importance);
@@ -103,7 +112,7 @@ impl NewNote {
             self.summary.clone_from(&later.summary);
         }
         if !is_fact {
-            self.repeats += 1 + later.repeats;
+            self.repeats = self.repeats.saturating_add(later.repeats).saturating_add(1);
         }
         self.content.clone_from(&later.content);
         self.importance = later.importance.or(self.importance);

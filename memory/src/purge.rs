@@ -246,6 +246,9 @@ impl Purge {
             }
             if let Body::SessionRow(row) = &record.body {
                 self.sessions.insert(row.session.clone());
+                let noted = row.captured.iter().map(|captured| captured.key());
+                let noted = noted.filter(|key| !key.is_empty());
+                self.noted.extend(noted.map(|key| (row.session.clone(), key.to_owned())));
             }
             self.keys.extend(MergeKey::of(&record.body));
         }
@@ -419,6 +422,9 @@ impl Purge {
         }
         let theirs = self.noted.iter().filter(|(session, _)| self.sessions.contains(session));
         self.conversations = theirs.map(|(_, key)| key.clone()).collect();
+        // Its transcript does not bring it back, whoever wrote the row.
+        let known = self.conversations.iter().map(|key| digest(&self.salt, key));
+        self.digests.extend(known);
         if !self.texts.is_empty() {
             let beginnings =
                 self.texts.iter().map(|text| clip_bytes(text, PURGED_TEXT_BYTES_SOUGHT));

@@ -3,22 +3,25 @@
 //! Not by comparing all pairs. A text of which three tenths of the runs stand in no other is near none. Of two sets that
 //! similar each has one of the other's rarest runs among its own, so those alone are indexed (prefix filtering;
 //! Chaudhuri, Ganti, Kaushik: "A Primitive Operator for Similarity Joins in Data Cleaning", 2006; ordered by rarity as by
-//! Bayardo, Ma, Srikant: "Scaling Up All Pairs Similarity Search", 2007). What is found is compared exactly. Only
+//! Bayardo, Ma, Srikant: "Scaling Up All Pairs Similarity Search", 2007). What is found is compared exactly, unless its
+//! outline shows that it is not near. Only
 //! survivors are compared with, so a hundred copies cost a hundred comparisons, and no note is compared with more than
 //! [`DUPLICATE_CANDIDATES_MAX`] others: what shares a form with very many notes may stay, and is archived by its score.
 //!
 //! Texts are read and sorted by two threads; what comes of it is the same on any number.
 
+mod outline;
 mod read;
+mod runs;
+mod streams;
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::ids::RecordId;
 use crate::limits::DUPLICATE_CANDIDATES_MAX;
 use crate::record::Record;
 use crate::staged::count;
-use read::is_shared;
+use read::{Set, is_shared};
 
 /// Notes with more tenths in common than this are near duplicates.
 const TENTHS: usize = 7;
@@ -35,27 +38,39 @@ pub(super) struct Text<'a> {
 
 /// Each duplicate with its survivor, which is before it in the order given and no duplicate itself.
 pub(super) fn find<'a>(best_first: &[Text<'a>]) -> BTreeMap<RecordId, &'a Record> {
-    let (kept, texts): (Vec<usize>, Vec<Vec<u64>>) =
-        read::by_rarity(best_first).into_iter().unzip();
-    let best_first: Vec<&Text<'a>> = kept.iter().filter_map(|at| best_first.get(*at)).collect();
+    let sets = read::by_rarity(best_first);
+    let sets: Vec<Set<'_>> = sets.iter().collect();
     let mut found = BTreeMap::new();
     let mut survivors = Survivors::default();
-    let mut seen = vec![usize::MAX; texts.len()];
-    for (at, (text, runs)) in best_first.iter().zip(&texts).enumerate() {
-        let rarest = || runs.iter().take(prefix_len(runs.len())).filter(|run| is_shared(**run));
+    let mut seen = vec![u32::MAX; sets.len()];
+    let (mut lists, mut candidates) = (Vec::new(), Vec::new());
+    for (at, set) in sets.iter().enumerate() {
+        let Some(text) = best_first.get(set.text) else { continue };
+        let rarest =
+            || set.runs.iter().take(prefix_len(set.runs.len())).filter(|run| is_shared(**run));
         let mut survivor = None;
         if text.may_fold {
+            let at = count(at);
             let mut is_new = |candidate: &usize| {
                 seen.get_mut(*candidate).is_some_and(|seen| std::mem::replace(seen, at) != at)
             };
-            survivor = rarest()
-                .flat_map(|run| survivors.with(*run))
-                .filter(|candidate| is_new(candidate))
-                .take(DUPLICATE_CANDIDATES_MAX)
-                .filter(|candidate| texts.get(*candidate).is_some_and(|other| is_near(runs, other)))
-                .min();
+            candidates.clear();
+            lists.clear();
+            lists.extend(rarest().map(|run| (*run, survivors.first(*run))));
+            candidates.extend(
+                lists
+                    .iter()
+                    .flat_map(|(run, first)| survivors.with(*run, *first))
+                    .filter(|candidate| is_new(candidate))
+                    .take(DUPLICATE_CANDIDATES_MAX),
+            );
+            candidates.sort_unstable();
+            survivor =
+                candidates.iter().filter_map(|candidate| sets.get(*candidate)).find(|other| {
+                    set.outline.may_be_near(&other.outline) && is_near(set.runs, other.runs)
+                });
         }
-        match survivor.and_then(|survivor| best_first.get(survivor)) {
+        match survivor.and_then(|survivor| best_first.get(survivor.text)) {
             Some(survivor) => {
                 found.insert(text.record.id, survivor.record);
             }
@@ -91,10 +106,15 @@ impl Survivors {
         }
     }
 
-    fn with(&self, run: u64) -> impl Iterator<Item = usize> {
+    /// Where the list of a run begins.
+    fn first(&self, run: u64) -> u32 {
+        self.heads.get(list(run)).copied().unwrap_or_default()
+    }
+
+    /// Those with a run, whose list begins there.
+    fn with(&self, run: u64, first: u32) -> impl Iterator<Item = usize> {
         let link = |at: u32| self.links.get(usize::try_from(at).ok()?.checked_sub(1)?);
-        let first = self.heads.get(list(run)).and_then(|head| link(*head));
-        std::iter::successors(first, move |(_, _, next)| link(*next))
+        std::iter::successors(link(first), move |(_, _, next)| link(*next))
             .filter(move |(of, _, _)| *of == run)
             .filter_map(|(_, survivor, _)| usize::try_from(*survivor).ok())
     }
@@ -113,24 +133,24 @@ fn prefix_len(runs: usize) -> usize {
 /// Whether two texts, both in the order of rarity, have more than seven tenths in common.
 fn is_near(a: &[u64], b: &[u64]) -> bool {
     // c common ones are enough when c > 0.7 · (a + b - c), in whole numbers.
-    let is_enough = |common: usize| (10 + TENTHS) * common > TENTHS * (a.len() + b.len());
-    let (mut ours, mut theirs) = (a, b);
-    let mut common = 0;
-    while let ([x, our_rest @ ..], [y, their_rest @ ..]) = (ours, theirs) {
+    let enough = TENTHS * (a.len() + b.len()) / (10 + TENTHS) + 1;
+    let (Some(ours_left), Some(theirs_left)) =
+        (a.len().checked_sub(enough), b.len().checked_sub(enough))
+    else {
+        return false;
+    };
+    // Steps without a branch on which is the smaller, since there is no telling.
+    let (mut ours, mut theirs, mut common) = (0, 0, 0);
+    while let (Some(x), Some(y)) = (a.get(ours), b.get(theirs)) {
+        common += usize::from(x == y);
+        ours += usize::from(x <= y);
+        theirs += usize::from(y <= x);
         // Rare ones come first, so that texts with little in common are soon told apart.
-        if !is_enough(common + ours.len().min(theirs.len())) {
+        if ours - common > ours_left || theirs - common > theirs_left {
             return false;
         }
-        match x.cmp(y) {
-            Ordering::Less => ours = our_rest,
-            Ordering::Greater => theirs = their_rest,
-            Ordering::Equal => {
-                common += 1;
-                (ours, theirs) = (our_rest, their_rest);
-            }
-        }
     }
-    is_enough(common)
+    common >= enough
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! Compacting: what a plan says, of that what still is as it was, as one commit.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::Plan;
+use crate::change::Change;
 use crate::compaction::CompactionPlan;
-use crate::draft::Draft;
 use crate::ids::{RecordId, Version};
 use crate::memory::Memory;
 use crate::note::Note;
-use crate::record::Standing;
+use crate::record::{Body, Record, Standing};
 use crate::staged::count;
 
 /// What the caller of a compaction is told.
@@ -31,18 +34,16 @@ pub struct CompactionOutcome {
 impl CompactionPlan {
     /// The changes that do this to a memory which may be newer than the one the plan was made for.
     pub fn apply(&self, memory: &Memory) -> Plan<CompactionOutcome> {
-        let mut draft = Draft::new(memory);
+        let mut next = Next { memory, states: BTreeMap::new() };
         let mut outcome = CompactionOutcome::default();
-        let mut planned = 0;
+        let planned = self.promote.len() + self.fold.len() + self.archive.len();
         for (id, version) in &self.promote {
-            planned += 1;
             if let Some(note) = unchanged(memory, *id, *version) {
-                draft.settle(*id, Note { condensed: true, ..note.clone() }, Standing::Active);
+                next.states.insert(*id, State { condensed: true, ..State::active(note) });
                 outcome.promoted += 1;
             }
         }
         for (id, fold) in &self.fold {
-            planned += 1;
             let survivor = memory
                 .record(fold.survivor)
                 .filter(|record| record.version == fold.survivor_version)
@@ -51,39 +52,106 @@ impl CompactionPlan {
             else {
                 continue;
             };
-            // It may have been written by this very draft. What is pinned stays as it is.
-            let survivor = draft.head().record(survivor.id).filter(|record| !record.pinned);
-            if let Some(survivor) = survivor.and_then(|record| record.note()) {
-                let repeats = survivor.repeats.saturating_add(note.repeats).saturating_add(1);
-                let survivor = Note { repeats, ..survivor.clone() };
-                draft.settle(fold.survivor, survivor, Standing::Active);
+            // What is pinned stays as it is.
+            if !survivor.pinned
+                && let Some(state) = next.of(fold.survivor)
+            {
+                let repeats = state.repeats.saturating_add(note.repeats).saturating_add(1);
+                let survivor = State { repeats, standing: Standing::Active, ..state };
+                next.states.insert(fold.survivor, survivor);
             }
-            draft.settle(*id, note.clone(), Standing::Archived);
+            let folded = State { standing: Standing::Archived, ..State::active(note) };
+            next.states.insert(*id, folded);
             outcome.folded += 1;
         }
         for (id, version) in &self.archive {
-            planned += 1;
             if unchanged(memory, *id, *version).is_none() {
                 continue;
             }
-            if let Some(note) = draft.head().record(*id).and_then(|record| record.note()).cloned() {
-                draft.settle(*id, note, Standing::Archived);
+            if let Some(state) = next.of(*id) {
+                next.states.insert(*id, State { standing: Standing::Archived, ..state });
                 outcome.archived += 1;
             }
         }
         outcome.skipped = count(planned) - outcome.promoted - outcome.folded - outcome.archived;
-        let written = draft.finish();
         outcome.tokens_before = self.pool.used(memory);
-        outcome.tokens_after = self.pool.used(&written.head);
+        outcome.tokens_after = outcome.tokens_before;
+        let mut changes = Vec::with_capacity(next.states.len());
+        for (id, state) in &next.states {
+            let Some(before) = memory.record(*id) else { continue };
+            let Some(record) = state.written(memory, before) else { continue };
+            if self.pool.has(before) {
+                outcome.tokens_after -= active_tokens(before);
+                outcome.tokens_after += active_tokens(&record);
+            }
+            changes.push(Change::Put(Arc::new(record)));
+        }
         let wants = |id: &&RecordId| {
-            written.head.record(**id).is_some_and(|record| {
-                record.standing.is_active()
-                    && record.note().is_some_and(|note| note.summary.is_empty())
-            })
+            next.of(**id).is_some_and(|state| state.standing.is_active())
+                && memory
+                    .record(**id)
+                    .and_then(|record| record.note())
+                    .is_some_and(|note| note.summary.is_empty())
         };
         outcome.wants_summary = self.wants_summary.iter().filter(wants).copied().collect();
-        Plan { changes: written.changes, outcome }
+        Plan { changes, outcome }
     }
+}
+
+/// What a compaction makes of notes. Each is written once, however often it is touched.
+struct Next<'a> {
+    memory: &'a Memory,
+    states: BTreeMap<RecordId, State>,
+}
+
+impl Next<'_> {
+    /// A note as it is by now.
+    fn of(&self, id: RecordId) -> Option<State> {
+        self.states.get(&id).copied().or_else(|| {
+            let record = self.memory.record(id)?;
+            Some(State { standing: record.standing, ..State::active(record.note()?) })
+        })
+    }
+}
+
+/// All of a note that a compaction may change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct State {
+    condensed: bool,
+    repeats: u32,
+    standing: Standing,
+}
+
+impl State {
+    fn active(note: &Note) -> Self {
+        Self { condensed: note.condensed, repeats: note.repeats, standing: Standing::Active }
+    }
+
+    /// The version that has this; none where it is so already. It keeps the time of the last: compaction must not make a
+    /// note look freshly written, which would keep what it touched in view longer than what it left alone.
+    fn written(self, memory: &Memory, before: &Record) -> Option<Record> {
+        let note = before.note()?;
+        let Self { condensed, repeats, standing } = self;
+        if self == (Self { standing: before.standing, ..Self::active(note) }) {
+            return None;
+        }
+        Some(Record {
+            version: before.version.next(),
+            revision: memory.revision_with(before),
+            standing,
+            created: before.created.clone(),
+            updated: before.updated.clone(),
+            tags: before.tags.clone(),
+            body: Body::Note(Note { repeats, condensed, ..note.clone() }),
+            ..*before
+        })
+    }
+}
+
+/// Tokens that a record takes of its pool's budget.
+fn active_tokens(record: &Record) -> u64 {
+    let note = record.note().filter(|_| record.standing.is_active());
+    note.map_or(0, |note| u64::from(note.budget_tokens()))
 }
 
 /// The note, when it is active and not pinned at the version that was planned with.

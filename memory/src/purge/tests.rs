@@ -424,6 +424,12 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
     assert!(text.contains("a login of its own"), "{text}");
     assert_eq!(purge.staged(), 5);
     assert_eq!(purged(&after, &[], Some("hunter two")).1.staged(), 0);
+    // Nor does its transcript bring it back, which has all of it.
+    let mut captured = Captured::of("codex:1");
+    first.iter().for_each(|event| captured.saw(event, Timestamp(5)));
+    let past = import::PastSession { client: "codex".to_owned(), captured };
+    let plan = import::plan_import_sessions(&replayed(&after), &[past], Timestamp(9));
+    assert_eq!((plan.outcome.added, plan.outcome.known), (0, 1));
 }
 
 /// A text too short to be looked for is known by its note, and so is what the same session had said before.

@@ -547,7 +547,9 @@ fn a_request_late_in_an_idle_search_has_all_of_the_patience() {
     wait_until("the idle search would have ended", || {
         lost.elapsed() > Duration::from_millis(2_200)
     });
-    let (_, mut served) = instance.daemon().welcome();
+    let daemon = instance.daemon();
+    assert!(daemon.is_asked_within(SOON));
+    let (_, mut served) = daemon.welcome();
     served.expect(&request("1", "x"));
     served.say(&reply("1"));
     assert_eq!(agent.hear(), reply("1"));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::{Text, find, read};
+use super::{Text, find, is_near, outline::Outline, read, runs::runs};
 use crate::testing::{note, origin};
 use crate::{Memory, Record, RecordId, plan_notes};
 
@@ -37,7 +37,7 @@ fn found(contents: &[String]) -> BTreeMap<u64, u64> {
 fn jaccard(a: &str, b: &str) -> f64 {
     let set = |text: &str| {
         let mut set = BTreeSet::new();
-        read::runs(text, |run| {
+        runs(text, |run| {
             set.insert(run);
         });
         set
@@ -46,6 +46,36 @@ fn jaccard(a: &str, b: &str) -> f64 {
     let common = u32::try_from(a.intersection(&b).count()).unwrap();
     let all = u32::try_from(a.union(&b).count()).unwrap();
     f64::from(common) / f64::from(all.max(1))
+}
+
+fn by_all_pairs(contents: &[String]) -> BTreeMap<u64, u64> {
+    let mut expected: BTreeMap<u64, u64> = BTreeMap::new();
+    for (at, content) in (0..).zip(contents) {
+        let survivor = (0..at)
+            .filter(|other| !expected.contains_key(other))
+            .find(|other| jaccard(content, &contents[usize::try_from(*other).unwrap()]) > 0.7);
+        expected.extend(survivor.map(|survivor| (at, survivor)));
+    }
+    expected
+}
+
+/// Letters and digits that stand together, in lower case; each alone of a script without spaces.
+fn words_of(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for char in text.chars() {
+        let wide = char >= '\u{2e80}';
+        if wide || !char.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if char.is_alphanumeric() {
+            words.last_mut().unwrap().extend(char.to_lowercase());
+        }
+        if wide {
+            words.push(String::new());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 #[test]
@@ -76,14 +106,53 @@ proptest! {
         )
     ) {
         let contents: Vec<String> = contents.iter().map(|words| words.join(" ")).collect();
-        let mut expected: BTreeMap<u64, u64> = BTreeMap::new();
-        for (at, content) in (0..).zip(&contents) {
-            let survivor = (0..at)
-                .filter(|other| !expected.contains_key(other))
-                .find(|other| jaccard(content, &contents[usize::try_from(*other).unwrap()]) > 0.7);
-            expected.extend(survivor.map(|survivor| (at, survivor)));
-        }
-        prop_assert_eq!(found(&contents), expected);
+        prop_assert_eq!(found(&contents), by_all_pairs(&contents));
+    }
+
+    /// Around seven tenths, of texts that are as long as notes are.
+    #[test]
+    fn the_same_as_comparing_all_pairs_of_edited_texts(
+        words in 20..120_u32,
+        edits in prop::collection::vec(prop::collection::vec((0..120_u32, 0..40_u32), 0..10), 2..14),
+    ) {
+        let edited = |edits: &Vec<(u32, u32)>| {
+            let mut text: Vec<u32> = (0..words).map(|at| at * at % 97).collect();
+            for (at, word) in edits {
+                text[usize::try_from(at % words).unwrap()] = *word;
+            }
+            text.iter().map(|word| format!("w{word} ")).collect::<String>()
+        };
+        let contents: Vec<String> = edits.iter().map(edited).collect();
+        prop_assert_eq!(found(&contents), by_all_pairs(&contents));
+    }
+
+    /// Kinds that differ and lengths tell of none that is near.
+    #[test]
+    fn an_outline_rules_out_none_that_is_near(
+        common in prop::collection::btree_set(any::<u64>(), 0..400),
+        ours in prop::collection::btree_set(any::<u64>(), 0..90),
+        theirs in prop::collection::btree_set(any::<u64>(), 0..90),
+    ) {
+        let with = |more| -> Vec<u64> { common.union(more).copied().collect() };
+        let (ours, theirs) = (with(&ours), with(&theirs));
+        let is_ruled_out = !Outline::of(&ours).may_be_near(&Outline::of(&theirs));
+        prop_assert!(!(is_ruled_out && is_near(&ours, &theirs)));
+    }
+
+    #[test]
+    fn words_are_the_same_whatever_their_script(
+        words in prop::collection::vec(prop::sample::select(vec![
+            "plain", "Row_7", "naïve", "ÉTÉ", "数据库", "ß", "a\u{301}b", "…", "x²", "٣",
+        ]), 0..12),
+        gaps in prop::collection::vec(prop::sample::select(vec!["", " ", "-", "—"]), 12),
+    ) {
+        let text: String = words.iter().zip(gaps).flat_map(|(word, gap)| [*word, gap]).collect();
+        let mut found = Vec::new();
+        runs(&text, |run| found.push(run));
+        let (words, mut apart) = (words_of(&text), Vec::new());
+        runs(&words.join(" "), |run| apart.push(run));
+        prop_assert_eq!(found.len(), words.len().saturating_sub(2).max(words.len().min(1)));
+        prop_assert_eq!(found, apart);
     }
 
     #[test]
@@ -96,9 +165,13 @@ proptest! {
         let contents: Vec<String> = contents.iter().map(|words| words.join(" ")).collect();
         let records = records(&contents);
         let texts = texts(&records);
-        let alone = read::on_threads(&texts, 1);
+        let sets = |threads| {
+            let sets = read::on_threads(&texts, threads);
+            sets.iter().map(|set| (set.text, set.runs.to_vec())).collect::<Vec<_>>()
+        };
+        let alone = sets(1);
         for threads in [0, 2, 3, 50] {
-            prop_assert_eq!(&read::on_threads(&texts, threads), &alone);
+            prop_assert_eq!(&sets(threads), &alone);
         }
     }
 }
