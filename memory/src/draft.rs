@@ -12,7 +12,7 @@ use crate::index::MergeKey;
 use crate::lines::Ranges;
 use crate::memory::Memory;
 use crate::merge::{Verdict, judge};
-use crate::note::{NewNote, Note};
+use crate::note::{NewNote, Note, Scope};
 use crate::plan::KeptBlueprint;
 use crate::record::{Anchor, Blueprint, Body, Lesson, Provenance, Record, Standing};
 use crate::staged::Staged;
@@ -107,7 +107,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// One anchor over everything it meets, and over what that meets in turn. The lowest id survives.
+    /// One anchor over everything it meets, and over what that meets in turn. The lowest id survives, pinned where one
+    /// of them was.
     pub(crate) fn anchor(&mut self, new: &Anchor, origin: &Provenance) {
         let known = self.anchors.remove(&new.file);
         let mut ranges = known.unwrap_or_else(|| self.ranges(&new.file));
@@ -117,11 +118,18 @@ impl<'a> Draft<'a> {
         let survivor = match met.split_first() {
             None => self.create(union, origin),
             Some((survivor, swallowed)) => {
+                let is_pinned = |id| self.head.record(id).is_some_and(|record| record.pinned);
+                let pinned = met.iter().copied().any(is_pinned);
                 for id in swallowed {
                     self.stand(*id, Standing::Forgotten, origin);
                 }
-                self.merge(*survivor, union, origin);
-                *survivor
+                let id = *survivor;
+                let tags = self.head.record(id).map(|record| record.tags.clone());
+                let tags = tags.unwrap_or_default();
+                self.merged += 1;
+                let standing = Standing::Active;
+                self.write(Fields { id, body: union, standing, tags, pinned }, origin);
+                id
             }
         };
         ranges.put(lines, vec![survivor]);
@@ -157,10 +165,9 @@ impl<'a> Draft<'a> {
 
     /// A fact replaces the one with its key; without a key, the same content is one note.
     pub(crate) fn note(&mut self, new: &NewNote, origin: &Provenance) -> RecordId {
-        let fresh = new.note(&origin.session);
-        let twin = self.note_twin(&fresh).map(|record| (record.id, record.clone()));
+        let twin = self.twin_of(new, origin).map(|record| (record.id, record.clone()));
         let Some((id, stored)) = twin else {
-            let id = self.create(Body::Note(fresh), origin);
+            let id = self.create(Body::Note(new.note(&origin.session)), origin);
             self.mark(id, new.tags(), new.pinned, origin);
             return id;
         };
@@ -191,7 +198,8 @@ impl<'a> Draft<'a> {
     /// Makes a note another session's. Where that has the same fact or text already, the one that was written last
     /// stays as it was written, and the other is forgotten; a pin on either stays.
     pub(crate) fn take_over(&mut self, record: &Record, note: Note, origin: &Provenance) {
-        let twin = self.note_twin(&note).filter(|twin| twin.id != record.id).cloned();
+        let twin = self.note_twin(&note.scope, note.key.as_deref(), &note.content);
+        let twin = twin.filter(|twin| twin.id != record.id).cloned();
         let Some(twin) = twin else {
             self.settle(record.id, note, record.standing);
             return;
@@ -211,17 +219,21 @@ impl<'a> Draft<'a> {
     /// Notes and bytes of text that a note adds to what is kept: one that goes into one that is there adds no note.
     pub(crate) fn more(&self, new: &NewNote, origin: &Provenance) -> (u64, u64) {
         let bytes = new.text_bytes() as u64;
-        match self.note_twin(&new.note(&origin.session)).and_then(|twin| twin.note()) {
+        match self.twin_of(new, origin).and_then(|twin| twin.note()) {
             None => (1, bytes),
             Some(before) => (0, bytes.saturating_sub(before.text_bytes() as u64)),
         }
     }
 
-    fn note_twin(&self, note: &Note) -> Option<&Record> {
-        let key = MergeKey::note(&note.scope, note.key.as_deref(), &note.content);
+    fn twin_of(&self, new: &NewNote, origin: &Provenance) -> Option<&Record> {
+        self.note_twin(&new.scope(&origin.session), new.key.as_deref(), &new.content)
+    }
+
+    fn note_twin(&self, scope: &Scope, key: Option<&str>, content: &str) -> Option<&Record> {
         let same = |record: &&Arc<Record>| {
-            note.key.is_some() || record.note().is_some_and(|kept| kept.content == note.content)
+            key.is_some() || record.note().is_some_and(|kept| kept.content == content)
         };
+        let key = MergeKey::note(scope, key, content);
         self.head.keyed(&key).find(same).map(|record| &**record)
     }
 

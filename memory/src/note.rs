@@ -183,6 +183,11 @@ impl NewNote {
         self.content.len() + self.summary.len()
     }
 
+    /// Who will see it.
+    pub(crate) fn scope(&self, session: &SessionId) -> Scope {
+        if self.private { Scope::Session(session.clone()) } else { Scope::Project }
+    }
+
     /// The note that it becomes when there is none to merge with.
     pub(crate) fn note(&self, session: &SessionId) -> Note {
         Note {
@@ -193,7 +198,7 @@ impl NewNote {
             content_type: detect(&self.content),
             tokens: tokens::count(&self.content),
             summary_tokens: tokens::count(&self.summary),
-            scope: if self.private { Scope::Session(session.clone()) } else { Scope::Project },
+            scope: self.scope(session),
             expires: self.expires,
             repeats: self.repeats,
             condensed: false,

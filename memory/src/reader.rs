@@ -1,4 +1,5 @@
-//! Who reads: everyone sees what the project shares; what a session keeps for itself, it alone.
+//! Who reads: everyone sees what the project shares; what a session keeps for itself, it alone and the person whose
+//! sessions they are.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +12,23 @@ use crate::record::Record;
 pub struct Reader {
     session: Option<SessionId>,
     inherits: BTreeSet<SessionId>,
+    is_owner: bool,
 }
 
 impl Reader {
     /// Nobody in particular: sees what is shared.
     pub fn anyone() -> Self {
-        Self { session: None, inherits: BTreeSet::new() }
+        Self { session: None, inherits: BTreeSet::new(), is_owner: false }
+    }
+
+    /// The person to whom all of it belongs: sees also what sessions keep for themselves, and has nothing like that.
+    pub fn owner() -> Self {
+        Self { is_owner: true, ..Self::anyone() }
     }
 
     /// A session.
     pub fn session(session: SessionId) -> Self {
-        Self { session: Some(session), inherits: BTreeSet::new() }
+        Self { session: Some(session), ..Self::anyone() }
     }
 
     /// A session that goes on where others, which are over, left off.
@@ -49,7 +56,7 @@ impl Reader {
 
     /// Whether the reader gets to see a record.
     pub fn sees(&self, record: &Record) -> bool {
-        record.owner().is_none_or(|owner| self.owns(owner))
+        self.is_owner || record.owner().is_none_or(|owner| self.owns(owner))
     }
 
     /// Whether what this session keeps for itself is the reader's.

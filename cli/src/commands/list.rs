@@ -9,6 +9,8 @@ use crate::exit::Error;
 use crate::tool::{self, Caller, Kind};
 
 /// List records, newest first, a line each
+///
+/// Also the notes that sessions keep for themselves, which `anchord get` and `anchord forget` take by their ids.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord list

@@ -296,6 +296,11 @@ impl Context {
         self.session.reader(&self.daemon)
     }
 
+    /// Who looks after single records.
+    pub(crate) fn keeper(&self) -> Reader {
+        self.session.keeper(&self.daemon)
+    }
+
     /// The other sessions that are live in this project, oldest first.
     pub(crate) fn others_live(&self, view: &View) -> Vec<LiveSession> {
         self.session.others_live(&self.daemon, view)

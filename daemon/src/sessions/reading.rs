@@ -35,6 +35,12 @@ impl Session {
             .inheriting(self.ended_before(&registry, project.id))
     }
 
+    /// Who looks after single records: a command's person all of them, since sessions that are over leave some that
+    /// nobody else gets at and that take room.
+    pub(crate) fn keeper(&self, daemon: &Daemon) -> Reader {
+        if self.visits { Reader::owner() } else { self.reader(daemon) }
+    }
+
     /// What this conversation has staged and not saved, in words; also what an earlier process of it
     /// left, which the next write takes over.
     pub(crate) fn staged(&self, daemon: &Daemon, view: &View) -> Option<String> {

@@ -35,11 +35,15 @@ const INFRASTRUCTURE: [&str; 8] =
 /// Looks at a text: an error before code, code before a decision, a decision before a command's output.
 pub fn detect(text: &str) -> ContentType {
     let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
+    let decides = || {
+        let lower = text.to_lowercase();
+        DECISION_MARKS.iter().any(|mark| lower.contains(mark))
+    };
     if has(&ERROR_MARKS) || names_a_line(text) {
         ContentType::Error
     } else if has(&CODE_MARKS) || is_bracketed(text) {
         ContentType::Code
-    } else if DECISION_MARKS.iter().any(|mark| text.to_lowercase().contains(mark)) {
+    } else if decides() {
         ContentType::Decision
     } else if is_output(text) {
         ContentType::ToolOutput

@@ -10,14 +10,14 @@ use crate::limits::TEXT_BYTES_MAX;
 use crate::memory::Memory;
 use crate::note::{Note, Scope};
 use crate::record::{Body, Provenance, SessionRow};
-use crate::staged::Staged;
+use crate::staged::{Staged, count};
 
 /// Folds a gone session's staged work into memory on its behalf and leaves a notice for the next load.
 /// Nothing when it has staged nothing. `origin` gives the time, and the client when the work names none.
 ///
 /// What was noted of the session by rule makes its row where neither the agent nor a checkpoint says what it did. A
-/// session of which nothing else is left, or lines of a topic's history, has no notice: there is nothing to look at
-/// again.
+/// session of which nothing else is left, or lines of a topic's history, or notes for itself, has no notice: there is
+/// nothing to look at again.
 pub fn plan_keep(
     memory: &Memory,
     session: &SessionId,
@@ -52,7 +52,6 @@ pub fn plan_keep(
         return Some(Plan { changes, outcome: () });
     }
     draft.fold(staged, &origin);
-    let kept = staged.counts();
     let own = before.as_ref().filter(|row| !row.on_behalf);
     let mut made_by_rule = None;
     let summary = match (&staged.summary, own, &before, captured) {
@@ -60,7 +59,7 @@ pub fn plan_keep(
         (Some(last), None, ..) => last.clone(),
         (None, _, _, Some(captured)) => made_by_rule.insert(captured).row_summary(),
         (None, _, Some(before), None) => before.summary.clone(),
-        (None, _, None, None) => format!("Staged {kept}."),
+        (None, _, None, None) => format!("Staged {}.", staged.counts()),
     };
     let row = Row {
         session: session.clone(),
@@ -74,7 +73,11 @@ pub fn plan_keep(
     let row = put_row(&mut draft, row, &origin);
     let mut changes = draft.finish().changes;
     changes.push(Change::Unstage { session: session.clone() });
-    if staged.has_history_alone() {
+    // What a session kept for itself is for nobody who reads the notice.
+    let shared = staged.notes.iter().filter(|note| !note.private).count();
+    let kept = Counts { notes: count(shared), ..staged.counts() };
+    let nothing_shared = kept == Counts::default() && staged.summary.is_none();
+    if staged.has_history_alone() || nothing_shared && cause == NoticeCause::Ended {
         return Some(Plan { changes, outcome: () });
     }
     changes.push(Change::Notify(Box::new(Notice {

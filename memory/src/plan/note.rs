@@ -143,10 +143,14 @@ fn told(
     })
 }
 
+/// What a session keeps for itself counts on when it is over, and no other session gets at it.
+const FORGET: &str = "memory_forget what no longer holds; a person at a shell can also `anchord forget` what past sessions \
+     kept for themselves";
+
 /// Refuses what there is no room for: so many notes more, with so many bytes of text more.
 pub(crate) fn has_room(totals: Totals, (notes, bytes): (u64, u64)) -> Result<(), Refusal> {
     if notes > 0 && totals.notes_kept + notes > NOTES_MAX {
-        let why = format!("have no room: {NOTES_MAX} are kept; memory_forget what no longer holds");
+        let why = format!("have no room: {NOTES_MAX} are kept; {FORGET}");
         return Err(Refusal::invalid("this project's notes", why));
     }
     let all = totals.note_bytes + bytes;
@@ -155,7 +159,7 @@ pub(crate) fn has_room(totals: Totals, (notes, bytes): (u64, u64)) -> Result<(),
             what: "the text of all notes of this project".to_owned(),
             bytes: usize::try_from(all).unwrap_or(usize::MAX),
             bytes_max: usize::try_from(NOTES_BYTES_MAX).unwrap_or(usize::MAX),
-            advice: "memory_forget what no longer holds",
+            advice: FORGET,
         });
     }
     Ok(())

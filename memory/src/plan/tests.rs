@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Save, find, plan_adopt, plan_checkpoint, plan_forget, plan_keep, plan_save};
+use super::{
+    Save, find, plan_adopt, plan_checkpoint, plan_forget, plan_keep, plan_save, plan_update,
+};
 use crate::Reader;
 use crate::testing::{
     anchor, anchors, any_part, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson,
-    lessons, mutable, origin, save, take,
+    lessons, mutable, note, origin, save, take,
 };
 use crate::{
-    Body, Change, Counts, Kind, Memory, NoticeCause, Provenance, RecordId, Refusal, Revision, Seq,
-    SessionId, SessionRow, Staged, Standing, Timestamp, Version, limits,
+    Body, Change, Counts, Kind, Memory, NewNote, NoticeCause, Provenance, RecordId, Refusal,
+    Revision, Seq, SessionId, SessionRow, Staged, Standing, Timestamp, Update, Version, limits,
 };
 
 fn id(text: &str) -> RecordId {
@@ -179,6 +181,10 @@ fn an_anchor_over_stored_ones_survives_in_the_oldest_and_the_others_are_forgotte
     let stored = [("1-5", "one"), ("20-25", "two"), ("50-60", "three")];
     let part = anchors(stored.map(|(lines, concept)| anchor("a.rs", lines, concept)));
     save(&mut memory, &origin("one", 1), part);
+    let pin = Update { pinned: Some(true), ..Update::default() };
+    let by = origin("one", 1);
+    let pin = plan_update(&memory, &Reader::anyone(), id("a2"), &pin, None, &by).unwrap();
+    apply(&mut memory, pin);
     let outcome = save(&mut memory, &origin("two", 2), anchors([anchor("a.rs", "6-20", "new")]));
     assert_eq!((outcome.merged, outcome.added), (1, Counts::default()));
     assert_eq!(
@@ -189,7 +195,8 @@ fn an_anchor_over_stored_ones_survives_in_the_oldest_and_the_others_are_forgotte
         ]
     );
     let swallowed = memory.record(id("a2")).unwrap();
-    assert_eq!((swallowed.standing, swallowed.version), (Standing::Forgotten, Version(2)));
+    assert_eq!((swallowed.standing, swallowed.version), (Standing::Forgotten, Version(3)));
+    assert!(memory.record(id("a1")).unwrap().pinned, "as one of them was");
 }
 
 #[test]
@@ -277,6 +284,21 @@ fn a_gone_sessions_work_is_kept_on_its_behalf_once() {
     let saved = row(&memory, "s2");
     assert_eq!((saved.summary.as_str(), saved.on_behalf), ("worked", false));
     assert_eq!((saved.anchors_added, saved.lessons_added), (1, 1));
+}
+
+#[test]
+fn a_notice_counts_what_its_readers_get() {
+    let mut memory = Memory::default();
+    let own = NewNote { private: true, ..note("for me") };
+    let part = |notes: &[NewNote]| Staged { notes: notes.to_vec(), ..Staged::default() };
+    checkpoint(&mut memory, &origin("one", 1), part(std::slice::from_ref(&own)));
+    assert!(keep(&mut memory, "one", 2));
+    assert_eq!(memory.notices().count(), 0, "nothing for anybody else");
+    assert_eq!(row(&memory, "s2").summary, "Staged 1 note.");
+    checkpoint(&mut memory, &origin("two", 3), part(&[own, note("for all")]));
+    assert!(keep(&mut memory, "two", 4));
+    let kept: Vec<Counts> = memory.notices().map(|notice| notice.kept).collect();
+    assert_eq!(kept, [Counts { notes: 1, ..Counts::default() }]);
 }
 
 #[test]

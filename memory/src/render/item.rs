@@ -138,7 +138,7 @@ fn head(record: &Record, note: &Note) -> String {
         marks.push("pinned".to_owned());
     }
     if record.owner().is_some() {
-        marks.push("this session's".to_owned());
+        marks.push("one session's own".to_owned());
     }
     if let Some(expires) = note.expires {
         marks.push(format!("expires {}", expires.date()));

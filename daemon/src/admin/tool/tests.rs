@@ -105,6 +105,33 @@ async fn a_load_and_an_export_from_a_shell_are_logged_as_tools_are() {
 }
 
 #[tokio::test]
+async fn a_person_gets_at_what_a_past_session_kept_for_itself() {
+    let world = World::new().await;
+    let mut past = world.shim_with("all").await;
+    past.call("memory_note", json!({"content": "for me", "scope": "session"})).await;
+    drop(past);
+    let mut other = world.shim_with("all").await;
+    let none = other.call("memory_get", json!({"id": "n1"})).await;
+    assert!(none.contains("there is no"), "{none}");
+    let none = other.call("memory_forget", json!({"id": "n1"})).await;
+    assert!(none.contains("there is no"), "{none}");
+
+    let kept = async || {
+        let session = Session::visit(COMMAND_LINE, place(&world.daemon, &demo(&world)).unwrap());
+        session.view(&world.daemon).await.unwrap().memory.totals().notes_kept
+    };
+    assert_eq!(kept().await, 1);
+    let reply =
+        async |tool: &str, arguments: Value| command(&world, tool, arguments).await.unwrap().text;
+    let listed = reply("memory_list", json!({})).await;
+    assert!(listed.contains("n1 (one session's own): for me"), "{listed}");
+    assert!(reply("memory_get", json!({"id": "n1"})).await.contains("for me"));
+    assert!(!reply("memory_search", json!({"query": "for me"})).await.contains("n1"));
+    reply("memory_forget", json!({"id": "n1"})).await;
+    assert_eq!(kept().await, 0);
+}
+
+#[tokio::test]
 async fn what_a_command_is_given_counts_as_given_to_no_model() {
     let world = World::new().await;
     let mut shim = with_notes(&world).await;

@@ -30,7 +30,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         .parse()
         .map_err(|error| ToolError::Caller(format!("failed to forget: {error}")))?;
     let expected = params.expected_version.map(Version);
-    let reader = context.reader();
+    let reader = context.keeper();
     context
         .write("forget", Staged::default(), move |memory, by, _| {
             let plan = plan_forget(memory, &reader, id, expected, by)?;

@@ -45,7 +45,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
     let view = context.view().await?;
-    let reader = context.reader();
+    let reader = context.keeper();
     let found = match (&params.id, &params.key) {
         (Some(id), _) => {
             let id: RecordId = id.parse().map_err(|error| caller(&error))?;

@@ -34,7 +34,7 @@ pub(super) fn spec() -> ToolSpec {
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let view = context.view().await?;
-    let reader = context.reader();
+    let reader = context.keeper();
     let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
     let tags: Vec<String> = wanted_tags(&params.tags);
     let list = ListView {

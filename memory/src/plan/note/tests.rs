@@ -122,11 +122,11 @@ fn what_is_kept_has_limits() {
     let full = |totals| has_room(totals, (1, 8)).unwrap_err().to_string();
     insta::assert_snapshot!(
         full(Totals { notes_kept: NOTES_MAX, ..Totals::default() }),
-        @"this project's notes have no room: 100000 are kept; memory_forget what no longer holds"
+        @"this project's notes have no room: 100000 are kept; memory_forget what no longer holds; a person at a shell can also `anchord forget` what past sessions kept for themselves"
     );
     insta::assert_snapshot!(
         full(Totals { note_bytes: NOTES_BYTES_MAX, ..Totals::default() }),
-        @"the text of all notes of this project is 268435464 bytes, 268435456 are allowed; memory_forget what no longer holds"
+        @"the text of all notes of this project is 268435464 bytes, 268435456 are allowed; memory_forget what no longer holds; a person at a shell can also `anchord forget` what past sessions kept for themselves"
     );
     let nearly = Totals { notes_kept: NOTES_MAX - 1, ..Totals::default() };
     assert_eq!(has_room(nearly, (1, 8)), Ok(()));
@@ -272,8 +272,8 @@ fn what_there_is_no_room_for_is_refused_wherever_it_comes_from() {
     let save = |memory: &Memory, part: Staged| {
         plan_save(memory, &by, Save { session_summary: "s", part, ..Save::default() })
     };
-    let full =
-        "this project's notes have no room: 100000 are kept; memory_forget what no longer holds";
+    let full = "this project's notes have no room: 100000 are kept; memory_forget what no longer holds; \
+         a person at a shell can also `anchord forget` what past sessions kept for themselves";
     assert_eq!(plan_checkpoint(&memory, &by, staged(&two)).unwrap_err().to_string(), full);
     assert_eq!(save(&memory, staged(&two)).unwrap_err().to_string(), full);
     assert!(plan_checkpoint(&memory, &by, staged(&two[..1])).is_ok());

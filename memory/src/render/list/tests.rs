@@ -28,7 +28,7 @@ fn the_newest_comes_first_and_what_expired_is_marked() {
     let one = Reader::session(SessionId::new("one"));
     insta::assert_snapshot!(list(&memory, &view(&one)).unwrap().text, @r"
     5 of 5, newest first
-    n5 (this session's): for me
+    n5 (one session's own): for me
     n4 (#db, pinned): Postgres holds …
     n3 port (expires 2026-11-05): 7717 [EXPIRED]
     s2 2026-11-01 claude-code: worked

@@ -267,7 +267,7 @@ fn notes_stand_before_sessions_own_ones_with_them_and_expired_ones_not() {
     n8: Rows are skipped.
       A long story.
       Of rows.
-    n10 (this session's): mine alone
+    n10 (one session's own): mine alone
 
     ## Sessions (1)
     s6 2026-11-02 claude-code: worked
