@@ -22,12 +22,12 @@ pub(crate) const EDITED_BYTES_MAX: u64 = 64 << 20;
 /// An agent's own command for its configuration has ended by then.
 pub(crate) const OWN_COMMAND_SECONDS_MAX: u64 = 30;
 
-/// An agent of the demo or of torture waits so long for an answer. A shim looks for a daemon for ten
+/// An agent of the demo or of torture waits so long for an answer, as clients do. A shim waits for a daemon for 40
 /// seconds before it says that there is none.
-pub(crate) const CALL_SECONDS_MAX: u64 = 30;
+pub(crate) const CALL_SECONDS_MAX: u64 = 60;
 
-/// A daemon of a scratch instance answers by then.
-pub(crate) const SCRATCH_START_SECONDS_MAX: u64 = 15;
+/// A daemon of a scratch instance answers, or has ended, by then: as long as a shim waits for one.
+pub(crate) const SCRATCH_START_SECONDS_MAX: u64 = 40;
 
 /// Journal entries asked for at once.
 pub(crate) const JOURNAL_PAGE_ENTRIES_MAX: u32 = 2_000;

@@ -304,8 +304,9 @@ fn prove_writable(dir: &Path) -> Result<(), InstanceError> {
     let probe = dir.join(format!(".probe-{}", Uuid::new_v4().simple()));
     let proof = (|| {
         let mut file = File::options().write(true).create_new(true).mode(0o600).open(&probe)?;
+        // Not synced: the disk may take seconds for that while a build keeps it busy, and nobody is answered meanwhile.
+        // What must last is synced when it is written.
         file.write_all(b"anchord can write here\n")?;
-        file.sync_all()?;
         fs::remove_file(&probe)
     })();
     if proof.is_err() {

@@ -105,9 +105,14 @@ async fn serve(
 
     let data = instance.data().to_owned();
     let (registry, report, marks) = open_owner::<Registry>(data.join("daemon")).await?;
-    let after_crash = !report.created && !marks.contains_key(STOPPED_WELL);
-    registry.ask(|store, _| store.mark(STOPPED_WELL, None)).await.map_err(not_open)?;
-    registry.ask(|store, _| store.flush()).await.map_err(not_open)?;
+    let stopped_well = marks.contains_key(STOPPED_WELL);
+    let after_crash = !report.created && !stopped_well;
+    if stopped_well {
+        registry.ask(|store, _| store.mark(STOPPED_WELL, None)).await.map_err(not_open)?;
+        // At once, since this daemon may be killed soon; but nobody waits for the disk.
+        let registry = registry.clone();
+        tokio::spawn(async move { registry.ask(|store, _| store.flush()).await });
+    }
     let surroundings = Surroundings {
         home: std::env::home_dir(),
         tmp: Some(std::env::temp_dir()),

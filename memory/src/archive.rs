@@ -4,7 +4,7 @@
 //! folded into one; then the oldest lessons until memory is below the soft limit, but never the newest ones,
 //! since a memory made large by its blueprints would otherwise lose every lesson to no avail.
 //! However large it is, topics that are named after sessions leave when nobody wrote them for 30 days: each long
-//! conversation makes one. Blueprints never. What is archived is out of load and budget, still found by id, and active again when written.
+//! conversation makes one. Blueprints never, nor anything pinned. What is archived is out of load and budget, still found by id, and active again when written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,7 +83,7 @@ pub fn plan(
     }
 
     let mut rows: Vec<(&Record, &SessionRow)> =
-        memory.active_of(Kind::SessionRow).filter_map(|record| row_of(record)).collect();
+        unpinned(memory, Kind::SessionRow).filter_map(row_of).collect();
     rows.sort_by_key(|(record, row)| (row.ended, record.id));
     rows.truncate(rows.len().saturating_sub(ROWS_KEPT_MIN));
     if rows.len() > 1 {
@@ -93,8 +93,7 @@ pub fn plan(
         }
     }
 
-    let mut lessons: Vec<&Record> =
-        memory.active_of(Kind::Lesson).map(|record| &**record).collect();
+    let mut lessons: Vec<&Record> = unpinned(memory, Kind::Lesson).collect();
     lessons.sort_by_key(|record| (record.updated.time, record.id));
     lessons.truncate(lessons.len().saturating_sub(LESSONS_KEPT_MIN));
     for record in lessons {
@@ -107,7 +106,7 @@ pub fn plan(
     plan
 }
 
-/// Topics that a compaction named, unpinned, not written for a while, and on which nobody is: neither a live session
+/// Topics that a compaction named, not written for a while, and on which nobody is: neither a live session
 /// nor staged work.
 fn resting_topics<'a>(
     memory: &'a Memory,
@@ -122,19 +121,24 @@ fn resting_topics<'a>(
         .chain(staged.map(TopicPart::topic))
         .map(topic_key)
         .collect();
-    memory.active_of(Kind::Topic).map(|record| &**record).filter(move |record| {
+    unpinned(memory, Kind::Topic).filter(move |record| {
         let named = |topic: &Topic| {
             is_named_after_session(&topic.name) && !busy.contains(&topic_key(&topic.name))
         };
-        !record.pinned && record.updated.time.0 < before && record.topic().is_some_and(named)
+        record.updated.time.0 < before && record.topic().is_some_and(named)
     })
+}
+
+/// What may be archived of a kind at all.
+fn unpinned(memory: &Memory, kind: Kind) -> impl Iterator<Item = &Record> {
+    memory.active_of(kind).map(|record| &**record).filter(|record| !record.pinned)
 }
 
 fn old_anchors(memory: &Memory, now: Timestamp) -> impl Iterator<Item = (&Record, &str)> {
     let before = now.0.saturating_sub(ANCHOR_KEPT_DAYS_MIN * DAY_MILLISECONDS);
-    memory.active_of(Kind::Anchor).filter_map(move |record| match &record.body {
+    unpinned(memory, Kind::Anchor).filter_map(move |record| match &record.body {
         Body::Anchor(anchor) if record.updated.time.0 < before && is_inside(&anchor.file) => {
-            Some((&**record, anchor.file.as_str()))
+            Some((record, anchor.file.as_str()))
         }
         _ => None,
     })

@@ -15,9 +15,10 @@ use crate::ids::Timestamp;
 use crate::injected::strip;
 use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::limits::{
-    CAPTURED_COMMAND_CHARS_MAX, CAPTURED_COMMANDS_SHOWN_MAX, CAPTURED_FAILED_MAX,
-    CAPTURED_FILES_MAX, CAPTURED_FILES_SHOWN_MAX, CAPTURED_MESSAGE_CHARS_MAX, CAPTURED_PASSED_MAX,
-    CAPTURED_PROMPT_CHARS_MAX, CAPTURED_READ_BYTES_MAX, CAPTURED_WORKED_MAX, PATH_CHARS_MAX,
+    BINDING_KEY_CHARS_MAX, CAPTURED_COMMAND_CHARS_MAX, CAPTURED_COMMANDS_SHOWN_MAX,
+    CAPTURED_FAILED_MAX, CAPTURED_FILES_MAX, CAPTURED_FILES_SHOWN_MAX, CAPTURED_MESSAGE_CHARS_MAX,
+    CAPTURED_PASSED_MAX, CAPTURED_PROMPT_CHARS_MAX, CAPTURED_READ_BYTES_MAX, CAPTURED_WORKED_MAX,
+    PATH_CHARS_MAX,
 };
 use crate::secrets::scrub;
 
@@ -236,6 +237,31 @@ impl Captured {
         self
     }
 
+    /// The same in the form and within the limits in which it is noted here: it was noted elsewhere.
+    #[must_use]
+    pub(crate) fn within_limits(self) -> Self {
+        let mut kept = Self {
+            key: clip(&self.key, BINDING_KEY_CHARS_MAX),
+            prompt: self.prompt.as_deref().and_then(prompted),
+            files: Vec::new(),
+            failed: Vec::new(),
+            passed: Vec::new(),
+            worked: Vec::new(),
+            said: self.said.as_deref().and_then(said_last),
+            ..self
+        };
+        let files: Vec<String> = self.files.iter().map(|file| path(file)).collect();
+        kept.more_files |= keep_last(&mut kept.files, &files, CAPTURED_FILES_MAX);
+        let failed = self
+            .failed
+            .into_iter()
+            .map(|Failed { command, fixed }| Failed { command: command_line(&command), fixed });
+        let failed = failed.filter(|failed| !failed.command.is_empty()).collect();
+        let worked = self.worked.iter().map(|line| command_line(line)).collect();
+        kept.absorb_commands(&Self { failed, passed: self.passed, worked, ..Self::default() });
+        kept
+    }
+
     /// What somebody wrote.
     pub(crate) fn said_texts(&self) -> impl Iterator<Item = &str> {
         self.prompt.iter().chain(&self.said).map(String::as_str)
@@ -257,8 +283,7 @@ impl Captured {
         let mut seen = Self { first: time, last: time, ..Self::default() };
         match event {
             Event::PromptSubmitted { prompt } => {
-                let prompt = clip(&one_line(&clean(prompt)), CAPTURED_PROMPT_CHARS_MAX);
-                if !prompt.is_empty() && !steers(&prompt) {
+                if let Some(prompt) = prompted(prompt).filter(|prompt| !steers(prompt)) {
                     (seen.prompt, seen.prompts) = (Some(prompt), 1);
                 }
             }
@@ -272,8 +297,7 @@ impl Captured {
                 }
             }
             Event::TurnEnded { last_message: Some(said) } => {
-                let said = clip(clean(said).trim(), CAPTURED_MESSAGE_CHARS_MAX);
-                seen.said = Some(said).filter(|said| !said.is_empty());
+                seen.said = said_last(said);
             }
             _ => {}
         }
@@ -333,6 +357,16 @@ fn steers(prompt: &str) -> bool {
 fn clean(text: &str) -> String {
     let read = text.get(..text.floor_char_boundary(CAPTURED_READ_BYTES_MAX)).unwrap_or(text);
     scrub(&strip(read)).text.into_owned()
+}
+
+fn prompted(prompt: &str) -> Option<String> {
+    let prompt = clip(&one_line(&clean(prompt)), CAPTURED_PROMPT_CHARS_MAX);
+    Some(prompt).filter(|prompt| !prompt.is_empty())
+}
+
+fn said_last(said: &str) -> Option<String> {
+    let said = clip(clean(said).trim(), CAPTURED_MESSAGE_CHARS_MAX);
+    Some(said).filter(|said| !said.is_empty())
 }
 
 fn path(file: &str) -> String {

@@ -3,12 +3,13 @@
 //! However often a record is touched on the way, it comes out as one new version, or not at all when it
 //! ends as it began; that makes a repeated write change nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::change::{Change, Counts};
 use crate::ids::{Kind, RecordId, Revision, Version};
 use crate::index::MergeKey;
+use crate::lines::Ranges;
 use crate::memory::Memory;
 use crate::merge::{Verdict, judge};
 use crate::note::{NewNote, Note};
@@ -23,6 +24,8 @@ pub(crate) struct Draft<'a> {
     touched: BTreeSet<RecordId>,
     merged: u32,
     kept: Vec<KeptBlueprint>,
+    /// Where the anchors of a file are, as long as [`Draft::anchor`] alone writes them: looked up once for many.
+    anchors: BTreeMap<String, Ranges<RecordId>>,
 }
 
 /// Everything of a record that a write may change.
@@ -51,7 +54,14 @@ pub(crate) struct Written {
 impl<'a> Draft<'a> {
     pub(crate) fn new(base: &'a Memory) -> Self {
         let head = base.clone();
-        Self { base, head, touched: BTreeSet::new(), merged: 0, kept: Vec::new() }
+        Self {
+            base,
+            head,
+            touched: BTreeSet::new(),
+            merged: 0,
+            kept: Vec::new(),
+            anchors: BTreeMap::new(),
+        }
     }
 
     pub(crate) fn head(&self) -> &Memory {
@@ -99,38 +109,45 @@ impl<'a> Draft<'a> {
 
     /// One anchor over everything it meets, and over what that meets in turn. The lowest id survives.
     pub(crate) fn anchor(&mut self, new: &Anchor, origin: &Provenance) {
-        let key = MergeKey::Anchor(new.file.as_str().into());
-        let mut apart: Vec<(RecordId, Anchor)> = self
-            .head
-            .keyed(&key)
-            .filter_map(|record| match &record.body {
-                Body::Anchor(anchor) => Some((record.id, anchor.clone())),
-                _ => None,
-            })
-            .collect();
-        let mut union = new.clone();
-        let mut met = BTreeSet::new();
-        while let Some(at) = apart.iter().position(|(_, stored)| stored.meets(&union)) {
-            let (id, stored) = apart.remove(at);
-            union.lines = stored.lines.union(&union.lines);
-            met.insert(id);
-        }
-        let Some(survivor) = met.pop_first() else {
-            self.create(Body::Anchor(union), origin);
-            return;
+        let known = self.anchors.remove(&new.file);
+        let mut ranges = known.unwrap_or_else(|| self.ranges(&new.file));
+        let (lines, mut met) = ranges.take(&new.lines);
+        met.sort_unstable();
+        let union = Body::Anchor(Anchor { lines: lines.clone(), ..new.clone() });
+        let survivor = match met.split_first() {
+            None => self.create(union, origin),
+            Some((survivor, swallowed)) => {
+                for id in swallowed {
+                    self.stand(*id, Standing::Forgotten, origin);
+                }
+                self.merge(*survivor, union, origin);
+                *survivor
+            }
         };
-        for swallowed in met {
-            self.stand(swallowed, Standing::Forgotten, origin);
+        ranges.put(lines, vec![survivor]);
+        self.anchors.insert(new.file.clone(), ranges);
+    }
+
+    /// The anchors of a file by where they are.
+    fn ranges(&self, file: &str) -> Ranges<RecordId> {
+        let mut ranges = Ranges::default();
+        for record in self.head.keyed(&MergeKey::Anchor(file.into())) {
+            if let Body::Anchor(anchor) = &record.body {
+                let (lines, mut there) = ranges.take(&anchor.lines);
+                there.push(record.id);
+                ranges.put(lines, there);
+            }
         }
-        self.merge(survivor, Body::Anchor(union), origin);
+        ranges
     }
 
     pub(crate) fn lesson(&mut self, new: &Lesson, origin: &Provenance) {
-        let body = Body::Lesson(new.clone());
+        // Staged in several parts it may be larger than any of them.
+        let body = Body::Lesson(new.clone().within_limits());
         match self.twin(&body) {
             Some((id, Body::Lesson(mut stored))) => {
                 stored.unite(new);
-                self.merge(id, Body::Lesson(stored), origin);
+                self.merge(id, Body::Lesson(stored.within_limits()), origin);
             }
             _ => {
                 self.create(body, origin);
@@ -172,16 +189,22 @@ impl<'a> Draft<'a> {
     }
 
     /// Makes a note another session's. Where that has the same fact or text already, the one that was written last
-    /// stays and the other is forgotten.
+    /// stays as it was written, and the other is forgotten; a pin on either stays.
     pub(crate) fn take_over(&mut self, record: &Record, note: Note, origin: &Provenance) {
-        let twin = self.note_twin(&note).filter(|twin| twin.id != record.id);
-        let Some((twin, written)) = twin.map(|twin| (twin.id, twin.updated.time)) else {
+        let twin = self.note_twin(&note).filter(|twin| twin.id != record.id).cloned();
+        let Some(twin) = twin else {
             self.settle(record.id, note, record.standing);
             return;
         };
-        if record.updated.time > written {
-            self.settle(twin, note, record.standing);
-        }
+        let last = if record.updated.time > twin.updated.time { record } else { &twin };
+        let fields = Fields {
+            id: twin.id,
+            body: if last.id == twin.id { twin.body.clone() } else { Body::Note(note) },
+            standing: last.standing,
+            tags: last.tags.clone(),
+            pinned: twin.pinned || record.pinned,
+        };
+        self.put(fields, last.updated.clone());
         self.stand(record.id, Standing::Forgotten, origin);
     }
 
@@ -204,6 +227,9 @@ impl<'a> Draft<'a> {
 
     pub(crate) fn create(&mut self, body: Body, origin: &Provenance) -> RecordId {
         let id = RecordId { kind: body.kind(), number: self.head.last_number() + 1 };
+        if let Body::Anchor(anchor) = &body {
+            self.anchors.remove(&anchor.file);
+        }
         let mut record = Record {
             id,
             version: Version::FIRST,
@@ -272,6 +298,10 @@ impl<'a> Draft<'a> {
             && stored.pinned == pinned;
         if is_same {
             return;
+        }
+        if let (Body::Anchor(before), Body::Anchor(after)) = (&stored.body, &body) {
+            self.anchors.remove(&before.file);
+            self.anchors.remove(&after.file);
         }
         let mut record = Record {
             id,

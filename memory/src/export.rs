@@ -89,16 +89,18 @@ fn item(record: &Record) -> Value {
 }
 
 /// The active notes that `sees` lets through, as the compactor's `state.json`. Reads are not counted here: an item was
-/// last looked at when it was last written.
-pub fn compactor_state(memory: &Memory, sees: impl Fn(&Record) -> bool) -> Value {
+/// last looked at when it was last written. What has expired by then has a tag that says so, since that form knows no end.
+pub fn compactor_state(memory: &Memory, now: Timestamp, sees: impl Fn(&Record) -> bool) -> Value {
     let records = memory.records().filter(|record| record.standing.is_active() && sees(record));
     let items = records.filter_map(|record| {
         let note = record.note()?;
+        let mut tags = record.tags.clone();
+        tags.extend(note.is_expired(now).then(|| EXPIRED_TAG.to_owned()));
         Some(json!({
             "id": compactor::id(record.id),
             "content": note.content,
             "summary": note.summary,
-            "tags": record.tags,
+            "tags": tags,
             "importance": note.importance,
             "pinned": record.pinned,
             "created_at": record.created.time.iso(),
@@ -110,6 +112,9 @@ pub fn compactor_state(memory: &Memory, sees: impl Fn(&Record) -> bool) -> Value
     });
     json!({ "version": 1, "items": items.collect::<Vec<Value>>() })
 }
+
+/// Of what has expired, where there is no other place to say so.
+const EXPIRED_TAG: &str = "expired";
 
 /// What is active, as a page for people. Contents are verbatim; a note that has expired by then says so.
 pub fn markdown(memory: &Memory, project: &str, now: Timestamp) -> String {

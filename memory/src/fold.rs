@@ -59,5 +59,20 @@ pub(crate) fn clip(text: &str, chars_max: usize) -> String {
     clipped
 }
 
+/// Stands where the beginning of a text was cut off.
+const CUT_HERE: &str = "[cut here: what stood before is in earlier versions, if anywhere]\n\n";
+
+/// At most `bytes_max` bytes: the end of the text, from a paragraph on where one begins soon, behind a line that says
+/// that something was cut. The line goes with the beginning when that is cut again.
+pub(crate) fn keep_end(text: String, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text;
+    }
+    let from = text.len() - bytes_max.saturating_sub(CUT_HERE.len());
+    let end = text.get(text.ceil_char_boundary(from)..).unwrap_or_default();
+    let paragraph = end.find("\n\n").filter(|at| *at < end.len() / 2).map_or(0, |at| at + 2);
+    format!("{CUT_HERE}{}", end.get(paragraph..).unwrap_or_default().trim_start_matches('\n'))
+}
+
 #[cfg(test)]
 mod tests;

@@ -17,6 +17,7 @@ use crate::change::{Change, Counts, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::ids::{RecordId, SessionId, Timestamp};
 use crate::index::MergeKey;
+use crate::intake::accept;
 use crate::memory::Memory;
 use crate::plan::{KeptBlueprint, Plan, Row, put_row, stored_row};
 use crate::record::{Anchor, Blueprint, Body, Provenance};
@@ -63,7 +64,7 @@ pub fn plan_import(
         time: time.filter(|time| *time < origin.time).unwrap_or(origin.time),
     };
     let mut notes = source.notes.clone();
-    let source = &without_purged(memory, source, &mut notes);
+    let source = &usable(memory, source, &mut notes);
     let mut draft = Draft::new(memory);
     for blueprint in &source.blueprints {
         let origin = at(&origin.session, blueprint.time);
@@ -120,53 +121,68 @@ pub fn plan_import(
     Plan { changes, outcome }
 }
 
-/// The source without what was purged here, each named in one more line.
-fn without_purged(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
-    let tombstones = memory.tombstones();
-    let mut gone = |what: &str, part: Staged| match tombstones.refuse(&part) {
-        Err(Refusal::PurgedText { time, .. }) => {
-            notes.push(format!("{what} was purged on {} and is not taken in again", time.date()));
-            true
-        }
-        _ => false,
-    };
+/// The source without what was purged here and what is too large, each named in one more line; the rest as it is kept.
+fn usable(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
     let mut source = source.clone();
-    source.blueprints.retain(|blueprint| {
-        let blueprints = vec![blueprint.item.clone()];
-        !gone("a blueprint", Staged { blueprints, ..Staged::default() })
+    let mut taken = |what: &str, part: Staged| -> Staged {
+        let accepted = memory.tombstones().refuse(&part).and_then(|()| accept(part));
+        accepted.unwrap_or_else(|refusal| {
+            notes.push(match refusal {
+                Refusal::PurgedText { time, .. } => {
+                    format!("{what} was purged on {} and is not taken in again", time.date())
+                }
+                refusal => {
+                    let why = refusal.to_string();
+                    // Neither its place in this part nor what a writer could do.
+                    let own = why.split_once("[0].").map_or(why.as_str(), |(_, own)| own);
+                    let own = own.split_once("; ").map_or(own, |(own, _)| own);
+                    format!("{what} is left out: {own}")
+                }
+            });
+            Staged::default()
+        })
+    };
+    source.blueprints.retain_mut(|Dated { item, .. }| {
+        let part = Staged { blueprints: vec![item.clone()], ..Staged::default() };
+        replace(item, taken("a blueprint", part).blueprints)
     });
-    source.anchors.retain(|anchor| {
-        let anchors = vec![anchor.item.clone()];
-        !gone("an anchor", Staged { anchors, ..Staged::default() })
+    source.anchors.retain_mut(|Dated { item, .. }| {
+        let part = Staged { anchors: vec![item.clone()], ..Staged::default() };
+        replace(item, taken("an anchor", part).anchors)
     });
-    source.lessons.retain(|lesson| {
-        let lessons = vec![lesson.item.clone()];
-        !gone("a lesson", Staged { lessons, ..Staged::default() })
+    source.lessons.retain_mut(|Dated { item, .. }| {
+        let part = Staged { lessons: vec![item.clone()], ..Staged::default() };
+        replace(item, taken("a lesson", part).lessons)
     });
-    source.rows.retain(|row| {
-        let summary = Some(row.summary.clone());
-        !gone("a session's summary", Staged { summary, ..Staged::default() })
+    source.rows.retain_mut(|row| {
+        let part = Staged { summary: Some(row.summary.clone()), ..Staged::default() };
+        row.summary.is_empty()
+            || replace(&mut row.summary, taken("a session's summary", part).summary)
     });
-    if let Some(pending) = &mut source.pending {
-        let Staged { blueprints, anchors, lessons, .. } = &mut pending.staged;
-        blueprints.retain(|blueprint| {
-            let blueprints = vec![blueprint.clone()];
-            !gone("a staged blueprint", Staged { blueprints, ..Staged::default() })
+    if let Some(Pending { staged, .. }) = &mut source.pending {
+        staged.blueprints.retain_mut(|item| {
+            let part = Staged { blueprints: vec![item.clone()], ..Staged::default() };
+            replace(item, taken("a staged blueprint", part).blueprints)
         });
-        anchors.retain(|anchor| {
-            let anchors = vec![anchor.clone()];
-            !gone("a staged anchor", Staged { anchors, ..Staged::default() })
+        staged.anchors.retain_mut(|item| {
+            let part = Staged { anchors: vec![item.clone()], ..Staged::default() };
+            replace(item, taken("a staged anchor", part).anchors)
         });
-        lessons.retain(|lesson| {
-            let lessons = vec![lesson.clone()];
-            !gone("a staged lesson", Staged { lessons, ..Staged::default() })
+        staged.lessons.retain_mut(|item| {
+            let part = Staged { lessons: vec![item.clone()], ..Staged::default() };
+            replace(item, taken("a staged lesson", part).lessons)
         });
-        pending.staged.summary = pending.staged.summary.take().filter(|summary| {
-            let summary = Some(summary.clone());
-            !gone("a staged summary", Staged { summary, ..Staged::default() })
-        });
+        if let Some(summary) = staged.summary.take() {
+            let part = Staged { summary: Some(summary), ..Staged::default() };
+            staged.summary = taken("a staged summary", part).summary;
+        }
     }
     source
+}
+
+/// Puts what was accepted in an item's place; whether it was.
+fn replace<T>(item: &mut T, accepted: impl IntoIterator<Item = T>) -> bool {
+    accepted.into_iter().next().map(|accepted| *item = accepted).is_some()
 }
 
 /// A blueprint that was written here after the original stays, mutable or not.

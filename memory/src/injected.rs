@@ -30,36 +30,40 @@ pub fn frame(text: &str) -> String {
 
 /// The text without framed blocks. A block that was cut ends with the text; an end without a beginning is taken out
 /// alone. Stripping twice is stripping once.
+///
+/// One pass: what stays is put together, and as soon as a mark stands at its end, the mark goes. So one that is made
+/// where the texts around a block meet goes like any other.
 pub fn strip(text: &str) -> Cow<'_, str> {
-    let mut text = Cow::Borrowed(text);
-    // What stood around a block may make a new one where it meets.
-    while let Some(less) = without_first(&text) {
-        text = Cow::Owned(less);
+    if !OPENS.iter().chain(&CLOSES).any(|mark| text.contains(mark)) {
+        return Cow::Borrowed(text);
     }
-    text
-}
+    let closes = CLOSES.iter().flat_map(|mark| text.match_indices(mark));
+    let mut closes: Vec<(usize, usize)> =
+        closes.map(|(close, mark)| (close, close + mark.len())).collect();
+    closes.sort_unstable();
 
-fn without_first(text: &str) -> Option<String> {
-    let (at, after) = match (first(text, &OPENS), first(text, &CLOSES)) {
-        (Some((open, _)), _) => {
-            let rest = text.get(open..).unwrap_or_default();
-            (open, first(rest, &CLOSES).map_or(text.len(), |(_, close)| open + close))
+    let mut kept = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        // Every mark ends with one of these.
+        let step = rest.find(['>', ';']).map_or(rest.len(), |sign| sign + 1);
+        kept.push_str(rest.get(..step).unwrap_or_default());
+        at += step;
+        let at_end = |marks: &[&'static str]| {
+            marks.iter().copied().find(|mark| kept.ends_with(mark)).map(str::len)
+        };
+        let (open, close) = (at_end(&OPENS), at_end(&CLOSES));
+        let Some(bytes) = open.or(close) else { continue };
+        kept.truncate(kept.len() - bytes);
+        if open.is_some() {
+            let next = closes.partition_point(|(close, _)| *close < at);
+            at = closes.get(next).map_or(text.len(), |(_, end)| *end);
         }
-        (None, Some(close)) => close,
-        (None, None) => return None,
-    };
-    let (before, rest) =
-        (text.get(..at).unwrap_or_default(), text.get(after..).unwrap_or_default());
-    // The line break that ends the frame goes with it where the frame began a line.
-    let begins_line = before.is_empty() || before.ends_with('\n');
-    let rest = rest.strip_prefix('\n').filter(|_| begins_line).unwrap_or(rest);
-    Some(format!("{before}{rest}"))
-}
-
-/// Where the first of these begins and ends.
-fn first(text: &str, marks: &[&str]) -> Option<(usize, usize)> {
-    let found = marks.iter().filter_map(|mark| text.find(mark).map(|at| (at, at + mark.len())));
-    found.min()
+        // The line break that ends the frame goes with it where the frame began a line.
+        let begins_line = kept.is_empty() || kept.ends_with('\n');
+        at += usize::from(begins_line && text.get(at..).is_some_and(|rest| rest.starts_with('\n')));
+    }
+    Cow::Owned(kept)
 }
 
 #[cfg(test)]

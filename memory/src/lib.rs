@@ -50,7 +50,9 @@ pub use ids::{
 };
 pub use index::Totals;
 pub use memory::{Bound, Counters, Memory, Restore};
-pub use note::{ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect};
+pub use note::{
+    ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect, tag_as_kept,
+};
 pub use plan::{
     BindOutcome, CheckpointOutcome, CompactionOutcome, FailedNote, ForgetOutcome, KeptBlueprint,
     NotesOutcome, Plan, Save, SaveOutcome, StoredNote, Telling, Update, UpdateOutcome, find,

@@ -2,6 +2,8 @@
 
 /// What one session may have staged; more is refused with the advice to save.
 pub const STAGED_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// What an item that is staged counts beside its texts: for its numbers and times, and the record that it becomes.
+pub const STAGED_ITEM_BYTES: usize = 128;
 /// Items of one kind in one write.
 pub const ITEMS_MAX: usize = 1_000;
 /// A blueprint's title, a lesson's summary, an anchor's concept.

@@ -1,8 +1,12 @@
 //! Line ranges as agents write them: `42-67`, `42`, ` 42 - 67 `, reversed, or any other text.
 
+mod ranges;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub(crate) use ranges::Ranges;
 
 /// The lines an anchor points at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -31,14 +35,11 @@ impl LineRange {
         }
     }
 
-    /// The smallest range over both; the receiver when either is text.
-    #[must_use]
-    pub fn union(&self, other: &Self) -> Self {
-        match (self, other) {
-            (Self::Span { first: a, last: b }, Self::Span { first: c, last: d }) => {
-                Self::Span { first: *a.min(c), last: *b.max(d) }
-            }
-            _ => self.clone(),
+    /// Bytes of its text; lines have none.
+    pub(crate) fn text_bytes(&self) -> usize {
+        match self {
+            Self::Span { .. } => 0,
+            Self::Text(text) => text.len(),
         }
     }
 

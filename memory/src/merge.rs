@@ -8,7 +8,9 @@ mod topics;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fold::{fold, substance};
+use crate::fold::{fold, keep_end, substance};
+use crate::limits::{LESSON_FILES_MAX, TEXT_BYTES_MAX};
+use crate::lines::Ranges;
 use crate::note::{NewNote, Note};
 use crate::record::{Anchor, Blueprint, Category, Lesson};
 use crate::staged::Staged;
@@ -54,6 +56,14 @@ impl Lesson {
         substance(&self.summary)
     }
 
+    /// As much of it as a record may have: the end of the detail, and the files named last.
+    #[must_use]
+    pub(crate) fn within_limits(mut self) -> Self {
+        self.detail = keep_end(self.detail, TEXT_BYTES_MAX);
+        self.files.drain(..self.files.len().saturating_sub(LESSON_FILES_MAX));
+        self
+    }
+
     /// Takes in another telling of the same lesson: the more specific summary, all details, all files.
     pub(crate) fn unite(&mut self, later: &Self) {
         let length = |summary: &str| fold(summary).chars().count();
@@ -82,7 +92,7 @@ impl Note {
             self.set_summary(new.summary.clone());
         }
         if !is_fact {
-            self.repeats += 1 + new.repeats;
+            self.repeats = self.repeats.saturating_add(new.repeats).saturating_add(1);
         }
         self.set_content(new.content.clone());
         self.importance = new.importance.unwrap_or(self.importance);
@@ -102,7 +112,7 @@ impl NewNote {
             self.summary.clone_from(&later.summary);
         }
         if !is_fact {
-            self.repeats += 1 + later.repeats;
+            self.repeats = self.repeats.saturating_add(later.repeats).saturating_add(1);
         }
         self.content.clone_from(&later.content);
         self.importance = later.importance.or(self.importance);
@@ -162,9 +172,7 @@ impl Staged {
         if !later.client.is_empty() {
             self.client = later.client.clone();
         }
-        for anchor in &later.anchors {
-            self.absorb_anchor(anchor.clone());
-        }
+        self.absorb_anchors(&later.anchors);
         self.absorb_lessons(&later.lessons);
         self.absorb_notes(&later.notes);
         self.absorb_topics(&later.topics);
@@ -237,12 +245,23 @@ impl Staged {
 
     /// Anchors stand in the order of their last write, so that the newest concept still wins when stored
     /// anchors join two of them.
-    fn absorb_anchor(&mut self, mut new: Anchor) {
-        while let Some(at) = self.anchors.iter().position(|stored| stored.meets(&new)) {
-            let met = self.anchors.remove(at);
-            new.lines = met.lines.union(&new.lines);
+    fn absorb_anchors(&mut self, later: &[Anchor]) {
+        if later.is_empty() {
+            return;
         }
-        self.anchors.push(new);
+        let mut files: BTreeMap<String, Ranges<usize>> = BTreeMap::new();
+        let mut written: Vec<Option<Anchor>> = Vec::with_capacity(self.anchors.len() + later.len());
+        for mut anchor in self.anchors.drain(..).chain(later.iter().cloned()) {
+            let ranges = files.entry(anchor.file.clone()).or_default();
+            let (lines, met) = ranges.take(&anchor.lines);
+            for at in met {
+                written.get_mut(at).map(Option::take);
+            }
+            ranges.put(lines.clone(), vec![written.len()]);
+            anchor.lines = lines;
+            written.push(Some(anchor));
+        }
+        self.anchors = written.into_iter().flatten().collect();
     }
 }
 

@@ -12,6 +12,7 @@ use crate::tokens;
 
 pub use detect::{auto_tags, detect};
 pub use expiry::{Expires, ParseExpiryError};
+pub use intake::tag_as_kept;
 pub(crate) use intake::{
     accept_note, accept_tags, content_fits, key_line, summary_text, valid_importance,
 };

@@ -3,7 +3,8 @@
 //! Everything else is undone by a new version; this alone changes entries that are there. A [`Purge`]
 //! goes through them three times: [`Purge::pick`] finds the records that a text stands in,
 //! [`Purge::learn`] takes in all that their versions said, [`Purge::edit`] takes it out. A tombstone, the
-//! salted digest of what a version said, keeps the same text from coming back.
+//! salted digest of what a version said, keeps the same text from coming back, unless it is so short that the digest
+//! would give it away.
 
 pub(crate) mod texts;
 
@@ -15,13 +16,14 @@ use sha2::{Digest, Sha256};
 
 use crate::captured::Captured;
 use crate::change::{Change, Notice, NoticeCause};
-use crate::fold::clip;
-use crate::ids::{RecordId, Revision, Timestamp, Version};
+use crate::fold::{clip, one_line};
+use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::index::MergeKey;
 use crate::limits::{PURGE_TITLE_CHARS_MAX, PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
 use crate::note::{NewNote, Scope};
 use crate::record::{Anchor, Body};
 use crate::refusal::Refusal;
+use crate::render::compactor;
 use crate::render::item::title;
 use crate::secrets::scrub;
 use crate::staged::Staged;
@@ -29,6 +31,9 @@ use crate::topic::topic_key;
 
 /// What stands where a purged text stood, if something must.
 const GONE: &str = "[purged]";
+
+/// A quote of a text has at least so much of its beginning.
+const QUOTED_BYTES: usize = PURGED_TEXT_BYTES_MIN * 2;
 
 /// A version of a record whose content is gone from disk: its numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -157,8 +162,22 @@ pub struct Purge {
     digests: BTreeSet<String>,
     keys: BTreeSet<MergeKey>,
     anchors: Vec<Anchor>,
+    /// Keys of facts by who wrote them, and whether for itself alone.
+    facts: BTreeSet<(SessionId, bool, String)>,
+    /// Whose rows go, and from whom these took over staged work.
+    sessions: BTreeSet<SessionId>,
+    /// The conversation of each session, where it is known.
+    noted: BTreeSet<(SessionId, String)>,
+    /// Those of the sessions whose rows go.
+    conversations: BTreeSet<String>,
+    /// Who took over whose staged work, in the order of the journal.
+    adopted: Vec<(SessionId, SessionId)>,
     /// Finds the beginnings of the texts, once all are known.
     finder: Option<AhoCorasick>,
+    /// Finds them where they are quoted.
+    quoted: Option<AhoCorasick>,
+    /// Ids of the records, in each form in which replies have them.
+    names: BTreeSet<String>,
     staged: u32,
     elsewhere: BTreeSet<RecordId>,
 }
@@ -187,6 +206,17 @@ impl Purge {
 
     /// The second look: all that the records said.
     pub fn learn(&mut self, changes: &[Change]) {
+        for change in changes {
+            match change {
+                Change::Adopt { from, to } => self.adopted.push((from.clone(), to.clone())),
+                Change::Stage { session, part } => {
+                    let keys = part.captured.iter().map(|captured| captured.key());
+                    let keys = keys.filter(|key| !key.is_empty());
+                    self.noted.extend(keys.map(|key| (session.clone(), key.to_owned())));
+                }
+                _ => {}
+            }
+        }
         for record in changes.iter().filter_map(Change::record) {
             if !self.ids.contains(&record.id) {
                 continue;
@@ -200,16 +230,25 @@ impl Purge {
             let texts = texts::of_body(&record.body).into_iter().filter(telling);
             self.texts.extend(texts.map(str::to_owned));
             let said = texts::said(&record.body).into_iter();
-            let said = said.filter(|text| !text.trim().is_empty());
             self.digests.extend(said.map(|said| digest(&self.salt, &said)));
-            // A summary says the same again, unless it is so short that it could be anything's.
-            if let Body::Note(note) = &record.body
-                && note.summary.len() >= PURGED_TEXT_BYTES_MIN
-            {
-                self.digests.insert(digest(&self.salt, &note.summary));
+            if let Body::Note(note) = &record.body {
+                // A summary says the same again.
+                if note.summary.len() >= PURGED_TEXT_BYTES_MIN {
+                    self.digests.insert(digest(&self.salt, &note.summary));
+                }
+                // Whatever its key and whoever sees it, since another may have staged the same.
+                self.keys.insert(MergeKey::note(&Scope::Project, None, &note.content));
+                let by = record.updated.session.clone();
+                self.facts.extend(note.key.clone().map(|key| (by, record.owner().is_some(), key)));
             }
             if let Body::Anchor(anchor) = &record.body {
                 self.anchors.push(anchor.clone());
+            }
+            if let Body::SessionRow(row) = &record.body {
+                self.sessions.insert(row.session.clone());
+                let noted = row.captured.iter().map(|captured| captured.key());
+                let noted = noted.filter(|key| !key.is_empty());
+                self.noted.extend(noted.map(|key| (row.session.clone(), key.to_owned())));
             }
             self.keys.extend(MergeKey::of(&record.body));
         }
@@ -251,8 +290,8 @@ impl Purge {
                     self.elsewhere.insert(record.id);
                 }
             }
-            Change::Stage { part, .. } => {
-                let edited = self.edit_part(part);
+            Change::Stage { session, part } => {
+                let edited = self.edit_part(session, part);
                 self.staged += u32::from(edited);
                 return edited;
             }
@@ -280,8 +319,9 @@ impl Purge {
     }
 
     /// Takes out of staged work what became part of a purged record, or would.
-    fn edit_part(&self, part: &mut Staged) -> bool {
+    fn edit_part(&self, session: &SessionId, part: &mut Staged) -> bool {
         let before = part.clone();
+        let row_goes = self.sessions.contains(session);
         part.blueprints.retain(|blueprint| {
             let body = Body::Blueprint(blueprint.clone());
             !self.goes(MergeKey::of(&body).as_ref(), &[&blueprint.title, &blueprint.content])
@@ -300,7 +340,7 @@ impl Purge {
                 .collect();
             !self.goes(MergeKey::of(&body).as_ref(), &texts)
         });
-        part.notes.retain(|note| !self.note_goes(note));
+        part.notes.retain(|note| !self.note_goes(session, note));
         part.topics.retain(|topic| {
             let files = topic.files.iter().map(String::as_str);
             let texts = texts::of_topic_part(topic).into_iter().chain(files);
@@ -309,30 +349,39 @@ impl Purge {
         let summary_goes = part.summary.as_deref().is_some_and(|summary| {
             let within = summary.len() >= PURGED_TEXT_BYTES_MIN
                 && self.texts.iter().any(|text| text.contains(summary));
-            within || self.holds(summary)
+            row_goes || within || self.holds(summary)
         });
         if summary_goes {
             part.summary = Some(GONE.to_owned());
         }
-        if part.captured.as_ref().is_some_and(|captured| self.captured_goes(captured)) {
+        let captured_goes = |captured: &Captured| row_goes || self.captured_goes(captured);
+        if part.captured.as_deref().is_some_and(captured_goes) {
             part.captured = None;
         }
         *part != before
     }
 
-    /// What was noted goes as a whole: it is a few lines about one session.
+    /// What was noted goes as a whole: it is a few lines about one session. Its row has the last of them alone, so what
+    /// was noted of the row's conversation goes whatever it says.
     fn captured_goes(&self, captured: &Captured) -> bool {
         let within = |text: &str| {
             text.len() >= PURGED_TEXT_BYTES_MIN && self.texts.iter().any(|gone| gone.contains(text))
         };
-        captured.said_texts().any(within) || captured.texts().any(|text| self.holds(text))
+        self.conversations.contains(captured.key())
+            || captured.said_texts().any(within)
+            || captured.texts().any(|text| self.holds(text))
     }
 
     fn topic_goes(&self, name: &str) -> bool {
         self.goes(Some(&MergeKey::Topic(topic_key(name).into())), &[name])
     }
 
-    fn note_goes(&self, note: &NewNote) -> bool {
+    /// What another session staged under the same key is its own to save.
+    fn note_goes(&self, session: &SessionId, note: &NewNote) -> bool {
+        let fact = note.key.clone().map(|key| (session.clone(), note.private, key));
+        if fact.is_some_and(|fact| self.facts.contains(&fact)) {
+            return true;
+        }
         let same = MergeKey::note(&Scope::Project, None, &note.content);
         let mut texts = vec![note.content.as_str(), note.summary.as_str()];
         texts.extend(note.key.as_deref());
@@ -350,13 +399,11 @@ impl Purge {
             || self.finder.as_ref().is_some_and(|finder| finder.is_match(text))
     }
 
-    /// Whether a reply names a record that goes, or quotes the beginning of one of the texts.
+    /// Whether a reply names a record that goes, or quotes the beginning of one of the texts: on one line, as replies do.
     fn quotes(&self, reply: &str) -> bool {
         self.holds(reply)
-            || self.texts.iter().any(|text| {
-                let beginning = clip_bytes(text, PURGED_TEXT_BYTES_MIN * 2);
-                reply.contains(beginning)
-            })
+            || self.quoted.as_ref().is_some_and(|quoted| quoted.is_match(&one_line(reply)))
+            || reply.split(|c: char| !c.is_alphanumeric()).any(|word| self.names.contains(word))
     }
 
     /// Gets ready to edit: to be called when everything is learnt.
@@ -364,11 +411,34 @@ impl Purge {
     /// # Errors
     /// When the texts are more than fit an automaton; fewer records at once help.
     pub fn ready(&mut self) -> Result<(), String> {
+        // From the last one back, since what was taken over may be taken over again.
+        for (from, to) in self.adopted.iter().rev() {
+            if self.sessions.contains(to) {
+                self.sessions.insert(from.clone());
+            }
+            let taken = self.facts.iter().filter(|(by, ..)| by == to);
+            let taken = taken.map(|(_, private, key)| (from.clone(), *private, key.clone()));
+            self.facts.extend(taken.collect::<Vec<_>>());
+        }
+        let theirs = self.noted.iter().filter(|(session, _)| self.sessions.contains(session));
+        self.conversations = theirs.map(|(_, key)| key.clone()).collect();
+        // Its transcript does not bring it back, whoever wrote the row.
+        let known = self.conversations.iter().map(|key| digest(&self.salt, key));
+        self.digests.extend(known);
         if !self.texts.is_empty() {
             let beginnings =
                 self.texts.iter().map(|text| clip_bytes(text, PURGED_TEXT_BYTES_SOUGHT));
-            let finder = AhoCorasick::new(beginnings).map_err(|error| error.to_string())?;
-            self.finder = Some(finder);
+            self.finder = Some(automaton(beginnings)?);
+            let folded = self.texts.iter().map(|text| one_line(text));
+            let telling = folded.filter(|text| text.len() >= PURGED_TEXT_BYTES_MIN);
+            let beginnings = telling.map(|text| clip_bytes(&text, QUOTED_BYTES).to_owned());
+            self.quoted = Some(automaton(beginnings)?);
+        }
+        for id in self.found.keys() {
+            self.names.insert(id.to_string());
+            if id.kind == Kind::Note {
+                self.names.insert(compactor::id(*id));
+            }
         }
         Ok(())
     }
@@ -406,6 +476,10 @@ impl Purge {
             time: self.time,
         }
     }
+}
+
+fn automaton(beginnings: impl Iterator<Item = impl AsRef<[u8]>>) -> Result<AhoCorasick, String> {
+    AhoCorasick::new(beginnings).map_err(|error| error.to_string())
 }
 
 fn clip_bytes(text: &str, bytes_max: usize) -> &str {

@@ -9,7 +9,7 @@ use crate::ids::{Kind, RecordId, Timestamp};
 use crate::memory::{Memory, document};
 use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
-use crate::search::{Hit, Query, Tuning, as_written};
+use crate::search::{Find, Hit, Query, Tuning, as_written};
 pub use about::{About, about};
 
 /// What is looked for. Filters that are empty let everything through.
@@ -25,7 +25,7 @@ pub struct Recall<'a> {
     pub tags: &'a [String],
     /// The reader's own (true) or the project's (false) alone.
     pub own: Option<bool>,
-    /// That concern this file, or one beneath this directory.
+    /// That concern this file, or one beneath this directory; relative to the project's root, which is all files.
     pub file: Option<&'a str>,
     /// Written at or after.
     pub since: Option<Timestamp>,
@@ -37,6 +37,8 @@ pub struct Recall<'a> {
     pub tuning: &'a Tuning,
     /// What a record's retention makes of its score, in (0, 1].
     pub prior: &'a dyn Fn(&Record) -> f32,
+    /// Tell what each word gave to each hit.
+    pub explain: bool,
 }
 
 /// What was found.
@@ -58,12 +60,13 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
         // Signs alone, or only what is not wanted: nothing that could be found by it.
         return Recalled::default();
     }
-    let file = of.file.map(normalise);
+    let file = of.file.map(normalise).filter(|file| !file.is_empty());
     let keep = |id: RecordId| {
         let record = memory.record(id)?;
         passes(record, of, file.as_deref()).then(|| (of.prior)(record))
     };
-    let found = memory.search().find(&query, of.tuning, &keep, of.limit);
+    let Recall { tuning, limit, explain, .. } = *of;
+    let found = memory.search().find(&Find { query: &query, tuning, keep: &keep, limit, explain });
     let written = |(asked, term): (String, String)| {
         let hits = found.hits.iter().filter_map(|hit| memory.record(hit.id));
         let written =
@@ -76,7 +79,7 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
 
 /// What the filters let through, most worth keeping first.
 fn by_retention(memory: &Memory, of: &Recall<'_>) -> Vec<Hit> {
-    let file = of.file.map(normalise);
+    let file = of.file.map(normalise).filter(|file| !file.is_empty());
     let mut found: Vec<(f32, &Record)> = memory
         .records()
         .map(|record| &**record)

@@ -11,6 +11,7 @@
 
 mod commands;
 mod places;
+mod runs;
 mod tokens;
 mod values;
 
@@ -27,6 +28,7 @@ use crate::purge::texts;
 use crate::record::Body;
 use commands::Command;
 use places::Word;
+use runs::Runs;
 use tokens::{TOKENS, Token};
 
 /// What a secret was, in words for people: `GitHub token`, `password`.
@@ -174,6 +176,7 @@ static CLUES: LazyLock<(AhoCorasick, Vec<Clue>)> = LazyLock::new(|| {
 fn find(text: &str) -> Vec<Found> {
     let (automaton, clues) = &*CLUES;
     let mut found: Vec<Found> = Vec::new();
+    let mut runs = Runs::of(text);
     let mut marked = 0;
     for hit in automaton.find_overlapping_iter(text) {
         let Some(clue) = clues.get(hit.pattern().as_usize()) else { continue };
@@ -188,9 +191,7 @@ fn find(text: &str) -> Vec<Found> {
             }
             _ if start < marked => None,
             Clue::Token(token) => {
-                // `sk-ant-` says more than `sk-`.
-                let sure = 10 + token.prefix.len();
-                one(token.at(text, start), SecretKind(token.kind), sure)
+                one(token.at(&mut runs, start..end), SecretKind(token.kind), token.sure())
             }
             Clue::KeyBlock => {
                 let inside = found.last().is_some_and(|last| start < last.range.end);
@@ -200,7 +201,7 @@ fn find(text: &str) -> Vec<Found> {
                     usize::MAX,
                 )
             }
-            Clue::Jwt => one(tokens::jwt(text, start), JWT, 3),
+            Clue::Jwt => one(tokens::jwt(&mut runs, start..end), JWT, 3),
             Clue::Authorization => one(places::authorization(text, end), AUTHORIZATION, 2),
             Clue::Bearer => one(places::bearer(text, end), AUTHORIZATION, 2),
             Clue::Url => one(places::url_password(text, start), URL_PASSWORD, 2),

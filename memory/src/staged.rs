@@ -8,6 +8,7 @@ use crate::captured::Captured;
 use crate::change::Counts;
 use crate::files::relative;
 use crate::ids::Timestamp;
+use crate::limits::STAGED_ITEM_BYTES;
 use crate::note::NewNote;
 use crate::record::{Anchor, Blueprint, Lesson};
 use crate::topic::TopicPart;
@@ -82,19 +83,27 @@ impl Staged {
         }
     }
 
-    /// Bytes of all texts together, what the limit on staged work counts.
-    pub fn text_bytes(&self) -> usize {
+    /// What the limit on staged work counts: bytes of all texts, and [`STAGED_ITEM_BYTES`] for each item.
+    pub fn bytes(&self) -> usize {
         let blueprints = self.blueprints.iter().map(|b| b.title.len() + b.content.len());
-        let anchors = self.anchors.iter().map(|a| a.file.len() + a.concept.len());
+        let anchors =
+            self.anchors.iter().map(|a| a.file.len() + a.concept.len() + a.lines.text_bytes());
         let lessons = self.lessons.iter().map(|l| {
             l.summary.len() + l.detail.len() + l.files.iter().map(String::len).sum::<usize>()
         });
-        let notes = self.notes.iter().map(NewNote::text_bytes);
-        let topics = self.topics.iter().map(TopicPart::text_bytes);
+        let notes = self.notes.iter().map(|note| {
+            let key = note.key.as_ref().map_or(0, String::len);
+            note.text_bytes() + key + note.tags.iter().map(String::len).sum::<usize>()
+        });
+        let topics = self.topics.iter().map(|part| {
+            let items = part.decisions.len() + part.history.len() + part.files.len();
+            part.text_bytes() + items * STAGED_ITEM_BYTES
+        });
+        let items = blueprints.chain(anchors).chain(lessons).chain(notes).chain(topics);
         let captured = self.captured.as_ref().map_or(0, |captured| captured.text_bytes());
         captured
             + self.summary.as_ref().map_or(0, String::len)
-            + blueprints.chain(anchors).chain(lessons).chain(notes).chain(topics).sum::<usize>()
+            + items.map(|bytes| bytes + STAGED_ITEM_BYTES).sum::<usize>()
     }
 
     /// The same with absolute paths beneath `root` made relative to it.

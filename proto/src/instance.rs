@@ -164,8 +164,8 @@ impl InstanceDir {
         self.path.join("instance.json")
     }
 
-    /// Held by a shim while it starts a daemon, so that of many that find none, one starts it. Only
-    /// to save work: which daemon stays is decided by [`Self::lock`].
+    /// Held by a shim while it starts a daemon and by that daemon until it is ready, so that of many that find none, one
+    /// starts it and the others wait. Only to save work: which daemon stays is decided by [`Self::lock`].
     pub fn starting(&self) -> PathBuf {
         self.path.join("starting")
     }

@@ -1,7 +1,9 @@
 //! What a daemon tells the one who started it: one line on its stdout, which it then closes.
 //!
-//! It is started as `anchord daemon --detach`, with stdin and stderr on `/dev/null`, in `/`, with an
-//! environment of [`PASSED_VARIABLES`] and what begins with [`PASSED_PREFIX`].
+//! It is started as `anchord daemon --detach`, with stderr on `/dev/null`, in `/`, with an environment of
+//! [`PASSED_VARIABLES`] and what begins with [`PASSED_PREFIX`]. Its stdin is the file
+//! [`starting`](crate::instance::InstanceDir::starting) with its lock, which it closes with stdout: the lock is held for as
+//! long as the start lasts, whatever becomes of the starter, and ends with a daemon that dies.
 
 use std::fmt;
 

@@ -17,8 +17,9 @@
 //! added, none changes. Unknown fields are ignored; all fields but `anchord`, `role`, `instance`, `pid` of a
 //! hello, `anchord` of a welcome and `code` of a refusal may be missing.
 //!
-//! A client is connected when it has read `welcome`, and gives up after
-//! [`limits::WELCOME_DEADLINE_MS`]. A socket that accepts and says nothing is not a daemon.
+//! A client is connected when it has read `welcome`. A socket that accepts and says nothing may be a daemon that starts:
+//! the client waits on that one connection, at most [`limits::RECONNECT_DEADLINE_MS`]. Who only asks whether a daemon
+//! runs gives up after [`limits::WELCOME_DEADLINE_MS`].
 //!
 //! # Versions
 //!

@@ -30,17 +30,16 @@ pub const UNANSWERED_LINES_MAX: usize = 1024;
 /// Bytes that a shim holds for the same reason: they may have to be sent again.
 pub const UNANSWERED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// From the hello's last byte to the answer. A daemon that accepts but is silent for longer is
-/// stuck or stopped; one that drains or starts says so at once.
+/// For how long a daemon waits for the hello of a new connection, and a command for the answer that only asks what is
+/// there: a daemon that runs gives it at once. A shim waits for it as for a daemon, [`RECONNECT_DEADLINE_MS`]: one that
+/// listens may still be starting.
 pub const WELCOME_DEADLINE_MS: u64 = 2_000;
 
-/// For how long a shim leaves the starting of a daemon to another one that is at it. Starting takes
-/// about 0.1 s; a shim that was stopped meanwhile must not stop the rest.
-pub const STARTER_DEADLINE_MS: u64 = 3_000;
-
-/// From starting a daemon until it says `ready`. It opens no project's store before that, only its
-/// own, so a second would do; a machine that has just woken up is slower.
-pub const START_DEADLINE_MS: u64 = 8_000;
+/// For how long a shim leaves the start of a daemon to the one that is under way. One that takes long waits for a disk
+/// that has too much to do already, and a second one would wait behind it; a starter that was stopped before it
+/// started anything must not stop the rest. So half of [`RECONNECT_DEADLINE_MS`]: the other half is for a start of
+/// one's own.
+pub const STARTER_DEADLINE_MS: u64 = RECONNECT_DEADLINE_MS / 2;
 
 /// The longest path that fits every system's socket address (macOS: 104 with the final zero).
 pub const ADDRESS_BYTES_MAX: usize = 103;
@@ -49,9 +48,12 @@ pub const ADDRESS_BYTES_MAX: usize = 103;
 /// while it starts says nothing; neither does a program that is none.
 pub const SILENT_STARTS_MAX: u32 = 8;
 
-/// For how long a shim tries to get a daemon before the requests that wait are answered with an
-/// error. Restarting takes about 0.1 s, draining up to [`DRAIN_DEADLINE_MS`].
-pub const RECONNECT_DEADLINE_MS: u64 = 10_000;
+/// For how long a request waits for a daemon, from its loss or from the first request that needs one, before it is
+/// answered with an error. A start takes about 0.1 s and draining up to [`DRAIN_DEADLINE_MS`]; but a start waits
+/// for the disk, and where a build keeps that busy, each of its syncs was seen to take seconds. A start that fails, or
+/// that ends without a word, is told at once: only one that goes on is waited for. Well below the 60 s that
+/// clients give a call, so that they hear the reason.
+pub const RECONNECT_DEADLINE_MS: u64 = 40_000;
 
 /// For how long a daemon that drains answers what it has accepted before it closes the rest.
 pub const DRAIN_DEADLINE_MS: u64 = 5_000;
@@ -78,10 +80,10 @@ pub const PARENT_POLL_MS: u64 = 1_000;
 /// machine that has too much to do; one that never ends must not hold up the rest.
 pub const ALONE_MS: u64 = 5_000;
 
-/// For how long a shim waits until no other shim has such a request in flight: as long as one may take that has
-/// its turn to find a daemon, to start one at the end of that, and to have a request in flight alone. A shim that
-/// was stopped while it had its turn must not stop the rest for longer.
-pub const TURN_DEADLINE_MS: u64 = RECONNECT_DEADLINE_MS + START_DEADLINE_MS + ALONE_MS;
+/// For how long a shim waits until no other shim has such a request in flight. It waits within
+/// [`RECONNECT_DEADLINE_MS`]: a shim that was stopped while it had its turn must leave the rest enough of that to find
+/// a daemon themselves, which with one that is there takes no time.
+pub const TURN_DEADLINE_MS: u64 = RECONNECT_DEADLINE_MS / 4 * 3;
 
 /// How often it asks for its turn: a saved reply takes about a millisecond.
 pub const TURN_POLL_MS: u64 = 2;

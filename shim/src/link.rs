@@ -17,10 +17,14 @@ use anchord_proto::limits::{
 use anchord_proto::line::{LineRead, LineSplitter};
 use anchord_proto::socket::{self, ConnectError};
 
-use crate::start::{Launcher, StartError};
+use crate::start::{Launcher, StartError, Starting};
 
 /// What a person does where nothing better is known.
 const SEE_MORE: &str = "run `anchord daemon` in a terminal to see more";
+
+/// Where only time is missing.
+const STARTS_YET: &str =
+    "a daemon is starting and does not answer yet; the disk may be busy: try again in a moment";
 
 /// What to look for, and how hard.
 #[derive(Clone, Debug)]
@@ -31,7 +35,7 @@ pub struct Search {
     pub hello: Hello,
     /// How to start a daemon; none: only wait for one.
     pub launcher: Option<Launcher>,
-    /// For how long to try.
+    /// For how long to try; anew from when a daemon may be started.
     pub patience: Duration,
     /// Whether a daemon may be started now. May become true during the search, by
     /// [`thread::Thread::unpark`] at once.
@@ -64,17 +68,20 @@ enum Next {
 }
 
 impl Search {
-    /// Looks for a daemon until one says welcome. The error is for people: what is wrong, and where
-    /// the daemon said so, what to do.
+    /// Looks for a daemon until one says welcome. A start that fails or ends without a word is told at once; one that
+    /// goes on is waited for, and a daemon that listens meanwhile is taken, whoever started it. The error is for
+    /// people: what is wrong, and where the daemon said so, what to do.
     pub fn run(&self) -> Result<Connection, String> {
         let dir = self.dir.as_ref().map_err(Clone::clone)?;
-        let begin = Instant::now();
-        let until = begin + self.patience;
+        let mut may_start = self.may_start.load(Ordering::Relaxed);
+        let mut begin = Instant::now();
         let mut pause = millis(BACKOFF_FIRST_MS);
         let mut replaced = false;
+        let mut starting: Option<Starting> = None;
         let mut start_failed: Option<String> = None;
         let mut silent_starts = 0;
         loop {
+            let until = begin + self.patience;
             let Failed { next, reason } = match attempt(dir, &self.hello, until) {
                 Ok(connection) => return Ok(connection),
                 Err(failed) => failed,
@@ -92,37 +99,51 @@ impl Search {
                     if let Some(reason) = start_failed {
                         return Err(reason);
                     }
-                    match self.start(dir, begin) {
-                        Some(Ok(Report::Ready)) => continue,
-                        // One that was killed while it started said nothing of a reason: the next
-                        // one may live. A program that always ends so is not tried for ever.
-                        Some(Err(StartError::Silent)) if silent_starts < SILENT_STARTS_MAX => {
-                            silent_starts += 1;
+                    if starting.is_none()
+                        && may_start
+                        && let Some(launcher) = &self.launcher
+                    {
+                        match launcher.start(dir, begin) {
+                            Ok(begun) => starting = begun,
+                            Err(error) => {
+                                start_failed = Some(format!("{error}; {SEE_MORE}"));
+                                continue;
+                            }
                         }
-                        Some(Ok(Report::Failed(reason))) => {
-                            start_failed = Some(format!("{reason}; {SEE_MORE}"));
-                            continue;
-                        }
-                        Some(Err(error)) => {
-                            start_failed = Some(format!("{error}; {SEE_MORE}"));
-                            continue;
-                        }
-                        Some(Ok(Report::Running)) | None => {}
                     }
                 }
             }
             let now = Instant::now();
-            if now >= until {
-                return Err(reason);
+            if !may_start && self.may_start.load(Ordering::Relaxed) {
+                (may_start, begin) = (true, now);
+                continue;
             }
-            thread::park_timeout(pause.min(until - now));
+            if now >= until {
+                return Err(if starting.is_some() { STARTS_YET.to_owned() } else { reason });
+            }
+            let limit = pause.min(until - now);
             pause = (pause * 2).min(millis(BACKOFF_MAX_MS));
+            let Some(begun) = &mut starting else {
+                thread::park_timeout(limit);
+                continue;
+            };
+            let Some(report) = begun.report_within(limit) else { continue };
+            starting = None;
+            match report {
+                Ok(Report::Ready) => {}
+                Ok(Report::Running) => thread::park_timeout(limit),
+                // One that was killed while it started said nothing of a reason: the next one may live. A
+                // program that always ends so is not tried for ever.
+                Err(StartError::Silent) if silent_starts < SILENT_STARTS_MAX => {
+                    silent_starts += 1;
+                    thread::park_timeout(limit);
+                }
+                Ok(Report::Failed(reason)) => {
+                    start_failed = Some(format!("{reason}; {SEE_MORE}"));
+                }
+                Err(error) => start_failed = Some(format!("{error}; {SEE_MORE}")),
+            }
         }
-    }
-
-    fn start(&self, dir: &InstanceDir, begin: Instant) -> Option<Result<Report, StartError>> {
-        let launcher = self.launcher.as_ref().filter(|_| self.may_start.load(Ordering::Relaxed))?;
-        Some(launcher.start(dir, begin))
     }
 
     /// Asks a daemon that is too old to make room and waits until it has. Whatever comes of it, the
@@ -141,21 +162,24 @@ impl Search {
     }
 }
 
-/// Connects and says hello, once.
+/// Connects and says hello, once. The answer is waited for until the end: a daemon that listens and does not answer yet
+/// would find all the hellos that were said meanwhile, and takes the one that it hears last for the shim's newest.
 fn attempt(dir: &InstanceDir, hello: &Hello, until: Instant) -> Result<Connection, Failed> {
-    let left = until.saturating_duration_since(Instant::now());
-    let deadline = left.clamp(millis(BACKOFF_MAX_MS), millis(WELCOME_DEADLINE_MS));
-    let stream = socket::connect(dir, deadline).map_err(|error| Failed {
-        reason: match &error {
-            ConnectError::NoDaemon(_) => format!("{error}; {SEE_MORE}"),
-            error => error.to_string(),
-        },
-        next: match error {
-            ConnectError::NoDaemon(_) => Next::Start,
-            ConnectError::Io(_) => Next::TryAgain,
-            ConnectError::Instance(_) | ConnectError::Peer(_) => Next::Nothing,
-        },
-    })?;
+    let deadline = until.saturating_duration_since(Instant::now()).max(millis(BACKOFF_MAX_MS));
+    let stream =
+        socket::connect(dir, deadline.min(millis(WELCOME_DEADLINE_MS))).map_err(|error| {
+            Failed {
+                reason: match &error {
+                    ConnectError::NoDaemon(_) => format!("{error}; {SEE_MORE}"),
+                    error => error.to_string(),
+                },
+                next: match error {
+                    ConnectError::NoDaemon(_) => Next::Start,
+                    ConnectError::Io(_) => Next::TryAgain,
+                    ConnectError::Instance(_) | ConnectError::Peer(_) => Next::Nothing,
+                },
+            }
+        })?;
     let (answer, rest) = say_hello(&stream, hello, deadline).map_err(|reason| Failed {
         reason: format!("the daemon did not answer: {reason}; run `anchord restart`"),
         next: Next::TryAgain,

@@ -65,7 +65,7 @@ pub(crate) fn run(ends: &Ends<'_>, search: Search, turn: Turn) -> io::Result<()>
         waits_for_turn: false,
         end_at: None,
     };
-    pipe.look(true, Duration::ZERO);
+    pipe.look(true, Duration::ZERO, pipe.search.patience);
     pipe.run()
 }
 
@@ -94,6 +94,7 @@ enum Link {
     Down(Option<Failure>),
     /// Requests wait that were in flight at a death: looked for in turn, and not before this time.
     Waiting {
+        since: Instant,
         until: Instant,
     },
     Looking {
@@ -253,7 +254,7 @@ impl Pipe<'_> {
     fn next_timer(&self, now: Instant) -> Option<Instant> {
         let ask_parent = self.ends.parent.descriptor().is_none();
         let waits_until = match self.link {
-            Link::Waiting { until } => Some(until.max(now + millis(TURN_POLL_MS))),
+            Link::Waiting { until, .. } => Some(until.max(now + millis(TURN_POLL_MS))),
             Link::Down(_) | Link::Looking { .. } | Link::Up(_) => None,
         };
         [
@@ -421,10 +422,10 @@ impl Pipe<'_> {
         // A daemon that welcomes and leaves is not asked in a tight loop.
         let pause = millis(BACKOFF_MAX_MS).saturating_sub(lived);
         if self.ledger.has_open() {
-            self.link = Link::Waiting { until: now + pause };
+            self.link = Link::Waiting { since: now, until: now + pause };
             self.look_in_turn(now);
         } else {
-            self.look(false, pause);
+            self.look(false, pause, self.search.patience);
         }
     }
 
@@ -433,12 +434,14 @@ impl Pipe<'_> {
     /// Without it where all that waited was cancelled meanwhile: others wait for the turn.
     fn look_in_turn(&mut self, now: Instant) {
         match self.link {
-            Link::Waiting { until } if !self.ledger.has_open() => {
+            Link::Waiting { until, .. } if !self.ledger.has_open() => {
                 self.turn.release();
-                self.look(false, until.saturating_duration_since(now));
+                self.look(false, until.saturating_duration_since(now), self.search.patience);
             }
-            Link::Waiting { until } if until <= now && self.turn.take(now) => {
-                self.look(true, Duration::ZERO);
+            Link::Waiting { since, until } if until <= now && self.turn.take(now) => {
+                // The callers have waited for the turn, too.
+                let waited = now.saturating_duration_since(since);
+                self.look(true, Duration::ZERO, self.search.patience.saturating_sub(waited));
             }
             Link::Looking { .. } if !self.ledger.has_open() => self.turn.release(),
             Link::Waiting { .. } | Link::Down(_) | Link::Looking { .. } | Link::Up(_) => {}
@@ -448,7 +451,7 @@ impl Pipe<'_> {
     fn want_daemon(&mut self) {
         match &self.link {
             Link::Up(_) | Link::Waiting { .. } => {}
-            Link::Down(_) => self.look(true, Duration::ZERO),
+            Link::Down(_) => self.look(true, Duration::ZERO, self.search.patience),
             Link::Looking { may_start, search } => {
                 may_start.store(true, Ordering::Relaxed);
                 search.thread().unpark();
@@ -458,9 +461,10 @@ impl Pipe<'_> {
 
     /// Looks for a daemon on a thread of its own. One that only waits for a daemon starts none: who
     /// stops the daemon on purpose shall not see it come back before somebody needs it.
-    fn look(&mut self, may_start: bool, pause: Duration) {
+    fn look(&mut self, may_start: bool, pause: Duration, patience: Duration) {
         let may_start = Arc::new(AtomicBool::new(may_start));
         let mut search = self.search.clone();
+        search.patience = patience;
         search.may_start = Arc::clone(&may_start);
         search.hello.resume = self
             .token

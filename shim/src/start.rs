@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anchord_proto::instance::{InstanceDir, InstanceError};
 use anchord_proto::launch::{ARGUMENTS, PASSED_PREFIX, PASSED_VARIABLES, Report};
-use anchord_proto::limits::{REPORT_BYTES_MAX, START_DEADLINE_MS, STARTER_DEADLINE_MS, millis};
+use anchord_proto::limits::{REPORT_BYTES_MAX, STARTER_DEADLINE_MS, millis};
 use anchord_proto::line::{LineRead, LineSplitter};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
@@ -36,23 +36,30 @@ impl Launcher {
         Self::new(sibling.filter(|path| path.is_file()).unwrap_or_else(|| "anchord".into()))
     }
 
-    /// Starts a daemon and waits for its report. `since` is when the caller found out that it
-    /// needs one; until a while after, a start by another shim is waited for.
-    pub(crate) fn start(&self, dir: &InstanceDir, since: Instant) -> Result<Report, StartError> {
+    /// Starts a daemon; none where another start is under way. `since` is when the caller found out that it
+    /// needs one; a while after, it starts one all the same.
+    pub(crate) fn start(
+        &self,
+        dir: &InstanceDir,
+        since: Instant,
+    ) -> Result<Option<Starting>, StartError> {
         dir.ensure()?;
         let lock = starter_lock(dir).map_err(|reason| {
             StartError::Instance(InstanceError::Io { path: dir.starting(), reason })
         })?;
         if lock.try_lock().is_err() && since.elapsed() < millis(STARTER_DEADLINE_MS) {
-            return Ok(Report::Running);
+            return Ok(None);
         }
+        let inherited = lock.try_clone().map_err(|reason| {
+            StartError::Instance(InstanceError::Io { path: dir.starting(), reason })
+        })?;
         let mut command = Command::new(&self.program);
         command
             .args(ARGUMENTS)
             .env_clear()
             .envs(env::vars_os().filter(|(name, _)| is_passed(name)))
             .current_dir("/")
-            .stdin(Stdio::null())
+            .stdin(inherited)
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         if dir.is_named() {
@@ -67,7 +74,40 @@ impl Launcher {
         // when the shim ends.
         let reaper = thread::Builder::new().name("reaper".to_owned()).stack_size(64 * 1024);
         let _ = reaper.spawn(move || child.wait());
-        stdout.as_ref().and_then(read_report).ok_or(StartError::Silent)
+        let line = LineSplitter::new(REPORT_BYTES_MAX);
+        Ok(stdout.map(|stdout| Starting { stdout, line, _lock: lock }))
+    }
+}
+
+/// A daemon that was started and has not said yet how that went. While it has not and lives, the lock on `starting` is
+/// held: it inherited that, since its starter may end or be stopped.
+#[derive(Debug)]
+pub(crate) struct Starting {
+    stdout: ChildStdout,
+    line: LineSplitter,
+    /// For a daemon of another build, which lets go of what it inherited.
+    _lock: File,
+}
+
+impl Starting {
+    /// What it says within this time; none if it says nothing and lives.
+    pub(crate) fn report_within(&mut self, limit: Duration) -> Option<Result<Report, StartError>> {
+        let until = Instant::now() + limit;
+        let mut buffer = [0; 1024];
+        loop {
+            wait_readable(&self.stdout, until.saturating_duration_since(Instant::now()))?;
+            let length = match rustix::io::read(&self.stdout, &mut buffer) {
+                Ok(length) => length,
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(_) => 0,
+            };
+            let mut piece = buffer.get(..length).unwrap_or_default();
+            let found = self.line.take(&mut piece);
+            if length == 0 || found == Some(LineRead::Line) {
+                let report = Report::parse(&String::from_utf8_lossy(self.line.line()));
+                return Some(report.ok_or(StartError::Silent));
+            }
+        }
     }
 }
 
@@ -92,7 +132,7 @@ impl std::fmt::Display for StartError {
             Self::Program { program, reason } => {
                 write!(f, "cannot start {}: {reason}", program.display())
             }
-            Self::Silent => f.write_str("the daemon ended or hung while it started"),
+            Self::Silent => f.write_str("the daemon ended while it started"),
         }
     }
 }
@@ -104,26 +144,6 @@ fn starter_lock(dir: &InstanceDir) -> io::Result<File> {
 fn is_passed(name: &OsString) -> bool {
     PASSED_VARIABLES.iter().any(|passed| OsStr::new(passed) == name)
         || name.as_bytes().starts_with(PASSED_PREFIX.as_bytes())
-}
-
-/// Reads the one line that the daemon says, within the deadline for starting.
-fn read_report(stdout: &ChildStdout) -> Option<Report> {
-    let until = Instant::now() + millis(START_DEADLINE_MS);
-    let mut line = LineSplitter::new(REPORT_BYTES_MAX);
-    let mut buffer = [0; 1024];
-    loop {
-        wait_readable(stdout, until.saturating_duration_since(Instant::now()))?;
-        let length = match rustix::io::read(stdout, &mut buffer) {
-            Ok(length) => length,
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(_) => return None,
-        };
-        let mut piece = buffer.get(..length).unwrap_or_default();
-        let found = line.take(&mut piece);
-        if length == 0 || found == Some(LineRead::Line) {
-            return Report::parse(&String::from_utf8_lossy(line.line()));
-        }
-    }
 }
 
 fn wait_readable(stdout: &ChildStdout, limit: Duration) -> Option<()> {

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use anchord_proto::hello::{Answer, Hello, RefusalCode, Refused, Role, Welcome};
 use anchord_proto::instance::InstanceDir;
+use anchord_proto::launch::Report;
 use anchord_proto::line::McpLine;
 use anchord_proto::socket;
 use rustix::event::{PollFd, PollFlags};
@@ -251,6 +252,12 @@ pub(crate) fn program(instance: &Instance, body: &str) -> Launcher {
     // descriptor with which this one writes, and then the program could not be run.
     assert!(Command::new("cp").arg("-p").args([&text, &path]).status().unwrap().success());
     Launcher::new(path)
+}
+
+/// Starts it and waits for what it says.
+pub(crate) fn reported(launcher: &Launcher, instance: &Instance) -> Report {
+    let mut starting = launcher.start(&instance.dir, Instant::now()).unwrap().unwrap();
+    starting.report_within(SOON).unwrap().unwrap()
 }
 
 /// Waits until something is so.

@@ -28,6 +28,28 @@ fn without_a_daemon_that_answers_it_leaves_in_time() {
     assert_silent(&hook(&instance, EVENT));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn hooks_wait_for_no_daemon_that_is_slow_to_start_and_start_one() {
+    let instance = Instance::new();
+    instance.start_daemon();
+    instance.wait_gone(instance.kill9());
+    let slow = instance.slow_starts();
+    for _ in 0..3 {
+        assert_silent(&hook(&instance, EVENT));
+    }
+    let daemons = instance.daemons();
+    assert!(daemons.len() <= 1, "started at once: {daemons:?}");
+    drop(slow);
+    poll(PATIENCE, "a daemon that a hook has started serves", || {
+        assert_silent(&hook(&instance, EVENT));
+        instance.daemon_pid()
+    });
+    poll(PATIENCE, "its start is over for others, too", || {
+        std::fs::File::open(instance.home().join("starting")).unwrap().try_lock().ok()
+    });
+}
+
 #[test]
 fn what_is_no_event_is_no_reason_to_fail() {
     let instance = Instance::new();

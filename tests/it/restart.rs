@@ -1,6 +1,8 @@
-//! `anchord restart` while agents work: calls are delayed, none fails.
+//! `anchord restart` while agents work, deaths, and daemons that are slow to start: calls are delayed, none fails.
 
-use anchord_tests::{Instance, PATIENCE, Project, poll, under_load};
+use std::collections::BTreeSet;
+
+use anchord_tests::{Agent, Instance, PATIENCE, Project, poll, under_load, write};
 
 const AGENTS: usize = 6;
 const RESTARTS: usize = 3;
@@ -36,4 +38,26 @@ fn kills_under_load_fail_no_call_either() {
         load.wait_for_each(3);
     });
     assert_eq!(instance.written("save"), saved);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_daemon_that_is_slow_to_start_fails_no_call() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("before"));
+    instance.kill9();
+    let slow = instance.slow_starts();
+    let call = agent.call_later("memory_save", &write::save("meanwhile"));
+    let mut seen = BTreeSet::new();
+    poll(PATIENCE, "two daemons have waited in vain and left", || {
+        seen.extend(instance.daemons());
+        (seen.len() > 2).then_some(())
+    });
+    drop(slow);
+    let saved = agent.reply(call).expect("the daemon came late, but it came");
+    assert!(!saved.is_error, "{}", saved.text);
+    let expected = ["before", "meanwhile"].map(|title| (title.to_owned(), 1));
+    assert_eq!(instance.written("save"), expected.into());
 }

@@ -146,6 +146,14 @@ impl Instance {
         pid
     }
 
+    /// Takes the lock of a daemon that has ended. Until what is returned is dropped, a daemon that is started is as slow as
+    /// one can be: it waits for the lock, and after some seconds leaves it to the next.
+    pub fn slow_starts(&self) -> std::fs::File {
+        let lock = std::fs::File::open(self.home().join("lock")).expect("a daemon has made it");
+        lock.lock().expect("a lock can be taken");
+        lock
+    }
+
     /// Waits until a process has ended, and reaps it if this instance started it.
     pub fn wait_gone(&self, pid: u32) {
         poll(PATIENCE, &format!("process {pid} is gone"), || {
@@ -191,13 +199,15 @@ impl Instance {
         });
     }
 
-    /// Every living daemon of this instance, also one that has lost the socket. Linux alone.
+    /// Every living daemon of this instance, also one that has lost the socket or does not serve yet. Linux alone.
     pub fn daemons(&self) -> Vec<u32> {
         let is_daemon = |pid: &u32| {
             std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
                 let mut arguments = line.split(|byte| *byte == 0);
                 arguments.next().is_some_and(|name| name.ends_with(b"anchord"))
                     && arguments.next() == Some(b"daemon")
+                    // That one starts the daemon and ends.
+                    && arguments.next() != Some(b"--detach")
             })
         };
         process::of_instance(&self.home()).into_iter().filter(is_daemon).collect()

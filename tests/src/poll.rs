@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 /// Between two looks.
 const STEP: Duration = Duration::from_millis(2);
 
-/// Long enough for anything that is going to happen, on a loaded machine of two cores.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// Long enough for anything that is going to happen, on a loaded machine of two cores: longer than a shim waits for a
+/// daemon.
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Asks until there is an answer. Panics after `deadline`, saying what did not come.
 #[track_caller]

@@ -11,7 +11,7 @@ mod tool_path;
 
 use std::path::PathBuf;
 
-use anchord_memory::search::{Document, Query, SearchIndex, Tuning};
+use anchord_memory::search::{Document, Find, Query, SearchIndex, Tuning};
 use anchord_memory::{Kind, RecordId, SessionId, Timestamp};
 use anchord_tests::Instance;
 use anyhow::{Result, bail};
@@ -94,7 +94,13 @@ impl InProcess {
 
 impl Engine for InProcess {
     fn ask(&mut self, question: &str) -> Result<Vec<usize>> {
-        let found = self.index.find(&Query::parse(question), &self.tuning, &|_| Some(1.0), DEEPEST);
+        let found = self.index.find(&Find {
+            query: &Query::parse(question),
+            tuning: &self.tuning,
+            keep: &|_| Some(1.0),
+            limit: DEEPEST,
+            explain: false,
+        });
         let note = |id: RecordId| usize::try_from(id.number).expect("as many as notes") - 1;
         Ok(found.hits.iter().map(|hit| note(hit.id)).collect())
     }

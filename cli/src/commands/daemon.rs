@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anchord_daemon::instance::InstanceError;
 use anchord_daemon::{RunError, activation, detach};
@@ -76,15 +76,12 @@ fn attached(dir: Result<InstanceDir, Unusable>) -> Result<(), RunError> {
 }
 
 /// Starts the daemon proper and ends, so that it is no descendant of the shim: agents end their servers
-/// with all that descends from them. It inherits stdout and reports there.
+/// with all that descends from them. It inherits stdout and reports there, and stdin, which may be the lock of those
+/// who start daemons: they wait for as long as this one has it.
 fn leave_family() -> Result<(), RunError> {
     let system = |what| move |source| RunError::System { what, source };
     let program = std::env::current_exe().map_err(system("cannot find this program"))?;
-    let daemon = Command::new(program)
-        .args(["daemon", "--orphan"])
-        .envs(allocator())
-        .stdin(Stdio::null())
-        .spawn();
+    let daemon = Command::new(program).args(["daemon", "--orphan"]).envs(allocator()).spawn();
     daemon.map_err(system("cannot start the daemon")).map(drop)
 }
 
@@ -110,13 +107,14 @@ fn given() -> Result<Option<UnixListener>, RunError> {
     })
 }
 
-/// Says it and closes stdout: whoever started us waits for its end. A starter that has gone away
-/// meanwhile leaves nobody to tell, and the daemon does its work all the same.
+/// Says it and closes stdout and stdin: whoever started us waits for the end of the one, and others for the lock that the
+/// other may be. A starter that has gone away meanwhile leaves nobody to tell, and the daemon does its work all the same.
 fn report(report: &Report) {
     let mut stdout = io::stdout();
     let _ = writeln!(stdout, "{report}").and_then(|()| stdout.flush());
-    if let Ok(null) = OpenOptions::new().write(true).open("/dev/null") {
+    if let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stdin(&null);
     }
 }
 

@@ -77,7 +77,7 @@ fn document(record: &ProjectRecord, memory: &Memory, format: ExportFormat) -> An
     let json = match format {
         ExportFormat::Markdown => return Ok(export::markdown(memory, &record.name, clock::now())),
         ExportFormat::Zipmem => export::zipmem_state(memory, &record.name, clock::now()),
-        ExportFormat::Compactor => export::compactor_state(memory, |_| true),
+        ExportFormat::Compactor => export::compactor_state(memory, clock::now(), |_| true),
         ExportFormat::Json => {
             let document = ExportDocument {
                 format: 1,

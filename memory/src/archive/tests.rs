@@ -35,6 +35,12 @@ fn standing(memory: &Memory, id: &str) -> Standing {
     memory.record(id.parse().unwrap()).unwrap().standing
 }
 
+fn pin(memory: &mut Memory, id: RecordId, on: i64) {
+    let pin = Update { pinned: Some(true), ..Update::default() };
+    let pin = plan_update(memory, &Reader::anyone(), id, &pin, None, &origin("one", on)).unwrap();
+    apply(memory, pin);
+}
+
 #[test]
 fn below_the_hard_limit_nothing_is_asked_and_nothing_archived() {
     let mut memory = Memory::default();
@@ -145,6 +151,38 @@ fn old_rows_are_folded_into_one_and_into_that_one_again() {
 }
 
 #[test]
+fn what_is_pinned_stays() {
+    let mut memory = Memory::default();
+    let detail = "x".repeat(1024);
+    for at in 1..=25 {
+        let mut part = anchors([anchor(&format!("{at}.rs"), "1", "x")]);
+        part.lessons = lessons([lesson(&format!("lesson{at}"), &detail)]).lessons;
+        save(&mut memory, &origin(&format!("session {at}"), at), part);
+    }
+    let first = |kind| memory.active_of(kind).next().unwrap().id;
+    let pinned = [Kind::Lesson, Kind::Anchor, Kind::SessionRow].map(first);
+    for id in pinned {
+        pin(&mut memory, id, 25);
+    }
+    // Long ago, so that the pin alone keeps the anchor.
+    fill(&mut memory);
+    let files = candidates(&memory, day(90));
+    assert!(!files.contains(&"1.rs".to_owned()), "{files:?}");
+    let all = memory.records().filter_map(|record| match &record.body {
+        Body::Anchor(anchor) => Some(anchor.file.clone()),
+        _ => None,
+    });
+    let all: BTreeSet<String> = all.collect();
+    let plan = plan(&memory, day(90), &all, &BTreeSet::new());
+    let archived = save_with(&mut memory, &plan, Staged::default(), 90);
+    assert_eq!((archived.anchors, archived.rows, archived.lessons), (24, 5, 4));
+    for id in pinned {
+        let record = memory.record(id).unwrap();
+        assert!(record.pinned && record.standing.is_active(), "{id}");
+    }
+}
+
+#[test]
 fn blueprints_are_never_archived() {
     let mut memory = Memory::default();
     fill(&mut memory);
@@ -169,9 +207,7 @@ fn topics_of_past_sessions_leave_when_nobody_is_on_them() {
     let first = [&old, &live, &staged, &pinned, "cache", "main", "session-today"];
     save(&mut memory, &origin("one", 1), topics(&first));
     let id = memory.topic(&pinned).unwrap().id;
-    let pin = Update { pinned: Some(true), ..Update::default() };
-    let pin = plan_update(&memory, &Reader::anyone(), id, &pin, None, &origin("one", 1)).unwrap();
-    apply(&mut memory, pin);
+    pin(&mut memory, id, 1);
     save(&mut memory, &origin("one", 20), topics(&[&young]));
     checkpoint(&mut memory, &origin("two", 30), topics(&[&staged]));
 

@@ -1,8 +1,9 @@
 //! What is written for others, and that it can be read back.
 
 use proptest::prelude::*;
+use serde_json::json;
 
-use super::{markdown, zipmem_state};
+use super::{compactor_state, markdown, zipmem_state};
 use crate::import::{parse, plan_import};
 use crate::testing::{
     anchor, any_steps, apply, blueprint, blueprints, day, lesson, note, origin, save, take,
@@ -64,6 +65,21 @@ fn markdown_of_notes_alone_names_no_size() {
     - n1:
       make
     ");
+}
+
+/// That form knows no end, and whoever relies on the item has to know.
+#[test]
+fn what_has_expired_is_marked_in_the_state_of_the_compactor() {
+    let mut memory = Memory::default();
+    let ended = NewNote { expires: Some(day(4)), ..note("the pool has 20") };
+    let plan = plan_notes(&memory, &origin("one", 2), vec![Ok(ended), Ok(note("make"))]).unwrap();
+    apply(&mut memory, plan);
+    let tags = |now| {
+        let state = compactor_state(&memory, now, |_| true);
+        [0, 1].map(|at| state["items"][at]["tags"].clone())
+    };
+    assert_eq!(tags(day(3)), [json!([]), json!([])]);
+    assert_eq!(tags(day(9)), [json!(["expired"]), json!([])]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! When texts say the same.
 
-use super::{clip, fold, substance};
+use super::{clip, fold, keep_end, substance};
 
 #[test]
 fn case_and_space_are_folded() {
@@ -24,4 +24,26 @@ fn substance_leaves_out_what_carries_no_meaning() {
 fn clipping_counts_characters_and_says_so() {
     assert_eq!(clip("wäre", 4), "wäre");
     assert_eq!(clip("wäre es", 4), "wär…");
+}
+
+#[test]
+fn the_end_is_kept_behind_a_line_that_says_so() {
+    let text = format!("{}\n\nsecond\n\nthird", "ä".repeat(100));
+    assert_eq!(keep_end(text.clone(), text.len()), text);
+    let cut = "[cut here: what stood before is in earlier versions, if anywhere]";
+    let bytes_max = text.len() - 1;
+    let kept = keep_end(text.clone(), bytes_max);
+    assert!(
+        kept.starts_with(&format!("{cut}\n\nä")) && kept.ends_with("ä\n\nsecond\n\nthird"),
+        "{kept}"
+    );
+    assert!(kept.len() <= bytes_max);
+    // At a paragraph where there is one soon, and the line itself stands there once.
+    let text = format!("first\n\n{}", "ä".repeat(100));
+    let kept = keep_end(text.clone(), text.len() - 1);
+    let again = keep_end(format!("{kept}\n\nmore"), kept.len());
+    assert_eq!((kept.matches("[cut").count(), again.matches("[cut").count()), (1, 1));
+    assert!(again.ends_with("ä\n\nmore") && again.len() <= kept.len());
+    let paragraphs = vec!["ten bytes."; 50].join("\n\n");
+    assert!(keep_end(paragraphs, 300).starts_with(&format!("{cut}\n\nten bytes.\n\nten")));
 }

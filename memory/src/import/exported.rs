@@ -7,14 +7,16 @@ use serde_json::Value;
 
 use super::zipmem::object;
 use super::{ImportError, ImportOutcome, put_anchor, put_blueprint};
+use crate::captured::Captured;
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
-use crate::ids::RecordId;
+use crate::fold::{clip, keep_end};
+use crate::ids::{RecordId, SessionId};
 use crate::index::MergeKey;
 use crate::intake::accept;
-use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX};
+use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX, TEXT_BYTES_MAX};
 use crate::memory::Memory;
-use crate::note::{NewNote, Note};
+use crate::note::{NewNote, Note, accept_tags};
 use crate::plan::{Plan, Row, has_room, put_row, stored_row};
 use crate::record::{Body, Provenance, Record, SessionRow, Standing};
 use crate::refusal::Refusal;
@@ -95,8 +97,11 @@ pub fn plan_import_export(
             private += 1;
             continue;
         }
-        let origin =
-            Provenance { time: record.updated.time.min(origin.time), ..record.updated.clone() };
+        let origin = Provenance {
+            session: bounded(&record.updated.session),
+            client: clip(&record.updated.client, BINDING_KEY_CHARS_MAX).into(),
+            time: record.updated.time.min(origin.time),
+        };
         match put(&mut draft, record, &origin) {
             Ok(Put::NewRow) => sessions += 1,
             Ok(Put::Older) => older += 1,
@@ -182,13 +187,19 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Pu
     match &record.body {
         Body::Blueprint(blueprint) => part.blueprints.push(blueprint.clone()),
         Body::Anchor(anchor) => part.anchors.push(anchor.clone()),
-        Body::Lesson(lesson) => part.lessons.push(lesson.clone()),
+        // What merged before there was a limit to it may be larger.
+        Body::Lesson(lesson) => part.lessons.push(lesson.clone().within_limits()),
         Body::Note(note) => part.notes.push(new_note(record, note)),
         Body::Topic(topic) => part.topics.push(of_topic(draft.head(), topic, origin)),
-        Body::SessionRow(row) => part.summary = Some(row.summary.clone()),
+        Body::SessionRow(row) => {
+            part.summary = Some(keep_end(row.summary.clone(), TEXT_BYTES_MAX));
+        }
     }
     draft.head().tombstones().refuse(&part)?;
-    let part = accept(part)?;
+    let mut part = accept(part)?;
+    let tags = accept_tags(&record.tags, "")?;
+    // A status of which the history has no line has one by now.
+    part.topics.iter_mut().for_each(|topic| topic.stamp(origin));
     if let Body::SessionRow(row) = &record.body {
         return Ok(put_session(draft, row, part.summary.unwrap_or_default(), origin));
     }
@@ -217,7 +228,7 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Pu
     }
     if draft.head().last_number() > last {
         let id = RecordId { kind: record.id.kind, number: last + 1 };
-        draft.mark(id, record.tags.clone(), record.pinned, origin);
+        draft.mark(id, tags, record.pinned, origin);
         draft.stand(id, record.standing, origin);
     }
     Ok(Put::Done)
@@ -232,9 +243,19 @@ fn put_session(
     if row.folded > 0 {
         return Put::Folded;
     }
-    if stored_row(draft, &row.session).is_some() {
+    let session = bounded(&row.session);
+    if stored_row(draft, &session).is_some() {
         return Put::Done;
     }
+    let tombstones = draft.head().tombstones();
+    let is_gone = |text: &str| tombstones.of(text).is_some();
+    let kept = |noted: &Captured| noted.clone().without(is_gone).within_limits();
+    let captured = row.captured.as_deref().map(kept);
+    let summary = match (row.captured.as_deref(), &captured) {
+        (Some(noted), Some(kept)) if noted.row_summary() == row.summary => kept.row_summary(),
+        _ => summary,
+    };
+    let ended = row.ended.min(origin.time);
     let added = Counts {
         blueprints: row.blueprints_added,
         anchors: row.anchors_added,
@@ -242,16 +263,21 @@ fn put_session(
         ..Counts::default()
     };
     let row = Row {
-        session: row.session.clone(),
-        started: row.started,
-        ended: row.ended,
+        session,
+        started: row.started.min(ended),
+        ended,
         summary,
         on_behalf: row.on_behalf,
-        captured: row.captured.clone(),
+        captured: captured.map(Box::new),
         added,
     };
     put_row(draft, row, origin);
     Put::NewRow
+}
+
+/// A session as its own project named it, however long it did.
+fn bounded(session: &SessionId) -> SessionId {
+    SessionId::new(clip(&session.0, BINDING_KEY_CHARS_MAX))
 }
 
 fn new_note(record: &Record, note: &Note) -> NewNote {
@@ -272,15 +298,13 @@ fn new_note(record: &Record, note: &Note) -> NewNote {
 /// A status that is newer here stays; all else of the topic is added to what is here.
 fn of_topic(head: &Memory, topic: &Topic, origin: &Provenance) -> TopicPart {
     let newer = head.topic(&topic.name).is_some_and(|here| here.updated.time > origin.time);
-    let mut part = TopicPart {
+    TopicPart {
         name: Some(topic.name.clone()),
         status: Some(topic.status.clone()).filter(|_| !newer),
         decisions: topic.decisions.clone(),
         history: topic.history.clone(),
         files: topic.files.clone(),
-    };
-    part.stamp(origin);
-    part
+    }
 }
 
 #[cfg(test)]

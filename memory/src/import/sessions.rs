@@ -54,7 +54,7 @@ pub fn plan_import_sessions(
         if known.went_on(past.captured.key(), &own) {
             put_past(&mut draft, &past.client, own, now);
             outcome.updated += 1;
-        } else if known.has(past) || is_gone(&captured.row_summary()) {
+        } else if known.has(past) || is_gone(captured.key()) || is_gone(&captured.row_summary()) {
             outcome.known += 1;
         } else if captured.key().is_empty() || !own.leaves_row() {
             outcome.empty += 1;

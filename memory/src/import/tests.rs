@@ -151,3 +151,50 @@ fn immutable_blueprints_here_are_kept() {
     let outcome = imported(&mut memory, &parse(STATE, None).unwrap(), "d1");
     assert_eq!(outcome.kept.len(), 1);
 }
+
+/// What is longer than a line may be is cut where that loses nothing, and named where it does; a text too large is
+/// left out.
+#[test]
+fn items_beyond_the_limits_are_cut_or_left_out_and_named() {
+    let long = "word ".repeat(300);
+    let huge = "x".repeat(300 * 1024);
+    let files: Vec<String> = (0..120).map(|n| format!("{n}.rs")).collect();
+    let state = serde_json::json!({
+        "blueprints": [
+            {"category": "decision", "title": long, "content": "as it is"},
+            {"category": "decision", "title": "huge", "content": huge},
+        ],
+        "anchors": [
+            {"file_path": "a.rs", "line_range": "1", "concept": long},
+            {"file_path": long.replace(' ', "/"), "line_range": "1", "concept": "c"},
+        ],
+        "lessons": [
+            {"summary": long, "detail": "more of it", "related_files": files},
+            {"summary": "huge", "detail": huge},
+        ],
+        "session_log": [{"session_id": "z1", "summary": huge}],
+    });
+    let session = serde_json::json!({"session_id": "z2", "status": "active", "pending": {
+        "session_summary": huge, "lessons": [{"summary": "fine"}, {"summary": "huge", "detail": huge}],
+    }});
+    let source = parse(&state.to_string(), Some(&session.to_string())).unwrap();
+    let mut memory = Memory::default();
+    let outcome = imported(&mut memory, &source, "d1");
+    insta::assert_snapshot!(outcome.notes.join("\n"), @r"
+    anchors[0]: concept is cut to 1000 characters
+    blueprints[0]: title is cut to 1000 characters
+    lessons[0]: summary is cut to 1000 characters
+    lessons[0]: the first 100 of related_files are kept
+    a blueprint is left out: content is 307200 bytes, 262144 are allowed
+    an anchor is left out: file has 1499 characters, 1000 are allowed
+    a lesson is left out: detail is 307200 bytes, 262144 are allowed
+    a session's summary is left out: summary is 307200 bytes, 262144 are allowed
+    a staged lesson is left out: detail is 307200 bytes, 262144 are allowed
+    a staged summary is left out: summary is 307200 bytes, 262144 are allowed
+    ");
+    assert_eq!(outcome.added.to_string(), "1 blueprint, 1 anchor, 2 lessons");
+    let lesson = memory.active_of(Kind::Lesson).next().unwrap();
+    let Body::Lesson(lesson) = &lesson.body else { panic!() };
+    assert!(lesson.detail.starts_with(long.trim()) && lesson.detail.ends_with("more of it"));
+    assert_eq!((lesson.summary.chars().count(), lesson.files.len()), (1_000, 100));
+}

@@ -12,6 +12,7 @@ use crate::change::Counts;
 use crate::files::normalise;
 use crate::fold::{clip, one_line};
 use crate::ids::{SessionId, Timestamp};
+use crate::limits::{BINDING_KEY_CHARS_MAX, LESSON_FILES_MAX, LINE_CHARS_MAX};
 use crate::record::{Anchor, Blueprint, Category, Lesson};
 use crate::staged::Staged;
 
@@ -142,6 +143,7 @@ impl Reader {
     fn blueprints(&mut self, from: &Map<String, Value>, place: &str) -> Vec<Dated<Blueprint>> {
         self.items(from, "blueprints", place, |fields, notes| {
             let title = line(fields, "title").ok_or("title is empty")?;
+            let title = within(title, "title", notes);
             let content = text(fields, "content").ok_or("content is empty")?;
             let named = text(fields, "category").unwrap_or_default();
             let category = named.parse().unwrap_or_else(|_| {
@@ -155,7 +157,7 @@ impl Reader {
     }
 
     fn anchors(&mut self, from: &Map<String, Value>, place: &str) -> Vec<Dated<Anchor>> {
-        self.items(from, "anchors", place, |fields, _| {
+        self.items(from, "anchors", place, |fields, notes| {
             let file = line(fields, "file_path").map(|file| normalise(&file));
             let file = file.filter(|file| !file.is_empty()).ok_or("file_path is empty")?;
             let lines = match fields.get("line_range") {
@@ -163,14 +165,19 @@ impl Reader {
                 _ => line(fields, "line_range").ok_or("line_range is empty")?,
             };
             let concept = line(fields, "concept").ok_or("concept is empty")?;
+            let concept = within(concept, "concept", notes);
             Ok(Anchor { file, lines: lines.into(), concept })
         })
     }
 
     fn lessons(&mut self, from: &Map<String, Value>, place: &str) -> Vec<Dated<Lesson>> {
-        self.items(from, "lessons", place, |fields, _| {
-            let summary = line(fields, "summary").ok_or("summary is empty")?;
-            let detail = text(fields, "detail").unwrap_or_default().trim().to_owned();
+        self.items(from, "lessons", place, |fields, notes| {
+            let whole = line(fields, "summary").ok_or("summary is empty")?;
+            let mut detail = text(fields, "detail").unwrap_or_default().trim().to_owned();
+            let summary = within(whole.clone(), "summary", notes);
+            if summary != whole {
+                detail = format!("{whole}\n\n{detail}").trim_end().to_owned();
+            }
             let mut files: Vec<String> = Vec::new();
             let related = fields.get("related_files").and_then(Value::as_array);
             for file in related.into_iter().flatten().filter_map(Value::as_str) {
@@ -178,6 +185,10 @@ impl Reader {
                 if !file.is_empty() && !files.contains(&file) {
                     files.push(file);
                 }
+            }
+            if files.len() > LESSON_FILES_MAX {
+                files.truncate(LESSON_FILES_MAX);
+                notes.push(format!("the first {LESSON_FILES_MAX} of related_files are kept"));
             }
             Ok(Lesson { summary, detail, files })
         })
@@ -191,7 +202,7 @@ impl Reader {
                 u32::try_from(number).unwrap_or(u32::MAX)
             };
             Ok(SourceRow {
-                session: SessionId::new(session),
+                session: SessionId::new(clip(&session, BINDING_KEY_CHARS_MAX)),
                 started: time(fields, "started_at"),
                 ended: time(fields, "ended_at"),
                 summary: text(fields, "summary").unwrap_or_default().trim().to_owned(),
@@ -228,8 +239,9 @@ impl Reader {
         let mut staged = Staged::default();
         staged.absorb(&part);
         (!staged.is_empty()).then(|| Pending {
-            session: SessionId::new(
-                line(session, "session_id").unwrap_or_else(|| "zipmem-pending".to_owned()),
+            session: line(session, "session_id").map_or_else(
+                || SessionId::new("zipmem-pending"),
+                |id| SessionId::new(clip(&id, BINDING_KEY_CHARS_MAX)),
             ),
             started,
             updated: updated.or(started),
@@ -262,6 +274,15 @@ impl Reader {
         }
         found
     }
+}
+
+/// A line that is not longer than one may be here.
+fn within(line: String, field: &str, notes: &mut Vec<String>) -> String {
+    let kept = clip(&line, LINE_CHARS_MAX);
+    if kept != line {
+        notes.push(format!("{field} is cut to {LINE_CHARS_MAX} characters"));
+    }
+    kept
 }
 
 fn items<T>(dated: Vec<Dated<T>>) -> Vec<T> {

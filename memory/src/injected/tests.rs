@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{CLOSES, FRAME_CHARS, OPEN, OPENS, frame, strip};
+use super::{CLOSE, CLOSES, FRAME_CHARS, OPEN, OPENS, frame, strip};
 
 #[test]
 fn what_is_around_a_block_stays() {
@@ -38,11 +38,33 @@ fn the_frame_is_counted() {
     assert_eq!(frame("x").len(), "x".len() + FRAME_CHARS);
 }
 
+/// Every mark that goes was a reason to look through the whole text again.
+#[test]
+fn hostile_texts_come_to_an_end() {
+    let half = OPEN.len() / 2;
+    let nested = |times: usize| {
+        let (front, back) = (OPEN[..half].repeat(times), OPEN[half..].repeat(times));
+        format!("{front}{OPEN}{CLOSE}{back}")
+    };
+    let long = |piece: &str| piece.repeat(1_000_000 / piece.len());
+    let closes = CLOSES.concat();
+    let framed = frame("a record");
+    assert_eq!(strip(&long(CLOSE)), "");
+    assert_eq!(strip(&long(&closes)), "");
+    assert_eq!(strip(&long(&framed)), "");
+    assert_eq!(strip(&format!("{}{}", long(&framed), CLOSES[1])), "");
+    assert!(!strip(&nested(10_000)).contains(OPEN));
+}
+
 fn pieces() -> impl Strategy<Value = String> {
+    // A mark may be made where these meet.
+    let marks = OPENS.iter().chain(&CLOSES);
+    let halves: Vec<&str> = marks.flat_map(|mark| [&mark[..9], &mark[9..]]).collect();
     let piece = prop_oneof![
         prop::sample::select(OPENS.to_vec()).prop_map(str::to_owned),
         prop::sample::select(CLOSES.to_vec()).prop_map(str::to_owned),
         Just("<anchord-memory ".to_owned()),
+        prop::sample::select(halves).prop_map(str::to_owned),
         Just("\n".to_owned()),
         "[a-z ]{0,12}",
     ];

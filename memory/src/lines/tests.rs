@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::LineRange;
+use super::{LineRange, Ranges};
 
 fn check(text: &str, printed: &str, is_span: bool) {
     let range = LineRange::from(text.to_owned());
@@ -43,15 +43,30 @@ proptest! {
     }
 
     #[test]
-    fn a_union_of_what_meets_covers_both_and_nothing_else(
-        a in any_range(), b in any_range(), line in 1_u32..40,
+    fn what_a_range_meets_becomes_one_with_it_and_nothing_else_does(
+        written in prop::collection::vec(any_range(), 1..12),
     ) {
-        let holds = |range: &LineRange| {
-            matches!(range, LineRange::Span { first, last } if (*first..=*last).contains(&line))
-        };
-        if a.meets(&b) {
-            prop_assert_eq!(a.union(&b), b.union(&a));
-            prop_assert_eq!(holds(&a.union(&b)), holds(&a) || holds(&b));
+        let mut ranges = Ranges::default();
+        let mut naive: Vec<(LineRange, Vec<usize>)> = Vec::new();
+        for (at, range) in written.iter().enumerate() {
+            let (lines, mut there) = ranges.take(range);
+            there.push(at);
+            there.sort_unstable();
+            ranges.put(lines.clone(), there.clone());
+
+            let (mut union, mut all) = (range.clone(), vec![at]);
+            while let Some(met) = naive.iter().position(|(known, _)| known.meets(&union)) {
+                let (known, its) = naive.remove(met);
+                if let (LineRange::Span { first, last }, LineRange::Span { first: a, last: b }) =
+                    (&mut union, &known)
+                {
+                    (*first, *last) = ((*first).min(*a), (*last).max(*b));
+                }
+                all.extend(its);
+            }
+            all.sort_unstable();
+            prop_assert_eq!((&lines, &there), (&union, &all));
+            naive.push((union, all));
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use proptest::prelude::*;
 
+use crate::draft::Draft;
+use crate::limits::STAGED_ITEM_BYTES;
 use crate::testing::{
-    anchor, anchors, any_part, blueprint, blueprints, day, lesson, lessons, mutable,
+    anchor, anchors, any_part, blueprint, blueprints, day, lesson, lessons, mutable, note, origin,
 };
-use crate::{Anchor, Lesson, Staged};
+use crate::{Anchor, Lesson, Memory, NewNote, Staged};
 
 fn absorbed(parts: &[&Staged]) -> Staged {
     let mut staged = Staged::default();
@@ -137,6 +139,41 @@ fn lessons_unite_details_and_files() {
     ]);
     let merged = with("Seen on ext4.\n\n  let x = 1;\n\nSeen on xfs.", &["a.rs", "b.rs"]);
     assert_eq!(absorbed(&[&part]).lessons, [merged]);
+}
+
+/// Each anchor was compared with all others of its file, when it was staged and when it was folded.
+#[test]
+fn many_anchors_of_one_file_come_to_an_end() {
+    let of = |shift: u32| {
+        let lines = (0..60_000).map(|at| (3 * at + shift).to_string());
+        anchors(lines.map(|lines| anchor("a", &lines, "x")).collect::<Vec<_>>())
+    };
+    let staged = absorbed(&[&of(1), &of(1)]);
+    assert_eq!(staged.anchors.len(), 60_000);
+    let memory = Memory::default();
+    let mut draft = Draft::new(&memory);
+    draft.fold(&staged, &origin("one", 1));
+    assert_eq!(draft.head().totals().anchors, 60_000);
+    draft.fold(&of(2), &origin("one", 2));
+    assert_eq!(draft.head().totals().anchors, 60_000);
+    draft.fold(&of(3), &origin("one", 3));
+    assert_eq!(draft.head().totals().anchors, 1);
+}
+
+#[test]
+fn all_texts_and_items_that_are_staged_count() {
+    let text = "x".repeat(1_000);
+    let noted = NewNote { key: Some(text.clone()), tags: vec![text.clone()], ..note(&text) };
+    let parts = [
+        (anchors([anchor("a", &text, "x")]), 1_002),
+        (anchors([anchor("a", "1", "x")]), 2),
+        (Staged { notes: vec![noted], ..Staged::default() }, 3_000),
+        (lessons([lesson("x", &text)]), 1_001),
+        (blueprints([blueprint("x", &text)]), 1_001),
+    ];
+    for (part, texts) in parts {
+        assert_eq!(part.bytes(), texts + STAGED_ITEM_BYTES, "{part:?}");
+    }
 }
 
 #[test]

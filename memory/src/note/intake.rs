@@ -53,15 +53,19 @@ pub(crate) fn key_line(key: &str, field: &str) -> Result<String, Refusal> {
     Ok(key)
 }
 
+/// A tag as it is kept and shown, however it was written: `#Rust ` is `rust`. Empty when nothing is left.
+pub fn tag_as_kept(tag: &str) -> String {
+    one_line(tag).to_lowercase().trim_start_matches('#').to_owned()
+}
+
 /// Tags as they are kept: lower case, each once, in the order given.
 pub(crate) fn accept_tags(tags: &[String], field: &str) -> Result<Vec<String>, Refusal> {
     let mut accepted: Vec<String> = Vec::with_capacity(tags.len());
     for tag in tags {
-        let tag = one_line(tag).to_lowercase();
-        let tag = tag.trim_start_matches('#');
-        fits(format!("{field}tags"), tag, TAG_CHARS_MAX)?;
-        if !tag.is_empty() && !accepted.iter().any(|known| known == tag) {
-            accepted.push(tag.to_owned());
+        let tag = tag_as_kept(tag);
+        fits(format!("{field}tags"), &tag, TAG_CHARS_MAX)?;
+        if !tag.is_empty() && !accepted.contains(&tag) {
+            accepted.push(tag);
         }
     }
     if accepted.len() > TAGS_MAX {

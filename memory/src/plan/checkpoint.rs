@@ -46,7 +46,7 @@ pub fn plan_checkpoint(
     let staged = memory.staged_by(&origin.session);
     let mut pending = staged.map(|staged| Staged::clone(staged)).unwrap_or_default();
     let left_out = pending.absorb(&part);
-    let bytes = pending.text_bytes();
+    let bytes = pending.bytes();
     if bytes > STAGED_BYTES_MAX {
         return Err(Refusal::TooLarge {
             what: "what this session has staged".to_owned(),

@@ -4,7 +4,9 @@ use super::{Plan, Row, put_row, stored_row};
 use crate::captured::Captured;
 use crate::change::{Change, Counts, Notice, NoticeCause};
 use crate::draft::Draft;
+use crate::fold::keep_end;
 use crate::ids::SessionId;
+use crate::limits::TEXT_BYTES_MAX;
 use crate::memory::Memory;
 use crate::note::{Note, Scope};
 use crate::record::{Body, Provenance, SessionRow};
@@ -64,7 +66,7 @@ pub fn plan_keep(
         session: session.clone(),
         started: staged.first,
         ended: origin.time,
-        summary,
+        summary: keep_end(summary, TEXT_BYTES_MAX),
         on_behalf: own.is_none(),
         captured: made_by_rule,
         added: draft.added(),

@@ -199,7 +199,7 @@ fn repeat(
 ) -> Result<(), Refusal> {
     let Some(twin) = draft.head().record(id).cloned() else { return Ok(()) };
     let Body::Note(note) = &twin.body else { return Ok(()) };
-    let mut note = Note { repeats: note.repeats + 1, ..note.clone() };
+    let mut note = Note { repeats: note.repeats.saturating_add(1), ..note.clone() };
     let mut tags = match &update.tags {
         Some(tags) => accept_tags(tags, "")?,
         None => twin.tags.clone(),

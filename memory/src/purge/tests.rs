@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::lifecycle::Event;
+use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::testing::{anchor, apply, blueprint, lesson, lessons, origin, save};
 use crate::{
-    Memory, Reader, Save, Seq, TopicPart, find, import, plan_bind, plan_capture, plan_checkpoint,
-    plan_keep, plan_notes, plan_save, plan_update,
+    Memory, Reader, Save, Seq, SessionId, TopicPart, find, import, plan_adopt, plan_bind,
+    plan_capture, plan_checkpoint, plan_keep, plan_notes, plan_save, plan_update,
 };
 
 const VALUE: &str = "the planted value";
@@ -371,4 +371,158 @@ fn what_was_noted_of_a_session_goes_with_its_row() {
     let past = import::PastSession { client: "codex".to_owned(), captured };
     let plan = import::plan_import_sessions(&replayed(&after), &[past], Timestamp(9));
     assert_eq!((plan.outcome.added, plan.outcome.known), (0, 1));
+}
+
+/// The row has the last message alone, and the last summary; what was staged before has more.
+#[test]
+fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
+    let ran = |command: &str, passed| {
+        Event::ToolRan(ToolRun {
+            tool: "Bash".to_owned(),
+            edited: vec![format!("{command}.rs")],
+            command: Some(CommandRun { command: command.to_owned(), passed }),
+        })
+    };
+    let said = |text: &str| Event::TurnEnded { last_message: Some(text.to_owned()) };
+    let asked = Event::PromptSubmitted { prompt: "set it up".to_owned() };
+    let first = vec![asked, ran("open sesame", false), said("prod login is hunter two")];
+    let (mut memory, mut journal) = (Memory::default(), Journal::new());
+    let mut write = |changes: Vec<Change>, memory: &mut Memory| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, Some("staged".to_owned())));
+    };
+    let turn = |session: &str, key: &str, events: &[Event], memory: &Memory| {
+        let mut noted = Captured::of(key);
+        events.iter().for_each(|event| noted.saw(event, Timestamp(5)));
+        plan_capture(memory, &origin(session, 1), noted).unwrap().changes
+    };
+    // Of its predecessor it took over what that had staged; of the same conversation is what left no row.
+    for (session, key, events) in [
+        ("before", "codex:1", first.as_slice()),
+        ("bare", "codex:1", &[said("the login, again, is hunter two")]),
+        ("other", "codex:2", &[said("a login of its own")]),
+    ] {
+        let changes = turn(session, key, events, &memory);
+        write(changes, &mut memory);
+    }
+    let by = origin("gone", 2);
+    for summary in ["half way: hunter two", "finished"] {
+        let part = Staged { summary: Some(summary.to_owned()), ..Staged::default() };
+        let plan = plan_checkpoint(&memory, &origin("before", 1), part).unwrap();
+        write(plan.changes, &mut memory);
+    }
+    let plan = plan_adopt(&memory, &SessionId::new("before"), &by.session, &by).unwrap();
+    write(plan.changes, &mut memory);
+    let changes = turn("gone", "codex:1", &[ran("open sesame", true), said("Done")], &memory);
+    write(changes, &mut memory);
+    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended).unwrap();
+    write(plan.changes, &mut memory);
+
+    let (after, purge) = purged(&journal, &["s1"], None);
+    let text = serde_json::to_string(&after).unwrap();
+    assert!(!text.contains("hunter two") && !text.contains("sesame"), "{text}");
+    assert!(text.contains("a login of its own"), "{text}");
+    assert_eq!(purge.staged(), 5);
+    assert_eq!(purged(&after, &[], Some("hunter two")).1.staged(), 0);
+    // Nor does its transcript bring it back, which has all of it.
+    let mut captured = Captured::of("codex:1");
+    first.iter().for_each(|event| captured.saw(event, Timestamp(5)));
+    let past = import::PastSession { client: "codex".to_owned(), captured };
+    let plan = import::plan_import_sessions(&replayed(&after), &[past], Timestamp(9));
+    assert_eq!((plan.outcome.added, plan.outcome.known), (0, 1));
+}
+
+/// A text too short to be looked for is known by its note, and so is what the same session had said before.
+#[test]
+fn what_was_staged_of_a_short_fact_goes_with_it() {
+    let fact = |key: Option<&str>, content: &str, private| NewNote {
+        key: key.map(str::to_owned),
+        content: content.to_owned(),
+        private,
+        ..NewNote::default()
+    };
+    let (mut memory, mut journal) = (Memory::default(), Journal::new());
+    let mut write = |memory: &mut Memory, changes: Vec<Change>| {
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, None));
+    };
+    let staged = [
+        ("one", fact(Some("door"), "1234", false)),
+        ("one", fact(Some("door"), "4711", false)),
+        ("one", fact(None, "0815", true)),
+        ("one", fact(Some("gate"), "open", false)),
+        ("two", fact(None, "4711", false)),
+        ("two", fact(Some("door"), "ajar", false)),
+    ];
+    for (session, note) in staged {
+        let part = Staged { notes: vec![note], ..Staged::default() };
+        let plan = plan_checkpoint(&memory, &origin(session, 1), part).unwrap();
+        write(&mut memory, plan.changes);
+    }
+    let save = Save { session_summary: "worked", ..Save::default() };
+    let plan = plan_save(&memory, &origin("one", 2), save).unwrap();
+    write(&mut memory, plan.changes);
+    let ids: Vec<String> = memory
+        .records()
+        .filter(|it| it.note().is_some_and(|note| note.key.as_deref() != Some("gate")))
+        .map(|it| it.id.to_string())
+        .collect();
+    assert_eq!(ids.len(), 2);
+
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let (after, purge) = purged(&journal, &ids, None);
+    let text = serde_json::to_string(&after).unwrap();
+    assert!(
+        ["1234", "4711", "0815"].iter().all(|gone| !text.contains(&format!("\"{gone}\""))),
+        "{text}"
+    );
+    assert!(text.contains("open") && text.contains("ajar"), "{text}");
+    assert_eq!(purge.staged(), 4);
+}
+
+/// A compaction quotes notes that it does not change, on one line and cut.
+#[test]
+fn a_reply_that_quotes_or_names_what_goes_is_emptied() {
+    let by = origin("s", 1);
+    let contents =
+        ["  two\n\tlines  of a planted text", "code 4711", "a note of the sea, in peace"];
+    let notes =
+        contents.map(|content| Ok(NewNote { content: content.to_owned(), ..NewNote::default() }));
+    let plan = plan_notes(&Memory::default(), &by, notes.into()).unwrap();
+    let mut journal = vec![(plan.changes, None)];
+    let other = compactor::id("n3".parse().unwrap());
+    let named = compactor::id("n2".parse().unwrap());
+    for reply in [
+        "Compacted; \"two lines of a planted te\u{2026}\"".to_owned(),
+        format!("- [{named}] 2 tokens: \"co...\"\n"),
+        "n2 (2 tokens)".to_owned(),
+        format!("kept n21, an2 and n3, [{other}]: a note of the sea"),
+    ] {
+        journal.push((Vec::new(), Some(reply)));
+    }
+    let (after, _) = purged(&journal, &["n1", "n2"], None);
+    let gone: Vec<bool> =
+        after[1..5].iter().map(|(_, reply)| reply.as_deref() == Some(GONE)).collect();
+    assert_eq!(gone, [true, true, true, false], "{after:?}");
+}
+
+/// Whoever has the digest and the salt has all texts of four digits at once.
+#[test]
+fn no_digest_is_kept_of_a_text_short_enough_to_be_guessed() {
+    let note = |content: &str| NewNote { content: content.to_owned(), ..NewNote::default() };
+    let mut part = lessons([lesson("PIN", "47")]);
+    part.blueprints = vec![blueprint("the door's code", "4711")];
+    part.anchors = vec![anchor("src/door.rs", "1-9", "4711")];
+    part.notes = vec![note(" 4711\n"), note("long enough")];
+    let save = Save { session_summary: "done", part, ..Save::default() };
+    let plan = plan_save(&Memory::default(), &origin("s", 1), save).unwrap();
+    let journal = vec![(plan.changes, None)];
+    let ids: Vec<String> = replayed(&journal).records().map(|it| it.id.to_string()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let (after, purge) = purged(&journal, &ids, None);
+    assert_eq!(purge.records().count(), 6);
+    let Change::Tombstones { digests, .. } = purge.tombstones() else { panic!() };
+    assert_eq!(digests, [digest("salt", "long enough")]);
+    let again = |content| plan_notes(&replayed(&after), &origin("s", 2), vec![Ok(note(content))]);
+    assert!(again("4711").is_ok() && again("long enough").is_err());
 }

@@ -40,11 +40,13 @@ pub(crate) fn of_body(body: &Body) -> Vec<&str> {
     }
 }
 
-/// What a record says, as its tombstones have it.
+/// What a record says, as its tombstones have it: nothing where that is so short that its digest would tell it.
 pub(crate) fn said(body: &Body) -> Vec<String> {
     let whole = match body {
         Body::Blueprint(blueprint) => of_blueprint(blueprint),
-        Body::Anchor(anchor) => of_anchor(anchor),
+        // The file's name is in the project for anyone to see.
+        Body::Anchor(anchor) if is_telling(body, &anchor.concept) => of_anchor(anchor),
+        Body::Anchor(_) => return Vec::new(),
         Body::Lesson(lesson) => of_lesson(lesson),
         Body::Note(note) => note.content.clone(),
         Body::SessionRow(row) => row.summary.clone(),
@@ -54,7 +56,7 @@ pub(crate) fn said(body: &Body) -> Vec<String> {
             return said.map(str::to_owned).collect();
         }
     };
-    vec![whole]
+    if is_telling(body, whole.trim()) { vec![whole] } else { Vec::new() }
 }
 
 /// Whether a text of a record is long enough to be no other's.

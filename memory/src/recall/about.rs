@@ -10,7 +10,7 @@ use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{ABOUT_CLAUSES_MAX, ABOUT_WORDS_MIN, QUERY_CHARS_MAX};
 use crate::memory::Memory;
 use crate::reader::Reader;
-use crate::search::{Query, Tuning};
+use crate::search::{Find, Query, Tuning};
 
 /// Of a clause's words, by their rarity, a record has at least this share.
 const SHARE_MIN: f32 = 0.5;
@@ -49,7 +49,14 @@ pub fn about(memory: &Memory, of: &About<'_>) -> Vec<RecordId> {
     let mut found: Vec<(RecordId, f32)> = Vec::new();
     for clause in clauses(of.prompt).take(ABOUT_CLAUSES_MAX) {
         let query = Query::told(clause);
-        for cover in memory.search().cover(&query, &Tuning::default(), &keep, LOOKED_AT) {
+        let find = Find {
+            query: &query,
+            tuning: &Tuning::default(),
+            keep: &keep,
+            limit: LOOKED_AT,
+            explain: true,
+        };
+        for cover in memory.search().cover(&find) {
             let enough = cover.share >= SHARE_MIN && cover.weight >= WEIGHT_MIN;
             if enough && !found.iter().any(|(id, _)| *id == cover.id) {
                 found.push((cover.id, cover.share * cover.weight));

@@ -31,6 +31,7 @@ fn everything<'a>(reader: &'a Reader, query: &'a str) -> Recall<'a> {
         limit: 10,
         tuning: &Tuning::COMPACTOR,
         prior: &|record| if record.standing == Standing::Archived { 0.5 } else { 1.0 },
+        explain: false,
     }
 }
 

@@ -2,12 +2,13 @@
 
 use super::append;
 use super::item::{self, CUT};
+use super::list::expired;
 use crate::compaction::CompactionPlan;
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{COMPACTION_SHOWN_MAX, TITLE_CHARS_MAX};
 use crate::memory::Memory;
-use crate::plan::{CompactionOutcome, is_expired};
+use crate::plan::CompactionOutcome;
 use crate::settings::Budget;
 
 /// Characters of a note in a list of many.
@@ -93,8 +94,7 @@ fn title(memory: &Memory, id: RecordId, now: Timestamp) -> String {
     let Some(record) = memory.record(id) else { return id.to_string() };
     let line = item::title(record);
     let line = line.strip_suffix(CUT).unwrap_or(&line);
-    let expired = if is_expired(record, now) { " [EXPIRED]" } else { "" };
-    clip(&one_line(line), TITLE_CHARS) + expired
+    clip(&one_line(line), TITLE_CHARS) + expired(record, now)
 }
 
 /// What a write says that could not come down to its budget, since too much of it is pinned.

@@ -256,7 +256,7 @@ pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
 }
 
 /// The reply to `compact`, which was done to `memory` or is about to be.
-pub fn compact(memory: &Memory, outcome: &CompactionOutcome) -> String {
+pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> String {
     let CompactionOutcome { archived, promoted, folded, tokens_before, tokens_after, .. } = outcome;
     let freed = tokens_before.saturating_sub(*tokens_after);
     let mut text = format!(
@@ -270,9 +270,10 @@ pub fn compact(memory: &Memory, outcome: &CompactionOutcome) -> String {
     for record in wants.iter().take(COMPACTION_SHOWN_MAX).filter_map(|id| memory.record(*id)) {
         let Some(note) = record.note() else { continue };
         let line = preview(&one_line(&note.content), COMPACTOR_LINE_CHARS_MAX);
+        let expired = if is_expired(record, now) { " EXPIRED" } else { "" };
         append(
             &mut text,
-            format_args!("- [{}] {} tokens: \"{line}\"\n", id(record.id), note.tokens),
+            format_args!("- [{}] {} tokens{expired}: \"{line}\"\n", id(record.id), note.tokens),
         );
     }
     if let Some(more) = wants.len().checked_sub(COMPACTION_SHOWN_MAX).filter(|more| *more > 0) {

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use super::list::EXPIRED;
 use super::load::{LoadText, LoadView, load};
 use super::{append, changes, item, topic};
 use crate::captured::Captured;
@@ -145,7 +146,7 @@ pub fn compaction_instructions(memory: &Memory, view: &SessionView<'_>) -> Told 
         page.titles(head, records, &mut shown);
     }
     if let Some(staged) = session.staged {
-        for line in work(staged) {
+        for line in work(staged, view.now) {
             page.line("Not saved yet:", &line);
         }
     }
@@ -184,7 +185,7 @@ pub fn restored(memory: &Memory, view: &SessionView<'_>) -> Told {
         receipt.push(format!("{pinned_count} pinned"));
     }
     if let Some(staged) = session.staged {
-        for line in work(staged) {
+        for line in work(staged, view.now) {
             page.line("Staged by you and not saved yet; memory_save keeps it:", &line);
         }
         receipt.push(match staged.counts() {
@@ -339,7 +340,7 @@ fn standing(topic: &Topic) -> Vec<String> {
 }
 
 /// Staged work, a line each.
-fn work(staged: &Staged) -> Vec<String> {
+fn work(staged: &Staged, now: Timestamp) -> Vec<String> {
     let line = |kind: Kind, text: &str| {
         format!("- {}: {}", kind.noun(), clip(&one_line(text), TITLE_CHARS_MAX))
     };
@@ -348,7 +349,9 @@ fn work(staged: &Staged) -> Vec<String> {
     lines.extend(staged.blueprints.iter().map(|new| line(Kind::Blueprint, &new.title)));
     lines.extend(staged.lessons.iter().map(|new| line(Kind::Lesson, &new.summary)));
     lines.extend(staged.notes.iter().map(|new| {
-        line(Kind::Note, if new.summary.is_empty() { &new.content } else { &new.summary })
+        let text = if new.summary.is_empty() { &new.content } else { &new.summary };
+        let is_expired = new.expires.is_some_and(|expires| expires <= now);
+        line(Kind::Note, text) + if is_expired { EXPIRED } else { "" }
     }));
     lines.extend(staged.anchors.iter().map(|new| {
         let text = format!("{} {} {}", new.file, new.lines, new.concept);

@@ -111,10 +111,17 @@ pub(crate) fn marks(record: &Record, now: Timestamp) -> &'static str {
     match (record.standing, is_expired(record, now)) {
         (Standing::Archived, false) => " [archived]",
         (Standing::Archived, true) => " [archived, EXPIRED]",
-        (_, true) => " [EXPIRED]",
-        (_, false) => "",
+        _ => expired(record, now),
     }
 }
+
+/// The same of its end alone.
+pub(crate) fn expired(record: &Record, now: Timestamp) -> &'static str {
+    if is_expired(record, now) { EXPIRED } else { "" }
+}
+
+/// Of what has expired and is not in memory yet, too.
+pub(super) const EXPIRED: &str = " [EXPIRED]";
 
 #[cfg(test)]
 mod tests;

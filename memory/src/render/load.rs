@@ -25,7 +25,7 @@ use crate::reader::Reader;
 use crate::record::{Body, Record};
 use crate::refusal::Refusal;
 use crate::retention::{Accesses, RetentionParts};
-use crate::search::{Query, Tuning};
+use crate::search::{Find, Query, Tuning};
 use crate::tokens;
 use crate::topic::{MAIN, Topic};
 
@@ -320,7 +320,9 @@ fn relevance(memory: &Memory, view: &LoadView<'_>) -> BTreeMap<RecordId, i64> {
         let record = memory.record(id)?;
         (record.standing.is_active() && view.reader.sees(record)).then_some(1.0)
     };
-    let found = memory.search().find(&query, &Tuning::default(), &keep, RELEVANT_MAX);
+    let (tuning, limit) = (&Tuning::default(), RELEVANT_MAX);
+    let found =
+        memory.search().find(&Find { query: &query, tuning, keep: &keep, limit, explain: false });
     #[expect(clippy::cast_possible_truncation, reason = "scores are far below that")]
     found.hits.iter().map(|hit| (hit.id, (hit.score * 1_000.0) as i64)).collect()
 }

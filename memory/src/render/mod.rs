@@ -6,6 +6,7 @@ mod budget;
 mod changes;
 mod compact;
 pub mod compactor;
+mod cursor;
 pub(crate) mod item;
 pub mod lifecycle;
 mod list;
@@ -22,6 +23,7 @@ pub mod zipmem;
 pub use budget::{budget, percent};
 pub use changes::{already_loaded, changes_since};
 pub use compact::{compaction, compaction_plan, full_of_pinned};
+pub use cursor::{PageCursor, ParseCursorError};
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use record::{end_with_a_line, record, record_page};
@@ -34,16 +36,11 @@ use std::fmt::{self, Write as _};
 use crate::ids::{Kind, Timestamp};
 use crate::limits::CAPTURED_ROWS_SHOWN_MAX;
 use crate::memory::Memory;
-use crate::plan::is_expired;
 use crate::record::Record;
 
 /// A record in one line; one that has expired by then says so.
 pub fn title(record: &Record, now: Timestamp) -> String {
-    let mut line = item::title(record);
-    if is_expired(record, now) {
-        line.push_str(" [EXPIRED]");
-    }
-    line
+    item::title(record) + list::expired(record, now)
 }
 
 /// Bytes as the texts here have them: `312 B`, or kilobytes of 1,024 with one digit, `3.2 KB`.

@@ -2,7 +2,6 @@
 
 use super::{append, item};
 use crate::fold::clip;
-use crate::ids::Version;
 use crate::limits::ANSWER_CHARS_MIN;
 use crate::record::{Provenance, Record, Standing};
 use crate::refusal::Refusal;
@@ -35,14 +34,12 @@ pub fn record(record: &Record) -> String {
 }
 
 /// A page of [`record`], of at most `chars_max` characters (at least [`ANSWER_CHARS_MIN`]), from the character that
-/// the cursor names; and the next page's cursor. `version` is what was asked for, if a version was: the next page
-/// is of the same.
+/// the cursor names; and the next page's cursor. The next page is of the same version, whatever becomes of the record.
 ///
 /// # Errors
 /// When the cursor is none of this record.
 pub fn record_page(
     of: &Record,
-    version: Option<Version>,
     cursor: Option<&str>,
     chars_max: usize,
 ) -> Result<(String, Option<String>), Refusal> {
@@ -63,12 +60,12 @@ pub fn record_page(
     let mut page: String = whole.chars().skip(from).take(size).collect();
     end_with_a_line(&mut page);
     let next = from + page.chars().count();
-    let id = of.id;
-    let version = version.map_or_else(String::new, |version| format!("\"version\":{},", version.0));
+    let (id, version) = (of.id, of.version.0);
     append(
         &mut page,
         format_args!(
-            "\nCut at character {next} of {chars}. The rest: memory_get {{\"id\":\"{id}\",{version}\"cursor\":\"{next}\"}}.\n"
+            "\nCut at character {next} of {chars}. The rest: memory_get \
+             {{\"id\":\"{id}\",\"version\":{version},\"cursor\":\"{next}\"}}.\n"
         ),
     );
     Ok((page, Some(next.to_string())))

@@ -1,10 +1,13 @@
 //! What a search answers: hits in order, each as far as there is room, and what was left out.
 
+use super::cursor::PageCursor;
 use super::list::marks;
 use super::{append, item};
 use crate::fold::clip;
 use crate::ids::{RecordId, Timestamp};
-use crate::limits::{ANSWER_CHARS_MAX, HIT_CHARS_MAX, HITS_NAMED_MAX};
+use crate::limits::{
+    ANSWER_CHARS_MAX, HIT_CHARS_MAX, HITS_NAMED_MAX, QUERY_CHARS_MAX, QUERY_TERMS_MAX,
+};
 use crate::memory::Memory;
 use crate::recall::Recalled;
 use crate::record::Record;
@@ -16,8 +19,8 @@ use crate::tokens;
 pub struct SearchView<'a> {
     /// What was asked, for the passages that are shown of long texts.
     pub query: &'a str,
-    /// The first hit to show, from 0.
-    pub from: usize,
+    /// Where an earlier page ended; none for the first page.
+    pub cursor: Option<PageCursor>,
     /// Hits to show.
     pub limit: usize,
     /// Tokens of the answer.
@@ -43,26 +46,30 @@ pub struct SearchText {
     pub next: Option<String>,
 }
 
-/// Characters and tokens kept for what frames the hits.
+/// Characters and tokens kept for what is said after the hits.
 const FRAME_CHARS: usize = 600;
 const FRAME_TOKENS: u32 = 120;
 
+/// What is said of the query takes no more than this part of an answer's tokens.
+const REMARKS_SHARE: u32 = 4;
+
 /// Renders what was found. More hits than are shown are counted, the next ones named.
 pub fn search(memory: &Memory, found: &Recalled, view: &SearchView<'_>) -> SearchText {
-    let mut answer = SearchText::default();
-    for (asked, searched) in &found.corrected {
-        append(&mut answer.text, format_args!("nothing has `{asked}`; searched `{searched}`\n"));
-    }
     let query = Query::parse(view.query);
-    let hits = found.hits.get(view.from..).unwrap_or_default();
+    let mut answer =
+        SearchText { text: remarks(memory, found, &query, view), ..SearchText::default() };
+    let from = view.cursor.map_or(0, |cursor| cursor.from);
+    let hits = found.hits.get(from..).unwrap_or_default();
     if hits.is_empty() {
-        let what = if view.from > 0 { "Nothing more." } else { NOTHING };
+        let what = if from > 0 { "Nothing more." } else { NOTHING };
         answer.text.push_str(what);
         answer.text.push('\n');
         return answer;
     }
     let mut chars_left = ANSWER_CHARS_MAX.saturating_sub(FRAME_CHARS + answer.text.chars().count());
-    let mut tokens_left = view.tokens_max.map_or(u32::MAX, |max| max.saturating_sub(FRAME_TOKENS));
+    let mut tokens_left = view
+        .tokens_max
+        .map_or(u32::MAX, |max| max.saturating_sub(FRAME_TOKENS + tokens::count(&answer.text)));
     for hit in hits.iter().take(view.limit) {
         let Some(record) = memory.record(hit.id) else { continue };
         let mut forms = forms(record, hit, &query, view);
@@ -82,7 +89,8 @@ pub fn search(memory: &Memory, found: &Recalled, view: &SearchView<'_>) -> Searc
     if !left.is_empty() {
         let named: Vec<String> =
             left.iter().take(HITS_NAMED_MAX).map(RecordId::to_string).collect();
-        let next = view.from + answer.shown.len();
+        let revision = memory.revision();
+        let next = PageCursor { from: from + answer.shown.len(), revision };
         let more = if left.len() > HITS_NAMED_MAX { ", …" } else { "" };
         let count = if left.len() > HITS_NAMED_MAX {
             format!("more than {HITS_NAMED_MAX}")
@@ -101,14 +109,46 @@ pub fn search(memory: &Memory, found: &Recalled, view: &SearchView<'_>) -> Searc
     answer
 }
 
-/// A title this short fits into every answer, so that each page shows something.
+/// What there is to say of the query before its hits.
+fn remarks(memory: &Memory, found: &Recalled, query: &Query, view: &SearchView<'_>) -> String {
+    let cut = query.is_cut().then(|| {
+        format!(
+            "the query is long: nothing was looked for beyond its first {QUERY_CHARS_MAX} characters and \
+             {QUERY_TERMS_MAX} words\n"
+        )
+    });
+    let moved = view.cursor.is_some_and(|cursor| cursor.revision != memory.revision());
+    let moved = moved.then(|| {
+        "memory changed since the page before: a hit may come twice or be missed\n".into()
+    });
+    let corrected = found
+        .corrected
+        .iter()
+        .map(|(asked, searched)| format!("nothing has `{asked}`; searched `{searched}`\n"));
+    let room = view.tokens_max.map_or(u32::MAX, |max| max / REMARKS_SHARE);
+    let (mut text, mut taken, mut left_out) = (String::new(), 0, 0);
+    for line in cut.into_iter().chain(moved).chain(corrected) {
+        taken += tokens::count(&line);
+        if taken <= room {
+            text.push_str(&line);
+        } else {
+            left_out += 1;
+        }
+    }
+    if left_out > 0 {
+        append(&mut text, format_args!("({left_out} remarks on the query left out)\n"));
+    }
+    text
+}
+
+/// Characters of a title that fits into nearly every answer.
 const HIT_CHARS_MIN: usize = 60;
 
 const NOTHING: &str =
     "Nothing matches. Try fewer or other words, or memory_list to see what there is.";
 
 /// A hit in the forms it may have, the longest first, each with its line break. Made as they are asked for: the first
-/// one nearly always fits.
+/// one nearly always fits, and the last one always, so that each page shows something.
 fn forms(
     record: &Record,
     hit: &Hit,
@@ -121,8 +161,11 @@ fn forms(
     let sizes = [HIT_CHARS_MAX, HIT_CHARS_MAX / 3].into_iter().filter(move |_| !summed);
     let excerpts = sizes.map(move |chars| item::excerpt(record, query, chars));
     let title = std::iter::once_with(move || item::title(record));
-    let short = std::iter::once_with(move || clip(&item::title(record), HIT_CHARS_MIN));
-    excerpts.chain(title).chain(short).map(move |text| format!("{text}{marks}\n{why}"))
+    let short = move || clip(&item::title(record), HIT_CHARS_MIN);
+    let explained = excerpts.chain(title).chain(std::iter::once_with(short));
+    let explained = explained.map(move |text| format!("{text}{marks}\n{why}"));
+    let plain = std::iter::once_with(short).chain(std::iter::once_with(|| record.id.to_string()));
+    explained.chain(plain.map(move |text| format!("{text}{marks}\n")))
 }
 
 /// `  why: oauth 2.31 (tag), token 1.02; neighbours 0.40; score 3.61`.

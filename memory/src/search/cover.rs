@@ -5,9 +5,7 @@
 //! terms that it has itself; what neighbours lend does not count.
 
 use super::SearchIndex;
-use super::find::Search;
-use super::query::Query;
-use super::tuning::Tuning;
+use super::find::{Find, Search};
 use crate::ids::RecordId;
 
 /// So few documents say nothing of how common a word is.
@@ -27,16 +25,11 @@ pub struct Cover {
 }
 
 impl SearchIndex {
-    /// What the best `limit` documents for a query cover of it, best first; see [`SearchIndex::find`]. Words are taken
-    /// as they are, without correcting any.
-    pub fn cover(
-        &self,
-        query: &Query,
-        tuning: &Tuning,
-        keep: &dyn Fn(RecordId) -> Option<f32>,
-        limit: usize,
-    ) -> Vec<Cover> {
-        let weights: Vec<(&str, f32)> = query
+    /// What the best documents for a query cover of it, best first; see [`SearchIndex::find`]. Words are taken as they
+    /// are, without correcting any.
+    pub fn cover(&self, find: &Find<'_>) -> Vec<Cover> {
+        let weights: Vec<(&str, f32)> = find
+            .query
             .wanted
             .iter()
             .map(|wanted| {
@@ -52,7 +45,7 @@ impl SearchIndex {
                 had.fold((0, 0.0), |(terms, sum), (_, weight)| (terms + 1, sum + weight));
             Cover { id, share: weight / all.max(f32::MIN_POSITIVE), weight, terms }
         };
-        let hits = Search::new(self, query, tuning, keep, limit).best(keep, limit);
+        let hits = Search::new(self, &Find { explain: true, ..*find }).best();
         hits.iter().map(|hit| cover(hit.id, &hit.why)).collect()
     }
 

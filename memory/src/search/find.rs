@@ -1,16 +1,33 @@
 //! Ranking: which terms are added for which documents, and the best of these by their sums and the caller's filter and prior.
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
-use super::bm25::{Bm25, Frequency, Weight};
+use super::bm25::{Frequency, Weight};
 use super::query::{Query, Wanted};
-use super::segment::{self, Occurrence};
+use super::segment::{self, Standing};
 use super::sums::{Sums, Term};
 use super::tuning::Tuning;
 use super::{SearchIndex, passages, typo};
 use crate::ids::RecordId;
 use crate::limits::SEARCH_LONG_TEXTS_MAX;
+
+/// What is looked for in an index.
+#[derive(Clone, Copy)]
+pub struct Find<'a> {
+    /// What is asked.
+    pub query: &'a Query,
+    /// The constants of ranking.
+    pub tuning: &'a Tuning,
+    /// Is asked about candidates only, once about each: none to leave a document out, else what its score is multiplied
+    /// with, in (0, 1].
+    pub keep: &'a dyn Fn(RecordId) -> Option<f32>,
+    /// At most so many documents.
+    pub limit: usize,
+    /// Tell of each hit what each term gave to it; this takes time.
+    pub explain: bool,
+}
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,14 +38,15 @@ pub struct Found {
     pub corrected: Vec<(String, String)>,
 }
 
-/// A document and why it was found. `score` is (the sum of `why` + `neighbours`) × `prior`.
+/// A document and, if that was asked for, why it was found: `score` is then (the sum of `why` + `neighbours`) × `prior`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The document.
     pub id: RecordId,
     /// Comparable within one answer alone.
     pub score: f32,
-    /// What each term of the query gave, in the order of the query; terms that it has not are left out.
+    /// What each term of the query gave, in the order of the query; terms that it has not are left out. Empty when that was
+    /// not asked for.
     pub why: Vec<TermShare>,
     /// What the caller made of it, in (0, 1].
     pub prior: f32,
@@ -48,31 +66,32 @@ pub struct TermShare {
 }
 
 impl SearchIndex {
-    /// The best `limit` documents for a query. `keep` is asked about candidates only, about some more than once: none to
-    /// leave a document out, else what its score is multiplied with, in (0, 1]. No document that is left out for another scores
-    /// higher than it, but for long texts when there are very many: passages are looked at in those alone that could have most.
-    pub fn find(
-        &self,
-        query: &Query,
-        tuning: &Tuning,
-        keep: &dyn Fn(RecordId) -> Option<f32>,
-        limit: usize,
-    ) -> Found {
-        if limit == 0 {
-            return Found::default();
-        }
-        let hits = Search::new(self, query, tuning, keep, limit).best(keep, limit);
-        if !hits.is_empty() {
+    /// The best documents for a query. No document that is left out for another scores higher than it, but for long texts
+    /// when there are very many: passages are looked at in those alone that could have most.
+    pub fn find(&self, find: &Find<'_>) -> Found {
+        let hits = Search::new(self, find).best();
+        if !hits.is_empty() || find.limit == 0 {
             return Found { hits, corrected: Vec::new() };
         }
-        let Some((query, corrected)) = typo::correct(self, query) else { return Found::default() };
-        let hits = Search::new(self, &query, tuning, keep, limit).best(keep, limit);
+        let Some((query, corrected)) = typo::correct(self, find) else {
+            return Found::default();
+        };
+        let hits = Search::new(self, &Find { query: &query, ..*find }).best();
         if hits.is_empty() { Found::default() } else { Found { hits, corrected } }
     }
 
     /// How many live documents have a term.
     pub(super) fn frequency(&self, hash: u64) -> Frequency {
         self.frequency_in(&self.found(hash))
+    }
+
+    /// Live documents that have a term.
+    pub(super) fn having(&self, hash: u64) -> impl Iterator<Item = RecordId> {
+        self.shelves.iter().flat_map(move |shelf| {
+            let postings = shelf.segment.find(hash).into_iter().flat_map(segment::Found::postings);
+            let live = postings.filter(|posting| shelf.is_live(posting.slot));
+            live.filter_map(|posting| shelf.segment.doc(posting.slot)).map(|doc| doc.id)
+        })
     }
 
     /// A term in each shelf.
@@ -114,29 +133,29 @@ const ROUNDING: f32 = 0.9999;
 
 /// One query over one index.
 pub(super) struct Search<'i> {
-    query: &'i Query,
-    tuning: &'i Tuning,
+    find: Find<'i>,
     /// In the order of the query.
     terms: Vec<Term<'i>>,
     sums: Sums<'i>,
+    /// What [`Find::keep`] said of documents that were looked at, by places; to ask takes as long as to look.
+    priors: RefCell<HashMap<u32, Option<f32>>>,
+    /// What the words of some of these give to them.
+    own: RefCell<HashMap<u32, f32>>,
 }
 
 impl<'i> Search<'i> {
-    /// Adds up what the query's terms give, from the heaviest on, as far as it may matter to the best `limit` documents
+    /// Adds up what the query's terms give, from the heaviest on, as far as it may matter to the best documents
     /// (`MaxScore`; Turtle, Flood: "Query Evaluation: Strategies and Optimizations", 1995).
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
-    pub(super) fn new(
-        index: &'i SearchIndex,
-        query: &'i Query,
-        tuning: &'i Tuning,
-        keep: &dyn Fn(RecordId) -> Option<f32>,
-        limit: usize,
-    ) -> Self {
-        let sums = Sums::new(index, query, tuning);
+    pub(super) fn new(index: &'i SearchIndex, find: &Find<'i>) -> Self {
+        let find = *find;
+        let sums = Sums::new(index, find.query, find.tuning);
         let terms: Vec<Term<'i>> =
-            query.wanted.iter().map(|wanted| sums.term(wanted.hash)).collect();
-        let mut search = Self { query, tuning, terms, sums };
-        let worth = LEAVE_OUT_POSTINGS.saturating_mul(limit).saturating_mul(search.terms.len());
+            find.query.wanted.iter().map(|wanted| sums.term(wanted.hash)).collect();
+        let (priors, own) = (RefCell::default(), RefCell::default());
+        let mut search = Self { find, terms, sums, priors, own };
+        let worth =
+            LEAVE_OUT_POSTINGS.saturating_mul(find.limit).saturating_mul(search.terms.len());
         let order = search.heaviest_first();
         let (mut added, mut share) = (0.0, 1.0);
         for (number, at) in order.iter().enumerate() {
@@ -147,7 +166,7 @@ impl<'i> Search<'i> {
             if number > 0
                 && most < LEFT_SHARE * added
                 && share * postings > worth as f32
-                && let Some(floor) = search.floor(keep, limit)
+                && let Some(floor) = search.floor()
                 && floor * ROUNDING > most
             {
                 share = search.sums.leave_out_below(floor * ROUNDING - most);
@@ -169,35 +188,48 @@ impl<'i> Search<'i> {
         order.into_iter().map(|(at, _)| at).collect()
     }
 
-    /// What the best `limit` documents have at least when all has been added, as far as that can be told by those that have
-    /// most now.
-    fn floor(&self, keep: &dyn Fn(RecordId) -> Option<f32>, limit: usize) -> Option<f32> {
+    /// What the best documents have at least when all has been added, as far as that can be told by those that have most now.
+    fn floor(&self) -> Option<f32> {
+        let limit = self.find.limit;
         let count = limit.saturating_add(limit / 4).saturating_add(FLOOR_SPARE);
         let having_most = self.sums.from(self.sums.highest(count));
         let having_most = having_most.filter(|(at, _)| self.sums.contends(*at)).take(count);
+        let mut room = Room::default();
         let score = |(at, _)| {
             let (segment, slot) = self.sums.place(at)?;
-            let prior = keep(segment.doc(slot)?.id)?;
-            Some(prior * (self.own(at) + self.sums.lent(at)))
+            let prior = self.prior(at, segment.doc(slot)?.id)?;
+            Some(prior * (self.own(at, &mut room) + self.sums.lent(at)))
         };
         let mut scores: Vec<f32> = having_most.filter_map(score).collect();
         scores.sort_by(|a, b| b.total_cmp(a));
         scores.get(limit.checked_sub(1)?).copied()
     }
 
+    /// What a document's score is multiplied with; none if it is not to be found.
+    fn prior(&self, at: u32, id: RecordId) -> Option<f32> {
+        *self.priors.borrow_mut().entry(at).or_insert_with(|| (self.find.keep)(id))
+    }
+
     /// What the words of a document give to it.
-    fn own(&self, at: u32) -> f32 {
-        self.given(at).iter().map(|given| given.score).sum()
+    fn own(&self, at: u32, room: &mut Room<'i>) -> f32 {
+        let find = || self.given(at, room).iter().map(|given| given.score).sum();
+        *self.own.borrow_mut().entry(at).or_insert_with(find)
     }
 
     /// Takes documents in the order of their sums, until no other can be among the best.
-    pub(super) fn best(&self, keep: &dyn Fn(RecordId) -> Option<f32>, limit: usize) -> Vec<Hit> {
+    pub(super) fn best(&self) -> Vec<Hit> {
+        let limit = self.find.limit;
+        if limit == 0 {
+            return Vec::new();
+        }
+        let mut room = Room::default();
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
         let (mut floor, mut above) = (self.sums.highest(limit), f32::INFINITY);
         let mut looked = 0;
         // Most documents are far below the best ones; they are put in order only when it comes to them.
         for part in [1.0, 0.5, 0.25, 0.0] {
-            floor = last(&best, limit).unwrap_or(floor * part).max(f32::MIN_POSITIVE);
+            floor = last(&best, limit).map_or(floor * part, |last| last.score);
+            floor = floor.max(f32::MIN_POSITIVE);
             let band = self.sums.from(floor).filter(|(_, sum)| *sum < above);
             // Positive numbers are in the order of their bits.
             let place = |(at, sum): (u32, f32)| {
@@ -208,16 +240,21 @@ impl<'i> Search<'i> {
                 band.filter_map(place).collect();
             while let Some((sum, Reverse(id), at)) = waiting.pop() {
                 let sum = f32::from_bits(sum);
-                let last = best.peek().filter(|_| best.len() >= limit);
-                let beaten = last.is_some_and(|Reverse(last)| {
-                    sum < last.score || sum <= last.score && id > last.id
-                });
-                if beaten || last.is_some() && looked >= SEARCH_LONG_TEXTS_MAX {
+                let last = last(&best, limit);
+                if last.is_some_and(|last| last.beats(sum, id) || looked >= SEARCH_LONG_TEXTS_MAX) {
                     return self.hits(best);
                 }
-                let candidate = self.candidate(at, sum, keep);
-                looked += usize::from(candidate.as_ref().is_some_and(|found| found.long));
-                best.extend(candidate.map(Reverse));
+                let Some(prior) = self.prior(at, id) else { continue };
+                let long = self.is_long(at);
+                looked += usize::from(long);
+                if last.is_some_and(|last| last.beats(sum * prior, id)) {
+                    continue;
+                }
+                let mut score = sum;
+                if long {
+                    score = (self.own(at, &mut room) + self.sums.lent(at)).min(sum);
+                }
+                best.push(Reverse(Candidate { score: score * prior, id, at, prior }));
                 if best.len() > limit {
                     best.pop();
                 }
@@ -227,57 +264,42 @@ impl<'i> Search<'i> {
         self.hits(best)
     }
 
-    fn is_long(&self, length: u32) -> bool {
-        self.tuning.passage > 0.0 && passages::are_several(length)
+    /// Whether a document is looked at by passages.
+    fn is_long(&self, at: u32) -> bool {
+        let length = || {
+            let (segment, slot) = self.sums.place(at)?;
+            segment.lengths().get(slot as usize).copied()
+        };
+        self.find.tuning.passage > 0.0 && length().is_some_and(passages::are_several)
     }
 
     fn hits(&self, best: BinaryHeap<Reverse<Candidate>>) -> Vec<Hit> {
-        // The least is the best of the reversed.
-        best.into_sorted_vec().into_iter().map(|Reverse(candidate)| self.hit(&candidate)).collect()
-    }
-
-    fn candidate(
-        &self,
-        at: u32,
-        sum: f32,
-        keep: &dyn Fn(RecordId) -> Option<f32>,
-    ) -> Option<Candidate> {
-        let (segment, slot) = self.sums.place(at)?;
-        let id = segment.doc(slot)?.id;
-        let prior = keep(id)?;
-        let mut score = sum;
-        let long = segment
-            .lengths()
-            .get(slot as usize)
-            .copied()
-            .is_some_and(|length| self.is_long(length));
-        if long {
-            score = (self.own(at) + self.sums.lent(at)).min(sum);
-        }
-        Some(Candidate { long, score: score * prior, id, at, prior })
-    }
-
-    fn hit(&self, candidate: &Candidate) -> Hit {
-        let Candidate { score, id, at, prior, .. } = *candidate;
-        let lent = self.sums.lent(at);
-        let term = |given: Given<'_>| TermShare {
-            term: given.wanted.asked.clone(),
-            score: given.score,
-            in_tag: given.stands.posting.tags > 0,
+        let mut room = Room::default();
+        let mut hit = |Reverse(Candidate { score, id, at, prior }): Reverse<Candidate>| {
+            let neighbours = self.sums.lent(at);
+            let term = |given: &Given<'_>| TermShare {
+                term: given.wanted.asked.clone(),
+                score: given.score,
+                in_tag: given.stands.posting.tags > 0,
+            };
+            let why = self.find.explain.then(|| self.given(at, &mut room).iter().map(term));
+            Hit { id, score, why: why.into_iter().flatten().collect(), prior, neighbours }
         };
-        let why = self.given(at).into_iter().map(term).collect();
-        Hit { id, score, why, prior, neighbours: lent }
+        // The least is the best of the reversed.
+        best.into_sorted_vec().into_iter().map(&mut hit).collect()
     }
 
     /// What each of the query's terms that a document has gives to it.
-    fn given(&self, at: u32) -> Vec<Given<'i>> {
-        let Some((shelf, segment, slot)) = self.sums.place_on_shelf(at) else { return Vec::new() };
+    fn given<'r>(&self, at: u32, room: &'r mut Room<'i>) -> &'r [Given<'i>] {
+        let Room { given, passages } = room;
+        given.clear();
+        let Some((shelf, segment, slot)) = self.sums.place_on_shelf(at) else { return given };
         let length = segment.lengths().get(slot as usize).copied().unwrap_or(0);
         let bm25 = self.sums.bm25();
-        let several = self.is_long(length);
+        let several = self.is_long(at);
         let term = |(wanted, term): (&'i Wanted, &Term<'i>)| {
             let weight = term.weight;
-            let stands = (*term.found.get(shelf)?)?.occurrence(slot)?;
+            let stands = (*term.found.get(shelf)?)?.standing(slot)?;
             let score = if several {
                 bm25.whole(&stands.posting, length, weight)
             } else {
@@ -285,10 +307,18 @@ impl<'i> Search<'i> {
             };
             Some(Given { wanted, weight, stands, score })
         };
-        let mut given: Vec<Given<'i>> =
-            self.query.wanted.iter().zip(&self.terms).filter_map(term).collect();
+        given.extend(self.find.query.wanted.iter().zip(&self.terms).filter_map(term));
         if several {
-            for (best, given) in best_passage(&given, bm25).into_iter().zip(&mut given) {
+            let stands = given.iter().enumerate().flat_map(|(number, Given { stands, .. })| {
+                // Those in tags come last.
+                let in_text = segment::positions(stands.positions());
+                in_text.take(stands.posting.text as usize).map(move |position| (position, number))
+            });
+            let best = passages.of(stands, given.len(), |number, text| {
+                let given = given.get(number);
+                given.map_or(0.0, |term| bm25.in_passage(text, &term.stands.posting, term.weight))
+            });
+            for (given, best) in given.iter_mut().zip(best) {
                 given.score += best;
             }
         }
@@ -296,41 +326,39 @@ impl<'i> Search<'i> {
     }
 }
 
-/// What each term gives for a long text's best passage.
-fn best_passage(given: &[Given<'_>], bm25: &Bm25) -> Vec<f32> {
-    let mut stands = Vec::new();
-    for (number, Given { stands: term, .. }) in given.iter().enumerate() {
-        // Those in tags come last.
-        let in_text = segment::positions(term.positions).take(term.posting.text as usize);
-        stands.extend(in_text.map(|position| (position, number)));
-    }
-    passages::best(stands, given.len(), |number, text| {
-        let given = given.get(number);
-        given.map_or(0.0, |term| bm25.in_passage(text, &term.stands.posting, term.weight))
-    })
+/// Where documents are looked at, one after the other: fresh memory for each costs as much as looking.
+#[derive(Default)]
+struct Room<'i> {
+    given: Vec<Given<'i>>,
+    passages: passages::Best,
 }
 
-/// The score of the last of the best, when there are as many as are wanted.
-fn last(best: &BinaryHeap<Reverse<Candidate>>, limit: usize) -> Option<f32> {
-    best.peek().filter(|_| best.len() >= limit).map(|Reverse(last)| last.score)
+/// The last of the best, when there are as many as are wanted.
+fn last(best: &BinaryHeap<Reverse<Candidate>>, limit: usize) -> Option<&Candidate> {
+    best.peek().filter(|_| best.len() >= limit).map(|Reverse(last)| last)
 }
 
 /// A term in a document.
 struct Given<'i> {
     wanted: &'i Wanted,
     weight: Weight,
-    stands: Occurrence<'i>,
+    stands: Standing<'i>,
     score: f32,
 }
 
 /// A document that may be a hit; the better one is greater.
 struct Candidate {
-    /// Its passages were looked at.
-    long: bool,
     score: f32,
     id: RecordId,
     at: u32,
     prior: f32,
+}
+
+impl Candidate {
+    /// Whether it is better than one with a score of no more than this.
+    fn beats(&self, score: f32, id: RecordId) -> bool {
+        score < self.score || score <= self.score && id > self.id
+    }
 }
 
 impl PartialEq for Candidate {

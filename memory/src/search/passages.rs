@@ -28,35 +28,56 @@ pub(super) fn having(posting: &Posting, length: u32) -> u32 {
     posting.text.clamp(1, count(length))
 }
 
-/// What each term gives in the passage where all together give most. `stands` has the positions of terms and the terms'
-/// numbers, `gives` what a term gives that stands so often in a passage.
-pub(super) fn best(
-    mut stands: Vec<(u32, usize)>,
-    terms: usize,
-    gives: impl Fn(usize, u32) -> f32,
-) -> Vec<f32> {
-    stands.sort_unstable();
-    let mut often: Vec<u32> = vec![0; terms];
-    let mut given: Vec<f32> = (0..terms).map(|term| gives(term, 0)).collect();
-    let mut count = |given: &mut Vec<f32>, term: usize, one_more: bool| {
-        let (Some(often), Some(given)) = (often.get_mut(term), given.get_mut(term)) else { return };
-        *often = if one_more { *often + 1 } else { *often - 1 };
-        *given = gives(term, *often);
-    };
-    let (mut most, mut best) = (f32::MIN, given.clone());
-    let mut first = stands.iter().peekable();
-    for (position, term) in &stands {
-        while let Some((_, left)) = first.next_if(|(first, _)| first + POSITIONS <= *position) {
-            count(&mut given, *left, false);
+/// Finds the passage where all terms together give most, for one text after the other.
+#[derive(Default)]
+pub(super) struct Best {
+    /// Where the terms of the text that is looked at stand, and which.
+    stands: Vec<(u32, usize)>,
+    often: Vec<u32>,
+    given: Vec<f32>,
+    best: Vec<f32>,
+}
+
+impl Best {
+    /// What each term gives in that passage. `stands` has the positions of terms and the terms' numbers, `gives` what a term
+    /// gives that stands so often in a passage.
+    pub(super) fn of(
+        &mut self,
+        stands: impl IntoIterator<Item = (u32, usize)>,
+        terms: usize,
+        gives: impl Fn(usize, u32) -> f32,
+    ) -> &[f32] {
+        let Self { stands: sorted, often, given, best } = self;
+        sorted.clear();
+        sorted.extend(stands);
+        sorted.sort_unstable();
+        often.clear();
+        often.resize(terms, 0);
+        given.clear();
+        given.extend((0..terms).map(|term| gives(term, 0)));
+        best.clone_from(given);
+        let mut count = |given: &mut [f32], term: usize, one_more: bool| {
+            let (Some(often), Some(given)) = (often.get_mut(term), given.get_mut(term)) else {
+                return;
+            };
+            *often = if one_more { *often + 1 } else { *often - 1 };
+            *given = gives(term, *often);
+        };
+        let mut most = f32::MIN;
+        let mut first = sorted.iter().peekable();
+        for (position, term) in sorted.iter() {
+            while let Some((_, left)) = first.next_if(|(first, _)| first + POSITIONS <= *position) {
+                count(given, *left, false);
+            }
+            count(given, *term, true);
+            let sum = given.iter().sum();
+            if sum > most {
+                most = sum;
+                best.clone_from(given);
+            }
         }
-        count(&mut given, *term, true);
-        let sum = given.iter().sum();
-        if sum > most {
-            most = sum;
-            best.clone_from(&given);
-        }
+        best
     }
-    best
 }
 
 #[cfg(test)]

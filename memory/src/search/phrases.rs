@@ -28,6 +28,10 @@ pub(super) fn allowed(index: &SearchIndex, places: &Places, query: &Query) -> Op
 
 /// The documents in which the terms stand at their distances, by rising slots.
 fn with_phrase(segment: &Segment, phrase: &Phrase) -> Vec<Slot> {
+    if let [(_, only)] = phrase.as_slice() {
+        let postings = segment.find(*only).into_iter().flat_map(segment::Found::postings);
+        return postings.map(|posting| posting.slot).collect();
+    }
     let mut terms = Vec::new();
     for (offset, hash) in phrase {
         let Some(found) = segment.find(*hash) else { return Vec::new() };

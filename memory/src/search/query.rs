@@ -11,6 +11,8 @@ pub struct Query {
     pub(super) wanted: Vec<Wanted>,
     pub(super) phrases: Vec<Phrase>,
     pub(super) unwanted: Vec<Phrase>,
+    /// Whether it was longer than what is read of it.
+    cut: bool,
 }
 
 /// A term that raises the score of what has it.
@@ -32,11 +34,11 @@ pub(super) type Phrase = Vec<(u32, u64)>;
 impl Query {
     /// Reads a query. A `"phrase"` must stand in a hit as it is; a `-word` or `-"phrase"` must not. A minus counts only
     /// before a letter at the start of a word, so `--flag` and `-1` are wanted as they are. Stop words count when there is
-    /// nothing else. What is beyond the limits of length is not read.
+    /// nothing else. What is beyond the limits of length is not read; see [`Self::is_cut`].
     pub fn parse(text: &str) -> Self {
-        let text = text.char_indices().nth(QUERY_CHARS_MAX).map_or(text, |(end, _)| &text[..end]);
-        let mut query = Self::default();
-        let mut rest = text;
+        let end = text.char_indices().nth(QUERY_CHARS_MAX).map(|(end, _)| end);
+        let mut rest = end.map_or(text, |end| &text[..end]);
+        let mut query = Self { cut: end.is_some(), ..Self::default() };
         while !rest.is_empty() {
             let (clause, after) = Clause::take(rest);
             query.add(&clause);
@@ -45,8 +47,15 @@ impl Query {
         if query.wanted.iter().any(|wanted| !wanted.stop) {
             query.wanted.retain(|wanted| !wanted.stop);
         }
+        query.cut |= query.wanted.len() > QUERY_TERMS_MAX;
         query.wanted.truncate(QUERY_TERMS_MAX);
         query
+    }
+
+    /// Whether it has more than [`QUERY_CHARS_MAX`] characters, or more words, or more words in phrases and after minuses,
+    /// than [`QUERY_TERMS_MAX`]: what is beyond is not looked for.
+    pub fn is_cut(&self) -> bool {
+        self.cut
     }
 
     /// Reads a text that was told, not asked: quotes and minuses in it are its own and demand nothing.
@@ -77,14 +86,26 @@ impl Query {
         query
     }
 
-    fn add(&mut self, clause: &Clause<'_>) {
-        let phrase = phrase(clause.text);
-        if clause.unwanted {
-            self.unwanted.extend(Some(phrase).filter(|phrase| !phrase.is_empty()));
+    /// Has a phrase stand in each hit, or in none. Each is looked for in all documents.
+    fn demand(&mut self, phrase: Phrase, unwanted: bool) {
+        let terms = self.phrases.iter().chain(&self.unwanted).map(Vec::len).sum::<usize>();
+        let phrases = if unwanted { &mut self.unwanted } else { &mut self.phrases };
+        if phrase.is_empty() || phrases.contains(&phrase) {
             return;
         }
-        if clause.quoted && !phrase.is_empty() {
-            self.phrases.push(phrase);
+        if terms + phrase.len() > QUERY_TERMS_MAX {
+            self.cut = true;
+            return;
+        }
+        phrases.push(phrase);
+    }
+
+    fn add(&mut self, clause: &Clause<'_>) {
+        if clause.unwanted || clause.quoted {
+            self.demand(phrase(clause.text), clause.unwanted);
+        }
+        if clause.unwanted {
+            return;
         }
         words(clause.text, 0, &mut |word| {
             let term = term(word.raw);

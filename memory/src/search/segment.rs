@@ -43,9 +43,9 @@ pub(super) struct Run {
     pub slots: Range<Slot>,
 }
 
+/// What there is to a term's hash.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    hash: u64,
     /// Where text, postings and positions begin; they end where the next entry's begin.
     text: u32,
     postings: u32,
@@ -93,6 +93,24 @@ pub(super) struct Occurrence<'a> {
     pub positions: &'a [u8],
 }
 
+/// The same, found in a sealed segment: to look for the positions takes as long as for the rest.
+#[derive(Clone, Copy)]
+pub(super) struct Standing<'a> {
+    pub posting: Posting,
+    /// So many positions come before.
+    before: u32,
+    positions: &'a [u8],
+}
+
+impl<'a> Standing<'a> {
+    /// As [`positions`] reads them.
+    pub(super) fn positions(&self) -> &'a [u8] {
+        let mut left = self.positions;
+        take_varints(&mut left, self.before);
+        take_varints(&mut left, self.posting.text + self.posting.tags)
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Segment {
     docs: Vec<Doc>,
@@ -101,6 +119,9 @@ pub(super) struct Segment {
     /// Slots in the order of their ids.
     by_id: Vec<Slot>,
     runs: Vec<Run>,
+    /// Of all terms, rising.
+    hashes: Vec<u64>,
+    /// In the same order.
     entries: Vec<Entry>,
     text: String,
     postings: Vec<u8>,
@@ -119,6 +140,9 @@ struct Open {
     table: Vec<u8>,
     postings: Vec<u8>,
 }
+
+/// About as far from where its hash says lies a term in a segment of some dozens.
+const SEARCH_STEPS: usize = 4;
 
 /// The table of a term's postings has a row for each so many but the first.
 const ROW_POSTINGS: u32 = 32;
@@ -191,7 +215,7 @@ impl<'a> Found<'a> {
     }
 
     /// Where the term stands in one document.
-    pub(super) fn occurrence(self, slot: Slot) -> Option<Occurrence<'a>> {
+    pub(super) fn standing(self, slot: Slot) -> Option<Standing<'a>> {
         let (table, bytes) = self.parts();
         let (rows, _) = table.as_chunks::<ROW_BYTES>();
         let mut row = Row::default();
@@ -205,10 +229,8 @@ impl<'a> Found<'a> {
             before += if found { 0 } else { posting.text + posting.tags };
             found
         })?;
-        let mut positions = self.positions.get(row.positions as usize..)?;
-        take_varints(&mut positions, before);
-        let positions = take_varints(&mut positions, posting.text + posting.tags);
-        Some(Occurrence { posting, positions }).filter(|_| posting.slot == slot)
+        let positions = self.positions.get(row.positions as usize..)?;
+        Some(Standing { posting, before, positions }).filter(|_| posting.slot == slot)
     }
 
     /// The table and the postings.
@@ -252,8 +274,8 @@ impl Segment {
     /// Begins a term. Terms come by rising hash.
     pub(super) fn begin(&mut self, hash: u64, text: &str) {
         self.end();
+        self.hashes.push(hash);
         self.entries.push(Entry {
-            hash,
             text: narrow(self.text.len()),
             postings: narrow(self.postings.len()),
             positions: narrow(self.positions.len()),
@@ -305,6 +327,7 @@ impl Segment {
         self.docs.shrink_to_fit();
         self.lengths.shrink_to_fit();
         self.runs.shrink_to_fit();
+        self.hashes.shrink_to_fit();
         self.entries.shrink_to_fit();
         self.text.shrink_to_fit();
         self.postings.shrink_to_fit();
@@ -359,13 +382,33 @@ impl Segment {
 
     /// The term with this hash.
     pub(super) fn find(&self, hash: u64) -> Option<Found<'_>> {
-        let at = self.entries.binary_search_by_key(&hash, |entry| entry.hash).ok()?;
-        self.found(at)
+        self.found(self.number(hash)?)
+    }
+
+    /// The number of the term with this hash. Hashes are spread evenly, so it is looked for about where it must be then: the
+    /// more of all terms there are, the fewer are looked at, and these lie together.
+    fn number(&self, hash: u64) -> Option<usize> {
+        let hashes = self.hashes.as_slice();
+        let place = u128::from(hash) * hashes.len() as u128 >> u64::BITS;
+        let place = usize::try_from(place).ok()?;
+        let (mut steps, mut span) = (SEARCH_STEPS, place..place);
+        let is_before = |at: usize| hashes.get(at).is_some_and(|found| *found < hash);
+        // Until all before the span are lower and what it ends with is not.
+        while span.start > 0 && !is_before(span.start - 1) {
+            span = span.start.saturating_sub(steps)..span.start;
+            steps *= 2;
+        }
+        while is_before(span.end) {
+            span = span.end + 1..(span.end + 1 + steps).min(hashes.len());
+            steps *= 2;
+        }
+        let at = span.start + hashes.get(span)?.partition_point(|found| *found < hash);
+        (hashes.get(at) == Some(&hash)).then_some(at)
     }
 
     /// Hashes of all terms, rising.
     pub(super) fn hashes(&self) -> impl Iterator<Item = u64> {
-        self.entries.iter().map(|entry| entry.hash)
+        self.hashes.iter().copied()
     }
 
     /// The texts of all terms with a length in bytes.
@@ -380,9 +423,9 @@ impl Segment {
 
     /// The term with this number, in the order of the hashes.
     pub(super) fn entry(&self, at: usize) -> Option<(u64, &str, Found<'_>)> {
-        let entry = self.entries.get(at)?;
+        let (entry, hash) = (self.entries.get(at)?, *self.hashes.get(at)?);
         let text = entry.text as usize..self.end_of(at, |entry| entry.text, self.text.len());
-        Some((entry.hash, self.text.get(text)?, self.found(at)?))
+        Some((hash, self.text.get(text)?, self.found(at)?))
     }
 
     /// The same without its text.
@@ -413,6 +456,7 @@ impl Segment {
             + size_of_val(self.lengths.as_slice())
             + size_of_val(self.by_id.as_slice())
             + size_of_val(self.runs.as_slice())
+            + size_of_val(self.hashes.as_slice())
             + size_of_val(self.entries.as_slice())
             + self.text.len()
             + self.postings.len()

@@ -1,7 +1,7 @@
 //! Adds up what each term of a query gives to each document that has it, and what documents lend to their neighbours; to
 //! some it need not be added any more.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use super::bits::{WORD, is_set, ones, set};
 use super::bm25::{Bm25, Weight};
@@ -20,6 +20,8 @@ pub(super) struct Sums<'i> {
     /// By their own words and what they are lent. Of a long text the most that it could get, since its passages are looked
     /// at only when it comes to it.
     sums: Vec<f32>,
+    /// The highest sum of each part, once it was asked for since the last change: most parts have none that matters.
+    highest: OnceCell<Vec<f32>>,
     /// What neighbours lend.
     lent: Vec<f32>,
     /// What a term that lends gives to those that have it; blank but while it does.
@@ -64,6 +66,7 @@ thread_local! {
 struct Room {
     sums: Vec<f32>,
     lent: Vec<f32>,
+    /// Blank.
     own: Vec<f32>,
 }
 
@@ -90,7 +93,7 @@ impl<'i> Sums<'i> {
             numbers.clear();
             numbers.resize(places.count, 0.0);
         }
-        own.clear();
+        own.resize(places.count, 0.0);
         Self {
             index,
             tuning,
@@ -99,6 +102,7 @@ impl<'i> Sums<'i> {
             contenders: None,
             places,
             sums,
+            highest: OnceCell::new(),
             lent,
             own,
         }
@@ -144,26 +148,32 @@ impl<'i> Sums<'i> {
             is_there.then(|| *sums.select_nth_unstable_by(last, |a, b| b.total_cmp(a)).1)
         };
         // As many parts have one that is not below this.
-        let mut highest: Vec<f32> = self.parts().map(|(_, sums)| highest_of(sums)).collect();
-        let floor = nth(&mut highest).unwrap_or(0.0).max(f32::MIN_POSITIVE);
-        let mut sums = self.from(floor).map(|(_, sum)| sum).collect();
+        let floor = nth(&mut self.highest_of_parts().to_vec()).unwrap_or(0.0);
+        let mut sums = self.from(floor.max(f32::MIN_POSITIVE)).map(|(_, sum)| sum).collect();
         nth(&mut sums).unwrap_or(f32::MIN_POSITIVE)
     }
 
     /// Places with a sum that is not below a number, and the sum.
     pub(super) fn from(&self, floor: f32) -> impl Iterator<Item = (u32, f32)> {
-        let parts = self.parts().filter(move |(_, sums)| reaches(sums, floor));
-        let places = parts.flat_map(|(first, sums)| (first..).zip(sums.iter().copied()));
+        let parts = self.parts().filter(move |(_, _, highest)| *highest >= floor);
+        let places = parts.flat_map(|(first, sums, _)| (first..).zip(sums.iter().copied()));
         places.filter(move |(_, sum)| *sum >= floor)
     }
 
-    /// The sums in parts, with the place of each part's first. Most parts have none that matters.
-    fn parts(&self) -> impl Iterator<Item = (u32, &[f32])> {
-        (0..).step_by(WORD).zip(self.sums.chunks(WORD))
+    /// The sums in parts, with the place of each part's first and the highest of them.
+    fn parts(&self) -> impl Iterator<Item = (u32, &[f32], f32)> {
+        let highest = self.highest_of_parts().iter().copied();
+        let parts = (0..).step_by(WORD).zip(self.sums.chunks(WORD)).zip(highest);
+        parts.map(|((first, sums), highest)| (first, sums, highest))
+    }
+
+    fn highest_of_parts(&self) -> &[f32] {
+        self.highest.get_or_init(|| self.sums.chunks(WORD).map(highest_of).collect())
     }
 
     /// Adds the most that a term can give to each document, and what documents lend because of it.
     pub(super) fn add(&mut self, term: &Term<'_>) {
+        self.highest.take();
         if term.lends {
             let chains = Chains::of(self.index, &self.places, self.tuning.neighbour_ms_max);
             self.add_and_lend(term, &Lending::new(&chains, self.tuning));
@@ -178,8 +188,8 @@ impl<'i> Sums<'i> {
     pub(super) fn leave_out_below(&mut self, least: f32) -> f32 {
         let before = self.contenders.as_ref().map(|before| before.places.as_slice());
         let before = before.unwrap_or_default().iter().copied().chain(std::iter::repeat(u64::MAX));
-        let contending = |((_, sums), before): ((u32, &[f32]), u64)| {
-            if before == 0 || !reaches(sums, least) {
+        let contending = |((_, sums, highest), before): ((u32, &[f32], f32), u64)| {
+            if before == 0 || highest < least {
                 return 0;
             }
             let is = |sum: &f32| u64::from(*sum >= least);
@@ -245,7 +255,6 @@ impl<'i> Sums<'i> {
     /// of its own.
     fn add_and_lend(&mut self, term: &Term<'_>, lending: &Lending<'_>) {
         let mut own = std::mem::take(&mut self.own);
-        own.resize(self.places.count, 0.0);
         let mut reached = vec![0; self.places.count.div_ceil(WORD * WORD)];
         self.add_own(term, |at, share| {
             if let Some(own) = own.get_mut(at as usize) {
@@ -307,11 +316,6 @@ impl Contenders {
     fn wanted(&self, to_lend: bool) -> &[u64] {
         if to_lend { &self.lenders } else { &self.places }
     }
-}
-
-/// Whether one of some sums is not below a number.
-fn reaches(sums: &[f32], floor: f32) -> bool {
-    highest_of(sums) >= floor
 }
 
 /// The highest of some sums, of which none is below zero. In lanes, since a processor compares several at once.

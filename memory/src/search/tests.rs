@@ -53,8 +53,13 @@ fn index(texts: &[&str]) -> SearchIndex {
     index
 }
 
+/// The ten best of all documents, explained.
+fn all<'a>(query: &'a Query, tuning: &'a Tuning) -> Find<'a> {
+    Find { query, tuning, keep: &|_| Some(1.0), limit: 10, explain: true }
+}
+
 fn find(index: &SearchIndex, query: &str) -> Found {
-    index.find(&Query::parse(query), &Tuning::default(), &|_| Some(1.0), 10)
+    index.find(&all(&Query::parse(query), &Tuning::default()))
 }
 
 /// The numbers of what is found, best first.
@@ -172,7 +177,10 @@ fn a_typo_is_corrected_only_when_nothing_is_found() {
 #[test]
 fn a_correction_does_not_reach_what_is_left_out() {
     let index = index(&["authentication"]);
-    let found = index.find(&Query::parse("authnetication"), &Tuning::default(), &|_| None, 10);
+    let found = index.find(&Find {
+        keep: &|_| None,
+        ..all(&Query::parse("authnetication"), &Tuning::default())
+    });
     assert_eq!(found, Found::default());
 }
 
@@ -200,15 +208,16 @@ fn what_was_stored_next_to_a_hit_gains_by_it() {
     };
     assert!(lent(2) > 0.0 && lent(4) > 0.0, "beta stands beside both");
     assert!(lent(6).abs() < f32::EPSILON, "hours away");
-    let plain = index.find(&Query::parse("beta"), &Tuning::COMPACTOR, &|_| Some(1.0), 10);
+    let plain = index.find(&all(&Query::parse("beta"), &Tuning::COMPACTOR));
     assert_eq!(plain.hits.len(), 1);
 }
 
 #[test]
 fn a_hit_tells_what_its_score_is_made_of() {
     let index = index(&["alpha beta", "beta gamma", "delta"]);
-    let half = |_| Some(0.5);
-    for hit in index.find(&Query::parse("Alpha betas"), &Tuning::default(), &half, 10).hits {
+    let (query, tuning) = (Query::parse("Alpha betas"), Tuning::default());
+    let half = Find { keep: &|_| Some(0.5), ..all(&query, &tuning) };
+    for hit in index.find(&half).hits {
         let shares: f32 = hit.why.iter().map(|share| share.score).sum();
         assert!(((shares + hit.neighbours) * hit.prior - hit.score).abs() < 1e-5, "{hit:?}");
     }
@@ -242,4 +251,18 @@ fn any_text_is_a_query() {
     assert_eq!(Query::parse(&long).wanted.len(), 1);
     let many: String = (0..10_000).map(|n| format!("w{n} ")).collect();
     assert_eq!(Query::parse(&many).wanted.len(), crate::limits::QUERY_TERMS_MAX);
+    assert!(Query::parse(&many).is_cut() && Query::parse(&long).is_cut());
+    assert!(!Query::parse("\"alpha beta\" gamma -delta").is_cut());
+}
+
+#[test]
+fn so_many_phrases_are_looked_for() {
+    let demanded = |text: &str| {
+        let query = Query::parse(text);
+        let phrases = query.phrases.iter().chain(&query.unwanted);
+        (phrases.map(Vec::len).sum::<usize>(), query.is_cut())
+    };
+    assert_eq!(demanded(&"\"the same\" ".repeat(99)), (2, false), "each is looked for once");
+    let phrases: String = (0..99).map(|n| format!("\"a{n} b\" -c{n} ")).collect();
+    assert_eq!(demanded(&phrases), (crate::limits::QUERY_TERMS_MAX, true));
 }

@@ -2,21 +2,26 @@
 
 use std::collections::HashMap;
 
+use super::find::Find;
 use super::query::Query;
 use super::words::{self, hash};
 use super::{Document, SearchIndex};
 use crate::limits::CORRECTED_TERMS_MAX;
 
 /// The query with each term that no document has replaced by the nearest one that some have, and what was replaced. None
-/// when nothing is near.
+/// when nothing is near. Documents that are not to be found count for nothing: their words are nobody's business.
 pub(super) fn correct(
     index: &SearchIndex,
-    query: &Query,
+    find: &Find<'_>,
 ) -> Option<(Query, Vec<(String, String)>)> {
-    let unknown: Vec<_> = query
+    let having = |hash: u64, most: usize| {
+        index.having(hash).filter(|id| (find.keep)(*id).is_some()).take(most).count()
+    };
+    let unknown: Vec<_> = find
+        .query
         .wanted
         .iter()
-        .filter(|wanted| wanted.atom && index.frequency(wanted.hash).documents == 0)
+        .filter(|wanted| wanted.atom && having(wanted.hash, 1) == 0)
         .take(CORRECTED_TERMS_MAX)
         .map(|wanted| Asked::new(wanted.hash, &wanted.asked, &wanted.term))
         .collect();
@@ -39,11 +44,11 @@ pub(super) fn correct(
             }
         }
     }
-    let mut corrected = query.clone();
+    let mut corrected = find.query.clone();
     let mut said = Vec::new();
     for (asked, near) in unknown.iter().zip(near) {
         let live = near.into_iter().filter_map(|(text, distance)| {
-            let documents = index.frequency(hash(text)).documents;
+            let documents = having(hash(text), DOCUMENTS);
             (documents > 0).then_some((distance, std::cmp::Reverse(documents), text))
         });
         if let Some((_, _, text)) = live.min() {
@@ -66,6 +71,9 @@ pub(crate) fn as_written(document: &Document<'_>, term: &str) -> Option<String> 
     }
     written
 }
+
+/// More that have a word make it no better a guess.
+const DOCUMENTS: usize = 1_000;
 
 /// The most that tell a word from the one that was meant.
 const SLIPS: usize = 2;

@@ -247,8 +247,25 @@ fn hostile_texts_come_to_an_end() {
         "[secret removed: ",
         "é://é:é@",
     ];
-    for piece in pieces {
-        let once = scrub(&piece.repeat(40_000 / piece.len())).text.into_owned();
+    // Beginnings of tokens that run into each other: nothing ends what is looked at but the end of the text.
+    let tokens = [
+        "sk-",
+        "sk-a1",
+        "sk-xxxx",
+        "tvly-0aB",
+        "xoxb-",
+        "glpat-",
+        "whsec_/",
+        "SG.x",
+        "dapi0",
+        "eyJ-",
+        "eyJhbGciOiJI.",
+        "eyJhbGciOiJI.ey-",
+    ];
+    let texts = pieces.map(|piece| (piece, 40_000)).into_iter();
+    let texts = texts.chain(tokens.map(|piece| (piece, 200_000)));
+    for (piece, bytes) in texts {
+        let once = scrub(&piece.repeat(bytes / piece.len())).text.into_owned();
         assert_eq!(scrub(&once).text, once, "{piece}");
     }
 }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::values::{is_filler, is_random};
+use super::runs::Runs;
+use super::values::is_filler;
 
 /// A form of token.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ enum Body {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Alphabet {
+pub(super) enum Alphabet {
     /// `A-Za-z0-9`
     Alnum,
     /// And `_`
@@ -42,6 +43,9 @@ enum Alphabet {
     /// `A-Z0-9`
     Upper,
 }
+
+/// How many there are.
+pub(super) const ALPHABETS: usize = 7;
 
 use Alphabet::{Alnum, Dash, Dots, Hex, Slash, Upper, Word};
 use Body::{Exact, Long, Random};
@@ -167,29 +171,41 @@ pub(super) const TOKENS: &[Token] = &[
 ];
 
 impl Token {
-    /// Where the token is that begins at `start`, if it is one.
-    pub(super) fn at(&self, text: &str, start: usize) -> Option<Range<usize>> {
-        let rest = text.get(start..)?;
-        let body = rest.strip_prefix(self.prefix)?;
-        if self.prefix.len() < 4 && !begins_at(text, start) {
+    /// Where the token is that begins as `hit` does, if it is one and nothing surer was found to its end.
+    pub(super) fn at(&self, runs: &mut Runs<'_>, hit: Range<usize>) -> Option<Range<usize>> {
+        let text = runs.text;
+        if !text.get(hit.start..)?.starts_with(self.prefix)
+            || self.prefix.len() < 4 && !begins_at(text, hit.start)
+        {
             return None;
         }
         let (Long(alphabet, bytes_min) | Exact(alphabet, bytes_min) | Random(alphabet, bytes_min)) =
             self.body;
-        let run = alphabet.run(body);
-        let run = run.trim_end_matches(['.', '-', '/']);
+        let run = runs.at(alphabet, hit.end)?;
+        let bytes = run.end.saturating_sub(hit.end);
         let fits = match self.body {
-            Long(..) => run.len() >= bytes_min,
-            Exact(..) => run.len() == bytes_min,
-            Random(..) => run.len() >= bytes_min && is_random(run),
+            Long(..) => bytes >= bytes_min,
+            Exact(..) => bytes == bytes_min,
+            Random(..) => {
+                bytes >= bytes_min && run.sure < self.sure() && run.is_random_from(hit.end)
+            }
         };
-        (fits && !is_filler(run)).then(|| start..start + self.prefix.len() + run.len())
+        if !fits || run.sure >= self.sure() || run.is_filler_from(hit.end) {
+            return None;
+        }
+        run.sure = self.sure();
+        Some(hit.start..run.end)
+    }
+
+    /// How much a find says: `sk-ant-` says more than `sk-`.
+    pub(super) fn sure(&self) -> usize {
+        10 + self.prefix.len()
     }
 }
 
 impl Alphabet {
-    fn run(self, text: &str) -> &str {
-        let has = |byte: u8| match self {
+    pub(super) fn has(self, byte: u8) -> bool {
+        match self {
             Alnum => byte.is_ascii_alphanumeric(),
             Word => byte.is_ascii_alphanumeric() || byte == b'_',
             Dash => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
@@ -200,24 +216,30 @@ impl Alphabet {
             }
             Hex => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
             Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-        };
-        let end = text.bytes().position(|byte| !has(byte)).unwrap_or(text.len());
-        text.get(..end).unwrap_or_default()
+        }
     }
 }
 
-/// Three parts of base64 of which the first two are JSON objects: RFC 7519.
-pub(super) fn jwt(text: &str, start: usize) -> Option<Range<usize>> {
-    let rest = text.get(start..)?;
-    if !rest.starts_with("eyJ") || !begins_at(text, start) {
+/// Three parts of base64 of which the first two are JSON objects: RFC 7519. Nothing when one with the same signature
+/// was judged before: it began earlier.
+pub(super) fn jwt(runs: &mut Runs<'_>, hit: Range<usize>) -> Option<Range<usize>> {
+    let text = runs.text;
+    if !text.get(hit.start..)?.starts_with("eyJ") || !begins_at(text, hit.start) {
         return None;
     }
-    let run = Dots.run(rest).trim_end_matches(['.', '-']);
-    let mut parts = run.split('.');
-    let (head, claims, signature) = (parts.next()?, parts.next()?, parts.next()?);
-    let sound = head.len() >= 12 && claims.starts_with("ey") && claims.len() >= 12;
-    let bytes = head.len() + claims.len() + signature.len() + 2;
-    (sound && signature.len() >= 16 && !is_filler(signature)).then(|| start..start + bytes)
+    let run = runs.at(Dots, hit.end)?;
+    let mut dots = run.dots_from(hit.start);
+    let (head, claims, end) = (dots.next()?, dots.next()?, dots.next()?);
+    let sound = head - hit.start >= 12
+        && text.get(head + 1..claims)?.starts_with("ey")
+        && claims - head > 12
+        && end - claims > 16;
+    drop(dots);
+    if !sound || run.signed == Some(claims) {
+        return None;
+    }
+    run.signed = Some(claims);
+    (!is_filler(text.get(claims + 1..end)?)).then_some(hit.start..end)
 }
 
 /// Whether no word goes on into `start`; the letter of an escape such as `\n` is none.

@@ -1,5 +1,7 @@
 //! Whether a value is a secret by its looks alone.
 
+use std::ops::RangeInclusive;
+
 /// Words of which an example is made, where they stand by themselves.
 const FILLERS: [&str; 20] = [
     "your",
@@ -52,11 +54,18 @@ pub(super) fn is_placeholder(value: &str) -> bool {
 
 /// Whether nothing in a value could be secret: crosses, stars, one or two characters again and again.
 pub(super) fn is_filler(value: &str) -> bool {
+    last_cross(value).is_some() || says_little(distinct(value), value.len())
+}
+
+/// Where the last crosses, stars or dots of a value begin that stand for what is left out.
+pub(super) fn last_cross(value: &str) -> Option<usize> {
     let lower = value.to_ascii_lowercase();
-    lower.contains("xxxx")
-        || lower.contains("****")
-        || lower.contains("....")
-        || distinct(value) < value.len().min(5)
+    ["xxxx", "****", "...."].into_iter().filter_map(|cross| lower.rfind(cross)).max()
+}
+
+/// Whether so few different characters are too few for so many bytes.
+pub(super) fn says_little(distinct: usize, bytes: usize) -> bool {
+    distinct < bytes.min(5)
 }
 
 /// Whether a value has no meaning: characters of all classes in no order, as a generator makes them.
@@ -65,30 +74,33 @@ pub(super) fn is_filler(value: &str) -> bool {
 /// at random it does in 4 of 10 places for hexadecimal digits and base64 alike, in `handleHttpRequest`
 /// at the beginning of each word, which is not counted for a capital before a small letter.
 pub(super) fn is_random(value: &str) -> bool {
+    is_random_as(value, &Tally::from(value))
+}
+
+/// The same for a value whose tally is known: the value itself is looked at only where it begins and ends.
+pub(super) fn is_random_as(value: &str, tally: &Tally) -> bool {
     const SHORT: usize = 16;
     if value.len() < 12
-        || !value.is_ascii()
+        || tally.others > 0
         || is_uuid(value)
-        || is_place(value)
+        || is_place(value, tally)
         || is_number(value)
-        || value.contains("::")
+        || tally.of(b':') > 1 && value.contains("::")
     {
         return false;
     }
-    let (changes, places) = class_changes(value);
-    let ratio = f64::from(changes) / f64::from(places.max(1));
-    let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
-    let mixed = value.bytes().any(|byte| byte.is_ascii_uppercase())
-        && value.bytes().any(|byte| byte.is_ascii_lowercase());
-    if letters < 3 || is_hash(value) {
+    let ratio = f64::from(tally.changes) / f64::from(tally.places().max(1));
+    let digits = tally.within(b'0'..=b'9');
+    let (capitals, small) = (tally.within(b'A'..=b'Z'), tally.within(b'a'..=b'z'));
+    let mixed = capitals > 0 && small > 0;
+    if capitals + small < 3 || is_hash(value) {
         return false;
     }
     if value.len() < SHORT {
-        return digits >= 2 && mixed && ratio >= 0.4 && entropy(value) >= 2.8;
+        return digits >= 2 && mixed && ratio >= 0.4 && tally.entropy() >= 2.8;
     }
-    let varied = entropy(value) >= 3.0 && distinct(value) >= 8;
-    varied && ((digits >= 2 && ratio >= 0.25) || (mixed && ratio >= 0.38))
+    let changing = (digits >= 2 && ratio >= 0.25) || (mixed && ratio >= 0.38);
+    changing && tally.distinct() >= 8 && tally.entropy() >= 3.0
 }
 
 /// Whether a value beside the word `password` is one, rather than a word of the sentence.
@@ -98,7 +110,7 @@ pub(super) fn is_password(value: &str, quoted: bool) -> bool {
     if !(bytes_min..=128).contains(&value.len())
         || value.contains(char::is_whitespace)
         || is_uuid(value)
-        || is_place(value)
+        || is_place(value, &Tally::from(value))
         || is_code(value, quoted)
         || is_number(value)
         || !quoted && is_ticket(value)
@@ -114,8 +126,9 @@ pub(super) fn is_password(value: &str, quoted: bool) -> bool {
 
 /// `550e8400-e29b-41d4-a716-446655440000`: it names something.
 fn is_uuid(value: &str) -> bool {
-    let lengths: Vec<usize> = value.split('-').map(str::len).collect();
-    lengths == [8, 4, 4, 4, 12]
+    let lengths = || value.split('-').map(str::len);
+    value.len() == 36
+        && lengths().eq([8, 4, 4, 4, 12])
         && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
@@ -142,23 +155,24 @@ fn is_number(value: &str) -> bool {
 
 /// `sha256:…`, `sha512-…`: a checksum says that it is one.
 fn is_hash(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
     ["sha1", "sha256", "sha384", "sha512", "md5", "blake", "h1:"]
         .iter()
-        .any(|name| lower.starts_with(name))
+        .any(|name| value.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
 }
 
 /// A path or an address.
-fn is_place(value: &str) -> bool {
-    let extension = value.rsplit_once('.').map(|(_, extension)| extension);
-    let file = extension.is_some_and(|extension| {
-        (1..=5).contains(&extension.len()) && extension.bytes().all(|b| b.is_ascii_lowercase())
+fn is_place(value: &str, tally: &Tally) -> bool {
+    const EXTENSION_BYTES_MAX: usize = 5;
+    let last = value.ceil_char_boundary(value.len().saturating_sub(EXTENSION_BYTES_MAX + 1));
+    let extension = value.get(last..).and_then(|last| last.rsplit_once('.'));
+    let file = extension.is_some_and(|(_, extension)| {
+        !extension.is_empty() && extension.bytes().all(|b| b.is_ascii_lowercase())
     });
-    value.contains("://")
+    tally.of(b':') > 0 && value.contains("://")
         || value.starts_with("arn:")
         || ["/", "./", "../", "~/", "~\\", "C:\\"].iter().any(|start| value.starts_with(start))
-            && value.matches('/').count() > 1
-        || file && value.contains(['/', '_', '-'])
+            && tally.of(b'/') > 1
+        || file && [b'/', b'_', b'-'].into_iter().any(|sign| tally.of(sign) > 0)
 }
 
 /// A name or call in a program: `config.password2`, `self.db_pass1`, `Foo::BAR1`.
@@ -186,34 +200,117 @@ fn distinct(value: &str) -> usize {
     seen.iter().filter(|seen| **seen).count()
 }
 
-/// Shannon's, in bits a byte.
-fn entropy(value: &str) -> f64 {
-    let mut counts = [0_u32; 256];
-    for byte in value.bytes() {
-        if let Some(count) = counts.get_mut(usize::from(byte)) {
-            *count += 1;
-        }
-    }
-    let total = f64::from(u32::try_from(value.len()).unwrap_or(u32::MAX));
-    let of = |count: &u32| {
-        let share = f64::from(*count) / total;
-        -share * share.log2()
-    };
-    counts.iter().filter(|count| **count > 0).map(of).sum()
+/// What a value is made of, as [`is_random`] counts it.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    /// How many there are of each ASCII character.
+    counts: [u32; 128],
+    /// Bytes that are none.
+    others: u32,
+    /// How often the class of character changes; signs that join words are passed over.
+    changes: u32,
+    /// The class of the last that is no such sign.
+    last: Option<Class>,
 }
 
-/// How often the class of character changes, and at how many places it could.
-fn class_changes(value: &str) -> (u32, u32) {
-    let class = |byte: u8| match byte {
-        b'a'..=b'z' => 0,
-        b'A'..=b'Z' => 1,
-        b'0'..=b'9' => 2,
-        _ => 3,
-    };
-    let joins = |byte: &u8| !matches!(byte, b'_' | b'-' | b'.' | b'/');
-    let classes: Vec<u8> = value.bytes().filter(joins).map(class).collect();
-    let pairs = classes.iter().zip(classes.iter().skip(1));
-    let count = |pairs: usize| u32::try_from(pairs).unwrap_or(u32::MAX);
-    let changes = pairs.clone().filter(|(a, b)| a != b && (**a, **b) != (1, 0)).count();
-    (count(changes), count(pairs.count()))
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Small,
+    Capital,
+    Digit,
+    Other,
+}
+
+impl Class {
+    /// That of a character, unless it is a sign that joins words.
+    fn of(byte: u8) -> Option<Self> {
+        Some(match byte {
+            b'_' | b'-' | b'.' | b'/' => return None,
+            b'a'..=b'z' => Self::Small,
+            b'A'..=b'Z' => Self::Capital,
+            b'0'..=b'9' => Self::Digit,
+            _ => Self::Other,
+        })
+    }
+
+    /// Whether the step from `last` is a change; a capital that begins a word is none.
+    fn changes_from(self, last: Option<Self>) -> bool {
+        last.is_some_and(|last| last != self && (last, self) != (Self::Capital, Self::Small))
+    }
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self { counts: [0; 128], others: 0, changes: 0, last: None }
+    }
+}
+
+impl From<&str> for Tally {
+    fn from(value: &str) -> Self {
+        let mut tally = Self::default();
+        tally.take(value);
+        tally
+    }
+}
+
+impl Tally {
+    /// Counts what comes next of the value.
+    pub(super) fn take(&mut self, next: &str) {
+        for byte in next.bytes() {
+            match self.counts.get_mut(usize::from(byte)) {
+                Some(count) => *count += 1,
+                None => self.others += 1,
+            }
+            if let Some(class) = Class::of(byte) {
+                self.changes += u32::from(class.changes_from(self.last));
+                self.last = Some(class);
+            }
+        }
+    }
+
+    /// The tally of the end of this value, `rest`, when `front` is that of what stands before it.
+    pub(super) fn without(&self, front: &Self, rest: &str) -> Self {
+        let first = rest.bytes().find_map(Class::of);
+        let across = first.is_some_and(|class| class.changes_from(front.last));
+        let mut tally = self.clone();
+        for (count, before) in tally.counts.iter_mut().zip(front.counts) {
+            *count -= before;
+        }
+        tally.others -= front.others;
+        tally.changes -= front.changes + u32::from(across);
+        tally
+    }
+
+    fn of(&self, byte: u8) -> u32 {
+        self.counts.get(usize::from(byte)).copied().unwrap_or_default()
+    }
+
+    fn within(&self, bytes: RangeInclusive<u8>) -> u32 {
+        bytes.map(|byte| self.of(byte)).sum()
+    }
+
+    /// Different ASCII characters.
+    pub(super) fn distinct(&self) -> usize {
+        self.counts.iter().filter(|count| **count > 0).count()
+    }
+
+    /// At how many places the class could change.
+    fn places(&self) -> u32 {
+        let joining: u32 = [b'_', b'-', b'.', b'/'].into_iter().map(|sign| self.of(sign)).sum();
+        (self.bytes() - joining).saturating_sub(1)
+    }
+
+    fn bytes(&self) -> u32 {
+        self.counts.iter().sum::<u32>() + self.others
+    }
+
+    /// Shannon's, in bits a byte.
+    fn entropy(&self) -> f64 {
+        let total = f64::from(self.bytes());
+        let of = |count: &u32| {
+            let share = f64::from(*count) / total;
+            -share * share.log2()
+        };
+        self.counts.iter().filter(|count| **count > 0).map(of).sum()
+    }
 }

@@ -2,12 +2,11 @@
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::time::Instant;
 
 use anchord_proto::launch::Report;
 
 use super::*;
-use crate::testing::{Instance, program};
+use crate::testing::{Instance, program, reported};
 
 #[test]
 fn a_marked_descriptor_is_not_inherited() {
@@ -28,6 +27,5 @@ fn a_daemon_is_started_without_what_its_starter_was_given() {
     let number = given.as_raw_fd();
     let script =
         format!("if [ -e /dev/fd/{number} ]; then echo failed: given; else echo ready; fi");
-    let report = program(&instance, &script).start(&instance.dir, Instant::now()).unwrap();
-    assert_eq!(report, Report::Ready);
+    assert_eq!(reported(&program(&instance, &script), &instance), Report::Ready);
 }

@@ -38,6 +38,21 @@ fn a_welcome_and_what_follows_it_are_handed_over() {
 }
 
 #[test]
+fn a_daemon_that_listens_and_is_slow_to_answer_is_asked_once() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let begin = Instant::now();
+    let (connection, asked_again) = found(&instance.search(), || {
+        assert!(daemon.is_asked_within(SOON));
+        let long = millis(WELCOME_DEADLINE_MS) + Duration::from_millis(200);
+        wait_until("who only asks gave up", || begin.elapsed() > long);
+        let (_, served) = daemon.welcome();
+        (daemon.is_asked_within(Duration::from_millis(100)), served)
+    });
+    assert!(connection.is_ok() && !asked_again.0);
+}
+
+#[test]
 fn a_daemon_that_leaves_or_is_busy_is_asked_again() {
     let instance = Instance::new();
     let daemon = instance.daemon();
@@ -145,9 +160,7 @@ fn a_daemon_that_cannot_start_is_reported_in_its_own_words() {
         "cannot write /data; run `anchord daemon` in a terminal to see more"
     );
     search.launcher = Some(program(&instance, "exit 3"));
-    assert!(
-        search.run().unwrap_err().starts_with("the daemon ended or hung while it started; run")
-    );
+    assert!(search.run().unwrap_err().starts_with("the daemon ended while it started; run"));
     search.launcher = Some(Launcher::new("/nonexistent/anchord".into()));
     let reason = search.run().unwrap_err();
     assert!(reason.starts_with("cannot start /nonexistent/anchord: No such file"), "{reason}");
@@ -173,6 +186,44 @@ fn a_start_that_lost_a_race_is_no_failure() {
         daemon.welcome()
     });
     assert!(connection.is_ok());
+}
+
+#[test]
+fn a_daemon_that_listens_is_taken_though_the_one_that_was_started_has_not_reported() {
+    let instance = Instance::new();
+    let (log, gate) = (instance.dir.path().join("log"), instance.dir.path().join("gate"));
+    let mut search = instance.search();
+    search.launcher = Some(program(
+        &instance,
+        &format!(
+            "echo x >> {}; while [ ! -e {} ]; do sleep 0.01; done",
+            log.display(),
+            gate.display()
+        ),
+    ));
+    let begin = Instant::now();
+    let (connection, _served) = found(&search, || {
+        wait_until("it was started", || log.exists());
+        instance.daemon().welcome()
+    });
+    assert!(connection.is_ok());
+    assert!(begin.elapsed() < SOON / 2, "took {:?}", begin.elapsed());
+    fs::write(&gate, "").unwrap();
+}
+
+#[test]
+fn a_start_that_goes_on_for_too_long_is_told_as_one() {
+    let instance = Instance::new();
+    let gate = instance.dir.path().join("gate");
+    let mut search = instance.search();
+    let script = format!("while [ ! -e {} ]; do sleep 0.01; done", gate.display());
+    search.launcher = Some(program(&instance, &script));
+    search.patience = Duration::from_millis(100);
+    assert_eq!(
+        search.run().unwrap_err(),
+        "a daemon is starting and does not answer yet; the disk may be busy: try again in a moment"
+    );
+    fs::write(&gate, "").unwrap();
 }
 
 #[test]

@@ -7,7 +7,7 @@ use anchord_proto::limits::{LINE_BYTES_MAX, UNANSWERED_LINES_MAX};
 
 use crate::testing::{
     Agent, Daemon, Instance, SOON, Served, initialize_reply, notification, program, reply, request,
-    welcome,
+    wait_until, welcome,
 };
 use crate::turn::Turn;
 
@@ -529,6 +529,30 @@ fn an_idle_shim_does_not_bring_back_a_daemon_that_was_stopped() {
     agent.say(&request("2", "x"));
     assert!(agent.hear().contains("no daemon can be had") || log.exists());
     assert!(log.exists());
+}
+
+#[test]
+fn a_request_late_in_an_idle_search_has_all_of_the_patience() {
+    let instance = Instance::new();
+    let mut search = instance.search();
+    search.patience = Duration::from_secs(2);
+    let daemon = instance.daemon();
+    let mut agent = Agent::start(search);
+    let (_, served) = daemon.welcome();
+    let lost = Instant::now();
+    drop(daemon);
+    served.die();
+    assert!(agent.hears_nothing_for(Duration::from_millis(1_500)));
+    agent.say(&request("1", "x"));
+    wait_until("the idle search would have ended", || {
+        lost.elapsed() > Duration::from_millis(2_200)
+    });
+    let daemon = instance.daemon();
+    assert!(daemon.is_asked_within(SOON));
+    let (_, mut served) = daemon.welcome();
+    served.expect(&request("1", "x"));
+    served.say(&reply("1"));
+    assert_eq!(agent.hear(), reply("1"));
 }
 
 #[test]

@@ -3,15 +3,14 @@
 use std::fs;
 
 use super::*;
-use crate::testing::{Instance, program, wait_until};
+use crate::testing::{Instance, SOON, program, reported, wait_until};
 
 #[test]
 fn a_daemon_gets_the_root_and_a_few_variables() {
     let instance = Instance::new();
     let log = instance.dir.path().join("log");
     let script = format!("{{ pwd; env; }} > {0}.new; mv {0}.new {0}; echo ready", log.display());
-    let report = program(&instance, &script).start(&instance.dir, Instant::now()).unwrap();
-    assert_eq!(report, Report::Ready);
+    assert_eq!(reported(&program(&instance, &script), &instance), Report::Ready);
     let log = fs::read_to_string(log).unwrap();
     let mut lines = log.lines();
     assert_eq!(lines.next(), Some("/"));
@@ -48,18 +47,36 @@ fn of_many_that_find_none_one_starts_it() {
             gate.display()
         ),
     );
-    let begin = Instant::now();
-    let reports = thread::scope(|scope| {
-        let first = scope.spawn(|| launcher.start(&instance.dir, begin).unwrap());
-        wait_until("the first has started it", || log.exists());
-        let others: Vec<Report> =
-            (0..8).map(|_| launcher.start(&instance.dir, Instant::now()).unwrap()).collect();
-        fs::write(&gate, "").unwrap();
-        (first.join().unwrap(), others)
-    });
-    assert_eq!(reports.0, Report::Ready);
-    assert!(reports.1.iter().all(|report| *report == Report::Running));
+    let mut first = launcher.start(&instance.dir, Instant::now()).unwrap().unwrap();
+    for _ in 0..8 {
+        assert!(launcher.start(&instance.dir, Instant::now()).unwrap().is_none());
+    }
+    assert!(first.report_within(Duration::ZERO).is_none());
+    fs::write(&gate, "").unwrap();
+    assert_eq!(first.report_within(SOON).unwrap().unwrap(), Report::Ready);
     assert_eq!(fs::read_to_string(&log).unwrap(), "x\n");
+}
+
+#[test]
+fn a_start_goes_on_when_its_starter_has_left_and_nobody_starts_another() {
+    let instance = Instance::new();
+    let (gate, ended) = (instance.dir.path().join("gate"), instance.dir.path().join("ended"));
+    let launcher = program(
+        &instance,
+        &format!(
+            "while [ ! -e {} ]; do sleep 0.01; done; touch {}",
+            gate.display(),
+            ended.display()
+        ),
+    );
+    // As a hook does, which has a second.
+    drop(launcher.start(&instance.dir, Instant::now()).unwrap().unwrap());
+    assert!(launcher.start(&instance.dir, Instant::now()).unwrap().is_none());
+    fs::write(&gate, "").unwrap();
+    wait_until("it has ended", || ended.exists());
+    wait_until("the next is started", || {
+        launcher.start(&instance.dir, Instant::now()).unwrap().is_some()
+    });
 }
 
 #[test]
@@ -68,9 +85,9 @@ fn a_starter_that_hangs_is_waited_for_in_vain_only_for_a_while() {
     let launcher = program(&instance, "echo ready");
     let hangs = starter_lock(&instance.dir).unwrap();
     hangs.lock().unwrap();
-    assert_eq!(launcher.start(&instance.dir, Instant::now()).unwrap(), Report::Running);
+    assert!(launcher.start(&instance.dir, Instant::now()).unwrap().is_none());
     let long_ago = Instant::now().checked_sub(millis(STARTER_DEADLINE_MS)).unwrap();
-    assert_eq!(launcher.start(&instance.dir, long_ago).unwrap(), Report::Ready);
+    assert!(launcher.start(&instance.dir, long_ago).unwrap().is_some());
 }
 
 #[cfg(target_os = "linux")]
@@ -82,7 +99,7 @@ fn a_daemon_that_ends_is_no_zombie() {
         &instance,
         &format!("echo $$ > {0}.new; mv {0}.new {0}; echo ready", log.display()),
     );
-    launcher.start(&instance.dir, Instant::now()).unwrap();
+    reported(&launcher, &instance);
     let pid: u32 = fs::read_to_string(log).unwrap().trim().parse().unwrap();
     wait_until("the process is gone", || anchord_proto::host::process_start(pid).is_none());
 }

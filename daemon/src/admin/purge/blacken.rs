@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::AhoCorasick;
 use anchord_memory::limits;
 
 /// What a store writes itself, and has written anew.
@@ -52,7 +52,7 @@ fn look(directories: &[PathBuf], texts: &[String], blacken: bool) -> Blackened {
         return found;
     }
     let beginnings = texts.iter().map(|text| clipped(text.as_bytes()));
-    match AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(beginnings) {
+    match AhoCorasick::new(beginnings) {
         Ok(beginnings) => {
             let sought = Sought { beginnings, texts, blacken };
             for directory in directories {
@@ -111,7 +111,8 @@ impl Sought {
             return Ok(true);
         }
         let file = OpenOptions::new().write(true).open(path)?;
-        for found in self.beginnings.find_iter(&bytes) {
+        // Overlapping ones, too: versions of one record begin alike, and a text may begin within another.
+        for found in self.beginnings.find_overlapping_iter(&bytes) {
             let text = self.texts.get(found.pattern().as_usize()).map_or("", String::as_str);
             let there = bytes.get(found.start()..).unwrap_or_default();
             let same = there.iter().zip(text.as_bytes()).take_while(|(a, b)| a == b).count();

@@ -16,6 +16,7 @@ use anchord_memory::{Change, Memory, Reader, RecordId, Refusal, SessionId, Stand
 
 use serde::Deserialize;
 
+use super::params::wanted_tags;
 use crate::budgets::{self, Holder};
 use crate::config::Config;
 use crate::mcp::context::Context;
@@ -86,8 +87,7 @@ impl Tags {
 
     /// As they are kept, to look for.
     fn wanted(self) -> Vec<String> {
-        let tags = self.given().into_iter().map(|tag| tag.trim().to_lowercase());
-        tags.filter(|tag| !tag.is_empty()).collect()
+        wanted_tags(&self.given())
     }
 }
 

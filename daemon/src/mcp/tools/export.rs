@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use anchord_memory::{Memory, Reader, Standing, export, limits, render};
+use anchord_memory::render::{self, PageCursor};
+use anchord_memory::{Memory, Reader, Revision, Standing, export, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -16,7 +17,7 @@ use crate::project::unwound;
 struct Params {
     #[serde(default)]
     format: Format,
-    cursor: Option<usize>,
+    cursor: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -48,11 +49,11 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             Format::Markdown => export::markdown(&memory, &name, now),
             Format::Zipmem => export::zipmem_state(&memory, &name, now).to_string(),
             Format::Compactor => {
-                export::compactor_state(&memory, |record| reader.sees(record)).to_string()
+                export::compactor_state(&memory, now, |record| reader.sees(record)).to_string()
             }
             Format::Json => lines(&memory, &reader)?,
         };
-        page(&text, params.cursor.unwrap_or(0))
+        page(&text, params.cursor.as_deref(), memory.revision())
     });
     let (text, truncated) = unwound(rendering).await?;
     if truncated {
@@ -61,12 +62,23 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     Ok(text)
 }
 
-/// A page of a document from a character on, and whether there is more.
-fn page(text: &str, from: usize) -> Result<(String, bool), ToolError> {
+/// A page of a document, from where the cursor says, and whether there is more. Of a document that changed since the
+/// page before there is no next page: the two would not fit together.
+fn page(text: &str, cursor: Option<&str>, revision: Revision) -> Result<(String, bool), ToolError> {
+    let refused = |why: String| ToolError::Caller(format!("failed to export: {why}"));
+    let from = match cursor.map(|cursor| (cursor, cursor.parse::<PageCursor>())) {
+        None => 0,
+        Some((_, Ok(cursor))) if cursor.revision == revision => cursor.from,
+        Some((_, Ok(_))) => {
+            let why = "memory changed since the page before; begin again without the cursor, or write it to a file at \
+                       once with `anchord export`";
+            return Err(refused(why.to_owned()));
+        }
+        Some((cursor, Err(why))) => return Err(refused(format!("`{cursor}` {why}"))),
+    };
     let total = text.chars().count();
     if from > 0 && from >= total {
-        let text = format!("failed to export: the cursor {from} is past the end; leave it out");
-        return Err(ToolError::Caller(text));
+        return Err(refused(format!("the cursor {from} is past the end; leave it out")));
     }
     let room = limits::ANSWER_CHARS_MAX - 100;
     if total - from <= room {
@@ -75,8 +87,9 @@ fn page(text: &str, from: usize) -> Result<(String, bool), ToolError> {
     let mut page: String = text.chars().skip(from).take(room).collect();
     render::end_with_a_line(&mut page);
     let next = from + page.chars().count();
+    let cursor = PageCursor { from: next, revision };
     let text = format!(
-        "{page}\ntruncated: character {next} of {total}; go on with {{\"cursor\":{next}}}\n"
+        "{page}\ntruncated: character {next} of {total}; go on with {{\"cursor\":\"{cursor}\"}}\n"
     );
     Ok((text, true))
 }

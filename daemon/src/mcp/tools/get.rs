@@ -71,13 +71,12 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     };
     let (mut text, next) = render::record_page(
         &record,
-        params.version.map(Version),
         params.cursor.as_deref(),
         limits::ANSWER_CHARS_MAX - MARKS_CHARS,
     )
     .map_err(|refusal| caller(&refusal))?;
     context.gave_newest(&view.memory, &[id], next.is_some());
-    if record.version != newest.version {
+    if record.version != newest.version && !says_the_same(&record, &newest) {
         context.gave([Arc::new(record.clone())], next.is_some());
         let (version, day) = (newest.version.0, newest.updated.time.date());
         let _ = writeln!(
@@ -107,6 +106,11 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         text.push_str(&expand(&view.place, anchor.clone(), record.updated.time, room).await?);
     }
     Ok(text)
+}
+
+/// Whether two versions differ in their standing alone, as after a record that was archived was looked at.
+fn says_the_same(record: &Record, newest: &Record) -> bool {
+    (&record.body, &record.tags, record.pinned) == (&newest.body, &newest.tags, newest.pinned)
 }
 
 async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {

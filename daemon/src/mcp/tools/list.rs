@@ -5,7 +5,7 @@ use anchord_memory::{Kind, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::KindParams;
+use super::params::{KindParams, wanted_tags};
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -36,7 +36,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let view = context.view().await?;
     let reader = context.reader();
     let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
-    let tags: Vec<String> = params.tags.iter().map(|tag| tag.trim().to_lowercase()).collect();
+    let tags: Vec<String> = wanted_tags(&params.tags);
     let list = ListView {
         reader: &reader,
         kinds: &kinds,

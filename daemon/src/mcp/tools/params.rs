@@ -2,12 +2,17 @@
 
 use anchord_memory::{
     Anchor, Blueprint, Category, Expires, Kind, Lesson, NewNote, Refusal, Staged, Timestamp,
-    TopicDecision, TopicPart, limits,
+    TopicDecision, TopicPart, limits, tag_as_kept,
 };
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+
+/// Tags to look for, as they are kept.
+pub(super) fn wanted_tags(tags: &[String]) -> Vec<String> {
+    tags.iter().map(|tag| tag_as_kept(tag)).filter(|tag| !tag.is_empty()).collect()
+}
 
 // A doc comment here would go into the schema, and cost every session tokens.
 #[derive(Debug, Deserialize, JsonSchema)]

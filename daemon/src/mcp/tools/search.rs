@@ -1,12 +1,13 @@
 //! `memory_search`: find records of every kind by words, tags, file or time.
 
-use anchord_memory::render::{self, SearchView};
+use anchord_memory::files::{normalise, relative};
+use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView};
 use anchord_memory::search::{Hit, Tuning};
 use anchord_memory::{Kind, Recall, Recalled, Timestamp, find_fact, limits, recall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::{KindParams, ScopeParams};
+use super::params::{KindParams, ScopeParams, wanted_tags};
 use crate::budgets;
 use crate::clock;
 use crate::mcp::context::Context;
@@ -49,6 +50,10 @@ pub(super) fn spec() -> ToolSpec {
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to search: {error}"));
+    if let Some(tokens) = params.max_tokens.filter(|tokens| *tokens < limits::SEARCH_TOKENS_MIN) {
+        let min = limits::SEARCH_TOKENS_MIN;
+        return Err(caller(&format!("max_tokens is {tokens}; give {min} or more")));
+    }
     let view = context.view().await?;
     let memory = &view.memory;
     let (reader, now) = (context.reader(), clock::now());
@@ -58,7 +63,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         let found = Recalled { hits: vec![hit], corrected: Vec::new() };
         let fact = SearchView {
             query: "",
-            from: 0,
+            cursor: None,
             limit: 1,
             tokens_max: params.max_tokens,
             tight: false,
@@ -72,13 +77,10 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         }
         return Ok(answer.text);
     }
-    let from: usize = match params.cursor.as_deref().map(|cursor| (cursor, cursor.trim().parse())) {
-        None => 0,
-        Some((_, Ok(from))) => from,
-        Some((cursor, Err(_))) => {
-            return Err(caller(&format!("`{cursor}` is no cursor of a search; leave it out")));
-        }
+    let read = |cursor: &str| {
+        cursor.parse().map_err(|why: ParseCursorError| caller(&format!("`{cursor}` {why}")))
     };
+    let cursor: Option<PageCursor> = params.cursor.as_deref().map(read).transpose()?;
     let time = |name: &str, text: Option<&str>| match text
         .map(|text| (text, Timestamp::parse_day(text)))
     {
@@ -88,12 +90,12 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             Err(caller(&format!("{name} is no date like 2026-11-02 and no time: `{text}`")))
         }
     };
-    if let Some(tokens) = params.max_tokens.filter(|tokens| *tokens < limits::SEARCH_TOKENS_MIN) {
-        let min = limits::SEARCH_TOKENS_MIN;
-        return Err(caller(&format!("max_tokens is {tokens}; give {min} or more")));
-    }
     let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
-    let tags: Vec<String> = params.tags.iter().map(|tag| tag.trim().to_lowercase()).collect();
+    let tags: Vec<String> = wanted_tags(&params.tags);
+    let root = view.place.root().map(|root| root.to_string_lossy()).unwrap_or_default();
+    let file = params.file.as_deref().map(|file| relative(file, &root));
+    // The root itself is all files.
+    let file = file.filter(|file| *file != normalise(&root));
     let limit = params.limit.unwrap_or(limits::HITS).clamp(1, limits::HITS_MAX);
     let ranking = context.ranking(&view, now);
     let found = recall(
@@ -104,12 +106,15 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             kinds: &kinds,
             tags: &tags,
             own: params.scope.map(|scope| scope == ScopeParams::Session),
-            file: params.file.as_deref(),
+            file: file.as_deref(),
             since: time("since", params.since.as_deref())?,
             until: time("until", params.until.as_deref())?,
-            limit: from.saturating_add(limit + limits::HITS_NAMED_MAX + 1),
+            limit: cursor
+                .map_or(0, |cursor| cursor.from)
+                .saturating_add(limit + limits::HITS_NAMED_MAX + 1),
             tuning: &Tuning::default(),
             prior: &|record| ranking.prior(record),
+            explain: params.explain,
         },
     );
     let totals = memory.totals();
@@ -120,7 +125,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         &found,
         &SearchView {
             query: &params.query,
-            from,
+            cursor,
             limit,
             tokens_max: params.max_tokens,
             tight: budget.is_tight(totals.note_tokens),

@@ -10,6 +10,7 @@ use crate::testing::{Shim, World, hello_from};
 
 mod edges;
 mod notes;
+mod pages;
 mod topics;
 
 /// Set to write the document instead of comparing it.

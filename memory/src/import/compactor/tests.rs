@@ -65,7 +65,7 @@ fn the_same_file_again_changes_nothing_and_what_is_newer_here_stays() {
 fn what_is_exported_can_be_taken_back() {
     let mut memory = Memory::default();
     imported(&mut memory, STATE, "d1");
-    let state = compactor_state(&memory, |_| true);
+    let state = compactor_state(&memory, day(1), |_| true);
     insta::assert_snapshot!(serde_json::to_string_pretty(&state["items"][0]).unwrap(), @r#"
     {
       "access_count": 0,

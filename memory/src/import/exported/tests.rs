@@ -3,8 +3,11 @@
 use serde_json::json;
 
 use super::*;
-use crate::testing::{apply, blueprint, blueprints, day, lesson, note, origin, save};
-use crate::{Kind, plan_bind};
+use crate::limits::TAGS_MAX;
+use crate::testing::{
+    apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note, origin, save,
+};
+use crate::{Kind, Lesson, NoticeCause, Plan, Purge, plan_bind, plan_keep};
 
 fn export(memory: &Memory) -> String {
     let bindings: BTreeMap<&str, &str> =
@@ -129,4 +132,182 @@ fn a_row_that_stands_for_several_sessions_is_left_out_and_counted() {
     assert_eq!(outcome.sessions, 0);
     let said = "1 row that stands for several sessions is left out";
     assert!(outcome.notes.iter().any(|note| note == said), "{:?}", outcome.notes);
+}
+
+/// The history keeps its last lines alone, so the status may stand in none of them.
+#[test]
+fn the_line_of_a_status_that_is_in_no_history_has_the_time_of_its_writing() {
+    let mut document: Value = serde_json::from_str(&export(&some_memory())).unwrap();
+    for record in document["records"].as_array_mut().unwrap() {
+        if let Some(topic) = record["body"].get_mut("topic") {
+            topic["history"] = json!([{"time": day(1), "text": "began", "client": "codex"}]);
+        }
+    }
+    let mut memory = Memory::default();
+    import(&mut memory, &document.to_string());
+    let topic = memory.topic("cache").unwrap().topic().unwrap();
+    let told: Vec<_> =
+        topic.history.iter().map(|line| (line.time, &*line.text, &*line.client)).collect();
+    assert_eq!(told, [(day(1), "began", "codex"), (day(2), "half way", "claude-code")]);
+}
+
+fn changed(change: impl Fn(&str, &mut Value)) -> String {
+    let mut document: Value = serde_json::from_str(&export(&some_memory())).unwrap();
+    for record in document["records"].as_array_mut().unwrap() {
+        let id = record["id"].as_str().unwrap().to_owned();
+        change(&id, record);
+    }
+    document.to_string()
+}
+
+/// Tags are checked as those of a write, of every kind of record.
+#[test]
+fn tags_come_in_as_a_write_has_them() {
+    let tagged = |tags: Value| {
+        changed(|_, record| {
+            let object = record.as_object_mut().unwrap();
+            object.insert("tags".to_owned(), tags.clone());
+        })
+    };
+    let mut memory = Memory::default();
+    import(&mut memory, &tagged(json!(["#Sea", "SEA", " two  words "])));
+    for record in memory.records().filter(|record| record.kind() != Kind::SessionRow) {
+        assert_eq!(record.tags, ["sea", "two words"], "{}", record.id);
+    }
+    let many: Vec<String> = (0..TAGS_MAX + 1).map(|n| format!("t{n}")).collect();
+    for (tags, why) in [(json!(many), "has 21 tags"), (json!(["x".repeat(61)]), "61 characters")] {
+        let mut memory = Memory::default();
+        let outcome = import(&mut memory, &tagged(tags));
+        assert_eq!(memory.records().count(), 0);
+        let named = outcome.notes.iter().filter(|note| note.contains(why)).count();
+        assert_eq!(named, 5, "{:?}", outcome.notes);
+    }
+}
+
+/// What was noted by rule is bounded there, and anything here.
+#[test]
+fn what_was_noted_of_a_session_comes_in_within_its_limits() {
+    let long = "word ".repeat(1_000);
+    let files: Vec<String> = (0..40).map(|n| format!("./src/{n}.rs")).collect();
+    let noted = json!({
+        "key": long, "first": 5, "last": 9, "prompt": long, "prompts": u32::MAX, "files": files,
+        "failed": (0..60).map(|n| json!({"command": format!("make {n}"), "fixed": true})).collect::<Vec<_>>(),
+        "passed": (0..600).collect::<Vec<u64>>(), "worked": [&long, "ls\u{0}"], "said": long,
+    });
+    let document = changed(|id, record| {
+        if id.starts_with('s') {
+            let row = &mut record["body"]["session_row"];
+            row["captured"] = noted.clone();
+            row["ended"] = json!(day(99));
+        }
+    });
+    let mut memory = Memory::default();
+    import(&mut memory, &document);
+    let rows: Vec<_> = memory.active_of(Kind::SessionRow).collect();
+    let Body::SessionRow(row) = &rows[0].body else { panic!() };
+    let kept = row.captured.as_deref().unwrap();
+    assert_eq!((kept.files().len(), kept.fixed().count(), kept.worked().len()), (30, 50, 2));
+    assert_eq!(kept.files()[29], "src/39.rs");
+    assert!(kept.texts().all(|text| text.chars().count() <= 1_000) && kept.key().len() <= 202);
+    assert_eq!(serde_json::to_value(kept).unwrap()["passed"].as_array().unwrap().len(), 500);
+    assert_eq!(row.ended, day(2), "not after it was written");
+    // Once it has the form in which it is kept it stays.
+    let mut again = Memory::default();
+    import(&mut again, &export(&memory));
+    let bodies = |memory: &Memory| memory.records().map(|it| it.body.clone()).collect::<Vec<_>>();
+    assert_eq!(bodies(&again), bodies(&memory));
+}
+
+#[test]
+fn what_was_noted_of_a_session_comes_in_without_what_was_purged() {
+    let secret = "the words that nobody may read";
+    let by = origin("s", 1);
+    let mut memory = Memory::default();
+    save(&mut memory, &by, Staged { notes: vec![note(secret)], ..Staged::default() });
+    let mut purge = Purge::new(["n1".parse().unwrap()].into(), None, "salt".into(), day(3));
+    let changes: Vec<_> = memory.records().cloned().map(Change::Put).collect();
+    purge.learn(&changes);
+    let tombstones = Plan { changes: vec![purge.tombstones()], outcome: () };
+    let noted = json!({"key": "codex:1", "first": 5, "last": 9, "prompts": 1, "prompt": secret, "said": "Done"});
+    let document = changed(|id, record| {
+        if id.starts_with('s') {
+            let row = &mut record["body"]["session_row"];
+            row["captured"] = noted.clone();
+            row["summary"] = json!(format!("Asked: {secret}\nSaid last: Done"));
+        }
+    });
+    let mut memory = Memory::default();
+    apply(&mut memory, tombstones);
+    import(&mut memory, &document);
+    let rows: Vec<_> = memory.active_of(Kind::SessionRow).collect();
+    assert!(!serde_json::to_string(&rows).unwrap().contains(secret), "{rows:?}");
+    let Body::SessionRow(row) = &rows[0].body else { panic!() };
+    assert_eq!(row.summary, "Said last: Done");
+}
+
+#[test]
+fn a_note_repeated_as_often_as_can_be_counted_is_repeated_again() {
+    let document = changed(|id, record| {
+        if id.starts_with('n') {
+            let note = record["body"]["note"].as_object_mut().unwrap();
+            note.remove("key");
+            note.insert("repeats".to_owned(), json!(u32::MAX));
+        }
+    });
+    let mut memory = Memory::default();
+    import(&mut memory, &document);
+    for on in [60, 61] {
+        let staged = Staged { notes: vec![note("make"), note("make")], ..Staged::default() };
+        save(&mut memory, &origin("later", on), staged);
+    }
+    let told = memory.active_of(Kind::Note).next().unwrap().note().unwrap().repeats;
+    assert_eq!(told, u32::MAX);
+}
+
+/// Each telling is within the limits, and all of them together are not.
+#[test]
+fn what_merged_out_of_several_tellings_comes_in_whole() {
+    let telling = |n: usize| Lesson {
+        files: (0..60).map(|file| format!("{n}/{file}.rs")).collect(),
+        ..lesson("The same lesson", &format!("telling {n}\n{}", "x".repeat(150 * 1024)))
+    };
+    let mut source = Memory::default();
+    for n in 1..=3 {
+        save(&mut source, &origin("one", 2), lessons([telling(n)]));
+    }
+    // Staged in several parts, and new.
+    for n in 1..=3 {
+        let lesson = Lesson { summary: "Another one".to_owned(), ..telling(n) };
+        checkpoint(&mut source, &origin("two", 3), lessons([lesson]));
+    }
+    save(&mut source, &origin("two", 3), Staged::default());
+    for n in 1..=2 {
+        let summary = Some(format!("part {n}\n{}", "y".repeat(200 * 1024)));
+        checkpoint(&mut source, &origin("two", 3), Staged { summary, ..Staged::default() });
+        let by = origin("two", 4);
+        let plan = plan_keep(&source, &by.session, &by, NoticeCause::Ended).unwrap();
+        apply(&mut source, plan);
+    }
+    for record in source.active_of(Kind::Lesson) {
+        let Body::Lesson(lesson) = &record.body else { panic!() };
+        assert!(lesson.detail.starts_with("[cut here: ") && lesson.detail.contains("telling 3"));
+        assert_eq!((lesson.files.len(), lesson.files[99].as_str()), (100, "3/59.rs"));
+    }
+    let mut memory = Memory::default();
+    let outcome = import(&mut memory, &export(&source));
+    assert_eq!((outcome.added.lessons, outcome.sessions, outcome.notes), (2, 2, vec![]));
+    let bodies = |memory: &Memory| memory.records().map(|it| it.body.clone()).collect::<Vec<_>>();
+    assert_eq!(bodies(&memory), bodies(&source));
+    // What merged before there were limits to it.
+    let mut document: Value = serde_json::from_str(&export(&source)).unwrap();
+    for record in document["records"].as_array_mut().unwrap() {
+        if let Some(lesson) = record["body"].get_mut("lesson") {
+            lesson["detail"] = json!("z".repeat(600 * 1024));
+            lesson["files"] = json!((0..150).map(|n| format!("{n}.rs")).collect::<Vec<_>>());
+        } else {
+            record["body"]["session_row"]["summary"] = json!("z".repeat(600 * 1024));
+        }
+    }
+    let outcome = import(&mut Memory::default(), &document.to_string());
+    assert_eq!((outcome.added.lessons, outcome.sessions, outcome.notes), (2, 2, vec![]));
 }

@@ -1,7 +1,7 @@
 //! Notes and facts as they are written, one by one and many at once.
 
 use super::*;
-use crate::search::{Query, Tuning};
+use crate::search::{Find, Found, Query, Tuning};
 use crate::testing::{any_steps, apply, checkpoint, day, note, origin, save, take};
 use crate::{
     Body, NoticeCause, Reader, Record, Revision, Save, Scope, SessionId, Staged, find, find_fact,
@@ -177,19 +177,67 @@ fn a_successor_has_one_fact_of_a_key_the_one_told_last() {
 }
 
 #[test]
+fn a_successor_has_the_marks_of_what_it_takes_over() {
+    let own = |text: &str, tag: &str, pinned: bool| NewNote {
+        private: true,
+        tags: vec![tag.to_owned()],
+        pinned,
+        ..fact("plan", text)
+    };
+    let taken = |its: &NewNote, on: i64| {
+        let mut memory = Memory::default();
+        noted(&mut memory, "heir", 2, &[own("its own", "heir", false)]);
+        noted(&mut memory, "gone", on, std::slice::from_ref(its));
+        let (from, to) = (SessionId::new("gone"), SessionId::new("heir"));
+        let plan = plan_adopt(&memory, &from, &to, &origin("heir", 4)).unwrap();
+        apply(&mut memory, plan);
+        find_fact(&memory, &reader("heir"), "plan").unwrap().clone()
+    };
+    let later = taken(&own("newer", "gone", true), 3);
+    assert_eq!(later.note().unwrap().content, "newer");
+    assert_eq!((later.pinned, &later.tags[..]), (true, &["gone".to_owned()][..]));
+    assert_eq!(later.updated.time, day(3), "as it was written");
+    let earlier = taken(&own("older", "gone", true), 1);
+    assert_eq!(earlier.note().unwrap().content, "its own");
+    assert_eq!((earlier.pinned, &earlier.tags[..]), (true, &["heir".to_owned()][..]));
+    assert_eq!(earlier.updated.time, day(2));
+}
+
+#[test]
 fn nobody_finds_a_shared_note_by_the_words_of_a_private_one() {
     let mut memory = Memory::default();
     let notes = [note("the first public one"), private("quixotempel"), note("the second")];
     noted(&mut memory, "one", 1, &notes);
     for query in ["quixotempel", "quixotemple"] {
-        let found = memory.search().find(
-            &Query::parse(query),
-            &Tuning::default(),
-            &|id| reader("two").sees(memory.record(id)?).then_some(1.0),
-            10,
-        );
+        let found = found_by(&memory, "two", query);
         assert_eq!((found.hits.len(), found.corrected.len()), (0, 0), "{query}");
     }
+}
+
+#[test]
+fn private_words_neither_correct_a_slip_nor_keep_it_from_being_corrected() {
+    let mut memory = Memory::default();
+    let notes = [note("the public parser"), private("quixotempel parzer")];
+    noted(&mut memory, "one", 1, &notes);
+    let corrected = |query| found_by(&memory, "two", query).corrected;
+    let slip = |asked: &str, meant: &str| [(asked.to_owned(), meant.to_owned())];
+    assert_eq!(corrected("pubblic quixotemple"), slip("pubblic", "public"));
+    assert_eq!(corrected("parzer"), slip("parzer", "parser"));
+    assert_eq!(
+        found_by(&memory, "one", "quixotemple").corrected,
+        slip("quixotemple", "quixotempel")
+    );
+}
+
+/// What a session finds.
+fn found_by(memory: &Memory, session: &str, query: &str) -> Found {
+    memory.search().find(&Find {
+        query: &Query::parse(query),
+        tuning: &Tuning::default(),
+        keep: &|id| reader(session).sees(memory.record(id)?).then_some(1.0),
+        limit: 10,
+        explain: true,
+    })
 }
 
 /// As many notes as there may be but `notes`, and as many bytes but `bytes`.

@@ -56,6 +56,19 @@ fn recalled(memory: &Memory, tokens: u32, limit: usize) -> String {
     recall(&Usage::of(memory, &reader, budget(tokens)), &records, day(3))
 }
 
+/// An item that its session inherited may be past its end.
+#[test]
+fn what_wants_a_summary_says_when_it_has_expired() {
+    let mut memory = Memory::default();
+    let ended = NewNote { expires: Some(day(4)), ..note("the pool has 20") };
+    stored(&mut memory, "one", 2, vec![ended]);
+    let wants_summary = vec!["n1".parse().unwrap()];
+    let outcome = CompactionOutcome { wants_summary, ..CompactionOutcome::default() };
+    let line = |now| compact(&memory, &outcome, now).lines().last().unwrap().to_owned();
+    assert!(!line(day(3)).contains("EXPIRED"), "{}", line(day(3)));
+    assert!(line(day(9)).ends_with(" tokens EXPIRED: \"the pool has 20\""), "{}", line(day(9)));
+}
+
 #[test]
 fn a_recall_begins_with_the_budget_and_has_summaries_or_previews() {
     insta::assert_snapshot!(recalled(&some(), 1_000, 20), @r"

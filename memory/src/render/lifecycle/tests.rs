@@ -253,6 +253,17 @@ fn after_a_compaction_it_comes_back_with_a_receipt() {
 }
 
 #[test]
+fn what_is_staged_says_when_it_has_expired() {
+    let mut memory = memory();
+    let note = |content: &str, on| NewNote { expires: Some(day(on)), ..note(content) };
+    let notes = vec![note("the port is 7717", 59), note("the host is home", 61)];
+    checkpoint(&mut memory, &origin("me", 6), Staged { notes, ..Staged::default() });
+    let back = with_session(None, |view| restored(&memory, view)).text;
+    assert!(back.contains("- note: the port is 7717 [EXPIRED]\n"), "{back}");
+    assert!(back.contains("- note: the host is home\n"), "{back}");
+}
+
+#[test]
 fn a_subagent_is_given_titles() {
     let slice = with_session(None, |view| subagent_slice(&memory(), view));
     assert_snapshot!(slice.text, @r#"

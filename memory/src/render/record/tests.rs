@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{record, record_page};
 use crate::Reader;
 use crate::testing::{apply, blueprint, blueprints, mutable, origin, save};
-use crate::{Memory, Version, limits, plan_forget};
+use crate::{Memory, limits, plan_forget};
 
 fn memory_with(content: &str) -> Memory {
     let mut memory = Memory::default();
@@ -39,8 +39,7 @@ fn a_record_shows_its_text_and_where_it_came_from() {
 #[test]
 fn a_cursor_that_is_none_is_refused() {
     let memory = memory_with("x");
-    let refusal =
-        record_page(memory.record("b1".parse().unwrap()).unwrap(), None, Some("9999"), 9_000);
+    let refusal = record_page(memory.record("b1".parse().unwrap()).unwrap(), Some("9999"), 9_000);
     insta::assert_snapshot!(refusal.unwrap_err(), @"cursor is no cursor of b1: `9999`; leave it out");
 }
 
@@ -51,7 +50,7 @@ fn one_long_line_fills_its_pages() {
     let of = memory.record("b1".parse().unwrap()).unwrap();
     let (mut sizes, mut cursor) = (Vec::new(), None::<String>);
     loop {
-        let (page, next) = record_page(of, None, cursor.as_deref(), 9_000).unwrap();
+        let (page, next) = record_page(of, cursor.as_deref(), 9_000).unwrap();
         sizes.push(page.chars().count());
         cursor = next;
         if cursor.is_none() {
@@ -62,17 +61,14 @@ fn one_long_line_fills_its_pages() {
     assert!(sizes[..2].iter().all(|chars| *chars > 8_000), "{sizes:?}");
 }
 
-/// Else the second page would be of another text.
+/// Else the second page would be of another text, once the record has changed.
 #[test]
 fn the_rest_of_a_version_is_of_that_version() {
     let memory = memory_with(&"line\n".repeat(2_000));
     let of = memory.record("b1".parse().unwrap()).unwrap();
-    let end = |version: Option<Version>| {
-        let (page, _) = record_page(of, version, None, 4_000).unwrap();
-        page.lines().last().unwrap().to_owned()
-    };
-    insta::assert_snapshot!(end(None), @r#"Cut at character 3800 of 10085. The rest: memory_get {"id":"b1","cursor":"3800"}."#);
-    insta::assert_snapshot!(end(Some(Version(1))), @r#"Cut at character 3800 of 10085. The rest: memory_get {"id":"b1","version":1,"cursor":"3800"}."#);
+    let (page, _) = record_page(of, None, 4_000).unwrap();
+    let end = page.lines().last().unwrap();
+    insta::assert_snapshot!(end, @r#"Cut at character 3800 of 10085. The rest: memory_get {"id":"b1","version":1,"cursor":"3800"}."#);
 }
 
 proptest! {
@@ -85,7 +81,7 @@ proptest! {
         let of = memory.record("b1".parse().unwrap()).unwrap();
         let (mut whole, mut cursor) = (String::new(), None::<String>);
         loop {
-            let (page, next) = record_page(of, None, cursor.as_deref(), chars_max).unwrap();
+            let (page, next) = record_page(of, cursor.as_deref(), chars_max).unwrap();
             prop_assert!(page.chars().count() <= chars_max);
             let Some(next) = next else {
                 whole.push_str(&page);

@@ -1,6 +1,7 @@
 //! How hits are shown, cut and explained.
 
 use super::*;
+use crate::limits::SEARCH_TOKENS_MIN;
 use crate::search::Tuning;
 use crate::testing::{apply, blueprint, blueprints, day, note, origin, save};
 use crate::{NewNote, Reader, Recall, plan_notes, recall};
@@ -27,7 +28,7 @@ fn filled() -> Memory {
 fn view(query: &str) -> SearchView<'_> {
     SearchView {
         query,
-        from: 0,
+        cursor: None,
         limit: 10,
         tokens_max: None,
         tight: false,
@@ -49,6 +50,7 @@ fn found(memory: &Memory, query: &str) -> Recalled {
         limit: 30,
         tuning: &Tuning::COMPACTOR,
         prior: &|_| 1.0,
+        explain: true,
     };
     recall(memory, &of)
 }
@@ -76,10 +78,38 @@ fn what_was_left_out_is_counted_and_named() {
     let first = search(&memory, &recalled, &SearchView { limit: 2, ..view("pool") });
     assert_eq!((first.shown.len(), first.left_out), (2, 2));
     insta::assert_snapshot!(first.text.lines().last().unwrap());
-    let rest = search(&memory, &recalled, &SearchView { from: 2, ..view("pool") });
+    let cursor = first.next.unwrap().parse().ok();
+    let rest = search(&memory, &recalled, &SearchView { cursor, ..view("pool") });
     assert_eq!((rest.shown.len(), rest.next), (2, None));
-    let past = search(&memory, &recalled, &SearchView { from: 9, ..view("pool") });
+    let cursor = Some(PageCursor { from: 9, revision: memory.revision() });
+    let past = search(&memory, &recalled, &SearchView { cursor, ..view("pool") });
     assert_eq!(past.text, "Nothing more.\n");
+}
+
+#[test]
+fn a_page_says_when_memory_changed_since_the_one_before() {
+    let mut memory = filled();
+    let first = search(&memory, &found(&memory, "pool"), &SearchView { limit: 2, ..view("pool") });
+    save(&mut memory, &origin("two", 3), blueprints([blueprint("More", "pools")]));
+    let cursor = first.next.unwrap().parse().ok();
+    let next = search(&memory, &found(&memory, "pool"), &SearchView { cursor, ..view("pool") });
+    assert!(next.text.starts_with("memory changed since the page before"), "{}", next.text);
+}
+
+#[test]
+fn what_is_not_read_of_a_query_is_told() {
+    let memory = filled();
+    let long: String = (0..99).map(|n| format!("pool{n} ")).collect();
+    let answer = search(&memory, &found(&memory, &long), &view(&long));
+    insta::assert_snapshot!(answer.text, @r"
+    the query is long: nothing was looked for beyond its first 2000 characters and 64 words
+    n1 pool.size (expires 2026-11-03): The pool has 20 [EXPIRED]
+    n2: how checkouts time out
+      …pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits. The pool waits.… …
+    b4 [decision] Pools
+      One pool a process
+    n3 (#redis): Redis needs no pool
+    ");
 }
 
 #[test]
@@ -92,6 +122,26 @@ fn an_answer_keeps_to_its_tokens() {
         let tokens = tokens::count(&answer.text);
         assert!(tokens <= tokens_max, "{tokens} of {tokens_max}: {}", answer.text);
         assert_eq!(answer.shown.len() + answer.left_out, 4);
+    }
+}
+
+#[test]
+fn the_smallest_answer_keeps_to_its_tokens_and_shows_something() {
+    let mut memory = Memory::default();
+    let words: String = (0..30).map(|n| format!("pool{n}vorratsspeicher ")).collect();
+    let notes = (0..40).map(|n| Ok(note(&format!("{n} {words} 資料庫連線池逾時設定說明文件 "))));
+    let plan = plan_notes(&memory, &origin("one", 1), notes.collect()).unwrap();
+    apply(&mut memory, plan);
+    let mut recalled = found(&memory, &words);
+    recalled.corrected = vec![("vorratsspeichre".repeat(4), "vorratsspeicher".repeat(4)); 8];
+    let retention: &dyn Fn(&Record) -> String = &|_| "retention ".repeat(20);
+    for explain in [None, Some(retention)] {
+        let tokens_max = Some(SEARCH_TOKENS_MIN);
+        let answer =
+            search(&memory, &recalled, &SearchView { tokens_max, explain, ..view(&words) });
+        let tokens = tokens::count(&answer.text);
+        assert!(tokens <= SEARCH_TOKENS_MIN, "{tokens}: {}", answer.text);
+        assert!(!answer.shown.is_empty(), "{}", answer.text);
     }
 }
 

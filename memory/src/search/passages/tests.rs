@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
-use crate::search::{Document, Query, SearchIndex, Tuning};
+use crate::search::{Document, Find, Query, SearchIndex, Tuning};
 
 /// An index of these texts, numbered from 1, each by a session of its own so that none lends to another.
 fn index(texts: &[String]) -> SearchIndex {
@@ -21,7 +21,9 @@ fn index(texts: &[String]) -> SearchIndex {
 }
 
 fn scores(index: &SearchIndex, query: &str, tuning: &Tuning) -> Vec<(u64, f32)> {
-    let hits = index.find(&Query::parse(query), tuning, &|_| Some(1.0), 10).hits;
+    let query = &Query::parse(query);
+    let hits =
+        index.find(&Find { query, tuning, keep: &|_| Some(1.0), limit: 10, explain: false }).hits;
     hits.iter().map(|hit| (hit.id.number, hit.score)).collect()
 }
 
@@ -54,7 +56,8 @@ fn a_text_of_one_passage_is_ranked_as_a_whole() {
 #[test]
 fn the_best_passage_is_found_wherever_it_stands() {
     let gives = |term: usize, often: u32| [1.0, 3.0][term] * [0.0, 1.0, 1.5][often as usize];
-    let best = |stands: &[(u32, usize)]| best(stands.to_vec(), 2, gives);
+    let mut found = Best::default();
+    let mut best = |stands: &[(u32, usize)]| found.of(stands.iter().copied(), 2, gives).to_vec();
     assert_eq!(best(&[]), [0.0, 0.0]);
     assert_eq!(best(&[(0, 0), (99, 1)]), [1.0, 3.0]);
     assert_eq!(best(&[(0, 0), (100, 1)]), [0.0, 3.0], "further apart than a passage is long");

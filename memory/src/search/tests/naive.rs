@@ -170,7 +170,12 @@ fn check(index: &SearchIndex, notes: &Notes, words: &[String], tuning: &Tuning, 
     let expected = reference(notes, &distinct, tuning);
     // Leaves a third out and holds another third down.
     let keep = |id: RecordId| [Some(1.0), Some(0.3), None][usize::try_from(id.number % 3).unwrap()];
-    let hits = index.find(&Query::parse(&words.join(" ")), tuning, &keep, limit).hits;
+    let query = &Query::parse(&words.join(" "));
+    let find = Find { query, tuning, keep: &keep, limit, explain: true };
+    let hits = index.find(&find).hits;
+    let plain = index.find(&Find { explain: false, ..find }).hits;
+    let unexplained = hits.iter().map(|hit| Hit { why: Vec::new(), ..hit.clone() });
+    assert_eq!(plain, unexplained.collect::<Vec<Hit>>());
     let mut wanted: Vec<(f64, RecordId)> = expected
         .iter()
         .filter_map(|(id, score)| Some((score * f64::from(keep(*id)?), *id)))
@@ -223,11 +228,9 @@ proptest! {
         let mut at_once = SearchIndex::default();
         at_once.insert_all(notes.iter().rev().map(|(id, note)| document(*id, note)));
         prop_assert_eq!(&at_once, &index);
-        let (query, keep) = (Query::parse(&words.join(" ")), |_| Some(1.0));
-        prop_assert_eq!(
-            at_once.find(&query, &tuning, &keep, limit),
-            index.find(&query, &tuning, &keep, limit)
-        );
+        let query = Query::parse(&words.join(" "));
+        let find = Find { limit, ..all(&query, &tuning) };
+        prop_assert_eq!(at_once.find(&find), index.find(&find));
         if let Some((id, _)) = notes.pop_first() {
             at_once.remove(id);
             prop_assert_ne!(&at_once, &index);
@@ -259,7 +262,8 @@ proptest! {
         let [first, second] = phrase;
         let rare = rare.join(" ");
         let query = Query::parse(&format!("{rare} {frequent} \"{first} {second}\" -\"{unwanted}\""));
-        let found = |limit| index.find(&query, &Tuning::default(), &|_| Some(1.0), limit).hits;
+        let tuning = Tuning::default();
+        let found = |limit| index.find(&Find { limit, ..all(&query, &tuning) }).hits;
         let all = found(notes.len());
         prop_assert_eq!(found(limit), &all[..limit.min(all.len())]);
         for hit in all {
@@ -274,7 +278,7 @@ proptest! {
     fn no_text_breaks_reading(text in any::<String>(), query in any::<String>(), chars in 0..50_usize) {
         let index = index(&[&text]);
         let query = Query::parse(&query);
-        index.find(&query, &Tuning::default(), &|_| Some(1.0), 3);
+        index.find(&all(&query, &Tuning::default()));
         let cut = snippet(&text, &query, chars);
         prop_assert!(cut.chars().count() <= chars, "{:?}", cut);
     }

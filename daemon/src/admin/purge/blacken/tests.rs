@@ -33,6 +33,25 @@ fn a_text_is_blackened_wherever_it_stands_but_in_the_store() {
     assert_eq!(text("long.log"), format!("<{}>", "*".repeat(long.len())));
 }
 
+/// Versions of one record begin alike, and one text may begin within another.
+#[test]
+fn of_texts_that_begin_alike_the_longest_that_stands_there_is_blackened() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("a.log");
+    let long = "the same beginning ".repeat(20);
+    let (first, second) = (format!("{long}one"), format!("{long}one and the tail"));
+    let across = "the tail of another text".to_owned();
+    for texts in [[first.clone(), second.clone()], [second.clone(), first.clone()]] {
+        let texts = [&texts[..], std::slice::from_ref(&across)].concat();
+        fs::write(&file, format!("<{second}> <{first}> <{second} of another text>")).unwrap();
+        blacken(&[dir.path().to_owned()], &texts);
+        let stars = |bytes: usize| "*".repeat(bytes);
+        let all = stars(second.len() + " of another text".len());
+        let expected = format!("<{}> <{}> <{all}>", stars(second.len()), stars(first.len()));
+        assert_eq!(fs::read_to_string(&file).unwrap(), expected);
+    }
+}
+
 #[test]
 fn what_cannot_be_looked_through_is_named() {
     let dir = tempfile::tempdir().unwrap();

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Caller, percent};
+use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 use crate::store::Call;
@@ -63,7 +64,8 @@ async fn compact(
     let pool = Pool::Own(caller.reader(&view.memory));
     let plan = context.compaction(&view, pool, target_percent, spare).await?;
     if view.project.is_none() {
-        return Ok(form::compact(&view.memory, &plan.apply(&view.memory).outcome));
+        let outcome = plan.apply(&view.memory).outcome;
+        return Ok(form::compact(&view.memory, &outcome, clock::now()));
     }
-    context.compact(plan, call, |memory, outcome, _| form::compact(memory, outcome)).await
+    context.compact(plan, call, form::compact).await
 }

@@ -118,6 +118,7 @@ async fn query(context: Context, params: QueryParams) -> Result<String, ToolErro
             limit: params.limit.clamp(1, limits::HITS_MAX),
             tuning: &Tuning::COMPACTOR,
             prior: &|record| ranking.prior(record),
+            explain: false,
         },
     );
     let ids: Vec<RecordId> = found.hits.iter().map(|hit| hit.id).collect();

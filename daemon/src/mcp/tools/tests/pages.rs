@@ -1,0 +1,159 @@
+//! What comes in pages: that they hold together, end, and say when they do not fit any more; and what a page is filtered by.
+
+use serde_json::{Value, json};
+
+use crate::testing::World;
+
+/// The cursor that an answer names.
+fn cursor(said: &str) -> Option<&str> {
+    let (_, cursor) = said.split_once("\"cursor\":\"")?;
+    cursor.split('"').next()
+}
+
+/// The arguments that a page of a record says to go on with.
+fn rest_of(said: &str) -> Value {
+    let (_, call) = said.rsplit_once("memory_get ").unwrap();
+    serde_json::from_str(call.lines().next().unwrap().trim_end_matches('.')).unwrap()
+}
+
+#[tokio::test]
+async fn the_pages_of_a_version_are_of_that_version() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    for text in ["old", "new"] {
+        let content = format!("{text} line\n").repeat(2_000);
+        shim.call("memory_note", json!({ "key": "log", "content": content })).await;
+    }
+    let first = shim.call("memory_get", json!({ "id": "n1", "version": 1 })).await;
+    let (_, hint) = first.split_once("The rest: memory_get ").unwrap();
+    let hint = hint.lines().next().unwrap().trim_end_matches('.');
+    let rest = shim.call("memory_get", serde_json::from_str(hint).unwrap()).await;
+    assert!(rest.contains("old line") && !rest.contains("new line\n"), "{hint}: {rest}");
+}
+
+/// What one kept for itself before it shared is its own still.
+#[tokio::test]
+async fn a_cursor_past_all_numbers_is_answered() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_note", json!({ "content": "the port is 7717" })).await;
+    let most = usize::MAX;
+    let mut said = Vec::new();
+    for (tool, arguments) in [
+        ("memory_export", json!({ "cursor": format!("{most}-r1") })),
+        ("memory_search", json!({ "query": "port", "cursor": format!("{most}-r1") })),
+        ("memory_search", json!({ "query": "port", "cursor": format!("{most}0-r1") })),
+        ("memory_list", json!({ "cursor": format!("{most}0") })),
+        ("memory_get", json!({ "id": "n1", "cursor": most.to_string() })),
+    ] {
+        said.push(shim.call(tool, arguments).await.trim_end().to_owned());
+    }
+    insta::assert_snapshot!(said.join("\n"), @r"
+    ERROR failed to export: the cursor 18446744073709551615 is past the end; leave it out
+    Nothing more.
+    ERROR failed to search: `184467440737095516150-r1` is no cursor of an earlier page; leave it out
+    ERROR failed to list: cursor `184467440737095516150` is none of a list; list without it
+    ERROR failed to get: cursor is no cursor of n1: `18446744073709551615`; leave it out
+    ");
+}
+
+#[tokio::test]
+async fn a_search_goes_on_page_by_page_with_the_least_tokens() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let items: Vec<_> = (0..8)
+        .map(|n| json!({ "content": format!("tide {n}: {}", "the sea came in ".repeat(60)) }))
+        .collect();
+    shim.call("memory_note", json!({ "items": items })).await;
+    let few = shim.call("memory_search", json!({ "query": "tide", "max_tokens": 249 })).await;
+    insta::assert_snapshot!(few, @"ERROR failed to search: max_tokens is 249; give 250 or more");
+    let mut seen = std::collections::BTreeSet::new();
+    let mut arguments = json!({ "query": "tide", "max_tokens": 250 });
+    for page in 0..20 {
+        let said = shim.call("memory_search", arguments.clone()).await;
+        let ids = said.lines().filter_map(|line| line.split([':', ' ']).next());
+        let before = seen.len();
+        seen.extend(ids.filter(|id| id.starts_with('n') && id.len() == 2).map(str::to_owned));
+        let Some(cursor) = cursor(&said) else { break };
+        assert!(seen.len() > before, "page {page} shows nothing new: {said}");
+        arguments["cursor"] = cursor.into();
+    }
+    assert_eq!(seen.len(), 8, "{seen:?}");
+}
+
+#[tokio::test]
+async fn the_rest_of_a_record_is_of_the_version_that_was_begun() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let content =
+        |text: &str| json!({ "key": "log", "content": format!("{text} line\n").repeat(2_000) });
+    shim.call("memory_note", content("old")).await;
+    let first = shim.call("memory_get", json!({ "key": "log" })).await;
+    shim.call("memory_note", content("new")).await;
+    let rest = shim.call("memory_get", rest_of(&first)).await;
+    assert!(rest.contains("old line") && !rest.contains("new line\n"), "{rest}");
+    assert!(rest.contains("NOT CURRENT: replaced on "), "{rest}");
+}
+
+#[tokio::test]
+async fn looking_at_what_was_archived_makes_no_version_that_is_not_current() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_note", json!({ "content": "line\n".repeat(2_500) })).await;
+    shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
+    shim.call("memory_note", json!({ "content": "one more" })).await;
+    let first = shim.call("memory_get", json!({ "id": "n1" })).await;
+    let rest = shim.call("memory_get", rest_of(&first)).await;
+    assert!(rest.contains(", was archived"), "{rest}");
+    assert!(rest.contains("This version is current.") && !rest.contains("NOT CURRENT"), "{rest}");
+}
+
+#[tokio::test]
+async fn pages_say_when_memory_changed_between_them() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let items: Vec<_> =
+        (0..30).map(|n| json!({ "content": format!("tide {n} {}", "x".repeat(900)) })).collect();
+    shim.call("memory_note", json!({ "items": items })).await;
+    let mut said = Vec::new();
+    for (tool, mut arguments) in
+        [("memory_export", json!({})), ("memory_search", json!({ "query": "tide" }))]
+    {
+        let first = shim.call(tool, arguments.clone()).await;
+        arguments["cursor"] = cursor(&first).unwrap().into();
+        let next = shim.call(tool, arguments.clone()).await;
+        assert!(!next.starts_with("ERROR") && !next.starts_with("memory changed"), "{next}");
+        shim.call("memory_note", json!({ "content": format!("beside {tool}") })).await;
+        let next = shim.call(tool, arguments).await;
+        said.push(next.lines().next().unwrap().to_owned());
+    }
+    insta::assert_snapshot!(said.join("\n"), @r"
+    ERROR failed to export: memory changed since the page before; begin again without the cursor, or write it to a file at once with `anchord export`
+    memory changed since the page before: a hit may come twice or be missed
+    ");
+}
+
+#[tokio::test]
+async fn tags_and_files_are_found_as_they_are_shown() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let note = json!({ "content": "the port is 7717", "tags": ["Network Ports"] });
+    shim.call("memory_note", note).await;
+    let root = world.directory("demo");
+    let file = root.join("src/a.rs");
+    let anchor = json!({ "file": file, "lines": "1-2", "concept": "binds the port" });
+    shim.call("memory_save", json!({ "session_summary": "bound", "anchors": [anchor] })).await;
+    let shown = shim.call("memory_search", json!({ "query": "7717" })).await;
+    let tag = shown.split(['(', ')', ',']).find(|part| part.trim().starts_with('#')).unwrap();
+    for tag in [tag.trim(), "NETWORK  ports"] {
+        let arguments = json!({ "query": "7717", "tags": [tag] });
+        assert!(shim.call("memory_search", arguments).await.contains("the port is 7717"), "{tag}");
+        let listed = shim.call("memory_list", json!({ "tags": [tag] })).await;
+        assert!(listed.contains("the port is 7717"), "{tag}: {listed}");
+    }
+    for file in [file.as_path(), &root, "src".as_ref(), ".".as_ref()] {
+        let arguments = json!({ "query": "port", "file": file });
+        let found = shim.call("memory_search", arguments).await;
+        assert!(found.contains("binds the port"), "{}: {found}", file.display());
+    }
+}
