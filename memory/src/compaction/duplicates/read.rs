@@ -101,9 +101,10 @@ impl Read {
     /// The first text is at this place of the list.
     fn of(first: usize, texts: &[Text<'_>]) -> Self {
         let mut streams = Streams::with_room(bytes(texts) / RUN_BYTES);
+        let mut room = Vec::new();
         let read = |(text, one): (usize, &Text<'_>)| {
             let before = streams.len();
-            runs(one.content, |run| streams.push(run));
+            runs(one.content, &mut room, |run| streams.push(run));
             One { text, runs: streams.len() - before, is_out: false }
         };
         let texts = (first..).zip(texts).map(read).collect();

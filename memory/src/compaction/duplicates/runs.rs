@@ -1,19 +1,21 @@
 //! A text's runs of three words, hashed.
 
-/// Calls `each` with the hash of every run of three words; a text of fewer is one run.
-#[inline]
-pub(super) fn runs(text: &str, mut each: impl FnMut(u64)) {
-    let (mut first, mut second, mut count) = (0, 0, 0_usize);
-    words(text, |word| {
-        count += 1;
-        let two = mix(first, second);
-        if count > 2 {
-            each(mix(two, word));
+/// Calls `each` with the hash of every run of three words; a text of fewer is one run. What `room` held is gone.
+pub(super) fn runs(text: &str, room: &mut Vec<u64>, mut each: impl FnMut(u64)) {
+    // Words first, all of a text: either loop alone is small enough for the processor to look far ahead.
+    room.clear();
+    words(text, |word| room.push(word));
+    match room.as_slice() {
+        [] => {}
+        [one] => each(mix(0, *one)),
+        [one, other] => each(mix(mix(0, *one), *other)),
+        many => {
+            for three in many.windows(3) {
+                if let [first, second, third] = three {
+                    each(mix(mix(mix(0, *first), *second), *third));
+                }
+            }
         }
-        (first, second) = (mix(0, second), word);
-    });
-    if (1..=2).contains(&count) {
-        each(mix(first, second));
     }
 }
 
@@ -27,29 +29,36 @@ fn words(text: &str, mut each: impl FnMut(u64)) {
             each(std::mem::replace(word, EMPTY));
         }
     };
-    let mut at = 0;
-    while let Some(byte) = text.as_bytes().get(at) {
-        at += 1;
-        match LETTERS.get(usize::from(*byte)) {
-            Some(0) => end(&mut word),
-            Some(letter) if *letter < NOT_ASCII => word = spell(word, u32::from(*letter)),
-            _ => {
-                let Some(char) = text.get(at - 1..).and_then(|rest| rest.chars().next()) else {
-                    break;
-                };
-                at += char.len_utf8() - 1;
-                let wide = char >= '\u{2e80}';
-                let counts = char.is_alphanumeric();
-                if !counts || wide {
-                    end(&mut word);
-                }
-                if counts {
-                    let small = char.to_lowercase();
-                    word = small.fold(word, |word, letter| spell(word, u32::from(letter)));
-                    if wide {
-                        end(&mut word);
-                    }
-                }
+    let mut bytes = text.as_bytes();
+    loop {
+        let mut letters = 0;
+        for byte in bytes {
+            match LETTERS.get(usize::from(*byte)) {
+                Some(letter @ 1..NOT_ASCII) => word = spell(word, u32::from(*letter)),
+                _ => break,
+            }
+            letters += 1;
+        }
+        bytes = bytes.get(letters..).unwrap_or_default();
+        let Some((byte, rest)) = bytes.split_first() else { break };
+        if byte.is_ascii() {
+            end(&mut word);
+            bytes = rest;
+            continue;
+        }
+        let rest = text.get(text.len() - bytes.len()..).unwrap_or_default();
+        let Some(char) = rest.chars().next() else { break };
+        bytes = bytes.get(char.len_utf8()..).unwrap_or_default();
+        let wide = char >= '\u{2e80}';
+        let counts = char.is_alphanumeric();
+        if !counts || wide {
+            end(&mut word);
+        }
+        if counts {
+            let small = char.to_lowercase();
+            word = small.fold(word, |word, letter| spell(word, u32::from(letter)));
+            if wide {
+                end(&mut word);
             }
         }
     }

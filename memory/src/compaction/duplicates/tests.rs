@@ -37,7 +37,7 @@ fn found(contents: &[String]) -> BTreeMap<u64, u64> {
 fn jaccard(a: &str, b: &str) -> f64 {
     let set = |text: &str| {
         let mut set = BTreeSet::new();
-        runs(text, |run| {
+        runs(text, &mut Vec::new(), |run| {
             set.insert(run);
         });
         set
@@ -148,9 +148,9 @@ proptest! {
     ) {
         let text: String = words.iter().zip(gaps).flat_map(|(word, gap)| [*word, gap]).collect();
         let mut found = Vec::new();
-        runs(&text, |run| found.push(run));
+        runs(&text, &mut Vec::new(), |run| found.push(run));
         let (words, mut apart) = (words_of(&text), Vec::new());
-        runs(&words.join(" "), |run| apart.push(run));
+        runs(&words.join(" "), &mut Vec::new(), |run| apart.push(run));
         prop_assert_eq!(found.len(), words.len().saturating_sub(2).max(words.len().min(1)));
         prop_assert_eq!(found, apart);
     }
