@@ -389,7 +389,7 @@ impl Segment {
     /// more of all terms there are, the fewer are looked at, and these lie together.
     fn number(&self, hash: u64) -> Option<usize> {
         let hashes = self.hashes.as_slice();
-        let place = u128::from(hash) * hashes.len() as u128 >> u64::BITS;
+        let place = (u128::from(hash) * hashes.len() as u128) >> u64::BITS;
         let place = usize::try_from(place).ok()?;
         let (mut steps, mut span) = (SEARCH_STEPS, place..place);
         let is_before = |at: usize| hashes.get(at).is_some_and(|found| *found < hash);
