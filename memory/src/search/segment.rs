@@ -385,8 +385,8 @@ impl Segment {
         self.found(self.number(hash)?)
     }
 
-    /// The number of the term with this hash. Hashes are spread evenly, so it is looked for about where it must be then: the
-    /// more of all terms there are, the fewer are looked at, and these lie together.
+    /// The number of the term with this hash. Hashes are spread evenly, so it is looked for from where it must lie about, in
+    /// steps that double.
     fn number(&self, hash: u64) -> Option<usize> {
         let hashes = self.hashes.as_slice();
         let place = (u128::from(hash) * hashes.len() as u128) >> u64::BITS;
