@@ -243,10 +243,12 @@ impl Agent {
     }
 }
 
-/// A program for starting daemons: a shell script with this body.
+/// A program for starting daemons: a shell script with this body, in which `until_there` waits for a file, and ends with
+/// the test, whose directory has the script.
 pub(crate) fn program(instance: &Instance, body: &str) -> Launcher {
     let (text, path) = (instance.dir.path().join("text"), instance.dir.path().join("program"));
-    fs::write(&text, format!("#!/bin/sh\n{body}\n")).unwrap();
+    let wait = r#"until_there() { until [ -e "$1" ]; do [ -e "$0" ] || exit; sleep 0.01; done; }"#;
+    fs::write(&text, format!("#!/bin/sh\n{wait}\n{body}\n")).unwrap();
     fs::set_permissions(&text, fs::Permissions::from_mode(0o700)).unwrap();
     // Copied by another process: a process that another test starts just now could inherit a
     // descriptor with which this one writes, and then the program could not be run.

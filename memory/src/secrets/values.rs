@@ -162,8 +162,8 @@ fn is_hash(value: &str) -> bool {
 
 /// A path or an address.
 fn is_place(value: &str, tally: &Tally) -> bool {
-    const EXTENSION_BYTES_MAX: usize = 5;
-    let last = value.ceil_char_boundary(value.len().saturating_sub(EXTENSION_BYTES_MAX + 1));
+    const EXTENSION_BYTES: usize = 5;
+    let last = value.ceil_char_boundary(value.len().saturating_sub(EXTENSION_BYTES + 1));
     let extension = value.get(last..).and_then(|last| last.rsplit_once('.'));
     let file = extension.is_some_and(|(_, extension)| {
         !extension.is_empty() && extension.bytes().all(|b| b.is_ascii_lowercase())

@@ -195,11 +195,7 @@ fn a_daemon_that_listens_is_taken_though_the_one_that_was_started_has_not_report
     let mut search = instance.search();
     search.launcher = Some(program(
         &instance,
-        &format!(
-            "echo x >> {}; while [ ! -e {} ]; do sleep 0.01; done",
-            log.display(),
-            gate.display()
-        ),
+        &format!("echo x >> {}; until_there {}", log.display(), gate.display()),
     ));
     let begin = Instant::now();
     let (connection, _served) = found(&search, || {
@@ -216,7 +212,7 @@ fn a_start_that_goes_on_for_too_long_is_told_as_one() {
     let instance = Instance::new();
     let gate = instance.dir.path().join("gate");
     let mut search = instance.search();
-    let script = format!("while [ ! -e {} ]; do sleep 0.01; done", gate.display());
+    let script = format!("until_there {}", gate.display());
     search.launcher = Some(program(&instance, &script));
     search.patience = Duration::from_millis(100);
     assert_eq!(

@@ -41,11 +41,7 @@ fn of_many_that_find_none_one_starts_it() {
     let gate = instance.dir.path().join("gate");
     let launcher = program(
         &instance,
-        &format!(
-            "echo x >> {}; while [ ! -e {} ]; do sleep 0.01; done; echo ready",
-            log.display(),
-            gate.display()
-        ),
+        &format!("echo x >> {}; until_there {}; echo ready", log.display(), gate.display()),
     );
     let mut first = launcher.start(&instance.dir, Instant::now()).unwrap().unwrap();
     for _ in 0..8 {
@@ -61,14 +57,8 @@ fn of_many_that_find_none_one_starts_it() {
 fn a_start_goes_on_when_its_starter_has_left_and_nobody_starts_another() {
     let instance = Instance::new();
     let (gate, ended) = (instance.dir.path().join("gate"), instance.dir.path().join("ended"));
-    let launcher = program(
-        &instance,
-        &format!(
-            "while [ ! -e {} ]; do sleep 0.01; done; touch {}",
-            gate.display(),
-            ended.display()
-        ),
-    );
+    let launcher =
+        program(&instance, &format!("until_there {}; touch {}", gate.display(), ended.display()));
     // As a hook does, which has a second.
     drop(launcher.start(&instance.dir, Instant::now()).unwrap().unwrap());
     assert!(launcher.start(&instance.dir, Instant::now()).unwrap().is_none());
