@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::CompactionPlan;
 use crate::ids::RecordId;
 use crate::memory::Memory;
+use crate::note::Note;
 
 /// What a note's record takes beside its texts, rather more.
 const RECORD_BYTES: usize = 1_000;
@@ -21,7 +22,7 @@ impl CompactionPlan {
         }
         let bytes = |id: &RecordId| {
             let note = memory.record(*id).and_then(|record| record.note());
-            RECORD_BYTES + note.map_or(0, |note| note.text_bytes())
+            RECORD_BYTES + note.map_or(0, Note::text_bytes)
         };
         let nothing = || Self {
             promote: BTreeMap::new(),
