@@ -15,20 +15,29 @@ impl CompactionPlan {
     /// A note that one part has changed is left alone by the next, so what is folded into one note is in one part with
     /// what becomes of that; duplicates for which there is no room in it are archived by the next.
     pub fn rounds(self, memory: &Memory, bytes_max: usize) -> Vec<Self> {
+        let bytes = |id: &RecordId| {
+            let note = memory.record(*id).and_then(|record| record.note());
+            RECORD_BYTES + note.map_or(0, Note::text_bytes)
+        };
+        let survivors = self.fold.values().map(|fold| &fold.survivor);
+        let touched = self.promote.keys().chain(self.fold.keys()).chain(self.archive.keys());
+        if touched.chain(survivors).map(bytes).sum::<usize>() <= bytes_max {
+            return vec![self];
+        }
         let mut groups: BTreeMap<RecordId, BTreeSet<RecordId>> = BTreeMap::new();
         for id in self.promote.keys().chain(self.fold.keys()).chain(self.archive.keys()) {
             let survivor = self.fold.get(id).map_or(*id, |fold| fold.survivor);
             groups.entry(survivor).or_default().insert(*id);
         }
-        let bytes = |id: &RecordId| {
-            let note = memory.record(*id).and_then(|record| record.note());
-            RECORD_BYTES + note.map_or(0, Note::text_bytes)
-        };
         let nothing = || Self {
+            pool: self.pool.clone(),
+            target_tokens: self.target_tokens,
             promote: BTreeMap::new(),
             fold: BTreeMap::new(),
             archive: BTreeMap::new(),
-            ..self.clone()
+            tokens_before: self.tokens_before,
+            tokens_after: self.tokens_after,
+            wants_summary: self.wants_summary.clone(),
         };
         let (mut rounds, mut left) = (vec![nothing()], bytes_max);
         for (survivor, ids) in &groups {
