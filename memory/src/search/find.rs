@@ -245,7 +245,7 @@ impl<'i> Search<'i> {
                     return self.hits(best);
                 }
                 let Some(prior) = self.prior(at, id) else { continue };
-                let long = self.is_long(at);
+                let long = self.is_long(self.length(at));
                 looked += usize::from(long);
                 if last.is_some_and(|last| last.beats(sum * prior, id)) {
                     continue;
@@ -264,13 +264,15 @@ impl<'i> Search<'i> {
         self.hits(best)
     }
 
-    /// Whether a document is looked at by passages.
-    fn is_long(&self, at: u32) -> bool {
-        let length = || {
-            let (segment, slot) = self.sums.place(at)?;
-            segment.lengths().get(slot as usize).copied()
-        };
-        self.find.tuning.passage > 0.0 && length().is_some_and(passages::are_several)
+    /// Words of a document.
+    fn length(&self, at: u32) -> u32 {
+        let place = self.sums.place(at);
+        place.and_then(|(segment, slot)| segment.lengths().get(slot as usize)).copied().unwrap_or(0)
+    }
+
+    /// Whether a document of so many words is looked at by passages.
+    fn is_long(&self, length: u32) -> bool {
+        self.find.tuning.passage > 0.0 && passages::are_several(length)
     }
 
     fn hits(&self, best: BinaryHeap<Reverse<Candidate>>) -> Vec<Hit> {
@@ -296,7 +298,7 @@ impl<'i> Search<'i> {
         let Some((shelf, segment, slot)) = self.sums.place_on_shelf(at) else { return given };
         let length = segment.lengths().get(slot as usize).copied().unwrap_or(0);
         let bm25 = self.sums.bm25();
-        let several = self.is_long(at);
+        let several = self.is_long(length);
         let term = |(wanted, term): (&'i Wanted, &Term<'i>)| {
             let weight = term.weight;
             let stands = (*term.found.get(shelf)?)?.standing(slot)?;
