@@ -69,7 +69,7 @@ impl Note {
 
     /// Whether it says of itself that it no longer holds.
     pub fn is_expired(&self, now: Timestamp) -> bool {
-        self.expires.is_some_and(|expires| expires <= now)
+        has_ended(self.expires, now)
     }
 
     /// Puts a text in the place of the content, with what follows from it.
@@ -177,7 +177,17 @@ pub struct NewNote {
     pub repeats: u32,
 }
 
+/// Whether what ends at a time, or never, has ended.
+fn has_ended(expires: Option<Timestamp>, now: Timestamp) -> bool {
+    expires.is_some_and(|expires| expires <= now)
+}
+
 impl NewNote {
+    /// As [`Note::is_expired`].
+    pub(crate) fn is_expired(&self, now: Timestamp) -> bool {
+        has_ended(self.expires, now)
+    }
+
     /// Bytes that count towards limits.
     pub fn text_bytes(&self) -> usize {
         self.content.len() + self.summary.len()

@@ -350,8 +350,7 @@ fn work(staged: &Staged, now: Timestamp) -> Vec<String> {
     lines.extend(staged.lessons.iter().map(|new| line(Kind::Lesson, &new.summary)));
     lines.extend(staged.notes.iter().map(|new| {
         let text = if new.summary.is_empty() { &new.content } else { &new.summary };
-        let is_expired = new.expires.is_some_and(|expires| expires <= now);
-        line(Kind::Note, text) + if is_expired { EXPIRED } else { "" }
+        line(Kind::Note, text) + if new.is_expired(now) { EXPIRED } else { "" }
     }));
     lines.extend(staged.anchors.iter().map(|new| {
         let text = format!("{} {} {}", new.file, new.lines, new.concept);
