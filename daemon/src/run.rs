@@ -111,7 +111,11 @@ async fn serve(
         registry.ask(|store, _| store.mark(STOPPED_WELL, None)).await.map_err(not_open)?;
         // At once, since this daemon may be killed soon; but nobody waits for the disk.
         let registry = registry.clone();
-        tokio::spawn(async move { registry.ask(|store, _| store.flush()).await });
+        tokio::spawn(async move {
+            if let Err(error) = registry.ask(|store, _| store.flush()).await {
+                tracing::warn!(%error, "a kill of this daemon may not be noticed by the next");
+            }
+        });
     }
     let surroundings = Surroundings {
         home: std::env::home_dir(),
