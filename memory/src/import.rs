@@ -127,18 +127,7 @@ fn usable(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
     let mut taken = |what: &str, part: Staged| -> Staged {
         let accepted = memory.tombstones().refuse(&part).and_then(|()| accept(part));
         accepted.unwrap_or_else(|refusal| {
-            notes.push(match refusal {
-                Refusal::PurgedText { time, .. } => {
-                    format!("{what} was purged on {} and is not taken in again", time.date())
-                }
-                refusal => {
-                    let why = refusal.to_string();
-                    // Neither its place in this part nor what a writer could do.
-                    let own = why.split_once("[0].").map_or(why.as_str(), |(_, own)| own);
-                    let own = own.split_once("; ").map_or(own, |(own, _)| own);
-                    format!("{what} is left out: {own}")
-                }
-            });
+            notes.push(left_out(what, &refusal));
             Staged::default()
         })
     };
@@ -178,6 +167,22 @@ fn usable(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
         }
     }
     source
+}
+
+/// Why something is not taken in: a refusal without its place in the part, and without what a writer could do.
+fn left_out(what: &str, refusal: &Refusal) -> String {
+    if let Refusal::PurgedText { time, .. } = refusal {
+        return not_again(what, *time);
+    }
+    let why = refusal.to_string();
+    let own = why.split_once("[0].").map_or(why.as_str(), |(_, own)| own);
+    let own = own.split_once("; ").map_or(own, |(own, _)| own);
+    format!("{what} is left out: {own}")
+}
+
+/// The same of what was purged at a time.
+fn not_again(what: &str, purged: Timestamp) -> String {
+    format!("{what} was purged on {} and is not taken in again", purged.date())
 }
 
 /// Puts what was accepted in an item's place; whether it was.

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::zipmem::{object, text, time};
-use super::{Dated, ImportError, ImportOutcome};
+use super::{Dated, ImportError, ImportOutcome, not_again};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::index::MergeKey;
@@ -101,8 +101,7 @@ pub fn plan_import_compactor(
         let tombstones = memory.tombstones();
         if let Some(purged) = tombstones.of(&item.content).or_else(|| tombstones.of(&item.summary))
         {
-            let date = purged.date();
-            notes.push(format!("a note was purged on {date} and is not taken in again"));
+            notes.push(not_again("a note", purged));
             continue;
         }
         let time = time.filter(|time| *time < origin.time).unwrap_or(origin.time);

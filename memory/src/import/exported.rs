@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::zipmem::object;
-use super::{ImportError, ImportOutcome, put_anchor, put_blueprint};
+use super::{ImportError, ImportOutcome, left_out, put_anchor, put_blueprint};
 use crate::captured::Captured;
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
@@ -107,7 +107,7 @@ pub fn plan_import_export(
             Ok(Put::Older) => older += 1,
             Ok(Put::Folded) => folded += 1,
             Ok(Put::Done) => {}
-            Err(refusal) => notes.push(format!("{}: {refusal}; left out", record.id)),
+            Err(refusal) => notes.push(left_out(&record.id.to_string(), &refusal)),
         }
     }
     let room = BINDINGS_MAX.saturating_sub(memory.bindings().count());

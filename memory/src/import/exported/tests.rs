@@ -224,6 +224,7 @@ fn what_was_noted_of_a_session_comes_in_without_what_was_purged() {
     let by = origin("s", 1);
     let mut memory = Memory::default();
     save(&mut memory, &by, Staged { notes: vec![note(secret)], ..Staged::default() });
+    let whole = export(&memory);
     let mut purge = Purge::new(["n1".parse().unwrap()].into(), None, "salt".into(), day(3));
     let changes: Vec<_> = memory.records().cloned().map(Change::Put).collect();
     purge.learn(&changes);
@@ -238,6 +239,8 @@ fn what_was_noted_of_a_session_comes_in_without_what_was_purged() {
     });
     let mut memory = Memory::default();
     apply(&mut memory, tombstones);
+    let notes = import(&mut memory.clone(), &whole).notes;
+    assert_eq!(notes, ["n1 was purged on 2026-11-03 and is not taken in again"]);
     import(&mut memory, &document);
     let rows: Vec<_> = memory.active_of(Kind::SessionRow).collect();
     assert!(!serde_json::to_string(&rows).unwrap().contains(secret), "{rows:?}");
