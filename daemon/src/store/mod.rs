@@ -134,6 +134,13 @@ pub struct Row {
     pub value: Option<String>,
 }
 
+impl Row {
+    /// One that is there.
+    pub(crate) fn of(key: &str, value: &str) -> Self {
+        Self { key: key.to_owned(), value: Some(value.to_owned()) }
+    }
+}
+
 /// Reads every entry from a number on, in order, until the visitor says false.
 pub type Reading<M> = Box<
     dyn Fn(Seq, &mut dyn FnMut(&Entry<<M as Machine>::Change>) -> bool) -> Result<(), StoreError>

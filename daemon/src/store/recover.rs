@@ -215,8 +215,8 @@ impl Opening {
         }
         if self.tail_removed.is_some() {
             // A segment after this one was put aside, so this one was complete once.
-            let line = segment::lines(bytes).count() as u64 + 1;
-            let fault = segment::damaged(number, line, "the line is incomplete".to_owned());
+            let fault =
+                segment::damaged(number, check.lines + 1, "the line is incomplete".to_owned());
             self.refuse_writes(fault.to_string());
         } else {
             self.keep_aside(number, tail, |disk, path| {
@@ -237,16 +237,18 @@ impl Opening {
             budget = left;
             let bytes = self.journal.read_segment(segment)?;
             let check = segment::check(&bytes, segment.first);
-            let count = segment::lines(&bytes).count() as u64;
             let last = check.last.map_or(segment.first.0.saturating_sub(1), |(seq, _)| seq.0);
             let fault = if let Some(fault) = check.fault {
                 Some(fault)
             } else if check.complete_bytes < bytes.len() as u64 {
-                Some((count + 1, "the line is incomplete".to_owned()))
+                Some((check.lines + 1, "the line is incomplete".to_owned()))
             } else if last + 1 != next.first.0 {
-                Some((count, format!("entries {} to {} are missing", last + 1, next.first.0 - 1)))
+                Some((
+                    check.lines,
+                    format!("entries {} to {} are missing", last + 1, next.first.0 - 1),
+                ))
             } else if check.last.map(|(_, crc)| crc) != next.previous && next.previous.is_some() {
-                Some((count, "it is not the line that the next segment follows".to_owned()))
+                Some((check.lines, "it is not the line that the next segment follows".to_owned()))
             } else {
                 None
             };

@@ -365,7 +365,7 @@ impl Index for SimIndex {
         self.step()?.rows.get(key)
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, String)) -> Result<(), IndexError> {
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
         self.step()?.rows.scan(prefix, visit)
     }
 
