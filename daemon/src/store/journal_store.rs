@@ -86,6 +86,10 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         Ok(())
     }
 
+    fn unsettled_bytes(&self) -> u64 {
+        self.pending.iter().map(|pending| pending.position.bytes as u64).sum()
+    }
+
     fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
         if self.pending.is_empty() && self.journal.read_only.is_some() {
             return Ok(());
@@ -101,7 +105,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         Ok(())
     }
 
-    fn flush(&mut self) {
+    fn flush(&mut self) -> bool {
         self.write_marks();
         if self.history_from > 1
             && !self.history_damaged
@@ -113,6 +117,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         if let Err(error) = self.index.flush() {
             self.drop_index(&error);
         }
+        self.history_from > 1 && !self.history_damaged && self.index_fault.is_none()
     }
 
     fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {

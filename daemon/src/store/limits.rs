@@ -12,7 +12,7 @@ pub const HEADER_BYTES_MAX: usize = 4 << 10;
 pub const ENTRY_BYTES_MAX: usize = 64 << 20;
 
 /// Room that a write must leave free on the disk: a full disk is met by us first, while there is
-/// still enough for a snapshot and the index.
+/// still enough for the index to follow. A snapshot is written only where it leaves as much.
 pub const RESERVE_BYTES: u64 = 16 << 20;
 
 /// How much of the older segments is checked each time a store is opened, newest first.
