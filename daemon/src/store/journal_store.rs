@@ -260,8 +260,28 @@ impl<M: Machine> JournalStore<M> {
             seq: state.seq(),
             line: self.journal.last_crc,
         };
-        let rows = all_rows(state, replies);
-        snapshot::write(&*self.journal.disk, &self.snapshots, &place, state.revision(), rows)
+        // The write is acknowledged and the segment begun: a rebuild reads from an older snapshot, and the next segment
+        // has one again.
+        if let Err(error) = self.snapshot(&place, state, replies) {
+            tracing::warn!(%error, segment = place.segment, "no snapshot was written");
+        }
+        Ok(())
+    }
+
+    fn snapshot(
+        &self,
+        place: &snapshot::Place,
+        state: &M,
+        replies: &Replies,
+    ) -> Result<(), StoreError> {
+        let encoded = snapshot::encode(place, state.revision(), all_rows(state, replies));
+        let bytes = encoded.map_err(|error| StoreError::Io {
+            doing: "encode a snapshot for",
+            path: self.snapshots.clone(),
+            source: error.into(),
+        })?;
+        self.journal.check_space(bytes.len() as u64)?;
+        snapshot::write(&*self.journal.disk, &self.snapshots, place.segment, &bytes)
     }
 
     fn write_marks(&mut self) {

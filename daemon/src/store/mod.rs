@@ -167,7 +167,8 @@ pub trait Store<M: Machine>: Send {
     fn unsettled_bytes(&self) -> u64;
 
     /// Lets the index follow what was appended since the last call; when a segment is full, begins the
-    /// next one with a snapshot of `state` and lets `replies` forget shims that are long gone.
+    /// next one with a snapshot of `state` (if there is room for one) and lets `replies` forget shims that
+    /// are long gone.
     ///
     /// `state` and `replies` stand at the last appended entry. An error is for the log: what was
     /// appended stays promised, and a later call tries again.
