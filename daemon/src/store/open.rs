@@ -62,10 +62,10 @@ impl<M: Machine> JournalStore<M> {
         let Options { disk, index: place, segment_bytes_max, reserve_bytes } = options;
         let journal_dir = dir.join("journal");
         let snapshots = dir.join("snapshot");
-        rewrite::recover(&*disk, &journal_dir, &snapshots, &*place)?;
+        let hands_off = rewrite::recover(&*disk, &journal_dir, &snapshots, &*place)?;
         check_journal_is_there(&*disk, &journal_dir, &snapshots)?;
         let Recovered { journal, created, tail_removed, untouchable } =
-            recover::open(disk, journal_dir, M::NAME, reserve_bytes)?;
+            recover::open(disk, journal_dir, &snapshots, M::NAME, reserve_bytes, hands_off)?;
 
         let mut store = Self {
             journal,
