@@ -135,7 +135,10 @@ pub const LOCK_SLACK_MS: u64 = 1_500;
 pub const FILES_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Journal entries in one answer; who wants more asks from the next one on.
-pub const JOURNAL_PAGE_ENTRIES_MAX: usize = 10_000;
+pub const JOURNAL_PAGE_ENTRIES_MAX: u32 = 10_000;
+
+/// An answer with journal entries ends with the entry that makes it longer than this.
+pub const JOURNAL_PAGE_BYTES: usize = 4 << 20;
 
 /// The longest latency of a tool call that is told apart, in microseconds; longer ones count as this.
 pub const LATENCY_MICROS_MAX: u64 = 60_000_000;
