@@ -5,6 +5,7 @@ mod about;
 use std::cmp::Reverse;
 
 use crate::files::normalise;
+use crate::fold::names_path;
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::memory::{Memory, document};
 use crate::reader::Reader;
@@ -25,7 +26,7 @@ pub struct Recall<'a> {
     pub tags: &'a [String],
     /// The reader's own (true) or the project's (false) alone.
     pub own: Option<bool>,
-    /// That concern this file, or one beneath this directory; relative to the project's root, which is all files.
+    /// That concern this file, or one beneath this directory, or whose text names it; relative to the project's root, which is all files.
     pub file: Option<&'a str>,
     /// Written at or after.
     pub since: Option<Timestamp>,
@@ -121,9 +122,9 @@ fn concerns(record: &Record, file: &str) -> bool {
         Body::Anchor(anchor) => beneath(&anchor.file),
         Body::Lesson(lesson) => lesson.files.iter().any(|path| beneath(path)),
         Body::Topic(topic) => topic.files.iter().any(|path| beneath(path)),
-        Body::Note(note) => note.content.contains(file),
-        Body::Blueprint(blueprint) => blueprint.content.contains(file),
-        Body::SessionRow(row) => row.summary.contains(file),
+        Body::Note(note) => names_path(&note.content, file),
+        Body::Blueprint(blueprint) => names_path(&blueprint.content, file),
+        Body::SessionRow(row) => names_path(&row.summary, file),
     }
 }
 

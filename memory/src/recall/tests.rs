@@ -104,3 +104,35 @@ fn what_is_archived_is_found_behind_and_what_is_forgotten_not() {
     apply(&mut memory, plan);
     assert!(!ids(&memory, &all).contains(&"n2".to_owned()));
 }
+
+#[test]
+fn a_file_is_named_in_a_text_not_spelled_by_its_letters() {
+    let reader = Reader::anyone();
+    let found = |text: &str, file: &str| {
+        let mut memory = Memory::default();
+        noted(&mut memory, "one", 1, [note(text)]);
+        !ids(&memory, &Recall { file: Some(file), ..everything(&reader, "") }).is_empty()
+    };
+    for (text, file) in [
+        ("the author wrote stdlib.rs notes", "auth"),
+        ("the author wrote stdlib.rs notes", "lib.rs"),
+        ("see lib.rs.bak", "lib.rs"),
+        ("auth.ts has it", "auth"),
+        ("auth-service is another", "auth"),
+        ("my_auth too", "auth"),
+        (".lib.rs is hidden", "lib.rs"),
+    ] {
+        assert!(!found(text, file), "{file}: {text}");
+    }
+    for (text, file) in [
+        ("see lib.rs", "lib.rs"),
+        ("it is in lib.rs.", "lib.rs"),
+        ("`memory/src/lib.rs`:42 panics", "lib.rs"),
+        ("lib.rs:42 panics", "lib.rs"),
+        ("src/auth/oauth.ts has it", "src/auth"),
+        ("the author of src/auth/oauth.ts", "auth"),
+        ("缓存在lib.rs里", "lib.rs"),
+    ] {
+        assert!(found(text, file), "{file}: {text}");
+    }
+}
