@@ -1,5 +1,7 @@
 //! Memory as text: what an agent would get, exports, imports.
 
+use std::collections::BTreeSet;
+
 use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutcome, Zipmem};
 use anchord_memory::{Kind, Memory, Plan, Provenance, SessionId, export};
 
@@ -151,6 +153,8 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         Ok(Decided { changes: plan.changes, reply: String::new() })
     });
     open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
+    // Nothing of it was used here yet: what was here stands its chance beside it.
+    crate::sessions::keep_to_budget(daemon, &open, &BTreeSet::new()).await;
     reply.applied = true;
     reply.revision = Some(open.memory().revision().0);
     reply.project = Some(asked.reference(daemon, id));

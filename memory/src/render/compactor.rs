@@ -55,6 +55,11 @@ impl Usage {
     }
 }
 
+/// The end of the replies to writes.
+pub fn used(usage: &Usage) -> String {
+    usage.line() + "\n"
+}
+
 /// The active notes that a reader sees, oldest first.
 pub fn items<'a>(memory: &'a Memory, reader: &'a Reader) -> Vec<&'a Record> {
     let own = memory.own_notes(reader).filter(|record| record.standing.is_active());
@@ -230,8 +235,7 @@ pub fn configure(usage: &Usage) -> String {
 /// The reply to `store`.
 pub fn store(outcome: &NotesOutcome, usage: &Usage) -> String {
     let mut text: String = outcome.stored.iter().map(|note| stored(note.id, note.tokens)).collect();
-    text.push_str(&usage.line());
-    text.push('\n');
+    text.push_str(&used(usage));
     text
 }
 
@@ -252,7 +256,7 @@ pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
     lines.sort_by_key(|(at, _)| *at);
     let lines: String = lines.into_iter().map(|(_, line)| line).collect();
     let (stored, failed) = (outcome.stored.len(), outcome.failed.len());
-    format!("{lines}Stored: {stored}, Failed: {failed}\n{}\n", usage.line())
+    format!("{lines}Stored: {stored}, Failed: {failed}\n{}", used(usage))
 }
 
 /// The reply to `compact`, which was done to `memory` or is about to be.
