@@ -7,7 +7,7 @@ use anchord_memory::{
     Accesses, ArchivePlan, Change, CheckpointOutcome, CompactionPlan, Memory, NewNote,
     NotesOutcome, Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save,
     SaveOutcome, Staged, Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save,
-    plan_use,
+    plan_use, render,
 };
 
 use super::tool::ToolError;
@@ -117,7 +117,7 @@ impl Context {
         plan: impl WritePlan,
     ) -> Result<String, ToolError> {
         let Wrote { reply, compacted, .. } = self.commit(operation, part, plan).await?;
-        Ok(reply.to_string() + &self.gave_up(&compacted).await?)
+        Ok(reply.to_string() + &self.gave_up(&compacted, render::compaction).await?)
     }
 
     /// The same for a tool set that says in its own words what was given up.
@@ -249,7 +249,11 @@ impl Context {
             })
         };
         match self.session.write(&self.daemon, None, "use", decide).await {
-            Ok(wrote) => self.gave_up(&wrote.compacted).await.unwrap_or_default(),
+            Ok(wrote) => {
+                // There may be no room for more beside what was looked at.
+                let briefly = |_: &Memory, outcome: &_, _| render::made_room(outcome);
+                self.gave_up(&wrote.compacted, briefly).await.unwrap_or_default()
+            }
             Err(error) => {
                 tracing::debug!(%error, %id, "a record that was used stays archived");
                 String::new()

@@ -70,9 +70,9 @@ pub(crate) async fn keep_to_budget(
     daemon: &Daemon,
     project: &Arc<OpenProject>,
     written: &BTreeSet<RecordId>,
-) {
+) -> Vec<Compacted> {
     let session = Session::visit("anchord", Place::Foreign(project.id)).within(project);
-    session.keep_to_budget(daemon, project, written).await;
+    session.keep_to_budget(daemon, project, written).await
 }
 
 impl Session {
@@ -94,7 +94,11 @@ impl Session {
                 continue;
             }
             match self.bring_down(daemon, project, pool, budget, written).await {
-                Ok(compacted) => all.push(compacted),
+                Ok(compacted) => {
+                    let set_aside = compacted.outcome.set_aside();
+                    tracing::info!(project = %project.id, session = %self.id, ?set_aside, "compacted");
+                    all.push(compacted);
+                }
                 Err(error) => {
                     tracing::warn!(%error, "compacting failed; the next write tries again");
                 }

@@ -261,7 +261,8 @@ pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
 
 /// The reply to `compact`, which was done to `memory` or is about to be.
 pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> String {
-    let CompactionOutcome { archived, promoted, folded, tokens_before, tokens_after, .. } = outcome;
+    let CompactionOutcome { promoted, tokens_before, tokens_after, .. } = outcome;
+    let (archived, folded) = (outcome.archived.len(), outcome.folded.len());
     let freed = tokens_before.saturating_sub(*tokens_after);
     let mut text = format!(
         "Compaction complete:\n- Evicted: {archived} items\n- Summary promoted: {promoted} items\n\
@@ -283,7 +284,23 @@ pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> 
     if let Some(more) = wants.len().checked_sub(COMPACTION_SHOWN_MAX).filter(|more| *more > 0) {
         append(&mut text, format_args!("- and {more} more\n"));
     }
-    text
+    text + &set_aside(outcome)
+}
+
+/// A line of our own, which that system does not have: what is no longer active. Nothing where all is.
+pub fn set_aside(outcome: &CompactionOutcome) -> String {
+    let ids = outcome.set_aside();
+    let more = ids.len().saturating_sub(COMPACTION_SHOWN_MAX);
+    let named = ids.iter().take(COMPACTION_SHOWN_MAX).map(|record| format!("[{}]", id(*record)));
+    let named: Vec<String> = named.collect();
+    match (named.as_slice(), more) {
+        ([], _) => String::new(),
+        (named, 0) => format!("Evicted: {}; `query` still finds them\n", named.join(", ")),
+        (named, more) => {
+            let named = named.join(", ");
+            format!("Evicted: {named} and {more} more; `query` still finds them\n")
+        }
+    }
 }
 
 /// The reply to `update`.

@@ -101,7 +101,9 @@ async fn what_is_imported_keeps_to_the_budget() {
     shim.initialize("2025-06-18").await;
     shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
     let done = import_memory(&world.daemon, params(other.to_str().unwrap(), &export)).await;
-    assert_eq!(done.unwrap().notes.new, 20);
+    let done = done.unwrap();
+    assert_eq!(done.notes.new, 20);
+    assert!(done.remarks.iter().any(|said| said.starts_with("Compacted from ")), "{done:?}");
     let (_, open) = opened(&world.daemon, other.to_str().unwrap()).await.unwrap();
     let totals = open.memory().totals();
     assert_eq!(totals.notes_kept, 20);

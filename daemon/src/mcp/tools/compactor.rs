@@ -71,10 +71,12 @@ impl Caller {
             return Ok(wrote.reply.to_string());
         }
         let usage = self.usage(&context.view().await?.memory);
-        Ok(match wrote.reply.rsplit_once("\nBudget: ") {
+        let mut reply = match wrote.reply.rsplit_once("\nBudget: ") {
             Some((done, _)) => format!("{done}\n{}", used(&usage)),
             None => wrote.reply.to_string(),
-        })
+        };
+        reply.extend(wrote.compacted.iter().map(|compacted| form::set_aside(&compacted.outcome)));
+        Ok(reply)
     }
 
     /// The same once these changes are made.

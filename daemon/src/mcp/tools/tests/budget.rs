@@ -39,7 +39,15 @@ async fn reading_what_is_archived_keeps_to_the_budget() {
         for id in &archived {
             let got = shim.call("memory_get", json!({ "id": id })).await;
             assert!(!got.starts_with("ERROR"), "{got}");
-            made_room += usize::from(got.contains("\nCompacted from "));
+            if let Some((_, said)) = got.split_once("\nCompacted from ") {
+                made_room += 1;
+                let gone = said.split(['(', ')']).nth(1).unwrap();
+                let list = shim.call("memory_list", json!({ "limit": 100 })).await;
+                for id in gone.split(", ") {
+                    let line = list.lines().find(|line| line.split([':', ' ']).next() == Some(id));
+                    assert!(line.unwrap().ends_with("[archived]"), "{id} is named: {got}");
+                }
+            }
             let used = used(&mut shim, line).await;
             assert!(used <= 90.0, "{used} % after {id}");
             let list = shim.call("memory_list", json!({ "limit": 100 })).await;
@@ -100,7 +108,18 @@ async fn what_wakes_an_item_of_the_compactor_makes_room_for_it() {
     }
     let lowered = shim.call("configure", json!({ "token_budget": 1_000 })).await;
     let status = shim.call("status", json!({})).await;
-    assert_eq!(lowered, format!("Configuration updated.\n{status}"));
+    let (said, evicted) = lowered.split_once("Evicted: [").unwrap();
+    assert_eq!(said, format!("Configuration updated.\n{status}"));
+    let named = evicted.split(", ").filter_map(|id| id.trim_start_matches('[').split(']').next());
+    let named: Vec<&str> = named.collect();
+    assert!(named.iter().all(|id| ids.contains(id)), "{lowered}");
+    for id in &ids {
+        let item = shim.call("query", json!({ "query": "finding", "limit": 50 })).await;
+        let evicted = item
+            .lines()
+            .any(|line| line.starts_with(&format!("[{id}]")) && line.ends_with(" ARCHIVED"));
+        assert_eq!(evicted, named.contains(id), "{id}: {lowered}");
+    }
     let used = status.split(['(', '%']).nth(1).unwrap();
     assert!(used.parse::<f64>().unwrap() <= 80.0, "{status}");
 }
