@@ -41,6 +41,9 @@ pub(super) fn spec() -> ToolSpec {
 /// Characters kept for what is said of a version after its text.
 const MARKS_CHARS: usize = 400;
 
+/// The same for what makes room for a record that was archived.
+const ROOM_CHARS: usize = 1_000;
+
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
@@ -69,12 +72,13 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         };
         earlier.ok_or_else(missing)?
     };
-    let (mut text, next) = render::record_page(
-        &record,
-        params.cursor.as_deref(),
-        limits::ANSWER_CHARS_MAX - MARKS_CHARS,
-    )
-    .map_err(|refusal| caller(&refusal))?;
+    let by = context.session.provenance(clock::now());
+    let wakes = plan_use(&view.memory, id, &by).is_some()
+        && context.session.has_room_for(&context.daemon, &view.memory, &newest);
+    let marks = if wakes { MARKS_CHARS + ROOM_CHARS } else { MARKS_CHARS };
+    let cursor = params.cursor.as_deref();
+    let (mut text, next) = render::record_page(&record, cursor, limits::ANSWER_CHARS_MAX - marks)
+        .map_err(|refusal| caller(&refusal))?;
     context.gave_newest(&view.memory, &[id], next.is_some());
     if record.version != newest.version && !render::says_the_same(&record, &newest) {
         context.gave([Arc::new(record.clone())], next.is_some());
@@ -93,8 +97,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if let Some(project) = &view.project {
         project.accessed(&[id], clock::now());
     }
-    if plan_use(&view.memory, id, &context.session.provenance(clock::now())).is_some() {
-        context.used(id).await;
+    if wakes {
+        text.push_str(&context.used(id).await);
     }
     if params.expand {
         let Body::Anchor(anchor) = &record.body else {
