@@ -69,8 +69,11 @@ pub const BATCH_JOBS_MAX: usize = 256;
 /// How long the index may lag in its own buffers. The journal is the promise; this bounds a rebuild.
 pub const INDEX_FLUSH_AFTER: Duration = Duration::from_secs(3);
 
-/// Replies queued for one shim that does not read; then its calls wait.
+/// Replies queued for one shim that does not read; then nothing more is taken of it.
 pub const CONNECTION_REPLIES_MAX: usize = 64;
+
+/// Requests of one shim that wait for their turn; then nothing more is taken of it until one's is over.
+pub const CONNECTION_CALLS_MAX: usize = 64;
 
 /// How long a connection that is over waits for its last replies to be written.
 pub const LAST_REPLIES_TIME_MAX: Duration = Duration::from_secs(1);
