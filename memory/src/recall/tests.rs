@@ -136,3 +136,57 @@ fn a_file_is_named_in_a_text_not_spelled_by_its_letters() {
         assert!(found(text, file), "{file}: {text}");
     }
 }
+
+/// Notes of one session, and others between them that have nothing to do with it.
+fn beside() -> Memory {
+    let mut memory = Memory::default();
+    let text = |n: u32| match n {
+        3 => "kafka lags behind".to_owned(),
+        n => format!("number {n} of the day"),
+    };
+    noted(&mut memory, "one", 1, (0..9).map(|n| note(&text(n))));
+    memory
+}
+
+#[test]
+fn what_has_none_of_the_words_comes_last_is_few_and_names_what_it_stands_beside() {
+    let memory = beside();
+    let reader = Reader::anyone();
+    let tuning = &Tuning::default();
+    let found = |query: &str| recall(&memory, &Recall { tuning, ..everything(&reader, query) });
+    let told = |found: &Recalled| {
+        let hits = found.hits.iter().map(|hit| match hit.beside {
+            None => hit.id.to_string(),
+            Some(lender) => format!("{}<{lender}", hit.id),
+        });
+        hits.collect::<Vec<_>>().join(" ")
+    };
+    let kafka = found("kafka");
+    assert_eq!((told(&kafka).as_str(), kafka.matching), ("n4 n3<n4 n5<n4 n2<n4", 1));
+    // When no record has all that is asked for, the answer may stand beside one that has some of it.
+    let both = found("kafka number");
+    assert_eq!(both.matching, 9);
+    let limited = Recall { tuning, limit: 1, ..everything(&reader, "kafka") };
+    assert_eq!(told(&recall(&memory, &limited)), "n4");
+}
+
+#[test]
+fn what_is_found_is_counted_beyond_what_is_shown() {
+    let mut memory = Memory::default();
+    for session in ["one", "two", "three"] {
+        for part in 0..4 {
+            let notes = (0..100).map(|n| note(&format!("tide {n}{part} of {session}")));
+            noted(&mut memory, session, 1, notes);
+        }
+    }
+    let reader = Reader::anyone();
+    let matching = |query: &str, since| {
+        let tuning = &Tuning::default();
+        recall(&memory, &Recall { tuning, since, ..everything(&reader, query) }).matching
+    };
+    assert_eq!(matching("two", None), 400);
+    assert_eq!(matching("two", Some(day(2))), 0);
+    assert_eq!(matching("tide", None), FOUND_COUNTED_MAX + 1);
+    assert_eq!(matching("", None), FOUND_COUNTED_MAX + 1);
+    assert_eq!(matching("thhree", None), 400);
+}
