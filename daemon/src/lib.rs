@@ -16,6 +16,7 @@ mod jobs;
 mod lifecycle;
 pub mod limits;
 pub mod logs;
+mod looks;
 mod mcp;
 mod metrics;
 pub mod project;

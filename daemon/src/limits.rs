@@ -137,6 +137,12 @@ pub const LOCK_SLACK_MS: u64 = 1_500;
 /// How long one look at a project's files may take before the session is told that they cannot be read.
 pub const FILES_TIME_MAX: Duration = Duration::from_secs(5);
 
+/// Looks at the files of one place at once: a disk that hangs keeps as many threads.
+pub const LOOKS_AT_ONCE_MAX: usize = 4;
+
+/// Places that are looked at side by side for one answer.
+pub const PLACES_AT_ONCE: usize = 16;
+
 /// Journal entries in one answer; who wants more asks from the next one on.
 pub const JOURNAL_PAGE_ENTRIES_MAX: u32 = 10_000;
 

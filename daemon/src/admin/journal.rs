@@ -91,7 +91,7 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
 
 /// Makes the index anew from snapshot and journal.
 pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildReply> {
-    let record = known(daemon, project)?;
+    let record = known(daemon, project).await?;
     let started = clock::start();
     let discarded = daemon.projects.close_and(record.id, discard_index).await;
     discarded.map_err(|error| internal(&error.to_string()))?;

@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 use crate::daemon::Daemon;
 use crate::http::api::{ErrorCode, ErrorReply, ProjectRef, StopReply};
-use crate::project::{OpenProject, WriteError};
+use crate::looks::{Hangs, look};
+use crate::project::{OpenProject, WriteError, unwound};
 use crate::projects::{Located, ProjectId, ProjectRecord, identify, locate};
 use crate::store::StoreError;
 
@@ -61,7 +62,7 @@ impl Asked {
     }
 }
 
-pub(super) fn ask(daemon: &Daemon, project: &str) -> Answer<Asked> {
+pub(super) async fn ask(daemon: &Daemon, project: &str) -> Answer<Asked> {
     if let Ok(id) = project.parse().map(ProjectId) {
         let known = daemon.registry.snapshot().project(id).is_some();
         return if known {
@@ -70,19 +71,35 @@ pub(super) fn ask(daemon: &Daemon, project: &str) -> Answer<Asked> {
             Err(not_found(project))
         };
     }
-    let located = find(daemon, Path::new(project))?;
-    let resolution =
-        identify(&located, &daemon.registry.snapshot()).map_err(|error| bad_request(&error))?;
-    Ok(Asked { located: Some(located), id: resolution.id })
+    let registry = daemon.registry.snapshot();
+    find(daemon, project, move |located| {
+        let id = identify(&located, &registry).map_err(|error| bad_request(&error))?.id;
+        Ok(Asked { located: Some(located), id })
+    })
+    .await
 }
 
-pub(super) fn find(daemon: &Daemon, directory: &Path) -> Answer<Located> {
-    locate(directory, false, &daemon.surroundings).map_err(|error| bad_request(&error))
+/// Finds the project of a directory, and what else its files tell.
+pub(super) async fn find<T: Send + 'static>(
+    daemon: &Daemon,
+    directory: &str,
+    and: impl FnOnce(Located) -> Answer<T> + Send + 'static,
+) -> Answer<T> {
+    let (directory, surroundings) = (PathBuf::from(directory), daemon.surroundings.clone());
+    let start = directory.clone();
+    let looked = look(&start, move || {
+        and(locate(&directory, false, &surroundings).map_err(|error| bad_request(&error))?)
+    });
+    looked.await.map_err(hangs)?
+}
+
+pub(super) fn hangs(error: Hangs) -> ErrorReply {
+    ErrorReply { code: ErrorCode::Busy, error: error.to_string(), action: None }
 }
 
 /// The registry's record of a project that was written to.
-pub(super) fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectRecord>> {
-    let asked = match ask(daemon, project) {
+pub(super) async fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectRecord>> {
+    let asked = match ask(daemon, project).await {
         Ok(asked) => asked,
         // A directory that is gone may still have a project.
         Err(error) => match daemon.registry.snapshot().project_at(&PathBuf::from(project)) {
@@ -103,7 +120,7 @@ pub(super) async fn opened(
     daemon: &Daemon,
     project: &str,
 ) -> Answer<(Arc<ProjectRecord>, Arc<OpenProject>)> {
-    let record = known(daemon, project)?;
+    let record = known(daemon, project).await?;
     let open = daemon.projects.open(record.id).await.map_err(store_error)?;
     Ok((record, open))
 }
@@ -114,6 +131,11 @@ pub(super) fn reference(record: &ProjectRecord) -> ProjectRef {
 
 pub(super) fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+/// What the files of one of the daemon's own directories take.
+pub(super) async fn bytes_of(directory: PathBuf) -> u64 {
+    unwound(tokio::task::spawn_blocking(move || directory_bytes(&directory))).await
 }
 
 pub(super) fn directory_bytes(directory: &Path) -> u64 {

@@ -1,10 +1,8 @@
 //! Projects: sharing, forgetting and deleting them.
 
-use std::path::Path;
-
 use anchord_memory::SessionId;
 
-use super::{Answer, bad_request, directory_bytes, find, internal, known, reference, write_error};
+use super::{Answer, bad_request, bytes_of, find, internal, known, reference, write_error};
 use crate::daemon::Daemon;
 use crate::http::api::{ErrorCode, ErrorReply, ProjectStatus, RemovedReply};
 use crate::project::{Decide, Decided};
@@ -16,19 +14,20 @@ pub(crate) async fn link_directory(
     path: &str,
     project: &str,
 ) -> Answer<ProjectStatus> {
-    let located = find(daemon, Path::new(path))?;
-    let target = known(daemon, project)?;
-    let change = link(&located, target.id).map_err(|error| bad_request(&error))?;
+    let target = known(daemon, project).await?;
+    let id = target.id;
+    let linked = move |located| link(&located, id).map_err(|error| bad_request(&error));
+    let change = find(daemon, path, linked).await?;
     change_registry(daemon, "link", move |_| vec![change]).await?;
     super::project(daemon, &target.id.to_string()).await
 }
 
 /// Takes a project out of the registry; its data stays.
 pub(crate) async fn forget_project(daemon: &Daemon, project: &str) -> Answer<RemovedReply> {
-    let record = known(daemon, project)?;
+    let record = known(daemon, project).await?;
     refuse_while_live(daemon, record.id)?;
     let id = record.id;
-    let bytes = directory_bytes(&daemon.projects.directory(id));
+    let bytes = bytes_of(daemon.projects.directory(id)).await;
     change_registry(daemon, "forget", move |_| vec![RegistryChange::ProjectForgotten { id }])
         .await?;
     Ok(RemovedReply { project: reference(&record), bytes })
@@ -40,7 +39,7 @@ pub(crate) async fn delete_project(
     project: &str,
     confirm: &str,
 ) -> Answer<RemovedReply> {
-    let record = known(daemon, project)?;
+    let record = known(daemon, project).await?;
     let id = record.id;
     if confirm != id.to_string() {
         return Err(ErrorReply {
@@ -50,7 +49,7 @@ pub(crate) async fn delete_project(
         });
     }
     refuse_while_live(daemon, id)?;
-    let bytes = directory_bytes(&daemon.projects.directory(id));
+    let bytes = bytes_of(daemon.projects.directory(id)).await;
     let removed =
         daemon.projects.close_and(id, |directory| std::fs::remove_dir_all(directory)).await;
     if let Err(error) = removed

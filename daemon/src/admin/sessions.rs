@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use anchord_memory::import::{PastSession, plan_import_sessions};
 use anchord_memory::{Captured, Memory};
 
-use super::{Answer, bad_request, internal, store_error, text, write_error};
+use super::{Answer, bad_request, hangs, internal, store_error, text, write_error};
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
     PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
     PastSessionsReply, ProjectRef,
 };
+use crate::looks::look;
 use crate::project::{Decide, Decided};
 use crate::projects::{Located, NotAProject, ProjectId, identify, locate};
 use crate::secrets::{self, Removed};
@@ -72,12 +73,10 @@ fn cleaned(
     Ok(PastSession { client: secrets::clean(&session.client).into_owned(), captured })
 }
 
-/// Looks for the project off the runtime, since a disk may hang.
 async fn located(daemon: &Daemon, cwd: &str) -> Answer<Result<Located, NotAProject>> {
-    let (cwd, surroundings) = (PathBuf::from(cwd), daemon.surroundings.clone());
-    tokio::task::spawn_blocking(move || locate(&cwd, false, &surroundings))
-        .await
-        .map_err(|error| internal(&error.to_string()))
+    let (start, surroundings) = (PathBuf::from(cwd), daemon.surroundings.clone());
+    let looked = look(Path::new(cwd), move || locate(&start, false, &surroundings));
+    looked.await.map_err(hangs)
 }
 
 fn why(error: &NotAProject) -> String {
@@ -97,8 +96,9 @@ async fn take_in(
     sessions: Vec<PastSession>,
     dry_run: bool,
 ) -> Answer<PastSessionsProject> {
-    let registry = daemon.registry.snapshot();
-    let known = identify(&located, &registry).map_err(|error| bad_request(&error))?.id;
+    let (registry, there) = (daemon.registry.snapshot(), located.clone());
+    let identified = look(root, move || identify(&there, &registry).map(|found| found.id));
+    let known = identified.await.map_err(hangs)?.map_err(|error| bad_request(&error))?;
     let known = known.filter(|id| daemon.projects.exists(*id));
     let memory = match known {
         Some(id) => daemon.projects.open(id).await.map_err(store_error)?.memory().as_ref().clone(),

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anchord_proto::host;
+use futures::StreamExt as _;
+use futures::stream;
 
 use super::{Answer, directory_bytes, opened, text};
 use crate::clock;
@@ -13,6 +15,8 @@ use crate::http::api::{
     InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus,
     StagedStatus, StatusReply,
 };
+use crate::limits;
+use crate::looks::look;
 use crate::metrics::HooksSeen;
 use crate::project::{OpenProject, unwound};
 use crate::projects::ProjectRecord;
@@ -21,10 +25,7 @@ use crate::sessions::is_elsewhere;
 /// The daemon, its sessions and projects.
 pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
     let (calls_ok, calls_failed) = daemon.metrics().calls();
-    let mut projects = Vec::new();
-    for record in daemon.registry.snapshot().projects() {
-        projects.push(project_status(daemon, record, daemon.projects.get(record.id)).await);
-    }
+    let mut projects = all_projects(daemon).await;
     projects.sort_by_key(|project| std::cmp::Reverse(project.last_used));
     Ok(StatusReply {
         build: env!("CARGO_PKG_VERSION").to_owned(),
@@ -148,6 +149,17 @@ fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
     sessions
 }
 
+/// Every project, a few side by side: a disk that hangs holds up its own.
+async fn all_projects(daemon: &Daemon) -> Vec<ProjectStatus> {
+    let registry = daemon.registry.snapshot();
+    let of = |record: &Arc<ProjectRecord>| {
+        let record = Arc::clone(record);
+        async move { project_status(daemon, &record, daemon.projects.get(record.id)).await }
+    };
+    let all: Vec<_> = registry.projects().map(of).collect();
+    stream::iter(all).buffered(limits::PLACES_AT_ONCE).collect().await
+}
+
 async fn project_status(
     daemon: &Daemon,
     record: &ProjectRecord,
@@ -156,10 +168,10 @@ async fn project_status(
     let directory = daemon.projects.directory(record.id);
     let memory = open.as_ref().map(|open| open.memory());
     let read_only = open.as_ref().and_then(|open| open.owner.health().read_only.clone());
-    let looked_at = (record.root.clone(), directory);
-    let (exists, bytes, last_used) = unwound(tokio::task::spawn_blocking(move || {
-        let (root, directory) = looked_at;
-        (root.is_dir(), directory_bytes(&directory), modified(&directory.join("journal")))
+    let root = record.root.clone();
+    let exists = look(&record.root, move || root.is_dir()).await.unwrap_or(false);
+    let (bytes, last_used) = unwound(tokio::task::spawn_blocking(move || {
+        (directory_bytes(&directory), modified(&directory.join("journal")))
     }))
     .await;
     let totals = memory.as_ref().map(|memory| memory.totals());

@@ -10,6 +10,7 @@ use crate::http::api::{
     ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams, ToolReply,
 };
 use crate::limits;
+use crate::looks::look;
 use crate::mcp::{Called, ToolError, call_by_name, internal_text};
 use crate::project::OpenProject;
 use crate::projects::{identify, locate};
@@ -29,7 +30,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             action: Some("`anchord note` stores something at once".to_owned()),
         });
     }
-    let session = Arc::new(Session::visit(COMMAND_LINE, place(daemon, &project)?));
+    let session = Arc::new(Session::visit(COMMAND_LINE, place(daemon, &project).await?));
     let called = call_by_name(daemon, session, &tool, arguments).await;
     let Some(Called { outcome, remark, given, id }) = called else {
         return Err(ErrorReply {
@@ -64,17 +65,22 @@ pub(super) fn visit(project: &Arc<OpenProject>) -> Session {
 }
 
 /// Where a command works: in a directory, or in a project that is named, wherever that is.
-fn place(daemon: &Daemon, project: &str) -> Answer<Place> {
-    let asked = ask(daemon, project)?;
+async fn place(daemon: &Daemon, project: &str) -> Answer<Place> {
+    let asked = ask(daemon, project).await?;
     let registry = daemon.registry.snapshot();
     match (asked.located, asked.id) {
         (Some(located), _) => Ok(Place::Here(located)),
         (None, Some(id)) => {
-            let root = registry.project(id).map(|record| record.root.clone());
-            let located = root.and_then(|root| locate(&root, true, &daemon.surroundings).ok());
-            let still = located
-                .filter(|located| identify(located, &registry).is_ok_and(|it| it.id == Some(id)));
-            Ok(still.map_or(Place::Foreign(id), Place::Here))
+            let Some(root) = registry.project(id).map(|record| record.root.clone()) else {
+                return Ok(Place::Foreign(id));
+            };
+            let (start, surroundings) = (root.clone(), daemon.surroundings.clone());
+            let still = look(&root, move || {
+                let located = locate(&start, true, &surroundings).ok()?;
+                (identify(&located, &registry).ok()?.id == Some(id)).then_some(located)
+            });
+            // What is remembered is there all the same.
+            Ok(still.await.ok().flatten().map_or(Place::Foreign(id), Place::Here))
         }
         (None, None) => Err(super::not_found(project)),
     }
@@ -82,7 +88,7 @@ fn place(daemon: &Daemon, project: &str) -> Answer<Place> {
 
 /// Lines of a project's retrieval log; with `wait` not before there are some, or the time is over.
 pub(crate) async fn retrievals(daemon: &Daemon, query: LogQuery) -> Answer<Vec<Retrieval>> {
-    let record = known(daemon, &query.project)?;
+    let record = known(daemon, &query.project).await?;
     let log = daemon.projects.retrievals();
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let limit = limit.min(limits::RETRIEVAL_PAGE_LINES_MAX);

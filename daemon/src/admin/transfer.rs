@@ -1,6 +1,7 @@
 //! Memory as text: what an agent would get, exports, imports.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutcome, Zipmem};
 use anchord_memory::{Kind, Memory, Plan, Provenance, SessionId, export, render};
@@ -16,14 +17,14 @@ use crate::http::api::{
     ImportSource, LoadQuery, LoadReply, Retrieval,
 };
 use crate::limits::RETRIEVAL_IDS_MAX;
-use crate::project::{Decide, Decided};
+use crate::project::{Decide, Decided, unwound};
 use crate::projects::{Located, ProjectId, ProjectRecord};
 use crate::secrets::{self, Removed};
 
 /// What an agent would get at its start; no notice counts as shown.
 pub(crate) async fn load(daemon: &Daemon, query: &LoadQuery) -> Answer<LoadReply> {
     let started = clock::start();
-    let asked = ask(daemon, &query.project)?;
+    let asked = ask(daemon, &query.project).await?;
     let name = asked.name(daemon);
     let refused = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
     let Some(id) = asked.id.filter(|id| daemon.projects.exists(*id)) else {
@@ -60,7 +61,10 @@ pub(crate) async fn export_document(
     let started = clock::start();
     let (record, open) = opened(daemon, project).await?;
     let memory = open.memory();
-    let text = document(&record, &memory, format)?;
+    let (of, rendered) = (Arc::clone(&record), Arc::clone(&memory));
+    // It may be as long as the memory is large: no thread that serves others has the time.
+    let rendering = tokio::task::spawn_blocking(move || document(&of, &rendered, format));
+    let text = unwound(rendering).await?;
     let name = serde_json::to_value(format).map_err(|error| internal(&error.to_string()))?;
     let ids = memory.records().take(RETRIEVAL_IDS_MAX).map(|record| record.id.to_string());
     let line = Retrieval {
@@ -110,7 +114,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     let source = Source::parse(params.source, &state, session.as_deref())
         .map_err(|error| bad_request(&error))?;
     let digest = digest(&params);
-    let asked = ask(daemon, &params.project)?;
+    let asked = ask(daemon, &params.project).await?;
     let by = Provenance {
         session: SessionId::new(format!("import-{}", uuid::Uuid::now_v7())),
         client: "anchord import".into(),

@@ -273,7 +273,7 @@ pub struct ProjectStatus {
     pub root: String,
     /// The root's last component, or what the project was named.
     pub name: String,
-    /// Whether `root` is there now.
+    /// Whether `root` is there now; not, when its disk does not answer.
     pub exists: bool,
     /// Whether its store is open.
     pub open: bool,

@@ -9,7 +9,7 @@ use anchord_memory::{Counts, Reader, Staged, Timestamp};
 use super::{Session, View, session_key};
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::project::unwound;
+use crate::looks::look;
 use crate::retrieval_log::Retrieval;
 
 /// Another session that is live in the same project.
@@ -114,7 +114,7 @@ impl Session {
             && let Some(root) = view.place.root()
         {
             let state = root.join(".zipmem/state.json");
-            if unwound(tokio::task::spawn_blocking(move || state.is_file())).await {
+            if look(root, move || state.is_file()).await.unwrap_or(false) {
                 remarks.push_str(
                     "A zipmem memory is here: `anchord import .zipmem` takes it in; the original stays.\n",
                 );

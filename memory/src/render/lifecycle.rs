@@ -27,7 +27,6 @@ use crate::recall::{About, about};
 use crate::record::{Body, Category, Record};
 use crate::search::Query;
 use crate::staged::Staged;
-use crate::tokens;
 use crate::topic::{MAIN, Topic};
 
 /// What a prompt is to be told.

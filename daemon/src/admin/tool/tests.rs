@@ -117,7 +117,8 @@ async fn a_person_gets_at_what_a_past_session_kept_for_itself() {
     assert!(none.contains("there is no"), "{none}");
 
     let kept = async || {
-        let session = Session::visit(COMMAND_LINE, place(&world.daemon, &demo(&world)).unwrap());
+        let session =
+            Session::visit(COMMAND_LINE, place(&world.daemon, &demo(&world)).await.unwrap());
         session.view(&world.daemon).await.unwrap().memory.totals().notes_kept
     };
     assert_eq!(kept().await, 1);

@@ -1,6 +1,7 @@
 //! `memory_get`: one record by id, at its newest or an earlier version; an anchor's code as it is now.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use anchord_memory::lines::LineRange;
@@ -11,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::clock;
+use crate::looks::look;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 use crate::sessions::{Place, View};
@@ -136,13 +138,13 @@ async fn expand(
         let text = format!("failed to expand: `{}` is no line range; read the file", anchor.lines);
         return Err(ToolError::Caller(text));
     };
-    let place = Arc::clone(place);
-    let file = anchor.file.clone();
-    let read = tokio::task::spawn_blocking(move || {
-        place.files().map(|files| files.read_lines(file.as_ref(), first, last))
-    })
-    .await
-    .map_err(|error| ToolError::Internal(error.to_string()))?;
+    let (there, file) = (Arc::clone(place), anchor.file.clone());
+    let reading = look(place.root().unwrap_or(Path::new("/")), move || {
+        there.files().map(|files| files.read_lines(file.as_ref(), first, last))
+    });
+    let read = reading
+        .await
+        .map_err(|hangs| ToolError::Caller(format!("failed to expand {}: {hangs}", anchor.file)))?;
     let excerpt = match read {
         Some(Ok(excerpt)) => excerpt,
         Some(Err(refusal)) => {

@@ -1,6 +1,6 @@
 //! `--tools zipmem`: that system's tool names, parameters and replies over the same memory.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anchord_memory::render::zipmem as form;
 use anchord_memory::{Anchor, Blueprint, Category, Kind, Lesson, Staged};
@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::clock;
+use crate::looks::look;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
-use crate::project::unwound;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct LoadParams {
@@ -148,7 +148,8 @@ async fn same_project(context: &Context, project_dir: Option<&str>) -> Result<()
     let Some(directory) = project_dir else { return Ok(()) };
     let place = context.session.place(&context.daemon).await?;
     let named = PathBuf::from(directory);
-    let named = unwound(tokio::task::spawn_blocking(move || named.canonicalize())).await.ok();
+    let canonical = move || named.canonicalize().ok();
+    let named = look(Path::new(directory), canonical).await.ok().flatten();
     let own = place.root();
     if named.is_some()
         && named.as_deref().zip(own).is_some_and(|(named, own)| named.starts_with(own))
