@@ -195,8 +195,9 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Pu
     let tags = accept_tags(&record.tags, "")?;
     // A status of which the history has no line has one by now.
     part.topics.iter_mut().for_each(|topic| topic.stamp(origin));
+    let mut put = Put::Done;
     if let Body::SessionRow(row) = &record.body {
-        return Ok(put_session(draft, row, part.summary.unwrap_or_default(), origin));
+        put = put_session(draft, row, part.summary.unwrap_or_default(), origin);
     }
     for blueprint in &part.blueprints {
         put_blueprint(draft, blueprint, origin);
@@ -226,7 +227,7 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Pu
         draft.mark(id, tags, record.pinned, origin);
         draft.stand(id, record.standing, origin);
     }
-    Ok(Put::Done)
+    Ok(put)
 }
 
 fn put_session(
