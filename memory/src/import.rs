@@ -110,15 +110,27 @@ pub fn plan_import(
         kept: written.kept,
         notes,
     };
-    let records = count(written.changes.len());
-    let mut changes = written.changes;
-    changes.extend(notice.map(|notice| Change::Notify(Box::new(notice))));
-    changes.push(Change::Imported {
-        source: ZIPMEM.to_owned(),
-        digest: digest.to_owned(),
-        records,
-    });
+    let notice = notice.map(|notice| Change::Notify(Box::new(notice)));
+    let changes = remembered(written.changes, notice, ZIPMEM, digest);
     Plan { changes, outcome }
+}
+
+/// The changes of an import, and last that it was: records, and what else comes of it. What takes nothing is nothing, and
+/// may be tried again.
+fn remembered(
+    records: Vec<Change>,
+    others: impl IntoIterator<Item = Change>,
+    source: &str,
+    digest: &str,
+) -> Vec<Change> {
+    let count = count(records.len());
+    let mut changes = records;
+    changes.extend(others);
+    if !changes.is_empty() {
+        let (source, digest) = (source.to_owned(), digest.to_owned());
+        changes.push(Change::Imported { source, digest, records: count });
+    }
+    changes
 }
 
 /// The source without what was purged here and what is too large, each named in one more line; the rest as it is kept.
@@ -166,6 +178,7 @@ fn usable(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
             staged.summary = taken("a staged summary", part).summary;
         }
     }
+    source.pending = source.pending.filter(|pending| pending.staged.has_work());
     source
 }
 

@@ -74,7 +74,7 @@ impl Args {
             show_plan(out, &plan, &params)?;
             out.flush()?;
         }
-        let goes_on = !self.dry_run && !plan.already;
+        let goes_on = !self.dry_run && !plan.already && !plan.nothing;
         if !goes_on {
             return if self.json { print_json(out, &plan) } else { Ok(()) };
         }
@@ -201,6 +201,9 @@ fn show_plan(out: &mut dyn Write, plan: &ImportReply, params: &ImportParams) -> 
     }
     for remark in &plan.remarks {
         writeln!(out, "  {}", show::plain(remark))?;
+    }
+    if plan.nothing {
+        writeln!(out, "nothing to bring over: all of it is here or left out")?;
     }
     Ok(())
 }

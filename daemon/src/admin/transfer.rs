@@ -131,6 +131,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         project: asked.id.map(|id| asked.reference(daemon, id)),
         applied: false,
         already: outcome.before.is_some(),
+        nothing: planned.changes.is_empty(),
         revision: None,
         blueprints: ImportCounts::default(),
         anchors: ImportCounts::default(),
@@ -142,7 +143,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         remarks: remarks(outcome, &removed),
     };
     source.count(outcome, &mut reply);
-    if params.dry_run || reply.already {
+    if params.dry_run || reply.nothing {
         return Ok(reply);
     }
     let id = match (&asked.located, asked.id) {

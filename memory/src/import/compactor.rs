@@ -4,8 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::zipmem::{object, text, time};
-use super::{Dated, ImportError, ImportOutcome, not_again};
-use crate::change::Change;
+use super::{Dated, ImportError, ImportOutcome, not_again, remembered};
 use crate::draft::Draft;
 use crate::index::MergeKey;
 use crate::limits::IMPORTANCE_MAX;
@@ -13,7 +12,6 @@ use crate::memory::Memory;
 use crate::note::{NewNote, Scope, accept_note};
 use crate::plan::{Plan, has_room};
 use crate::record::Provenance;
-use crate::staged::count;
 
 /// The name under which imports of the compactor's file are remembered, and the client its notes name.
 pub const COMPACTOR: &str = "compactor";
@@ -127,11 +125,7 @@ pub fn plan_import_compactor(
         notes,
         ..ImportOutcome::default()
     };
-    let records = count(written.changes.len());
-    let mut changes = written.changes;
-    let (source, digest) = (COMPACTOR.to_owned(), digest.to_owned());
-    changes.push(Change::Imported { source, digest, records });
-    Plan { changes, outcome }
+    Plan { changes: remembered(written.changes, None, COMPACTOR, digest), outcome }
 }
 
 #[cfg(test)]

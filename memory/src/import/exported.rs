@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::zipmem::object;
-use super::{ImportError, ImportOutcome, left_out, put_anchor, put_blueprint};
+use super::{ImportError, ImportOutcome, left_out, put_anchor, put_blueprint, remembered};
 use crate::captured::Captured;
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
@@ -20,7 +20,7 @@ use crate::note::{NewNote, Note, accept_tags};
 use crate::plan::{Plan, Row, has_room, put_row, stored_row};
 use crate::record::{Body, Provenance, Record, SessionRow, Standing};
 use crate::refusal::Refusal;
-use crate::staged::{Staged, count};
+use crate::staged::Staged;
 use crate::topic::{Topic, TopicPart, topic_name};
 
 /// The name under which imports of exports are remembered.
@@ -162,12 +162,7 @@ pub fn plan_import_export(
         notes,
         before: None,
     };
-    let records = count(written.changes.len());
-    let mut changes = written.changes;
-    changes.extend(bindings);
-    let (source, digest) = (EXPORTED.to_owned(), digest.to_owned());
-    changes.push(Change::Imported { source, digest, records });
-    Plan { changes, outcome }
+    Plan { changes: remembered(written.changes, bindings, EXPORTED, digest), outcome }
 }
 
 /// What became of a record that was not refused.
@@ -200,8 +195,9 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Pu
     let tags = accept_tags(&record.tags, "")?;
     // A status of which the history has no line has one by now.
     part.topics.iter_mut().for_each(|topic| topic.stamp(origin));
+    let mut put = Put::Done;
     if let Body::SessionRow(row) = &record.body {
-        return Ok(put_session(draft, row, part.summary.unwrap_or_default(), origin));
+        put = put_session(draft, row, part.summary.unwrap_or_default(), origin);
     }
     for blueprint in &part.blueprints {
         put_blueprint(draft, blueprint, origin);
@@ -231,7 +227,7 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Pu
         draft.mark(id, tags, record.pinned, origin);
         draft.stand(id, record.standing, origin);
     }
-    Ok(Put::Done)
+    Ok(put)
 }
 
 fn put_session(

@@ -105,6 +105,37 @@ fn the_same_source_again_changes_nothing() {
     assert_eq!(memory.records().cloned().collect::<Vec<_>>(), before);
 }
 
+/// It may be tried again, after what kept it out is gone.
+#[test]
+fn a_source_of_which_nothing_is_taken_leaves_nothing() {
+    let state = r#"{"version": 1, "blueprints": [{"title": "", "content": "x"}]}"#;
+    let session = r#"{"status": "active", "pending": {"session_summary": "  "}}"#;
+    let source = parse(state, Some(session)).unwrap();
+    let plan = plan_import(&Memory::default(), &source, "d1", &origin("importer", 20));
+    assert!(plan.changes.is_empty() && !plan.outcome.notes.is_empty(), "{plan:?}");
+
+    // All of it is here.
+    let mut memory = Memory::default();
+    let source = parse(STATE, None).unwrap();
+    imported(&mut memory, &source, "d1");
+    let plan = plan_import(&memory, &source, "d2", &origin("importer", 21));
+    assert!(plan.changes.is_empty(), "{:?}", plan.changes);
+}
+
+#[test]
+fn staged_work_of_which_nothing_may_come_in_leaves_no_row() {
+    let session = format!(
+        r#"{{"session_id": "z2", "pending": {{"lessons": [
+            {{"summary": "Long", "detail": "{}"}}]}}}}"#,
+        "x".repeat(600 * 1024)
+    );
+    let source = parse(r#"{"version": 1}"#, Some(&session)).unwrap();
+    assert!(source.pending.is_some());
+    let plan = plan_import(&Memory::default(), &source, "d1", &origin("importer", 20));
+    assert!(plan.changes.is_empty(), "{:?}", plan.changes);
+    assert!(plan.outcome.notes[0].starts_with("a staged lesson is left out"), "{plan:?}");
+}
+
 #[test]
 fn what_is_newer_here_stays() {
     let mut memory = Memory::default();

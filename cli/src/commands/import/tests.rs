@@ -68,6 +68,7 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
         project: Some(ProjectRef { id: "i".into(), root: "/src/parser".into() }),
         applied: false,
         already: false,
+        nothing: false,
         revision: None,
         blueprints: ImportCounts { found: 12, new: 10 },
         anchors: ImportCounts { found: 3, new: 3 },
@@ -104,6 +105,11 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
       1 item of these merged into records that are there
       1 anchor points outside the project and is left out.
     ");
+    plan.nothing = true;
+    assert!(
+        printed(&plan)
+            .ends_with("left out.\nnothing to bring over: all of it is here or left out\n")
+    );
     plan.already = true;
     insta::assert_snapshot!(printed(&plan), @"/src/parser/.zipmem was imported into /src/parser before; nothing to do");
 }

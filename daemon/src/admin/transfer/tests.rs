@@ -109,3 +109,32 @@ async fn what_is_imported_keeps_to_the_budget() {
     assert_eq!(totals.notes_kept, 20);
     assert!((1..=800).contains(&totals.note_tokens), "{} tokens", totals.note_tokens);
 }
+
+#[tokio::test]
+async fn an_import_that_takes_nothing_makes_no_commit_and_no_project() {
+    let world = World::new().await;
+    let other = world.directory("other");
+    std::fs::create_dir(&other).unwrap();
+    let state = json!({"format": 1, "revision": 3, "records": [{"id": "b9"}]}).to_string();
+    let asked = params(other.to_str().unwrap(), &state);
+    let done = import_memory(&world.daemon, asked.clone()).await.unwrap();
+    assert!(done.nothing && !done.applied && !done.already, "{done:?}");
+    assert_eq!((done.project, done.revision), (None, None), "nothing is created for it");
+    assert!(done.remarks[0].starts_with("records[0]: "), "{:?}", done.remarks);
+    let again = import_memory(&world.daemon, asked).await.unwrap();
+    assert!(again.nothing && !again.already, "{again:?}");
+
+    // Into one that has something; what was taken once is known as before.
+    let mut shim = world.shim().await;
+    shim.call("memory_save", json!({"session_summary": "x"})).await;
+    let demo = world.hello().cwd.unwrap();
+    let before = export_document(&world.daemon, &demo, ExportFormat::Json).await.unwrap();
+    let done = import_memory(&world.daemon, params(&demo, &before)).await.unwrap();
+    assert!(done.nothing && !done.applied, "all of it is here: {done:?}");
+    let after = export_document(&world.daemon, &demo, ExportFormat::Json).await.unwrap();
+    assert_eq!(after, before, "not even the revision");
+    let other = other.to_str().unwrap();
+    assert!(import_memory(&world.daemon, params(other, &before)).await.unwrap().applied);
+    let again = import_memory(&world.daemon, params(other, &before)).await.unwrap();
+    assert!(again.already && again.nothing, "{again:?}");
+}

@@ -86,6 +86,9 @@ pub struct ImportReply {
     pub applied: bool,
     /// Whether exactly this was imported before.
     pub already: bool,
+    /// Whether there is nothing to write, since all of it is here or left out; nothing is remembered of it then.
+    #[serde(default)]
+    pub nothing: bool,
     /// The commit that it became.
     #[serde(default)]
     pub revision: Option<u64>,

@@ -45,6 +45,14 @@ fn items_become_notes_that_everyone_sees() {
 }
 
 #[test]
+fn a_file_of_which_nothing_is_taken_leaves_nothing() {
+    let source = parse_compactor(r#"{"version": 1, "items": [{"content": " "}]}"#).unwrap();
+    let plan = plan_import_compactor(&Memory::default(), &source, "d1", &origin("importer", 20));
+    assert!(plan.changes.is_empty(), "{:?}", plan.changes);
+    assert_eq!(plan.outcome.notes, ["items[0]: content is empty; left out"]);
+}
+
+#[test]
 fn the_same_file_again_changes_nothing_and_what_is_newer_here_stays() {
     let mut memory = Memory::default();
     imported(&mut memory, STATE, "d1");

@@ -1,11 +1,13 @@
 //! A project's export in a fresh one, and in one that has something.
 
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::limits::TAGS_MAX;
 use crate::testing::{
-    apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note, origin, save,
+    any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note, origin, save,
+    take,
 };
 use crate::{Kind, Lesson, NoticeCause, Plan, Purge, plan_bind, plan_keep};
 
@@ -171,7 +173,7 @@ fn tags_come_in_as_a_write_has_them() {
     };
     let mut memory = Memory::default();
     import(&mut memory, &tagged(json!(["#Sea", "SEA", " two  words "])));
-    for record in memory.records().filter(|record| record.kind() != Kind::SessionRow) {
+    for record in memory.records() {
         assert_eq!(record.tags, ["sea", "two words"], "{}", record.id);
     }
     let many: Vec<String> = (0..=TAGS_MAX).map(|n| format!("t{n}")).collect();
@@ -313,4 +315,76 @@ fn what_merged_out_of_several_tellings_comes_in_whole() {
     }
     let outcome = import(&mut Memory::default(), &document.to_string());
     assert_eq!((outcome.added.lessons, outcome.sessions, outcome.notes), (2, 2, vec![]));
+}
+
+/// What a record may have besides its body's own text.
+#[derive(Clone, Debug)]
+struct Marks {
+    tags: Vec<&'static str>,
+    pinned: bool,
+    archived: bool,
+    importance: u8,
+    expires: Option<i64>,
+    summary: &'static str,
+}
+
+fn any_marks() -> impl Strategy<Value = Marks> {
+    let tags = prop::sample::subsequence(vec!["auth", "db", "two words"], 0..=3);
+    let expires = prop::option::of(3_i64..90);
+    let summary = prop::sample::select(vec!["", "in short", "wörter 🦀"]);
+    (tags, 0..4_u8, 1..=10_u8, expires, summary).prop_map(
+        |(tags, stands, importance, expires, summary)| Marks {
+            tags,
+            pinned: stands == 0,
+            archived: stands == 1,
+            importance,
+            expires,
+            summary,
+        },
+    )
+}
+
+/// A record as it is wherever it is: ids, and the numbers of rows, are each project's own.
+fn told(record: &Record) -> Value {
+    let mut body = serde_json::to_value(&record.body).unwrap();
+    if let Some(row) = body.get_mut("session_row") {
+        row["number"] = json!(0);
+    }
+    json!([body, record.updated, record.pinned, record.standing, record.tags])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn an_export_comes_in_as_it_went_out(
+        steps in any_steps(), marks in prop::collection::vec(any_marks(), 1..9),
+    ) {
+        let (source, _) = take(&steps);
+        let mut records: Vec<Record> = source.records().map(|it| Record::clone(it)).collect();
+        for (record, marks) in records.iter_mut().zip(marks.iter().cycle()) {
+            if record.standing == Standing::Forgotten || record.owner().is_some() {
+                continue;
+            }
+            record.tags = marks.tags.iter().map(|tag| (*tag).to_owned()).collect();
+            record.pinned = marks.pinned;
+            record.standing = if marks.archived { Standing::Archived } else { Standing::Active };
+            if let Body::Note(note) = &mut record.body {
+                note.importance = marks.importance;
+                note.expires = marks.expires.map(day);
+                marks.summary.clone_into(&mut note.summary);
+                note.summary_tokens = crate::tokens::count(marks.summary);
+            }
+        }
+        let document = json!({"format": 1, "revision": 1, "records": records}).to_string();
+        let mut memory = Memory::default();
+        import(&mut memory, &document);
+        let expected: Vec<Value> = records
+            .iter()
+            .filter(|record| record.standing != Standing::Forgotten && record.owner().is_none())
+            .map(told)
+            .collect();
+        let came: Vec<Value> = memory.records().map(|record| told(record)).collect();
+        prop_assert_eq!(came, expected);
+    }
 }

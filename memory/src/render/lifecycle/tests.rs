@@ -16,7 +16,7 @@ use crate::testing::{
 };
 use crate::tokens;
 use crate::{
-    NewNote, NoticeId, Seq, TopicDecision, TopicPart, plan_bind, plan_capture, plan_notes,
+    NewNote, NoticeId, Seq, TopicDecision, TopicPart, plan_bind, plan_capture, plan_notes, tokens,
 };
 
 fn me() -> SessionId {
