@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use anchord_memory::render::Tight;
 use anchord_memory::{
     Accesses, Budget, Change, CompactionOutcome, CompactionPlan, Memory, Plan, Pool, Reader,
     Record, RecordId, Timestamp, limits, plan_compaction,
@@ -171,6 +172,14 @@ impl Session {
         let budget = self.in_force(daemon, memory, &pool).budget;
         let tokens = record.note().map_or(0, |note| u64::from(note.tokens));
         record.pinned || !budget.auto_compact || tokens <= budget.share(budget.to)
+    }
+
+    /// Which of the budgets that bound what the session reads are nearly used up.
+    pub(crate) fn tight(&self, daemon: &Daemon, memory: &Memory) -> Tight {
+        let tight =
+            |pool: Pool| self.in_force(daemon, memory, &pool).budget.is_tight(pool.used(memory));
+        let own = Pool::Own(self.own_reader(daemon, memory));
+        Tight { project: tight(Pool::Project), own: tight(own) }
     }
 
     /// The budget of a pool.

@@ -1,14 +1,13 @@
 //! `memory_search`: find records of every kind by words, tags, file or time.
 
 use anchord_memory::files::{normalise, relative};
-use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView};
+use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView, Tight};
 use anchord_memory::search::{Hit, Tuning};
 use anchord_memory::{Kind, Recall, Recalled, Timestamp, find_fact, limits, recall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::{KindParams, ScopeParams, wanted_tags};
-use crate::budgets;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -66,7 +65,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             cursor: None,
             limit: 1,
             tokens_max: params.max_tokens,
-            tight: false,
+            tight: Tight::default(),
             explain: None,
             now,
         };
@@ -117,8 +116,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             explain: params.explain,
         },
     );
-    let totals = memory.totals();
-    let budget = budgets::project(memory, &context.daemon.config).budget;
     let explain = |record: &anchord_memory::Record| ranking.explain(record);
     let answer = render::search(
         memory,
@@ -128,7 +125,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             cursor,
             limit,
             tokens_max: params.max_tokens,
-            tight: budget.is_tight(totals.note_tokens),
+            tight: context.session.tight(&context.daemon, memory),
             explain: if params.explain { Some(&explain) } else { None },
             now,
         },

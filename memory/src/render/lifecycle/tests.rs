@@ -30,7 +30,7 @@ fn with_load<T>(live: &[LiveSession], see: impl FnOnce(&LoadView<'_>) -> T) -> T
         task: None,
         topic: None,
         gone: &BTreeSet::new(),
-        tight: false,
+        tight: crate::render::Tight::default(),
         cursor: None,
         reader: &Reader::session(me()),
         session: &me(),

@@ -137,3 +137,30 @@ async fn a_note_that_is_shared_counts_where_it_is_then() {
         assert!(used <= 90.0, "{used} % after {id}");
     }
 }
+
+#[tokio::test]
+async fn summaries_stand_for_the_notes_of_the_budget_that_is_nearly_used_up() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_configure", json!({ "budget_tokens": 1_000, "scope": "session" })).await;
+    for scope in ["project", "session"] {
+        let note = |n: usize, text: &str| json!({ "content": format!("{scope} text{n} {}", text.repeat(8)), "summary": format!("sum of {scope}") });
+        let items = json!([
+            note(1, "the parser reads tokens one by one and "),
+            note(2, "rows are kept in order of time ")
+        ]);
+        shim.call("memory_note", json!({ "items": items, "scope": scope })).await;
+    }
+    let filler = json!({ "items": long(0..9)["items"], "scope": "session" });
+    shim.call("memory_note", filler).await;
+    let used = used(&mut shim, "your own notes: ").await;
+    assert!(used > 80.0 && used <= 90.0, "{used} %");
+    for (tool, arguments) in
+        [("memory_search", json!({ "query": "text1" })), ("memory_load", json!({}))]
+    {
+        let said = shim.call(tool, arguments).await;
+        assert!(said.contains("sum of session …"), "{tool}: {said}");
+        assert!(!said.contains("session text1 the parser"), "{tool}: {said}");
+        assert!(said.contains("project text1 the parser"), "the project has room: {tool}: {said}");
+    }
+}
