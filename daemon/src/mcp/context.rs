@@ -117,7 +117,7 @@ impl Context {
         plan: impl WritePlan,
     ) -> Result<String, ToolError> {
         let Wrote { reply, compacted, .. } = self.commit(operation, part, plan).await?;
-        Ok(reply.to_string() + &self.gave_up(&compacted, render::compaction).await?)
+        Ok(reply.to_string() + &self.gave_up(&compacted).await?)
     }
 
     /// The same for a tool set that says in its own words what was given up.
@@ -251,8 +251,8 @@ impl Context {
         match self.session.write(&self.daemon, None, "use", decide).await {
             Ok(wrote) => {
                 // There may be no room for more beside what was looked at.
-                let briefly = |_: &Memory, outcome: &_, _| render::made_room(outcome);
-                self.gave_up(&wrote.compacted, briefly).await.unwrap_or_default()
+                let outcomes = wrote.compacted.iter().map(|compacted| &compacted.outcome);
+                outcomes.filter(|outcome| !outcome.is_nothing()).map(render::made_room).collect()
             }
             Err(error) => {
                 tracing::debug!(%error, %id, "a record that was used stays archived");
