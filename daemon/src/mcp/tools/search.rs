@@ -55,7 +55,10 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     }
     let view = context.view().await?;
     let memory = &view.memory;
-    let (reader, now) = (context.reader(), clock::now());
+    let own = params.scope.map(|scope| scope == ScopeParams::Session);
+    // A command has no notes of its own: what all sessions keep for themselves is asked for.
+    let reader = if own == Some(true) { context.keeper() } else { context.reader() };
+    let now = clock::now();
     if let Some(key) = &params.key {
         let record = find_fact(memory, &reader, key).map_err(|refusal| caller(&refusal))?;
         let hit = Hit { id: record.id, score: 1.0, why: Vec::new(), prior: 1.0, neighbours: 0.0 };
@@ -104,7 +107,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             query: &params.query,
             kinds: &kinds,
             tags: &tags,
-            own: params.scope.map(|scope| scope == ScopeParams::Session),
+            own,
             file: file.as_deref(),
             since: time("since", params.since.as_deref())?,
             until: time("until", params.until.as_deref())?,
@@ -134,5 +137,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         project.accessed(&answer.shown, now);
     }
     context.gave_newest(memory, &answer.shown, answer.next.is_some());
+    context.left(answer.next, Some(answer.left_out));
     Ok(answer.text)
 }
