@@ -95,7 +95,10 @@ fn json_has_what_fetches_the_rest_and_speaks_of_commands() {
     let shell = Shell { instance: &instance, project: &project };
     let mut agent = Agent::open(&instance, project.path());
     for number in 0..3 {
-        agent.tool("memory_note", &json!({"content": format!("the cache is warmed, part {number}")}));
+        agent.tool(
+            "memory_note",
+            &json!({"content": format!("the cache is warmed, part {number}")}),
+        );
     }
     agent.tool("memory_note", &json!({"content": "the cache is mine", "scope": "session"}));
     for (command, all) in [(&["list", "--kind", "note"][..], 4), (&["search", "cache"], 3)] {

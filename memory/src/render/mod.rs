@@ -26,7 +26,7 @@ pub use compact::{FullOfPinned, compaction, compaction_plan, full_of_pinned, mad
 pub use cursor::{PageCursor, ParseCursorError};
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
-pub use record::{end_with_a_line, record, record_page};
+pub use record::{currency, end_with_a_line, record, record_page, says_the_same};
 pub use replies::{checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
 pub use topic::{BoundSession, bind, topic, topics};

@@ -81,16 +81,14 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         .map_err(|refusal| caller(&refusal))?;
     context.gave_newest(&view.memory, &[id], next.is_some());
     context.left(next.clone(), None);
-    if record.version != newest.version && !says_the_same(&record, &newest) {
+    if record.version != newest.version && !render::says_the_same(&record, &newest) {
         context.gave([Arc::new(record.clone())], next.is_some());
-        let (version, day) = (newest.version.0, newest.updated.time.date());
-        let _ = writeln!(
-            text,
-            "NOT CURRENT: replaced on {day} by version {version}: {}",
-            render::title(&newest, clock::now())
-        );
-    } else if params.version.is_some() {
-        text.push_str("This version is current.\n");
+    }
+    let asked = params.version.is_some();
+    if let Some(line) =
+        render::currency(&view.memory, &reader, &record, &newest, asked, clock::now())
+    {
+        text.push_str(&line);
     }
     if let Some(expires) = record.note().and_then(|note| note.expires)
         && is_expired(&record, clock::now())
@@ -111,11 +109,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         text.push_str(&expand(&view.place, anchor.clone(), record.updated.time, room).await?);
     }
     Ok(text)
-}
-
-/// Whether two versions differ in their standing alone, as after a record that was archived was looked at.
-fn says_the_same(record: &Record, newest: &Record) -> bool {
-    (&record.body, &record.tags, record.pinned) == (&newest.body, &newest.tags, newest.pinned)
 }
 
 async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {
