@@ -23,6 +23,16 @@ pub(crate) enum Kind {
     Session,
 }
 
+/// Whose notes are asked for.
+#[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Scope {
+    /// What is shared
+    Project,
+    /// What sessions keep for themselves, all of them
+    Session,
+}
+
 /// Calls tools in one project.
 pub(crate) struct Caller {
     client: Client,
@@ -86,11 +96,12 @@ fn print_as(
     json: bool,
     spoken: impl Fn(&str, &[String]) -> String,
 ) -> Result<(), Error> {
+    let text = spoken(&reply.text, &spoken::typed());
     if json {
-        let text = serde_json::to_string_pretty(reply).context("cannot write JSON")?;
+        let reply = ToolReply { text, ..reply.clone() };
+        let text = serde_json::to_string_pretty(&reply).context("cannot write JSON")?;
         return Ok(writeln!(out, "{text}")?);
     }
-    let text = spoken(&reply.text, &spoken::typed());
     writeln!(out, "{}", show::plain_lines(text.trim_end_matches('\n')))?;
     if let Some(remark) = &reply.remark {
         writeln!(out, "{}", show::plain_lines(remark))?;

@@ -51,10 +51,28 @@ pub(crate) fn project(memory: &Memory, config: &Config) -> InForce {
     InForce { budget: project_settings(memory, config).project_budget(), from }
 }
 
-/// The share of its budget that the project's notes use.
-pub(crate) fn used(memory: &Memory, config: &Config) -> f64 {
-    let tokens = u32::try_from(memory.totals().note_tokens).unwrap_or(u32::MAX);
-    f64::from(tokens) / f64::from(project(memory, config).budget.tokens.max(1))
+/// How full a project's budget is, as far as the project itself knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Filled {
+    /// Tokens of the project's active notes.
+    tokens: u64,
+    /// What is set in the project.
+    budget: Option<u32>,
+}
+
+impl Filled {
+    pub(crate) fn of(memory: &Memory) -> Self {
+        let budget = memory.settings(None).and_then(|settings| settings.budget_tokens);
+        Self { tokens: memory.totals().note_tokens, budget }
+    }
+
+    /// The share of the budget that is used.
+    pub(crate) fn share(self, config: &Config) -> f64 {
+        let own = Settings { budget_tokens: self.budget, ..Settings::default() };
+        let budget = own.or(&config.memory).project_budget().tokens;
+        let tokens = u32::try_from(self.tokens).unwrap_or(u32::MAX);
+        f64::from(tokens) / f64::from(budget.max(1))
+    }
 }
 
 /// The budget of a session's own notes. No other client's settings have a part in it.

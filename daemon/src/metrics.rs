@@ -197,7 +197,7 @@ impl Default for Metrics {
         );
         registry.register(
             "budget_utilisation",
-            "Share of its notes' budget that the fullest open project uses",
+            "Share of its notes' budget that the fullest project uses, of those opened since the start; it stays while one is closed",
             metrics.budget_used.clone(),
         );
         metrics.hooks.register(&mut registry);

@@ -45,7 +45,7 @@ impl Pool {
     }
 
     /// Whether a note, while it is active, takes of this budget.
-    pub(crate) fn has(&self, note: &Record) -> bool {
+    pub fn has(&self, note: &Record) -> bool {
         match (self, note.owner()) {
             (Self::Project, owner) => owner.is_none(),
             (Self::Own(reader), Some(owner)) => reader.own_sessions().any(|own| own == owner),

@@ -89,6 +89,38 @@ fn commands_note_find_and_forget_as_agents_do() {
     assert_eq!(status["sessions"].as_array().unwrap().len(), 1, "the agent's: {status}");
 }
 
+#[test]
+fn json_has_what_fetches_the_rest_and_speaks_of_commands() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell { instance: &instance, project: &project };
+    let mut agent = Agent::open(&instance, project.path());
+    for number in 0..3 {
+        agent.tool(
+            "memory_note",
+            &json!({"content": format!("the cache is warmed, part {number}")}),
+        );
+    }
+    agent.tool("memory_note", &json!({"content": "the cache is mine", "scope": "session"}));
+    for (command, all) in [(&["list", "--kind", "note"][..], 4), (&["search", "cache"], 3)] {
+        let first = shell.json(&[command, &["--limit", "1"]].concat());
+        assert_eq!(first["left_out"], json!(all - 1), "{first}");
+        let text = first["text"].as_str().unwrap();
+        assert!(text.contains("`anchord ") && !text.contains("{"), "{text}");
+        let cursor = first["cursor"].as_str().unwrap();
+        let rest = shell.json(&[command, &["--cursor", cursor]].concat());
+        assert_eq!(rest["records"].as_array().unwrap().len(), all - 1, "{rest}");
+        assert_eq!((&rest["cursor"], &rest["left_out"]), (&Value::Null, &Value::Null), "{rest}");
+    }
+    let nothing = shell.json(&["search", "xylophone"]);
+    assert!(!nothing["text"].as_str().unwrap().contains("memory_"), "{nothing}");
+
+    let own = shell.json(&["search", "cache", "--scope", "session"]);
+    assert_eq!(own["records"][0]["body"]["note"]["content"], "the cache is mine", "{own}");
+    assert_eq!(own["records"].as_array().unwrap().len(), 1, "{own}");
+    let shared = shell.json(&["search", "cache", "--scope", "project"]);
+    assert_eq!(shared["records"].as_array().unwrap().len(), 3, "{shared}");
+}
+
 /// What an answer says at its end is a command line that goes on, until there is nothing more.
 #[test]
 fn what_a_load_cuts_the_command_it_names_prints() {

@@ -11,7 +11,8 @@ use crate::tool::{self, Caller};
 /// Bring notes down to a share of their budget, or show what that would do
 ///
 /// Summaries stand for texts, near duplicates are folded, what is least worth keeping is archived. Nothing is
-/// lost: what is archived is still found, and comes back when it is used.
+/// lost: what is archived is still found, and comes back when it is used. What sessions keep for themselves has
+/// budgets of its own, to which they bring it down themselves.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord compact --dry-run

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     cursor: Option<String>,
     #[command(flatten)]
     project: ProjectArg,
-    /// Print JSON: the text, and the records in full
+    /// Print JSON: the text, the records in full, and the cursor of what comes after them
     #[arg(long)]
     json: bool,
 }

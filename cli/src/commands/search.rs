@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::ProjectArg;
 use crate::exit::Error;
-use crate::tool::{self, Caller, Kind};
+use crate::tool::{self, Caller, Kind, Scope};
 
 /// Find records by words, tags, file or time, best first
 ///
@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// With this tag; with all of them when said again
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
+    /// Of what is shared, or of what sessions keep for themselves; without it of what an agent finds, which is shared
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    scope: Option<Scope>,
     /// About this file or directory, relative to the project's root
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
@@ -53,7 +56,7 @@ pub(crate) struct Args {
     explain: bool,
     #[command(flatten)]
     project: ProjectArg,
-    /// Print JSON: the text, and the records in full
+    /// Print JSON: the text, the records in full, and the cursor of what was left out
     #[arg(long)]
     json: bool,
 }
@@ -64,6 +67,7 @@ impl Args {
             "query": self.query.join(" "),
             "kinds": self.kind,
             "tags": self.tag,
+            "scope": self.scope,
             "file": self.file,
             "since": self.since,
             "until": self.until,

@@ -1,6 +1,6 @@
 //! What a person can type, and what stays as somebody wrote it.
 
-use anchord_memory::render;
+use anchord_memory::render::{self, FullOfPinned};
 use anchord_memory::{Budget, CompactionOutcome, Memory, Timestamp};
 
 use super::*;
@@ -103,7 +103,7 @@ fn no_sentence_names_a_tool() {
             &CompactionOutcome { wants_summary: vec!["n1".parse().unwrap()], ..outcome.clone() },
             now,
         ),
-        render::full_of_pinned(900, &budget),
+        render::full_of_pinned(&FullOfPinned { pinned: 900, ..FullOfPinned::default() }, &budget),
     ];
     for text in texts {
         assert!(text.contains("memory_"), "{text}");

@@ -45,6 +45,8 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             remark,
             records: given.records.iter().map(|record| record.as_ref().clone()).collect(),
             truncated: given.truncated,
+            cursor: given.rest.as_ref().map(|rest| rest.cursor.clone()),
+            left_out: given.rest.and_then(|rest| rest.left_out).map(|left| left as u64),
             plan: given.plan.as_deref().map(PlannedCompaction::from),
         }),
         Err(ToolError::Caller(error)) => {

@@ -20,8 +20,8 @@ use tokio::net::TcpListener;
 use super::HttpState;
 use crate::config::HttpConfig;
 use crate::daemon::Daemon;
+use crate::limits;
 use crate::metrics::Seen;
-use crate::{budgets, limits};
 
 /// Listens, if it is switched on and the port is free; serves until the daemon stops.
 pub(crate) async fn listen(daemon: &Arc<Daemon>, config: &HttpConfig) -> HttpState {
@@ -128,11 +128,10 @@ async fn status(State(daemon): State<Arc<Daemon>>) -> Response {
 }
 
 async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
-    let open = daemon.projects.all();
-    let used = open.iter().map(|project| budgets::used(&project.memory(), &daemon.config));
+    let used = daemon.projects.filled().into_iter().map(|filled| filled.share(&daemon.config));
     let text = daemon.metrics().prometheus(Seen {
         sessions: daemon.sessions().all().len(),
-        projects_open: open.len(),
+        projects_open: daemon.projects.all().len(),
         budget_used: used.fold(0.0, f64::max),
         tokens: daemon.projects.retrievals().tokens(),
     });

@@ -30,7 +30,7 @@ pub(super) async fn session_start(call: &Call<'_>, view: &View) -> LoadText {
         task: None,
         topic: topic.as_deref(),
         gone: &gone,
-        tight: settings.project_budget().is_tight(view.memory.totals().note_tokens),
+        tight: call.session.tight(call.daemon, &view.memory),
         cursor: None,
         reader: &reader,
         session: &call.session.id,

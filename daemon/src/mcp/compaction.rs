@@ -31,23 +31,19 @@ impl Context {
         Ok(reply)
     }
 
-    /// What was given up to stay within the budgets of notes; `made_room` words each.
-    pub(crate) async fn gave_up(
-        &self,
-        compacted: &[Compacted],
-        made_room: fn(&Memory, &CompactionOutcome, Timestamp) -> String,
-    ) -> Result<String, ToolError> {
+    /// What a write gave up to stay within the budgets of notes.
+    pub(crate) async fn gave_up(&self, compacted: &[Compacted]) -> Result<String, ToolError> {
         let mut said = String::new();
         if compacted.is_empty() {
             return Ok(said);
         }
         let memory = self.view().await?.memory;
-        for Compacted { budget, outcome, pinned, .. } in compacted {
+        for Compacted { budget, outcome, full, .. } in compacted {
             if !outcome.is_nothing() {
-                said.push_str(&made_room(&memory, outcome, clock::now()));
+                said.push_str(&render::compaction(&memory, outcome, clock::now()));
             }
-            if *pinned > budget.share(budget.to) {
-                said.push_str(&render::full_of_pinned(*pinned, budget));
+            if let Some(full) = full {
+                said.push_str(&render::full_of_pinned(full, budget));
             }
         }
         Ok(said)

@@ -39,10 +39,20 @@ pub(crate) struct Given {
     pub(crate) records: Vec<Arc<Record>>,
     /// Whether there is more than the answer has.
     pub(crate) truncated: bool,
+    /// What fetches it, and how many records at least that is.
+    pub(crate) rest: Option<Rest>,
     /// A compaction that the answer only shows.
     pub(crate) plan: Option<Arc<CompactionPlan>>,
     /// How long the journal took to take in what the call wrote; none when it wrote nothing.
     pub(crate) append: Option<Duration>,
+}
+
+/// What an answer has no room for.
+#[derive(Clone, Debug)]
+pub(crate) struct Rest {
+    pub(crate) cursor: String,
+    /// Records, where it is not the rest of one.
+    pub(crate) left_out: Option<usize>,
 }
 
 /// The budgets that a call's notes fall under.
@@ -117,7 +127,7 @@ impl Context {
         plan: impl WritePlan,
     ) -> Result<String, ToolError> {
         let Wrote { reply, compacted, .. } = self.commit(operation, part, plan).await?;
-        Ok(reply.to_string() + &self.gave_up(&compacted, render::compaction).await?)
+        Ok(reply.to_string() + &self.gave_up(&compacted).await?)
     }
 
     /// The same for a tool set that says in its own words what was given up.
@@ -251,8 +261,8 @@ impl Context {
         match self.session.write(&self.daemon, None, "use", decide).await {
             Ok(wrote) => {
                 // There may be no room for more beside what was looked at.
-                let briefly = |_: &Memory, outcome: &_, _| render::made_room(outcome);
-                self.gave_up(&wrote.compacted, briefly).await.unwrap_or_default()
+                let outcomes = wrote.compacted.iter().map(|compacted| &compacted.outcome);
+                outcomes.filter(|outcome| !outcome.is_nothing()).map(render::made_room).collect()
             }
             Err(error) => {
                 tracing::debug!(%error, %id, "a record that was used stays archived");
@@ -274,6 +284,11 @@ impl Context {
         let mut given = lock(&self.given);
         given.records = records;
         given.truncated = truncated;
+    }
+
+    /// Notes what the answer has no room for.
+    pub(crate) fn left(&self, cursor: Option<String>, left_out: Option<usize>) {
+        lock(&self.given).rest = cursor.map(|cursor| Rest { cursor, left_out });
     }
 
     /// Notes a compaction that is only shown.

@@ -15,6 +15,7 @@ use arc_swap::ArcSwapOption;
 pub use owner::{Decide, Decided, Owner, WriteError, Written};
 use reads::Reads;
 
+use crate::budgets::Filled;
 use crate::projects::ProjectId;
 use crate::retrieval_log::RetrievalLog;
 use crate::store::{JournalStore, Machine, OpenReport, Opened, Options, Store, StoreError};
@@ -112,6 +113,8 @@ pub(crate) struct OpenProjects {
 struct Slot {
     gate: Arc<tokio::sync::Mutex<()>>,
     current: ArcSwapOption<OpenProject>,
+    /// How full its budget was when it was closed: nothing changes that until it is opened again.
+    filled: ArcSwapOption<Filled>,
 }
 
 impl OpenProjects {
@@ -176,6 +179,17 @@ impl OpenProjects {
         lock(&self.slots).values().filter_map(|slot| slot.current.load_full()).collect()
     }
 
+    /// How full the budgets are of those that were opened since the daemon's start and still are there.
+    pub(crate) fn filled(&self) -> Vec<Filled> {
+        let slots: Vec<(ProjectId, Arc<Slot>)> =
+            lock(&self.slots).iter().map(|(id, slot)| (*id, Arc::clone(slot))).collect();
+        let filled = slots.into_iter().filter_map(|(id, slot)| match slot.current.load_full() {
+            Some(project) => Some(Filled::of(&project.memory())),
+            None => slot.filled.load_full().map(|filled| *filled).filter(|_| self.exists(id)),
+        });
+        filled.collect()
+    }
+
     /// Closes a project, serving what is queued, and runs something on its directory before anyone can
     /// open it again. Goes on when the caller is cancelled.
     pub(crate) async fn close_and<T: Send + 'static>(
@@ -190,6 +204,7 @@ impl OpenProjects {
             if let Some(project) = slot.current.swap(None) {
                 project.keep_reads().await;
                 project.owner.close().await;
+                slot.filled.store(Some(Arc::new(Filled::of(&project.memory()))));
             }
             retrievals.flush().await;
             unwound(tokio::task::spawn_blocking(move || then(&directory))).await

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use anchord_memory::render::{FullOfPinned, Tight};
 use anchord_memory::{
     Accesses, Budget, Change, CompactionOutcome, CompactionPlan, Memory, Plan, Pool, Reader,
     Record, RecordId, Timestamp, limits, plan_compaction,
@@ -28,8 +29,9 @@ pub(crate) struct Compacted {
     pub(crate) budget: Budget,
     /// What came of it; nothing where there was nothing left that could go.
     pub(crate) outcome: CompactionOutcome,
-    /// Tokens of what is pinned, which is never set aside.
-    pub(crate) pinned: u64,
+    /// When pinned notes leave no room to come down to, and that is for the writer to know: its write is of this budget,
+    /// or has made it so.
+    pub(crate) full: Option<FullOfPinned>,
     pub(super) append: Option<Duration>,
 }
 
@@ -72,16 +74,17 @@ pub(crate) async fn keep_to_budget(
     written: &BTreeSet<RecordId>,
 ) -> Vec<Compacted> {
     let session = Session::visit("anchord", Place::Foreign(project.id)).within(project);
-    session.keep_to_budget(daemon, project, written).await
+    session.keep_to_budget(daemon, project, &project.memory(), written).await
 }
 
 impl Session {
     /// Compacts what a write has taken above its budget. The write stands, whatever comes of this, and what it wrote
-    /// stays active, as far as there is room.
+    /// stays active, as far as there is room. `before` is the memory that it was made on.
     pub(super) async fn keep_to_budget(
         &self,
         daemon: &Daemon,
         project: &Arc<OpenProject>,
+        before: &Memory,
         written: &BTreeSet<RecordId>,
     ) -> Vec<Compacted> {
         let mut all = Vec::new();
@@ -93,7 +96,8 @@ impl Session {
             if !budget.is_exceeded(pool.used(&memory)) {
                 continue;
             }
-            match self.bring_down(daemon, project, pool, budget, written).await {
+            let begins = !self.is_full_of_pinned(daemon, before, &pool);
+            match self.bring_down(daemon, project, pool, budget, written, begins).await {
                 Ok(compacted) => {
                     let set_aside = compacted.outcome.set_aside();
                     tracing::info!(project = %project.id, session = %self.id, ?set_aside, "compacted");
@@ -114,9 +118,13 @@ impl Session {
         pool: Pool,
         budget: Budget,
         written: &BTreeSet<RecordId>,
+        begins: bool,
     ) -> Result<Compacted, BindError> {
         let memory = project.memory();
         let pinned = pool.pinned(&memory);
+        let own = written.iter().filter_map(|id| memory.record(*id));
+        let own: Vec<Arc<Record>> =
+            own.filter(|record| record.standing.is_active() && pool.has(record)).cloned().collect();
         let (accesses, target) = (project.accesses(), budget.share(budget.to));
         let spare = written.clone();
         let plan = plan(daemon, memory, accesses, pool, target, spare).await;
@@ -125,7 +133,19 @@ impl Session {
         } else {
             self.compact(daemon, plan, None, |_, _, _| String::new()).await?
         };
-        Ok(Compacted { budget, outcome, pinned, append })
+        let full = (pinned > target && (begins || !own.is_empty())).then(|| {
+            let others = own.iter().filter(|record| !record.pinned).map(|record| record.id);
+            let set_aside: BTreeSet<RecordId> = outcome.set_aside().into_iter().collect();
+            let (archived, stays) = others.partition(|id| set_aside.contains(id));
+            FullOfPinned { pinned, stays, archived }
+        });
+        Ok(Compacted { budget, outcome, full, append })
+    }
+
+    /// Whether pinned notes take more of a budget than a compaction comes down to.
+    fn is_full_of_pinned(&self, daemon: &Daemon, memory: &Memory, pool: &Pool) -> bool {
+        let budget = self.in_force(daemon, memory, pool).budget;
+        pool.pinned(memory) > budget.share(budget.to)
     }
 
     /// Does what a plan says, of that what still is as it was; `reply` words what came of it. Without a call it is
@@ -171,6 +191,14 @@ impl Session {
         let budget = self.in_force(daemon, memory, &pool).budget;
         let tokens = record.note().map_or(0, |note| u64::from(note.tokens));
         record.pinned || !budget.auto_compact || tokens <= budget.share(budget.to)
+    }
+
+    /// Which of the budgets that bound what the session reads are nearly used up.
+    pub(crate) fn tight(&self, daemon: &Daemon, memory: &Memory) -> Tight {
+        let tight =
+            |pool: Pool| self.in_force(daemon, memory, &pool).budget.is_tight(pool.used(memory));
+        let own = Pool::Own(self.own_reader(daemon, memory));
+        Tight { project: tight(Pool::Project), own: tight(own) }
     }
 
     /// The budget of a pool.

@@ -1,6 +1,23 @@
-//! A budget in one line.
+//! A budget in one line, and what is shown differently when it is nearly used up.
 
+use crate::record::Record;
 use crate::settings::Budget;
+
+/// Which budgets are nearly used up: what they bound is shown by its summary, where it has one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tight {
+    /// That of what the project shares.
+    pub project: bool,
+    /// That of what the reader keeps for itself.
+    pub own: bool,
+}
+
+impl Tight {
+    /// Whether it is so of the budget that bounds a record.
+    pub fn is(&self, record: &Record) -> bool {
+        if record.owner().is_some() { self.own } else { self.project }
+    }
+}
 
 /// `Budget: 12345/100000 tokens (12.3%), 40 notes`.
 pub fn budget(used: u64, notes: u64, budget: &Budget) -> String {

@@ -127,14 +127,45 @@ fn title(memory: &Memory, id: RecordId, now: Timestamp) -> String {
     clip(&one_line(line), TITLE_CHARS) + expired(record, now)
 }
 
+/// A budget of which pinned notes take more than a compaction comes down to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FullOfPinned {
+    /// Tokens of what is pinned.
+    pub pinned: u64,
+    /// What was written now and stays active all the same.
+    pub stays: Vec<RecordId>,
+    /// What was written now and has no room.
+    pub archived: Vec<RecordId>,
+}
+
 /// What a write says that could not come down to its budget, since too much of it is pinned.
-pub fn full_of_pinned(pinned_tokens: u64, budget: &Budget) -> String {
+pub fn full_of_pinned(full: &FullOfPinned, budget: &Budget) -> String {
+    let stays = some_of(&full.stays, "stays active", "stay active");
+    let archived = some_of(
+        &full.archived,
+        "has no room beside them and is archived",
+        "have no room beside them and are archived",
+    );
+    let outcome = match (stays, archived) {
+        (Some(stays), None) => format!("{stays}, and other notes make room for it"),
+        (None, Some(archived)) => archived,
+        (Some(stays), Some(archived)) => format!("{stays}, {archived}"),
+        (None, None) => "Other notes make room for them".to_owned(),
+    };
     format!(
-        "The budget is full of pinned notes: {pinned_tokens} of {} tokens. What was written now stays active and other \
-         notes make room for it; unpin some (memory_update with pinned: false), or raise the budget with \
-         memory_configure.\n",
-        budget.tokens
+        "The budget is full of pinned notes: {} of {} tokens. {outcome}; unpin some (memory_update with pinned: \
+         false), or raise the budget with memory_configure.\n",
+        full.pinned, budget.tokens
     )
+}
+
+/// `n7 stays active`, `12 notes stay active`.
+fn some_of(ids: &[RecordId], is: &str, are: &str) -> Option<String> {
+    match ids {
+        [] => None,
+        [id] => Some(format!("{id} {is}")),
+        ids => Some(format!("{} notes {are}", ids.len())),
+    }
 }
 
 #[cfg(test)]

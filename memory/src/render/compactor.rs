@@ -303,6 +303,14 @@ pub fn set_aside(outcome: &CompactionOutcome) -> String {
     }
 }
 
+/// Another such line, for a write to a budget of which pinned items take more than a compaction comes down to.
+pub fn full_of_pinned(pinned_tokens: u64, budget: &Budget) -> String {
+    format!(
+        "Pinned items take {pinned_tokens} of {} tokens; `unpin` some, or raise the budget with `configure`\n",
+        budget.tokens
+    )
+}
+
 /// The reply to `update`.
 pub fn update(id: &str) -> String {
     format!("Updated summary for [{id}]\n")

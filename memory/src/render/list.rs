@@ -36,6 +36,8 @@ pub struct ListText {
     pub shown: Vec<RecordId>,
     /// The cursor of the next page.
     pub next: Option<String>,
+    /// Records that come after the page.
+    pub left_out: usize,
 }
 
 /// Lists what the reader sees and is not forgotten, the newest record first.
@@ -78,6 +80,7 @@ pub fn list(memory: &Memory, view: &ListView<'_>) -> Result<ListText, Refusal> {
     append(&mut list.text, format_args!("{shown} of {total}, newest first\n{lines}"));
     if let Some(last) = list.shown.last().filter(|_| shown < records.len()) {
         let left = records.len() - shown;
+        list.left_out = left;
         append(
             &mut list.text,
             format_args!("truncated: {left} more; go on with {{\"cursor\":\"{}\"}}\n", last.number),

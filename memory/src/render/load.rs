@@ -13,7 +13,7 @@ use super::page::{
     later, priority,
 };
 use super::topic::{self, Detail};
-use super::{append, changes_since, newest_rows, notice, size};
+use super::{Tight, append, changes_since, newest_rows, notice, size};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
 use crate::limits::{
@@ -47,8 +47,8 @@ pub struct LoadView<'a> {
     pub topic: Option<&'a str>,
     /// Those of its active files that are gone.
     pub gone: &'a BTreeSet<String>,
-    /// The budget is nearly used up: notes that have a summary are shown by it.
-    pub tight: bool,
+    /// Notes that have a summary are shown by it where their budget is nearly used up.
+    pub tight: Tight,
     /// Where an earlier page ended.
     pub cursor: Option<&'a str>,
     /// Whose own notes are shown with the project's.
@@ -298,7 +298,7 @@ fn entries<'a>(
         let shape = match record.kind() {
             Kind::Topic if Some(record.id) == focus => Shape::Topic { gone: view.gone, staged },
             Kind::Topic if !is_whole(Kind::Topic, view.sections) => Shape::Line,
-            _ if view.tight || record.is_captured() => Shape::Condensed,
+            _ if view.tight.is(record) || record.is_captured() => Shape::Condensed,
             _ => Shape::Whole,
         };
         Entry::new(record, shape)

@@ -20,9 +20,9 @@ mod size;
 mod topic;
 pub mod zipmem;
 
-pub use budget::{budget, percent};
+pub use budget::{Tight, budget, percent};
 pub use changes::{already_loaded, changes_since};
-pub use compact::{compaction, compaction_plan, full_of_pinned, made_room};
+pub use compact::{FullOfPinned, compaction, compaction_plan, full_of_pinned, made_room};
 pub use cursor::{PageCursor, ParseCursorError};
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};

@@ -2,7 +2,7 @@
 
 use super::cursor::PageCursor;
 use super::list::marks;
-use super::{append, item};
+use super::{Tight, append, item};
 use crate::fold::clip;
 use crate::ids::{RecordId, Timestamp};
 use crate::limits::{
@@ -26,8 +26,8 @@ pub struct SearchView<'a> {
     pub limit: usize,
     /// Tokens of the answer.
     pub tokens_max: Option<u32>,
-    /// Show summaries where there are some.
-    pub tight: bool,
+    /// Notes that have a summary are shown by it where their budget is nearly used up.
+    pub tight: Tight,
     /// Say of each hit why it was found; what retention has to say of a record.
     pub explain: Option<&'a dyn Fn(&Record) -> String>,
     /// Tells what has expired.
@@ -158,7 +158,8 @@ fn forms(
     let beside = hit.beside.map(|id| format!(" [no match; stored beside {id}]"));
     let marks = format!("{}{}", marks(record, view.now), beside.unwrap_or_default());
     let why = view.explain.map(|retention| why(hit, &retention(record))).unwrap_or_default();
-    let summed = view.tight && record.note().is_some_and(|note| !note.summary.is_empty());
+    let summed =
+        view.tight.is(record) && record.note().is_some_and(|note| !note.summary.is_empty());
     let sizes = [HIT_CHARS_MAX, HIT_CHARS_MAX / 3].into_iter().filter(move |_| !summed);
     let excerpts = sizes.map(move |chars| item::excerpt(record, query, chars));
     let title = std::iter::once_with(move || item::title(record));

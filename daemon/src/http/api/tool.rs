@@ -31,6 +31,12 @@ pub struct ToolReply {
     /// Whether there is more than the text has.
     #[serde(default)]
     pub truncated: bool,
+    /// What fetches the rest, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// Records that were found and that the text does not show, this many at least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<u64>,
     /// What a compaction would do, where the call only plans one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlannedCompaction>,

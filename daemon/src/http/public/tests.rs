@@ -163,3 +163,30 @@ async fn a_port_that_is_taken_is_said_and_harms_nothing() {
     let HttpState::Listening { address } = state else { panic!("{state:?}") };
     assert!(address.starts_with("127.0.0.1:"), "{address}");
 }
+
+#[tokio::test]
+async fn the_share_of_a_budget_stays_while_its_project_is_closed() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
+    let words: Vec<String> = (0..100).map(|word| format!("w{word}")).collect();
+    shim.call("memory_note", json!({ "content": words.join(" ") })).await;
+    let share = async || {
+        let text = get_local(&world, "/metrics").await;
+        let line = text.lines().find_map(|line| line.strip_prefix("anchord_budget_utilisation "));
+        line.unwrap().parse::<f64>().unwrap()
+    };
+    let open = share().await;
+    assert!(open > 0.1, "{open}");
+    let id = world.daemon.projects.all()[0].id;
+    world.daemon.projects.close_and(id, |_| ()).await;
+    assert!(world.daemon.projects.get(id).is_none());
+    assert!((share().await - open).abs() < 1e-9, "it is as full as it was");
+    world
+        .daemon
+        .projects
+        .close_and(id, |directory| std::fs::remove_dir_all(directory))
+        .await
+        .unwrap();
+    assert!(share().await.abs() < 1e-9, "a project that was deleted has no budget");
+}

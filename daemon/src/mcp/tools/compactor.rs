@@ -23,6 +23,7 @@ use crate::budgets::{self, Holder};
 use crate::config::Config;
 use crate::mcp::context::{Context, WritePlan};
 use crate::mcp::tool::{ToolError, ToolSpec};
+use crate::sessions::Compacted;
 
 /// The tools.
 pub(super) fn specs() -> Vec<ToolSpec> {
@@ -75,7 +76,12 @@ impl Caller {
             Some((done, _)) => format!("{done}\n{}", used(&usage)),
             None => wrote.reply.to_string(),
         };
-        reply.extend(wrote.compacted.iter().map(|compacted| form::set_aside(&compacted.outcome)));
+        for Compacted { budget, outcome, full, .. } in &wrote.compacted {
+            reply.push_str(&form::set_aside(outcome));
+            if let Some(full) = full {
+                reply.push_str(&form::full_of_pinned(full.pinned, budget));
+            }
+        }
         Ok(reply)
     }
 

@@ -82,6 +82,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let (mut text, next) = render::record_page(&record, cursor, limits::ANSWER_CHARS_MAX - marks)
         .map_err(|refusal| caller(&refusal))?;
     context.gave_newest(&view.memory, &[id], next.is_some());
+    context.left(next.clone(), None);
     if record.version != newest.version && !render::says_the_same(&record, &newest) {
         context.gave([Arc::new(record.clone())], next.is_some());
     }

@@ -48,5 +48,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let list = render::list(&view.memory, &list)
         .map_err(|refusal| ToolError::Caller(format!("failed to list: {refusal}")))?;
     context.gave_newest(&view.memory, &list.shown, list.next.is_some());
+    context.left(list.next, Some(list.left_out));
     Ok(list.text)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anchord_memory::render::{self, LiveSession, LoadText, LoadView};
+use anchord_memory::render::{self, LiveSession, LoadText, LoadView, Tight};
 use anchord_memory::{Kind, Memory, Reader, Refusal, Revision, SessionId, find_topic, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -121,7 +121,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             task: params.task.as_deref(),
             topic,
             gone: &gone,
-            tight: settings.project_budget().is_tight(view.memory.totals().note_tokens),
+            tight: context.session.tight(&context.daemon, &view.memory),
             cursor: params.cursor.as_deref(),
             reader: &reader,
             session: &context.session.id,
@@ -170,7 +170,7 @@ pub(crate) fn load_text(
         task: None,
         topic: None,
         gone: &BTreeSet::new(),
-        tight: false,
+        tight: Tight::default(),
         cursor: query.cursor.as_deref(),
         reader: &Reader::anyone(),
         session: &SessionId::new("anchord load"),

@@ -1,14 +1,13 @@
 //! `memory_search`: find records of every kind by words, tags, file or time.
 
 use anchord_memory::files::{normalise, relative};
-use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView};
+use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView, Tight};
 use anchord_memory::search::{Hit, Tuning};
 use anchord_memory::{Kind, Recall, Recalled, Timestamp, find_fact, limits, recall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::{KindParams, ScopeParams, wanted_tags};
-use crate::budgets;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -56,7 +55,10 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     }
     let view = context.view().await?;
     let memory = &view.memory;
-    let (reader, now) = (context.reader(), clock::now());
+    let own = params.scope.map(|scope| scope == ScopeParams::Session);
+    // A command has no notes of its own: what all sessions keep for themselves is asked for.
+    let reader = if own == Some(true) { context.keeper() } else { context.reader() };
+    let now = clock::now();
     if let Some(key) = &params.key {
         let record = find_fact(memory, &reader, key).map_err(|refusal| caller(&refusal))?;
         let hit = Hit::certain(record.id, 1.0);
@@ -66,7 +68,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             cursor: None,
             limit: 1,
             tokens_max: params.max_tokens,
-            tight: false,
+            tight: Tight::default(),
             explain: None,
             now,
         };
@@ -105,7 +107,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             query: &params.query,
             kinds: &kinds,
             tags: &tags,
-            own: params.scope.map(|scope| scope == ScopeParams::Session),
+            own,
             file: file.as_deref(),
             since: time("since", params.since.as_deref())?,
             until: time("until", params.until.as_deref())?,
@@ -117,8 +119,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             explain: params.explain,
         },
     );
-    let totals = memory.totals();
-    let budget = budgets::project(memory, &context.daemon.config).budget;
     let explain = |record: &anchord_memory::Record| ranking.explain(record);
     let answer = render::search(
         memory,
@@ -128,7 +128,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             cursor,
             limit,
             tokens_max: params.max_tokens,
-            tight: budget.is_tight(totals.note_tokens),
+            tight: context.session.tight(&context.daemon, memory),
             explain: if params.explain { Some(&explain) } else { None },
             now,
         },
@@ -137,5 +137,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         project.accessed(&answer.shown, now);
     }
     context.gave_newest(memory, &answer.shown, answer.next.is_some());
+    context.left(answer.next, Some(answer.left_out));
     Ok(answer.text)
 }

@@ -1,6 +1,6 @@
 //! `memory_status`: counts, revision, sizes against limits, who else is here.
 
-use anchord_memory::{Kind, limits, render};
+use anchord_memory::{Kind, Pool, limits, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -38,13 +38,21 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
         ),
     ];
     let budgets = Budgets::new(memory, &context.daemon.config, &context.holder());
-    let usage = |label: &str, (notes, tokens): (u64, u64), in_force: &InForce| {
-        let used = render::percent(tokens, in_force.budget.tokens);
+    let reader = context.reader();
+    let mut usage = |label: &str, notes: u64, pool: &Pool, in_force: &InForce| {
+        let (tokens, pinned, budget) = (pool.used(memory), pool.pinned(memory), &in_force.budget);
+        let used = render::percent(tokens, budget.tokens);
         let notes = Kind::Note.count(notes);
-        format!("{label}: {notes}, {tokens} tokens, {used}% of {in_force}")
+        lines.push(format!("{label}: {notes}, {tokens} tokens, {used}% of {in_force}"));
+        if pinned > budget.share(budget.to) {
+            lines.push(format!(
+                "{label}: full of pinned notes, {pinned} tokens; unpin some, or raise the budget"
+            ));
+        }
     };
-    lines.push(usage("budget", (totals.notes, totals.note_tokens), &budgets.project));
-    lines.push(usage("your own notes", memory.own_usage(&context.reader()), &budgets.session));
+    usage("budget", totals.notes, &Pool::Project, &budgets.project);
+    let own = memory.own_usage(&reader).0;
+    usage("your own notes", own, &Pool::Own(reader), &budgets.session);
     lines.push(format!(
         "kept: {} of {} notes, {} of {}; {} archived",
         totals.notes_kept,

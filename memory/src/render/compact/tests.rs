@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{compaction, compaction_plan, made_room};
+use super::{FullOfPinned, compaction, compaction_plan, full_of_pinned, made_room};
 use crate::limits::{ANSWER_CHARS_MAX, PROJECT_HALF_LIFE_FACTOR};
 use crate::testing::{apply, day, note, origin};
 use crate::{
-    Accesses, CompactionOutcome, CompactionPlan, Kind, Memory, NewNote, Pool, RecordId,
+    Accesses, Budget, CompactionOutcome, CompactionPlan, Kind, Memory, NewNote, Pool, RecordId,
     plan_compaction, plan_notes,
 };
 
@@ -74,6 +74,21 @@ fn a_reply_names_as_many_as_there_is_room_for_and_says_where_the_others_are() {
     let all = CompactionOutcome { archived: ids(5..=5), folded: Vec::new(), ..outcome };
     assert!(!compaction(&Memory::default(), &all, day(2)).contains("memory_list"), "all are named");
     assert!(made_room(&all).ends_with("duplicates 0.\n"), "all are named");
+}
+
+#[test]
+fn what_is_said_of_a_budget_full_of_pinned_notes_is_what_became_of_the_write() {
+    let budget = Budget { tokens: 1_500, auto_compact: true, above: 90, to: 80 };
+    let id = |number| RecordId { kind: Kind::Note, number };
+    let said = |stays: &[RecordId], archived: &[RecordId]| {
+        let full =
+            FullOfPinned { pinned: 1_356, stays: stays.to_vec(), archived: archived.to_vec() };
+        full_of_pinned(&full, &budget)
+    };
+    insta::assert_snapshot!(said(&[id(7)], &[]), @"The budget is full of pinned notes: 1356 of 1500 tokens. n7 stays active, and other notes make room for it; unpin some (memory_update with pinned: false), or raise the budget with memory_configure.");
+    insta::assert_snapshot!(said(&[], &[id(7)]), @"The budget is full of pinned notes: 1356 of 1500 tokens. n7 has no room beside them and is archived; unpin some (memory_update with pinned: false), or raise the budget with memory_configure.");
+    insta::assert_snapshot!(said(&[id(7)], &[id(8), id(9)]), @"The budget is full of pinned notes: 1356 of 1500 tokens. n7 stays active, 2 notes have no room beside them and are archived; unpin some (memory_update with pinned: false), or raise the budget with memory_configure.");
+    insta::assert_snapshot!(said(&[], &[]), @"The budget is full of pinned notes: 1356 of 1500 tokens. Other notes make room for them; unpin some (memory_update with pinned: false), or raise the budget with memory_configure.");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn with_budget<T>(
         task: None,
         topic: None,
         gone: &BTreeSet::new(),
-        tight: false,
+        tight: crate::render::Tight::default(),
         cursor: None,
         reader: &Reader::session(me()),
         session: &me(),

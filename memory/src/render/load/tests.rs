@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::super::page::{Room, Shown};
-use super::{LiveSession, LoadText, LoadView, load};
+use super::{LiveSession, LoadText, LoadView, Tight, load};
 use crate::testing::{
     anchor, anchors, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons,
     mutable, note, origin, save, take,
@@ -24,7 +24,7 @@ struct Asked {
     chars_max: Option<usize>,
     tokens_max: Option<u32>,
     task: Option<&'static str>,
-    tight: bool,
+    tight: Tight,
     cursor: Option<String>,
     seen: BTreeSet<NoticeId>,
     live: Vec<LiveSession>,
@@ -42,7 +42,7 @@ impl Default for Asked {
             chars_max: Some(limits::ANSWER_CHARS_MAX),
             tokens_max: None,
             task: None,
-            tight: false,
+            tight: Tight::default(),
             cursor: None,
             topic: None,
             gone: BTreeSet::new(),
@@ -278,8 +278,11 @@ fn notes_stand_before_sessions_own_ones_with_them_and_expired_ones_not() {
     Size 277 B: 2 blueprints, 2 anchors, 1 lesson, 3 notes, 1 session. Revision 2.
     Expired and left out: 1 note; memory_search still finds them.
     ");
-    let tight = notes(&Asked { tight: true, ..Asked::default() });
+    let shared = Tight { project: true, own: false };
+    let tight = notes(&Asked { tight: shared, ..Asked::default() });
     assert!(tight.contains("Rows are skipped. …\n") && !tight.contains("A long story"), "{tight}");
+    let own = Tight { project: false, own: true };
+    assert!(notes(&Asked { tight: own, ..Asked::default() }).contains("A long story"), "its own");
 }
 
 #[test]
@@ -418,8 +421,10 @@ fn any_asked() -> impl Strategy<Value = Asked> {
     let chars_max = limits::ANSWER_CHARS_MIN..12_000;
     let tokens_max = prop::option::of(limits::LOAD_TOKENS_MIN..4_000);
     let task = prop::option::of(prop::sample::select(vec!["the slow cache -lock", "wörter", ""]));
+    let tight = (any::<bool>(), any::<bool>());
+    let tight = tight.prop_map(|(project, own)| Tight { project, own });
     let last = prop::sample::select(vec!["", "Staged by you: 1 lesson.\n", LONG.as_str()]);
-    let rest = (any::<bool>(), last, prop::sample::select(vec!["anchord", ODD.as_str()]));
+    let rest = (tight, last, prop::sample::select(vec!["anchord", ODD.as_str()]));
     (sections, chars_max, tokens_max, task, live, prop::option::of(0_u64..9), rest).prop_map(
         |(sections, chars_max, tokens_max, task, live, since, (tight, last, project))| Asked {
             project,
@@ -452,7 +457,7 @@ impl std::fmt::Debug for Asked {
         write!(
             f,
             "{project}, {sections:?}, then {} characters, in {chars_max:?} characters, {tokens_max:?} tokens, for {task:?}, tight \
-             {tight}, since {others_changed:?}",
+             {tight:?}, since {others_changed:?}",
             last.len()
         )
     }

@@ -31,7 +31,7 @@ fn view(query: &str) -> SearchView<'_> {
         cursor: None,
         limit: 10,
         tokens_max: None,
-        tight: false,
+        tight: Tight::default(),
         explain: None,
         now: day(9),
     }
@@ -153,7 +153,10 @@ fn the_smallest_answer_keeps_to_its_tokens_and_shows_something() {
 fn summaries_stand_for_long_texts_when_room_is_short() {
     let memory = filled();
     let recalled = found(&memory, "checkout");
-    let tight = SearchView { tight: true, ..view("checkout") };
+    let own = SearchView { tight: Tight { project: false, own: true }, ..view("checkout") };
+    let text = search(&memory, &recalled, &own).text;
+    assert!(text.lines().count() > 1, "its own budget has room: {text}");
+    let tight = SearchView { tight: Tight { project: true, own: false }, ..view("checkout") };
     insta::assert_snapshot!(search(&memory, &recalled, &tight).text, @"n2: how checkouts time out …");
     let none = search(&memory, &found(&memory, "zebra"), &tight);
     insta::assert_snapshot!(none.text, @"Nothing matches. Try fewer or other words, or memory_list to see what there is.");

@@ -137,3 +137,81 @@ async fn a_note_that_is_shared_counts_where_it_is_then() {
         assert!(used <= 90.0, "{used} % after {id}");
     }
 }
+
+#[tokio::test]
+async fn summaries_stand_for_the_notes_of_the_budget_that_is_nearly_used_up() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_configure", json!({ "budget_tokens": 1_000, "scope": "session" })).await;
+    for scope in ["project", "session"] {
+        let note = |n: usize, text: &str| json!({ "content": format!("{scope} text{n} {}", text.repeat(8)), "summary": format!("sum of {scope}") });
+        let items = json!([
+            note(1, "the parser reads tokens one by one and "),
+            note(2, "rows are kept in order of time ")
+        ]);
+        shim.call("memory_note", json!({ "items": items, "scope": scope })).await;
+    }
+    let filler = json!({ "items": long(0..9)["items"], "scope": "session" });
+    let filled = shim.call("memory_note", filler).await;
+    let used = used(&mut shim, "your own notes: ").await;
+    assert!(used > 80.0 && used <= 90.0, "{used} %: {filled}");
+    for (tool, arguments) in
+        [("memory_search", json!({ "query": "text1" })), ("memory_load", json!({}))]
+    {
+        let said = shim.call(tool, arguments).await;
+        assert!(said.contains("sum of session …"), "{tool}: {said}");
+        assert!(!said.contains("session text1 the parser"), "{tool}: {said}");
+        assert!(said.contains("project text1 the parser"), "the project has room: {tool}: {said}");
+    }
+}
+
+fn pinned() -> Value {
+    let text: Vec<String> = (0..470).map(|word| format!("rule{word}")).collect();
+    json!({ "content": text.join(" "), "pinned": true })
+}
+
+fn full(said: &str) -> Vec<&str> {
+    said.lines().filter(|line| line.starts_with("The budget is full of pinned notes: ")).collect()
+}
+
+#[tokio::test]
+async fn a_budget_full_of_pinned_notes_is_told_to_whom_it_concerns() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_note", pinned()).await;
+    let lowered = shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
+    assert_eq!(full(&lowered).len(), 1, "it begins: {lowered}");
+
+    let status = shim.call("memory_status", json!({})).await;
+    assert!(status.contains("\nbudget: full of pinned notes, "), "{status}");
+    assert!(!status.contains("\nyour own notes: full of"), "{status}");
+
+    // It is not news to who writes of something else, or in another session.
+    let said = shim.call("memory_checkpoint", json!({ "summary": "half way" })).await;
+    assert!(full(&said).is_empty(), "{said}");
+    let said = shim.call("memory_configure", json!({ "load_tokens": 3_000 })).await;
+    assert!(full(&said).is_empty(), "{said}");
+    let mut other = world.shim_with("all").await;
+    let own = json!({ "content": "to myself", "scope": "session" });
+    let said = other.call("memory_note", own).await;
+    assert!(full(&said).is_empty(), "{said}");
+
+    let said = shim.call("memory_note", json!({ "content": "the port is 7717" })).await;
+    assert!(full(&said)[0].contains(" n3 stays active, and other notes make room"), "{said}");
+    let large: Vec<String> = (0..900).map(|word| format!("large{word}")).collect();
+    let said = shim.call("memory_note", json!({ "content": large.join(" ") })).await;
+    assert!(full(&said)[0].contains(" n4 has no room beside them and is archived; "), "{said}");
+    let archived = archived(&mut shim).await;
+    assert!(archived.iter().any(|id| id == "n4"), "{archived:?}");
+}
+
+#[tokio::test]
+async fn the_compactor_says_when_pinned_items_fill_the_budget() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("compactor").await;
+    shim.call("configure", json!({ "token_budget": 1_000 })).await;
+    let said = shim.call("store", json!({ "content": pinned()["content"] })).await;
+    let id = said.split(['[', ']']).nth(1).unwrap();
+    let said = shim.call("pin", json!({ "id": id })).await;
+    assert!(said.contains("\nPinned items take "), "{said}");
+}
