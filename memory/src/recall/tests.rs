@@ -182,7 +182,7 @@ fn what_is_found_is_counted_beyond_what_is_shown() {
     let reader = Reader::anyone();
     let matching = |query: &str, since| {
         let tuning = &Tuning::default();
-        recall(&memory, &Recall { tuning, since, ..everything(&reader, query) }).matching
+        recall(&memory, &Recall { since, tuning, ..everything(&reader, query) }).matching
     };
     assert_eq!(matching("two", None), 400);
     assert_eq!(matching("two", Some(day(2))), 0);

@@ -22,7 +22,7 @@ pub mod zipmem;
 
 pub use budget::{budget, percent};
 pub use changes::{already_loaded, changes_since};
-pub use compact::{compaction, compaction_plan, full_of_pinned};
+pub use compact::{compaction, compaction_plan, full_of_pinned, made_room};
 pub use cursor::{PageCursor, ParseCursorError};
 pub use item::end;
 pub use list::{ListText, ListView, list};

@@ -43,6 +43,9 @@ pub(super) fn spec() -> ToolSpec {
 /// Characters kept for what is said of a version after its text.
 const MARKS_CHARS: usize = 400;
 
+/// The same for what makes room for a record that was archived.
+const ROOM_CHARS: usize = 1_000;
+
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
@@ -83,10 +86,13 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         let end = render::end(&record, expires);
         let _ = writeln!(marks, "EXPIRED on {end}: check it before you rely on it.");
     }
+    let by = context.session.provenance(now);
+    let wakes = plan_use(&view.memory, id, &by).is_some()
+        && context.session.has_room_for(&context.daemon, &view.memory, &newest);
     let (mut text, next) = render::record_page(
         &record,
         params.cursor.as_deref(),
-        limits::ANSWER_CHARS_MAX - MARKS_CHARS,
+        limits::ANSWER_CHARS_MAX - MARKS_CHARS - if wakes { ROOM_CHARS } else { 0 },
         tokens_max.map(|max| max.saturating_sub(tokens::count(&marks))),
     )
     .map_err(|refusal| caller(&refusal))?;
@@ -98,8 +104,12 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if let Some(project) = &view.project {
         project.accessed(&[id], clock::now());
     }
-    if plan_use(&view.memory, id, &context.session.provenance(clock::now())).is_some() {
-        context.used(id).await;
+    if wakes {
+        let said = context.used(id).await;
+        let count = || tokens::count(&text) + tokens::count(&said);
+        if tokens_max.is_none_or(|max| count() <= max) {
+            text.push_str(&said);
+        }
     }
     if params.expand {
         let Body::Anchor(anchor) = &record.body else {

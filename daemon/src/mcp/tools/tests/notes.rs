@@ -62,7 +62,7 @@ async fn no_version_of_what_was_forgotten_is_current() {
     shim.call("memory_note", fact("three")).await;
     let got = shim.call("memory_get", json!({ "id": "n1", "version": 1 })).await;
     said.push(got.lines().last().unwrap().to_owned());
-    let day = crate::clock::now().date().to_string();
+    let day = crate::clock::now().date();
     insta::assert_snapshot!(said.join("\n").replace(&day, "DAY"), @r"
     n1@1 NOT CURRENT: forgotten on DAY
     n1@2 NOT CURRENT: forgotten on DAY
