@@ -22,6 +22,14 @@ impl Timestamp {
             .to_string()
     }
 
+    /// Day and minute in UTC, `2026-11-02 09:30 UTC`.
+    pub fn minute(self) -> String {
+        jiff::Timestamp::from_millisecond(self.0)
+            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+            .strftime("%Y-%m-%d %H:%M UTC")
+            .to_string()
+    }
+
     /// Date and time in UTC, `2026-11-02T09:30:00.000Z`.
     pub fn iso(self) -> String {
         jiff::Timestamp::from_millisecond(self.0)

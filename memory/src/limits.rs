@@ -150,11 +150,11 @@ pub const TIGHT_ABOVE_PERCENT: u8 = 80;
 pub const HITS: usize = 10;
 /// Hits of one search at most.
 pub const HITS_MAX: usize = 100;
-/// The smallest answer of a search that can be asked for, in tokens.
-pub const SEARCH_TOKENS_MIN: u32 = 250;
+/// The smallest answer of a search, a list, a record or an export that can be asked for, in tokens.
+pub const ANSWER_TOKENS_MIN: u32 = 250;
 /// Characters of one hit's text.
 pub const HIT_CHARS_MAX: usize = 700;
-/// Hits that were left out and are named.
+/// Hits of a search, or records of a list, that were left out and are named.
 pub const HITS_NAMED_MAX: usize = 20;
 /// Hits that have none of the words, after those that have, when one has all of them.
 pub const HITS_BESIDE_MAX: usize = 3;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anchord_memory::Timestamp;
-use anchord_memory::limits::SEARCH_TOKENS_MIN;
+use anchord_memory::limits::ANSWER_TOKENS_MIN;
 use serde_json::json;
 
 use super::ProjectArg;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Tokens of the answer at most
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(SEARCH_TOKENS_MIN)..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(ANSWER_TOKENS_MIN)..))]
     max_tokens: Option<u32>,
     /// From an earlier answer: what it left out
     #[arg(long, value_name = "CURSOR")]

@@ -98,7 +98,7 @@ impl ToolSpec {
             match serde_path_to_error::deserialize::<_, P>(arguments) {
                 Ok(parameters) => Box::pin(run(context, parameters)),
                 Err(error) => {
-                    let text = format!("{name}: {error}");
+                    let text = format!("{name}: {}", in_plain_words(&error.to_string()));
                     Box::pin(std::future::ready(Err(ToolError::Caller(text))))
                 }
             }
@@ -139,6 +139,21 @@ impl ToolSpec {
     ) -> BoxFuture<'static, Result<String, ToolError>> {
         (self.run)(context, Value::Object(arguments))
     }
+}
+
+/// An error of reading parameters without names of Rust's types, which stand at its end.
+fn in_plain_words(error: &str) -> String {
+    let Some((found, wanted)) = error.rsplit_once(", expected ") else { return error.to_owned() };
+    let wanted = match wanted {
+        "usize" | "u64" | "u32" | "u16" | "u8" => "a whole number, 0 or more",
+        "isize" | "i64" | "i32" => "a whole number",
+        "f64" | "f32" => "a number",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        "a boolean" => "true or false",
+        wanted => wanted,
+    };
+    format!("{found}, expected {wanted}")
 }
 
 /// The JSON schema of a parameter type, without what costs tokens or makes clients warn.

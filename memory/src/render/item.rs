@@ -2,6 +2,7 @@
 
 use super::topic;
 use crate::fold::{clip, one_line};
+use crate::ids::Timestamp;
 use crate::limits::{CAPTURED_LINE_CHARS_MAX, IMPORTANCE, TITLE_CHARS_MAX};
 use crate::note::Note;
 use crate::record::{Body, Record, SessionRow};
@@ -141,11 +142,18 @@ fn head(record: &Record, note: &Note) -> String {
         marks.push("one session's own".to_owned());
     }
     if let Some(expires) = note.expires {
-        marks.push(format!("expires {}", expires.date()));
+        marks.push(format!("expires {}", end(record, expires)));
     }
     let key = note.key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
     let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
     format!("{}{key}{marks}", record.id)
+}
+
+/// When a record expires: the day, and the minute too of what was to last a day or less.
+pub fn end(record: &Record, expires: Timestamp) -> String {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+    let lasts = expires.0.saturating_sub(record.updated.time.0);
+    if lasts <= DAY_MS { expires.minute() } else { expires.date() }
 }
 
 /// The record in one short line; it ends with [`CUT`] when the full text says more.

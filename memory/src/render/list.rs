@@ -3,12 +3,13 @@
 use super::{append, item};
 use crate::fold::clip;
 use crate::ids::{Kind, RecordId, Timestamp};
-use crate::limits::{ANSWER_CHARS_MAX, LIST_RECORDS_MAX};
+use crate::limits::{ANSWER_CHARS_MAX, HITS_NAMED_MAX, LIST_RECORDS_MAX};
 use crate::memory::Memory;
 use crate::plan::is_expired;
 use crate::reader::Reader;
 use crate::record::{Record, Standing};
 use crate::refusal::Refusal;
+use crate::tokens;
 
 /// What to list.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,8 @@ pub struct ListView<'a> {
     pub tags: &'a [String],
     /// Records of one page, at most [`LIST_RECORDS_MAX`].
     pub limit: usize,
+    /// Tokens of the answer.
+    pub tokens_max: Option<u32>,
     /// Where an earlier page ended: the number of its last record.
     pub cursor: Option<&'a str>,
     /// Tells what has expired.
@@ -39,6 +42,13 @@ pub struct ListText {
     /// Records that come after the page.
     pub left_out: usize,
 }
+
+/// Characters and tokens kept for what is said before and after the lines.
+const FRAME_CHARS: usize = 500;
+const FRAME_TOKENS: u32 = 140;
+
+/// Characters of a title that fits into every answer.
+const LINE_CHARS_MIN: usize = 60;
 
 /// Lists what the reader sees and is not forgotten, the newest record first.
 ///
@@ -68,22 +78,37 @@ pub fn list(memory: &Memory, view: &ListView<'_>) -> Result<ListText, Refusal> {
     }
     let mut list = ListText::default();
     let mut lines = String::new();
+    let mut tokens_left = view.tokens_max.map_or(u32::MAX, |max| max.saturating_sub(FRAME_TOKENS));
     for record in records.iter().take(limit) {
-        let line = line(record, view.now) + "\n";
-        if lines.chars().count() + line.chars().count() > ANSWER_CHARS_MAX - 300 {
+        let mut line = line(record, view.now) + "\n";
+        let tokens = |line: &str| view.tokens_max.map_or(0, |_| tokens::count(line));
+        if list.shown.is_empty() && tokens(&line) > tokens_left {
+            line = clip(&item::title(record), LINE_CHARS_MIN) + marks(record, view.now) + "\n";
+        }
+        let takes = tokens(&line);
+        let chars = lines.chars().count() + line.chars().count();
+        if chars > ANSWER_CHARS_MAX - FRAME_CHARS || takes > tokens_left {
             break;
         }
+        tokens_left -= takes;
         lines.push_str(&line);
         list.shown.push(record.id);
     }
     let shown = list.shown.len();
     append(&mut list.text, format_args!("{shown} of {total}, newest first\n{lines}"));
     if let Some(last) = list.shown.last().filter(|_| shown < records.len()) {
-        let left = records.len() - shown;
-        list.left_out = left;
+        let left = records.get(shown..).unwrap_or_default();
+        let named = left.iter().take(HITS_NAMED_MAX).map(|record| record.id.to_string());
+        let named: Vec<String> = named.collect();
+        let (count, cursor) = (left.len(), last.number);
+        let more = if count > named.len() { ", …" } else { "" };
+        list.left_out = count;
         append(
             &mut list.text,
-            format_args!("truncated: {left} more; go on with {{\"cursor\":\"{}\"}}\n", last.number),
+            format_args!(
+                "truncated: true; {count} left out: {}{more}; go on with {{\"cursor\":\"{cursor}\"}}\n",
+                named.join(", ")
+            ),
         );
         list.next = Some(last.number.to_string());
     }

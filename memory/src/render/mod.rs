@@ -24,9 +24,10 @@ pub use budget::{Tight, budget, percent};
 pub use changes::{already_loaded, changes_since};
 pub use compact::{FullOfPinned, compaction, compaction_plan, full_of_pinned, made_room};
 pub use cursor::{PageCursor, ParseCursorError};
+pub use item::end;
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
-pub use record::{currency, end_with_a_line, record, record_page, says_the_same};
+pub use record::{currency, end_with_a_line, page_of, record, record_page, says_the_same};
 pub use replies::{checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
 pub use topic::{BoundSession, bind, topic, topics};
@@ -43,7 +44,7 @@ pub fn title(record: &Record, now: Timestamp) -> String {
     item::title(record) + list::expired(record, now)
 }
 
-/// Bytes as the texts here have them: `312 B`, or kilobytes of 1,024 with one digit, `3.2 KB`.
+/// Bytes as the texts here have them: `312 B`, kilobytes of 1,024 with one digit, `3.2 KB`, or `256 MiB`.
 pub fn bytes(bytes: u64) -> String {
     size::bytes(bytes)
 }

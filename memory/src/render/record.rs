@@ -1,6 +1,6 @@
 //! One record on its own, with where it came from; long ones in pages.
 
-use super::list::line;
+use super::list::marks;
 use super::{append, item, title};
 use crate::fold::clip;
 use crate::ids::Timestamp;
@@ -10,9 +10,15 @@ use crate::plan::find_fact;
 use crate::reader::Reader;
 use crate::record::{Provenance, Record, Standing};
 use crate::refusal::Refusal;
+use crate::tokens;
 
-/// Characters kept for the line that says how to go on.
+/// Characters and tokens kept for the line that says how to go on.
 const FRAME_CHARS: usize = 200;
+const FRAME_TOKENS: u32 = 60;
+/// Tokens that a page has at least for the text.
+const PAGE_TOKENS_MIN: u32 = 30;
+/// Characters of what is said of another version, so that it fits into every answer.
+const CURRENCY_CHARS_MAX: usize = 120;
 
 /// A record in full: what a load prints, its text without the indentation, and a line on its version.
 pub fn record(record: &Record) -> String {
@@ -38,8 +44,8 @@ pub fn record(record: &Record) -> String {
     lines
 }
 
-/// A page of [`record`], of at most `chars_max` characters (at least [`ANSWER_CHARS_MIN`]), from the character that
-/// the cursor names; and the next page's cursor. The next page is of the same version, whatever becomes of the record.
+/// A page of [`record`], of at most `chars_max` characters (at least [`ANSWER_CHARS_MIN`]) and `tokens_max` tokens, from the
+/// character that the cursor names; and the next page's cursor. The next page is of the same version, whatever becomes of the record.
 ///
 /// # Errors
 /// When the cursor is none of this record.
@@ -47,6 +53,7 @@ pub fn record_page(
     of: &Record,
     cursor: Option<&str>,
     chars_max: usize,
+    tokens_max: Option<u32>,
 ) -> Result<(String, Option<String>), Refusal> {
     let whole = record(of);
     let chars = whole.chars().count();
@@ -58,11 +65,15 @@ pub fn record_page(
             return Err(Refusal::invalid("cursor", why));
         }
     };
-    if chars - from <= chars_max.max(ANSWER_CHARS_MIN) {
-        return Ok((whole.chars().skip(from).collect(), None));
+    let rest: String = whole.chars().skip(from).collect();
+    if chars - from <= chars_max.max(ANSWER_CHARS_MIN)
+        && tokens_max.is_none_or(|max| tokens::count(&rest) <= max)
+    {
+        return Ok((rest, None));
     }
     let size = chars_max.max(ANSWER_CHARS_MIN) - FRAME_CHARS;
-    let mut page: String = whole.chars().skip(from).take(size).collect();
+    let tokens_max = tokens_max.map(|max| max.saturating_sub(FRAME_TOKENS).max(PAGE_TOKENS_MIN));
+    let mut page = page_of(&rest, size, tokens_max);
     end_with_a_line(&mut page);
     let next = from + page.chars().count();
     let (id, version) = (of.id, of.version.0);
@@ -74,6 +85,26 @@ pub fn record_page(
         ),
     );
     Ok((page, Some(next.to_string())))
+}
+
+/// The beginning of a text that has so many characters and tokens at most.
+pub fn page_of(text: &str, chars_max: usize, tokens_max: Option<u32>) -> String {
+    let page: String = text.chars().take(chars_max).collect();
+    let Some(tokens_max) = tokens_max.filter(|max| tokens::count(&page) > *max) else {
+        return page;
+    };
+    let beginning = |chars: usize| page.chars().take(chars).collect::<String>();
+    // The longest that fits, by halves: what is longer has as many tokens or more.
+    let (mut fits, mut too_long) = (0, page.chars().count());
+    while fits + 1 < too_long {
+        let middle = usize::midpoint(fits, too_long);
+        if tokens::count(&beginning(middle)) <= tokens_max {
+            fits = middle;
+        } else {
+            too_long = middle;
+        }
+    }
+    beginning(fits)
 }
 
 /// What there is to say of a version beside the newest one of the same record: what took its place, or that it is
@@ -91,7 +122,7 @@ pub fn currency(
         let said = if says_the_same(shown, newest) {
             String::new()
         } else {
-            format!("; it said last: {}", title(newest, now))
+            format!("; it said last: {}", clip(&title(newest, now), CURRENCY_CHARS_MAX))
         };
         let key = newest.note().and_then(|note| note.key.as_deref());
         let heir = key.and_then(|key| Some((key, find_fact(memory, reader, key).ok()?)));
@@ -102,7 +133,7 @@ pub fn currency(
         ));
     }
     if !says_the_same(shown, newest) {
-        let line = line(newest, now);
+        let line = clip(&item::title(newest), CURRENCY_CHARS_MAX) + marks(newest, now);
         return Some(format!("NOT CURRENT: replaced on {day} by version {version}: {line}\n"));
     }
     asked.then(|| "This version is current.\n".to_owned())

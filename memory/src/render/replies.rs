@@ -94,7 +94,10 @@ pub fn notes(outcome: &NotesOutcome) -> String {
         );
     }
     for note in &outcome.failed {
-        append(&mut text, format_args!("FAILED item {}: {}\n", note.at, note.why));
+        let why = note.why.to_string();
+        let own = why.strip_prefix(&format!("items[{}]", note.at)).unwrap_or(&why);
+        let own = own.trim_start_matches(['.', ' ']);
+        append(&mut text, format_args!("FAILED item {}: {own}\n", note.at));
     }
     if !outcome.failed.is_empty() {
         let (stored, failed) = (outcome.stored.len(), outcome.failed.len());

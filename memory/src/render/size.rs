@@ -6,9 +6,18 @@ use crate::memory::Memory;
 /// What a load and a save say above the soft limit.
 pub(super) const NUDGE: &str = "Above 100 KB: memory_forget what no longer holds. Above 500 KB a save archives old anchors, sessions and lessons.\n";
 
-/// Kilobytes as below; less than one of them in bytes, `312 B`.
+/// Kilobytes as below; less than one of them in bytes, `312 B`; from a mebibyte on in these, `1.5 MiB`, `256 MiB`.
 pub(super) fn bytes(bytes: u64) -> String {
-    if bytes < 1024 { format!("{bytes} B") } else { kilobytes(bytes) }
+    const MIB: u64 = 1024 * 1024;
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..MIB => kilobytes(bytes),
+        whole if whole.is_multiple_of(MIB) => format!("{} MiB", whole / MIB),
+        part => {
+            let tenths = (part.saturating_mul(10) + MIB / 2) / MIB;
+            format!("{}.{} MiB", tenths / 10, tenths % 10)
+        }
+    }
 }
 
 /// Kilobytes of 1,024 bytes with one digit, `3.2 KB`.

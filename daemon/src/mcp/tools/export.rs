@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use anchord_memory::render::{self, PageCursor};
-use anchord_memory::{Memory, Reader, Revision, Standing, export, limits};
+use anchord_memory::{Memory, Reader, Revision, Standing, export, limits, tokens};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::params::tokens_max;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -17,6 +18,7 @@ use crate::project::unwound;
 struct Params {
     #[serde(default)]
     format: Format,
+    max_tokens: Option<u32>,
     cursor: Option<String>,
 }
 
@@ -41,6 +43,8 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let tokens_max = tokens_max(params.max_tokens)
+        .map_err(|refusal| ToolError::Caller(format!("failed to export: {refusal}")))?;
     let view = context.view().await?;
     let name = view.place.name(&context.daemon);
     let (memory, reader, now) = (Arc::clone(&view.memory), context.reader(), clock::now());
@@ -53,7 +57,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             }
             Format::Json => lines(&memory, &reader)?,
         };
-        page(&text, params.cursor.as_deref(), memory.revision())
+        page(&text, params.cursor.as_deref(), tokens_max, memory.revision())
     });
     let (text, truncated) = unwound(rendering).await?;
     if truncated {
@@ -62,9 +66,18 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     Ok(text)
 }
 
+/// Characters and tokens kept for the line that says how to go on.
+const FRAME_CHARS: usize = 100;
+const FRAME_TOKENS: u32 = 60;
+
 /// A page of a document, from where the cursor says, and whether there is more. Of a document that changed since the
 /// page before there is no next page: the two would not fit together.
-fn page(text: &str, cursor: Option<&str>, revision: Revision) -> Result<(String, bool), ToolError> {
+fn page(
+    text: &str,
+    cursor: Option<&str>,
+    tokens_max: Option<u32>,
+    revision: Revision,
+) -> Result<(String, bool), ToolError> {
     let refused = |why: String| ToolError::Caller(format!("failed to export: {why}"));
     let from = match cursor.map(|cursor| (cursor, cursor.parse::<PageCursor>())) {
         None => 0,
@@ -80,11 +93,13 @@ fn page(text: &str, cursor: Option<&str>, revision: Revision) -> Result<(String,
     if from > 0 && from >= total {
         return Err(refused(format!("the cursor {from} is past the end; leave it out")));
     }
-    let room = limits::ANSWER_CHARS_MAX - 100;
-    if total - from <= room {
-        return Ok((text.chars().skip(from).collect(), false));
+    let room = limits::ANSWER_CHARS_MAX - FRAME_CHARS;
+    let rest: String = text.chars().skip(from).take(room + 1).collect();
+    if total - from <= room && tokens_max.is_none_or(|max| tokens::count(&rest) <= max) {
+        return Ok((rest, false));
     }
-    let mut page: String = text.chars().skip(from).take(room).collect();
+    let tokens_max = tokens_max.map(|max| max.saturating_sub(FRAME_TOKENS));
+    let mut page = render::page_of(&rest, room, tokens_max);
     render::end_with_a_line(&mut page);
     let next = from + page.chars().count();
     let cursor = PageCursor { from: next, revision };

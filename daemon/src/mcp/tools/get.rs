@@ -7,10 +7,12 @@ use std::sync::Arc;
 use anchord_memory::lines::LineRange;
 use anchord_memory::{
     Anchor, Body, Record, RecordId, Version, find, find_fact, is_expired, limits, plan_use, render,
+    tokens,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::params::tokens_max;
 use crate::clock;
 use crate::looks::look;
 use crate::mcp::context::Context;
@@ -22,11 +24,11 @@ use crate::sessions::{Place, View};
 struct Params {
     /// As b12
     id: Option<String>,
-    /// A fact's
     key: Option<String>,
     version: Option<u32>,
     #[serde(default)]
     expand: bool,
+    max_tokens: Option<u32>,
     cursor: Option<String>,
 }
 
@@ -34,7 +36,7 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_get",
-        "One record in full, by id or key; expand: an anchor's code now.",
+        "One record, by id or key; expand: an anchor's code now.",
         Effect::Reads,
         run,
     )
@@ -49,6 +51,7 @@ const ROOM_CHARS: usize = 1_000;
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
+    let tokens_max = tokens_max(params.max_tokens).map_err(|refusal| caller(&refusal))?;
     let view = context.view().await?;
     let reader = context.keeper();
     let found = match (&params.id, &params.key) {
@@ -74,40 +77,51 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         };
         earlier.ok_or_else(missing)?
     };
-    let by = context.session.provenance(clock::now());
+    let mut marks = String::new();
+    let (asked, now) = (params.version.is_some(), clock::now());
+    if let Some(line) = render::currency(&view.memory, &reader, &record, &newest, asked, now) {
+        marks.push_str(&line);
+    }
+    if let Some(expires) = record.note().and_then(|note| note.expires)
+        && is_expired(&record, now)
+    {
+        let end = render::end(&record, expires);
+        let _ = writeln!(marks, "EXPIRED on {end}: check it before you rely on it.");
+    }
+    let by = context.session.provenance(now);
     let wakes = plan_use(&view.memory, id, &by).is_some()
         && context.session.has_room_for(&context.daemon, &view.memory, &newest);
-    let marks = if wakes { MARKS_CHARS + ROOM_CHARS } else { MARKS_CHARS };
-    let cursor = params.cursor.as_deref();
-    let (mut text, next) = render::record_page(&record, cursor, limits::ANSWER_CHARS_MAX - marks)
-        .map_err(|refusal| caller(&refusal))?;
+    let (mut text, next) = render::record_page(
+        &record,
+        params.cursor.as_deref(),
+        limits::ANSWER_CHARS_MAX - MARKS_CHARS - if wakes { ROOM_CHARS } else { 0 },
+        tokens_max.map(|max| max.saturating_sub(tokens::count(&marks))),
+    )
+    .map_err(|refusal| caller(&refusal))?;
+    text.push_str(&marks);
     context.gave_newest(&view.memory, &[id], next.is_some());
     context.left(next.clone(), None);
     if record.version != newest.version && !render::says_the_same(&record, &newest) {
         context.gave([Arc::new(record.clone())], next.is_some());
     }
-    let asked = params.version.is_some();
-    if let Some(line) =
-        render::currency(&view.memory, &reader, &record, &newest, asked, clock::now())
-    {
-        text.push_str(&line);
-    }
-    if let Some(expires) = record.note().and_then(|note| note.expires)
-        && is_expired(&record, clock::now())
-    {
-        let _ = writeln!(text, "EXPIRED on {}: check it before you rely on it.", expires.date());
-    }
     if let Some(project) = &view.project {
         project.accessed(&[id], clock::now());
     }
     if wakes {
-        text.push_str(&context.used(id).await);
+        let said = context.used(id).await;
+        let count = || tokens::count(&text) + tokens::count(&said);
+        if tokens_max.is_none_or(|max| count() <= max) {
+            text.push_str(&said);
+        }
     }
     if params.expand {
         let Body::Anchor(anchor) = &record.body else {
             return Err(caller(&format!("{id} is no anchor; only anchors can be expanded")));
         };
-        let room = limits::ANSWER_CHARS_MAX.saturating_sub(text.chars().count());
+        let room = Room {
+            chars: limits::ANSWER_CHARS_MAX.saturating_sub(text.chars().count()),
+            tokens: tokens_max.map(|max| max.saturating_sub(tokens::count(&text))),
+        };
         text.push_str(&expand(&view.place, anchor.clone(), record.updated.time, room).await?);
     }
     Ok(text)
@@ -128,12 +142,24 @@ async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<R
     }))
 }
 
-/// The anchor's lines as they are now, within `chars_max` characters.
+/// What an answer has left.
+#[derive(Clone, Copy)]
+struct Room {
+    chars: usize,
+    /// Absent when they do not count.
+    tokens: Option<u32>,
+}
+
+/// Characters and tokens kept for the line that says where an anchor's lines were cut.
+const CUT_CHARS: usize = 80;
+const CUT_TOKENS: u32 = 20;
+
+/// The anchor's lines as they are now, within the room.
 async fn expand(
     place: &Arc<Place>,
     anchor: Anchor,
     written: anchord_memory::Timestamp,
-    chars_max: usize,
+    room: Room,
 ) -> Result<String, ToolError> {
     let LineRange::Span { first, last } = anchor.lines else {
         let text = format!("failed to expand: `{}` is no line range; read the file", anchor.lines);
@@ -163,11 +189,14 @@ async fn expand(
     }
     for (number, line) in (first..).zip(&excerpt.lines) {
         let line = format!("{number}\t{line}\n");
-        if text.chars().count() + line.chars().count() + 80 > chars_max {
+        let more = text.clone() + &line;
+        let has_room = more.chars().count() + CUT_CHARS <= room.chars
+            && room.tokens.is_none_or(|max| tokens::count(&more) + CUT_TOKENS <= max);
+        if !has_room {
             let _ = writeln!(text, "… cut at line {number}; read the file from there");
             break;
         }
-        text.push_str(&line);
+        text = more;
     }
     Ok(text)
 }

@@ -1,11 +1,11 @@
 //! `memory_list`: page through records, newest first.
 
 use anchord_memory::render::{self, ListView};
-use anchord_memory::{Kind, limits};
+use anchord_memory::{Kind, Refusal, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::{KindParams, wanted_tags};
+use super::params::{KindParams, limit, tokens_max, wanted_tags};
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -19,6 +19,7 @@ struct Params {
     #[serde(default)]
     tags: Vec<String>,
     limit: Option<usize>,
+    max_tokens: Option<u32>,
     cursor: Option<String>,
 }
 
@@ -33,6 +34,10 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let caller = |refusal: Refusal| ToolError::Caller(format!("failed to list: {refusal}"));
+    let tokens_max = tokens_max(params.max_tokens).map_err(caller)?;
+    let limit = limit(params.limit, limits::LIST_RECORDS, limits::LIST_RECORDS_MAX);
+    let limit = limit.map_err(caller)?;
     let view = context.view().await?;
     let reader = context.keeper();
     let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
@@ -41,12 +46,12 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         reader: &reader,
         kinds: &kinds,
         tags: &tags,
-        limit: params.limit.unwrap_or(limits::LIST_RECORDS),
+        limit,
+        tokens_max,
         cursor: params.cursor.as_deref(),
         now: clock::now(),
     };
-    let list = render::list(&view.memory, &list)
-        .map_err(|refusal| ToolError::Caller(format!("failed to list: {refusal}")))?;
+    let list = render::list(&view.memory, &list).map_err(caller)?;
     context.gave_newest(&view.memory, &list.shown, list.next.is_some());
     context.left(list.next, Some(list.left_out));
     Ok(list.text)

@@ -14,6 +14,28 @@ pub(super) fn wanted_tags(tags: &[String]) -> Vec<String> {
     tags.iter().map(|tag| tag_as_kept(tag)).filter(|tag| !tag.is_empty()).collect()
 }
 
+/// How many tokens an answer may have, if that is said.
+pub(super) fn tokens_max(given: Option<u32>) -> Result<Option<u32>, Refusal> {
+    let min = limits::ANSWER_TOKENS_MIN;
+    match given {
+        Some(tokens) if tokens < min => Err(Refusal::Invalid {
+            field: "max_tokens".to_owned(),
+            why: format!("is {tokens}; give {min} or more"),
+        }),
+        given => Ok(given),
+    }
+}
+
+/// How many records an answer may have.
+pub(super) fn limit(given: Option<usize>, default: usize, most: usize) -> Result<usize, Refusal> {
+    let limit = given.unwrap_or(default);
+    if (1..=most).contains(&limit) {
+        return Ok(limit);
+    }
+    let why = format!("is {limit}; give a number from 1 to {most}");
+    Err(Refusal::Invalid { field: "limit".to_owned(), why })
+}
+
 // A doc comment here would go into the schema, and cost every session tokens.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object with category, title, content")]

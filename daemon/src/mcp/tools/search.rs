@@ -7,7 +7,7 @@ use anchord_memory::{Kind, Recall, Recalled, Timestamp, find_fact, limits, recal
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::{KindParams, ScopeParams, wanted_tags};
+use super::params::{KindParams, ScopeParams, limit, tokens_max, wanted_tags};
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -49,10 +49,9 @@ pub(super) fn spec() -> ToolSpec {
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to search: {error}"));
-    if let Some(tokens) = params.max_tokens.filter(|tokens| *tokens < limits::SEARCH_TOKENS_MIN) {
-        let min = limits::SEARCH_TOKENS_MIN;
-        return Err(caller(&format!("max_tokens is {tokens}; give {min} or more")));
-    }
+    let tokens_max = tokens_max(params.max_tokens).map_err(|refusal| caller(&refusal))?;
+    let limit = limit(params.limit, limits::HITS, limits::HITS_MAX);
+    let limit = limit.map_err(|refusal| caller(&refusal))?;
     let view = context.view().await?;
     let memory = &view.memory;
     let own = params.scope.map(|scope| scope == ScopeParams::Session);
@@ -67,7 +66,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             query: "",
             cursor: None,
             limit: 1,
-            tokens_max: params.max_tokens,
+            tokens_max,
             tight: Tight::default(),
             explain: None,
             now,
@@ -98,7 +97,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let file = params.file.as_deref().map(|file| relative(file, &root));
     // The root itself is all files.
     let file = file.filter(|file| *file != normalise(&root));
-    let limit = params.limit.unwrap_or(limits::HITS).clamp(1, limits::HITS_MAX);
     let ranking = context.ranking(&view, now);
     let found = recall(
         memory,
@@ -127,7 +125,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             query: &params.query,
             cursor,
             limit,
-            tokens_max: params.max_tokens,
+            tokens_max,
             tight: context.session.tight(&context.daemon, memory),
             explain: if params.explain { Some(&explain) } else { None },
             now,

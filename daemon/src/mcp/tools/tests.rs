@@ -25,7 +25,11 @@ fn document() -> String {
 Generated from the definitions; after a change run `UPDATE_DOCS=1 cargo test -p anchord-daemon --lib tools_are_documented`.
 
 An unknown parameter is refused, and the error names those that there are. Every answer is text and has 9,000 characters at most; what
-did not fit is named, with the `cursor` that fetches it. A mistake of the caller's is a result with `isError` that says what to do.
+did not fit is named, with the `cursor` that fetches it. A mistake of the caller's is a result with `isError` that says what to do. Not so with
+`--tools zipmem` and `compactor`, which follow their originals: what they do not know is ignored, and answers are as long as theirs.
+
+`max_tokens` caps an answer of `memory_load`, and from 250 on one of `memory_search`, `memory_get`, `memory_list` and `memory_export`. A search and a list say `truncated: true`, how many
+records were left out, the first 20 of them by id, and the cursor; `limit` is from 1 to 100 for a search and from 1 to 200 for a list.
 
 A note is the project's unless `scope` says `session`. Then its session alone sees it, and those that go on with the same conversation, as an agent
 does that resumes it; `memory_update` with `scope: project` shares it. When the conversation is over no other agent finds it; `anchord export
@@ -158,7 +162,7 @@ async fn a_project_begins_empty() {
     size: 0 B (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
     budget: 0 notes, 0 tokens, 0.0% of 100000 tokens (the default); above 90% compacted to 80%
     your own notes: 0 notes, 0 tokens, 0.0% of 100000 tokens (the client's default); above 90% compacted to 80%
-    kept: 0 of 100000 notes, 0 B of 262144.0 KB; 0 archived
+    kept: 0 of 100000 notes, 0 B of 256 MiB; 0 archived
     staged by this session: nothing
     other live sessions here: none
     ");
@@ -200,7 +204,7 @@ async fn work_is_staged_then_saved_then_loaded() {
     size: 0 B (a nudge above 100.0 KB, oldest parts archived above 500.0 KB)
     budget: 0 notes, 0 tokens, 0.0% of 100000 tokens (the default); above 90% compacted to 80%
     your own notes: 0 notes, 0 tokens, 0.0% of 100000 tokens (the client's default); above 90% compacted to 80%
-    kept: 0 of 100000 notes, 0 B of 262144.0 KB; 0 archived
+    kept: 0 of 100000 notes, 0 B of 256 MiB; 0 archived
     staged by this session: 1 blueprint, 1 anchor, 1 lesson
     other live sessions here: 1 (test-agent)
     ");

@@ -34,7 +34,7 @@ fn a_bad_item_fails_alone_and_is_named() {
     insta::assert_snapshot!(render::notes(&outcome), @r"
     Stored n1 (6 tokens)
     Stored n2 (2 tokens)
-    FAILED item 1: items[1].content is empty
+    FAILED item 1: content is empty
     2 stored, 1 failed; send those again corrected.
     ");
     assert_eq!(memory.totals().notes, 2);

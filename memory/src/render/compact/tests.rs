@@ -115,7 +115,7 @@ fn what_has_expired_says_so_in_every_list() {
     let dry = plan(&memory, 10);
     let shown = |on| compaction_plan(&memory, &dry, day(on));
     assert!(!shown(1).contains("EXPIRED"), "{}", shown(1));
-    assert!(shown(2).contains("came … [EXPIRED]"), "{}", shown(2));
+    assert!(shown(2).contains("… [EXPIRED]"), "{}", shown(2));
     let wants = plan(&memory, 10_000);
     let shown = compaction_plan(&memory, &wants, day(2));
     assert!(shown.contains("[EXPIRED] (") && shown.contains("Without a summary"), "{shown}");

@@ -1,11 +1,20 @@
 //! A page of records and the way to the next.
 
 use super::*;
+use crate::limits::ANSWER_TOKENS_MIN;
 use crate::testing::{apply, day, lesson, lessons, note, origin, save};
 use crate::{NewNote, SessionId, plan_notes};
 
 fn view(reader: &Reader) -> ListView<'_> {
-    ListView { reader, kinds: &[], tags: &[], limit: 20, cursor: None, now: day(9) }
+    ListView {
+        reader,
+        kinds: &[],
+        tags: &[],
+        limit: 20,
+        tokens_max: None,
+        cursor: None,
+        now: day(9),
+    }
 }
 
 fn filled() -> Memory {
@@ -46,7 +55,7 @@ fn pages_go_on_where_the_last_one_ended() {
     let memory = filled();
     let one = Reader::session(SessionId::new("one"));
     let first = list(&memory, &ListView { limit: 2, ..view(&one) }).unwrap();
-    insta::assert_snapshot!(first.text.lines().last().unwrap(), @r#"truncated: 3 more; go on with {"cursor":"4"}"#);
+    insta::assert_snapshot!(first.text.lines().last().unwrap(), @r#"truncated: true; 3 left out: n3, s2, l1; go on with {"cursor":"4"}"#);
     let rest = ListView { cursor: first.next.as_deref(), ..view(&one) };
     let rest = list(&memory, &rest).unwrap();
     assert_eq!((rest.shown.len(), rest.next), (3, None));
@@ -58,4 +67,29 @@ fn pages_go_on_where_the_last_one_ended() {
     assert_eq!(list(&empty, &lessons).unwrap().text, "Nothing matches.\n");
     let wrong = ListView { cursor: Some("x"), ..view(&one) };
     insta::assert_snapshot!(list(&memory, &wrong).unwrap_err(), @"cursor `x` is none of a list; list without it");
+}
+
+#[test]
+fn a_page_keeps_to_its_tokens_and_names_what_it_leaves_out() {
+    let mut memory = Memory::default();
+    let texts = (0..60).map(|n| Ok(note(&format!("{n} {}", "漢字と仮名の長い題名".repeat(20)))));
+    let plan = plan_notes(&memory, &origin("one", 1), texts.collect()).unwrap();
+    apply(&mut memory, plan);
+    let reader = Reader::anyone();
+    for tokens_max in [ANSWER_TOKENS_MIN, 400, 2_000] {
+        let (mut cursor, mut shown) = (None::<String>, Vec::new());
+        loop {
+            let of = ListView { tokens_max: Some(tokens_max), ..view(&reader) };
+            let page = list(&memory, &ListView { cursor: cursor.as_deref(), ..of }).unwrap();
+            assert!(tokens::count(&page.text) <= tokens_max, "{}", page.text);
+            assert!(!page.shown.is_empty(), "{}", page.text);
+            shown.extend(page.shown);
+            let Some(next) = page.next else { break };
+            let left =
+                format!("truncated: true; {} left out: n{}, ", 60 - shown.len(), 60 - shown.len());
+            assert!(60 - shown.len() == 1 || page.text.contains(&left), "{left}: {}", page.text);
+            cursor = Some(next);
+        }
+        assert_eq!(shown.len(), 60);
+    }
 }

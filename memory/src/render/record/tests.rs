@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::{record, record_page};
 use crate::Reader;
+use crate::limits::ANSWER_TOKENS_MIN;
 use crate::testing::{apply, blueprint, blueprints, mutable, origin, save};
 use crate::{Memory, limits, plan_forget};
 
@@ -39,7 +40,8 @@ fn a_record_shows_its_text_and_where_it_came_from() {
 #[test]
 fn a_cursor_that_is_none_is_refused() {
     let memory = memory_with("x");
-    let refusal = record_page(memory.record("b1".parse().unwrap()).unwrap(), Some("9999"), 9_000);
+    let refusal =
+        record_page(memory.record("b1".parse().unwrap()).unwrap(), Some("9999"), 9_000, None);
     insta::assert_snapshot!(refusal.unwrap_err(), @"cursor is no cursor of b1: `9999`; leave it out");
 }
 
@@ -50,7 +52,7 @@ fn one_long_line_fills_its_pages() {
     let of = memory.record("b1".parse().unwrap()).unwrap();
     let (mut sizes, mut cursor) = (Vec::new(), None::<String>);
     loop {
-        let (page, next) = record_page(of, cursor.as_deref(), 9_000).unwrap();
+        let (page, next) = record_page(of, cursor.as_deref(), 9_000, None).unwrap();
         sizes.push(page.chars().count());
         cursor = next;
         if cursor.is_none() {
@@ -66,7 +68,7 @@ fn one_long_line_fills_its_pages() {
 fn the_rest_of_a_version_is_of_that_version() {
     let memory = memory_with(&"line\n".repeat(2_000));
     let of = memory.record("b1".parse().unwrap()).unwrap();
-    let (page, _) = record_page(of, None, 4_000).unwrap();
+    let (page, _) = record_page(of, None, 4_000, None).unwrap();
     let end = page.lines().last().unwrap();
     insta::assert_snapshot!(end, @r#"Cut at character 3800 of 10085. The rest: memory_get {"id":"b1","version":1,"cursor":"3800"}."#);
 }
@@ -81,7 +83,7 @@ proptest! {
         let of = memory.record("b1".parse().unwrap()).unwrap();
         let (mut whole, mut cursor) = (String::new(), None::<String>);
         loop {
-            let (page, next) = record_page(of, cursor.as_deref(), chars_max).unwrap();
+            let (page, next) = record_page(of, cursor.as_deref(), chars_max, None).unwrap();
             prop_assert!(page.chars().count() <= chars_max);
             let Some(next) = next else {
                 whole.push_str(&page);
@@ -91,5 +93,30 @@ proptest! {
             cursor = Some(next);
         }
         prop_assert_eq!(whole, record(of));
+    }
+}
+
+#[test]
+fn the_pages_of_few_tokens_are_the_whole() {
+    let mut memory = Memory::default();
+    for text in
+        ["word after word ".repeat(300), "漢字と仮名の文。".repeat(200), "a b\n".repeat(900)]
+    {
+        save(&mut memory, &origin("one", 1), blueprints([blueprint("long", &text)]));
+    }
+    for of in memory.active_of(crate::Kind::Blueprint) {
+        let (mut cursor, mut whole) = (None::<String>, String::new());
+        loop {
+            let (page, next) =
+                record_page(of, cursor.as_deref(), 9_000, Some(ANSWER_TOKENS_MIN)).unwrap();
+            assert!(crate::tokens::count(&page) <= ANSWER_TOKENS_MIN, "{page}");
+            let Some(next) = next else {
+                whole.push_str(&page);
+                break;
+            };
+            whole.push_str(page.rsplit_once("\nCut at character").unwrap().0);
+            cursor = Some(next);
+        }
+        assert_eq!(whole, record(of));
     }
 }

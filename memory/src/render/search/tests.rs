@@ -1,7 +1,7 @@
 //! How hits are shown, cut and explained.
 
 use super::*;
-use crate::limits::SEARCH_TOKENS_MIN;
+use crate::limits::ANSWER_TOKENS_MIN;
 use crate::search::Tuning;
 use crate::testing::{apply, blueprint, blueprints, day, note, origin, save};
 use crate::{NewNote, Reader, Recall, plan_notes, recall};
@@ -140,11 +140,11 @@ fn the_smallest_answer_keeps_to_its_tokens_and_shows_something() {
     recalled.corrected = vec![("vorratsspeichre".repeat(4), "vorratsspeicher".repeat(4)); 8];
     let retention: &dyn Fn(&Record) -> String = &|_| "retention ".repeat(20);
     for explain in [None, Some(retention)] {
-        let tokens_max = Some(SEARCH_TOKENS_MIN);
+        let tokens_max = Some(ANSWER_TOKENS_MIN);
         let answer =
             search(&memory, &recalled, &SearchView { tokens_max, explain, ..view(&words) });
         let tokens = tokens::count(&answer.text);
-        assert!(tokens <= SEARCH_TOKENS_MIN, "{tokens}: {}", answer.text);
+        assert!(tokens <= ANSWER_TOKENS_MIN, "{tokens}: {}", answer.text);
         assert!(!answer.shown.is_empty(), "{}", answer.text);
     }
 }

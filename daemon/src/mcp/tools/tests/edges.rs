@@ -131,3 +131,52 @@ async fn what_is_not_wanted_alone_finds_nothing() {
         assert_eq!(shim.call("memory_search", json!({ "query": query })).await, all, "{query}");
     }
 }
+
+#[tokio::test]
+async fn what_is_out_of_bounds_is_told_in_plain_words() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let mut said = Vec::new();
+    for (tool, arguments) in [
+        ("memory_search", json!({ "query": "x", "limit": 500 })),
+        ("memory_search", json!({ "query": "x", "limit": 0 })),
+        ("memory_search", json!({ "query": "x", "limit": "ten" })),
+        ("memory_list", json!({ "limit": 201 })),
+        ("memory_list", json!({ "limit": -1 })),
+        ("memory_compact", json!({ "target_usage": "half" })),
+        ("memory_note", json!({ "items": "x" })),
+        ("memory_search", json!({ "explain": "usize, expected yes" })),
+    ] {
+        said.push(shim.call(tool, arguments).await);
+    }
+    let notes = json!([{ "content": "x" }, { "content": " " }]);
+    said.push(shim.call("memory_note", json!({ "items": notes })).await);
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    ERROR failed to search: limit is 500; give a number from 1 to 100
+    ERROR failed to search: limit is 0; give a number from 1 to 100
+    ERROR memory_search: limit: invalid type: string "ten", expected a whole number, 0 or more
+    ERROR failed to list: limit is 201; give a number from 1 to 200
+    ERROR memory_list: limit: invalid value: integer `-1`, expected a whole number, 0 or more
+    ERROR memory_compact: target_usage: invalid type: string "half", expected a number
+    ERROR memory_note: items: invalid type: string "x", expected a list
+    ERROR memory_search: explain: invalid type: string "usize, expected yes", expected true or false
+    Stored n1 (1 token)
+    FAILED item 1: content is empty
+    1 stored, 1 failed; send those again corrected.
+    Budget: 1/100000 tokens (0.0%), 1 note
+    "#);
+}
+
+#[tokio::test]
+async fn what_lasts_a_day_or_less_says_when_it_ends() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    for expires in ["2h", "3d"] {
+        let note = json!({ "content": format!("for {expires}"), "expires": expires });
+        shim.call("memory_note", note).await;
+    }
+    let soon = shim.call("memory_get", json!({ "id": "n1" })).await;
+    assert!(soon.lines().next().unwrap().ends_with(" UTC):"), "{soon}");
+    let later = shim.call("memory_get", json!({ "id": "n2" })).await;
+    assert!(!later.contains("UTC"), "{later}");
+}

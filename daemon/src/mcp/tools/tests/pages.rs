@@ -157,3 +157,50 @@ async fn tags_and_files_are_found_as_they_are_shown() {
         assert!(found.contains("binds the port"), "{}: {found}", file.display());
     }
 }
+
+#[tokio::test]
+async fn every_reading_tool_keeps_to_its_tokens_and_goes_on() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let text = |n: u32| format!("tide {n}: {}\n", "the sea came in ".repeat(90)).repeat(2);
+    let items: Vec<_> = (0..40).map(|n| json!({ "content": text(n) })).collect();
+    shim.call("memory_note", json!({ "items": items })).await;
+    for (tool, arguments, enough) in [
+        ("memory_list", json!({}), true),
+        ("memory_search", json!({ "query": "tide" }), true),
+        ("memory_get", json!({ "id": "n1" }), true),
+        ("memory_export", json!({ "format": "markdown" }), false),
+    ] {
+        let mut arguments = arguments;
+        arguments["max_tokens"] = 249.into();
+        let few = shim.call(tool, arguments.clone()).await;
+        assert!(few.ends_with(": max_tokens is 249; give 250 or more"), "{tool}: {few}");
+        arguments["max_tokens"] = 250.into();
+        for page in 0..60 {
+            let said = shim.call(tool, arguments.clone()).await;
+            assert!(anchord_memory::tokens::count(&said) <= 250, "{tool} {page}: {said}");
+            let Some(cursor) = cursor(&said) else { break };
+            assert!(page < 59 || !enough, "{tool} has no end");
+            if page == 0 && matches!(tool, "memory_list" | "memory_search") {
+                let truncated = said.lines().last().unwrap();
+                assert!(truncated.starts_with("truncated: true; 3"), "{truncated}");
+                assert_eq!(truncated.matches(", n").count(), 19, "{truncated}");
+            }
+            arguments["cursor"] = cursor.into();
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_anchors_lines_keep_to_the_tokens_of_the_answer() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let root = world.directory("demo");
+    std::fs::write(root.join("a.rs"), "let the = sea + come + in;\n".repeat(200)).unwrap();
+    let anchor = json!({ "file": "a.rs", "lines": "1-200", "concept": "the sea" });
+    shim.call("memory_save", json!({ "session_summary": "bound", "anchors": [anchor] })).await;
+    let arguments = json!({ "id": "a1", "expand": true, "max_tokens": 250 });
+    let said = shim.call("memory_get", arguments).await;
+    assert!(anchord_memory::tokens::count(&said) <= 250, "{said}");
+    assert!(said.lines().last().unwrap().starts_with("… cut at line "), "{said}");
+}
