@@ -6,11 +6,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use anchord_memory::{MAIN, Memory, Provenance, SessionId, plan_adopt};
+use anchord_memory::{MAIN, Memory, Provenance, SessionId};
 use anchord_proto::hello::Hello;
 use anchord_proto::host;
 
-use super::Session;
+use super::{Session, end};
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject, WriteError, Written, unwound};
 use crate::projects::{
@@ -171,14 +171,19 @@ impl Session {
             let decide = decide();
             async move { project.owner.write(Some(session), call, operation, decide).await }
         };
-        match write(Arc::clone(&project)).await {
+        let id = project.id;
+        let written = match write(Arc::clone(&project)).await {
             Err(WriteError::Closed) => {
-                let project = daemon.projects.open(project.id).await?;
+                let project = daemon.projects.open(id).await?;
                 self.project.store(Some(Arc::clone(&project)));
-                Ok(write(project).await?)
+                write(project).await?
             }
-            written => Ok(written?),
+            written => written?,
+        };
+        if !self.visits {
+            end::after_write(daemon, self, id).await;
         }
+        Ok(written)
     }
 
     /// Who writes, for records.
@@ -202,15 +207,17 @@ impl Session {
     /// The project, established and open, with this session in the registry.
     async fn bound(&self, daemon: &Daemon) -> Result<Arc<OpenProject>, BindError> {
         let mut bound = self.binding.lock().await;
-        // Deleted meanwhile, it is made anew; its data alone would be found by nobody.
+        let registry = daemon.registry.snapshot();
+        // Deleted meanwhile, it is made anew; its data alone would be found by nobody. Nor would what a session stages
+        // that has ended meanwhile, and is not in the registry any more.
         if *bound
             && let Some(project) = self.project()
-            && daemon.registry.snapshot().project(project.id).is_some()
+            && registry.project(project.id).is_some()
+            && (self.visits || registry.session(&self.id).is_some())
         {
             return Ok(daemon.projects.open(project.id).await?);
         }
         let place = self.place(daemon).await?;
-        let registry = daemon.registry.snapshot();
         let bound_before = registry.session(&self.id).map(|record| record.project);
         let id = match (place.as_ref(), bound_before) {
             // Whatever became of the place since: its numbered lines are in that project's journal.
@@ -290,27 +297,6 @@ impl Session {
                 && record.project == project
         });
         ended.map(|record| record.session.clone()).collect()
-    }
-
-    /// Takes over what a dead predecessor of the same agent session left staged here.
-    async fn take_over(&self, daemon: &Daemon, project: &OpenProject) -> Result<(), BindError> {
-        for record in self.predecessors(&daemon.registry.snapshot(), project.id) {
-            if daemon.sessions().is_connected(&record.session) {
-                continue;
-            }
-            let (from, to) = (record.session.clone(), self.id.clone());
-            let client = self.client();
-            let decide: Decide<Memory> = Box::new(move |memory, time| {
-                let by = Provenance { session: to.clone(), client, time };
-                let changes = plan_adopt(memory, &from, &to, &by).map(|plan| plan.changes);
-                Ok(Decided { changes: changes.unwrap_or_default(), reply: String::new() })
-            });
-            project.owner.write(Some(self.id.clone()), None, "adopt", decide).await?;
-            super::sweep::end(daemon, &record.session, false).await?;
-            daemon.sessions().remove_if_away(&record.session);
-            tracing::info!(session = %self.id, from = %record.session, "took over staged work");
-        }
-        Ok(())
     }
 }
 

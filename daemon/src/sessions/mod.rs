@@ -2,9 +2,10 @@
 //!
 //! A connection has a default session, and one for each agent thread that its calls name. A session
 //! outlives its connection: it is gone only when the socket is closed, the grace is over, and its
-//! process no longer exists. Only then is its staged work folded ([`sweep`]).
+//! process no longer exists ([`sweep`]), or its agent says so. Only then is its staged work folded ([`end`]).
 
 mod bind;
+mod end;
 mod reading;
 mod sweep;
 mod table;
@@ -18,8 +19,9 @@ use arc_swap::ArcSwapOption;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use bind::{BindError, Place, View, establish_in_registry, is_elsewhere};
+pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use reading::LiveSession;
-pub(crate) use sweep::{hand_over, keep_and_end, recover, sweep};
+pub(crate) use sweep::{recover, sweep};
 pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};
 
 use crate::project::OpenProject;

@@ -1,4 +1,4 @@
-//! The end of sessions: staged work of those that are gone is folded into memory on their behalf.
+//! Who is gone. Of those that are, the staged work is folded into memory on their behalf.
 //!
 //! Gone means: the socket is closed, the grace is over, and the process does not exist. A process that
 //! cannot be judged (another container) has a day. Nothing here touches a session that may come back.
@@ -7,19 +7,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{
-    Memory, NoticeCause, Provenance, SessionId, Staged, Timestamp, plan_adopt, plan_keep,
-};
+use anchord_memory::{NoticeCause, Timestamp};
 use anchord_proto::hello::{Hello, Role};
 use uuid::Uuid;
 
 use super::bind::{BindError, blocking, is_dead, is_foreign_process};
+use super::end::{Leaving, finish, left_over, staged_in};
 use super::table::Standing;
 use super::{Place, Session};
 use crate::daemon::Daemon;
 use crate::limits;
-use crate::project::{Decide, Decided, OpenProject, WriteError};
-use crate::projects::{Changed, Registry, RegistryChange, SessionRecord, identify, locate};
+use crate::projects::{Changed, SessionRecord, identify, locate};
 
 /// Puts the sessions back that were open when an earlier daemon ended; they may reconnect.
 pub(crate) fn recover(daemon: &Daemon) {
@@ -28,7 +26,7 @@ pub(crate) fn recover(daemon: &Daemon) {
     }
 }
 
-/// Ends the sessions that are gone.
+/// Ends the sessions that are gone, and what is left of those that were not ended to the end.
 pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
     for standing in daemon.sessions().all() {
         let away = standing.disconnected.map(|since| since.elapsed());
@@ -38,6 +36,16 @@ pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
         if let Err(error) = end_gone(daemon, &standing).await {
             // The next sweep tries again: nothing is lost while it is staged.
             tracing::warn!(session = %standing.session.id, %error, "ending a session failed");
+        }
+    }
+    for leaving in left_over(daemon) {
+        match finish(daemon, &leaving, NoticeCause::Ended).await {
+            Ok(had_staged) => {
+                tracing::info!(session = %leaving.session, had_staged, "ended what was left of a session");
+            }
+            Err(error) => {
+                tracing::warn!(session = %leaving.session, %error, "ending a session failed");
+            }
         }
     }
 }
@@ -51,145 +59,41 @@ fn is_gone(hello: &Hello, away: Option<Duration>, grace: Duration) -> bool {
     is_dead(hello.pid, hello.pid_start, hello.boot.as_deref())
 }
 
+/// Ends a session that is gone, unless it is back or another has ended it meanwhile.
 async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<(), BindError> {
     let session = &standing.session;
-    let registered = daemon.registry.snapshot().session(&session.id).cloned();
-    let Some(record) = registered else {
-        // It never wrote anything.
-        daemon.sessions().remove_if_away(&session.id);
-        return Ok(());
-    };
-    if !daemon.sessions().remove_if_away(&session.id) {
+    let Some(ending) = daemon.sessions().end_if_away(&session.id) else { return Ok(()) };
+    if ending.standing().is_none() {
         return Ok(());
     }
-    let kept = keep(daemon, standing, &record).await;
-    if kept.is_err() {
-        daemon.sessions().put_back(standing);
-    }
-    let had_staged = kept?;
-    end(daemon, &record.session, !had_staged).await?;
-    tracing::info!(session = %record.session, had_staged, "a session is gone");
-    Ok(())
-}
-
-/// Ends a session that its agent says is over, or that another one has taken the place of, and its subagents': what
-/// they staged is folded now, and nobody waits for a grace.
-///
-/// # Errors
-/// The first one; the others are logged. All are tried, and those that could not be ended are left to the sweep.
-pub(crate) async fn keep_and_end(daemon: &Daemon, session: &Session) -> Result<(), BindError> {
-    let mut outcome = Ok(());
-    let subagents = daemon.sessions().subagents(&session.id);
-    let ids = subagents.iter().map(|subagent| &subagent.id).chain([&session.id]);
-    for id in ids {
-        let standing = daemon.sessions().end(id);
-        let Err(error) = keep_and_end_one(daemon, id).await else { continue };
-        if let Some(standing) = standing {
-            daemon.sessions().put_back(&standing);
-        }
-        tracing::warn!(session = %id, %error, "a session could not be ended");
-        outcome = outcome.and(Err(error));
-    }
-    outcome
-}
-
-async fn keep_and_end_one(daemon: &Daemon, id: &SessionId) -> Result<(), BindError> {
-    let Some(record) = daemon.registry.snapshot().session(id).cloned() else {
+    let Some(record) = daemon.registry.snapshot().session(&session.id).cloned() else {
         return Ok(()); // It never wrote anything.
     };
-    let had_staged = match staged_in(daemon, &record).await? {
-        Some((project, _)) => {
-            fold(&project, &record, NoticeCause::Ended).await?;
-            true
+    match keep(daemon, standing, &record).await {
+        Ok(had_staged) => {
+            tracing::info!(session = %record.session, had_staged, "a session is gone");
+            Ok(())
         }
-        None => false,
-    };
-    end(daemon, &record.session, !had_staged).await?;
-    tracing::info!(session = %record.session, had_staged, "a session was ended by its agent");
-    Ok(())
-}
-
-/// Hands what a session staged to the one that turned out to be the same conversation, and ends it.
-pub(crate) async fn hand_over(
-    daemon: &Daemon,
-    from: &Session,
-    to: &Session,
-) -> Result<(), BindError> {
-    let standing = daemon.sessions().end(&from.id);
-    let Some(record) = daemon.registry.snapshot().session(&from.id).cloned() else {
-        return Ok(());
-    };
-    let handed = hand_over_staged(daemon, &record, from, to).await;
-    if let (Err(_), Some(standing)) = (&handed, standing) {
-        daemon.sessions().put_back(&standing);
+        Err(error) => {
+            ending.put_back();
+            Err(error)
+        }
     }
-    handed
 }
 
-async fn hand_over_staged(
-    daemon: &Daemon,
-    record: &SessionRecord,
-    from: &Session,
-    to: &Session,
-) -> Result<(), BindError> {
-    let adopted = from.id.clone();
-    to.write(daemon, None, "adopt", || {
-        let (from, to, client) = (adopted.clone(), to.id.clone(), to.client());
-        Box::new(move |memory, time| {
-            let by = Provenance { session: to.clone(), client, time };
-            let changes = plan_adopt(memory, &from, &to, &by).map(|plan| plan.changes);
-            Ok(Decided { changes: changes.unwrap_or_default(), reply: String::new() })
-        })
-    })
-    .await?;
-    end(daemon, &record.session, false).await?;
-    tracing::info!(session = %to.id, from = %from.id, "the same conversation by another name");
-    Ok(())
-}
-
-/// What a session has staged, and the project in which it has.
-async fn staged_in(
-    daemon: &Daemon,
-    record: &SessionRecord,
-) -> Result<Option<(Arc<OpenProject>, Arc<Staged>)>, BindError> {
-    if !daemon.projects.exists(record.project) {
-        return Ok(None); // Deleted, and its staged work with it.
-    }
-    let project = daemon.projects.open(record.project).await?;
-    let staged = project.memory().staged_by(&record.session).cloned();
-    Ok(staged.map(|staged| (project, staged)))
-}
-
-/// Folds what a session left staged.
-async fn fold(
-    project: &OpenProject,
-    record: &SessionRecord,
-    cause: NoticeCause,
-) -> Result<(), BindError> {
-    let (session, client) = (record.session.clone(), record.client.as_str().into());
-    let decide: Decide<Memory> = Box::new(move |memory, time| {
-        let by = Provenance { session, client, time };
-        let plan = plan_keep(memory, &by.session, &by, cause);
-        Ok(Decided {
-            changes: plan.map(|plan| plan.changes).unwrap_or_default(),
-            reply: String::new(),
-        })
-    });
-    project.owner.write(Some(record.session.clone()), None, "keep", decide).await?;
-    Ok(())
-}
-
-/// Folds what the session left staged. Returns whether there was anything.
+/// Folds what the session left staged and says why. Returns whether there was anything.
 async fn keep(
     daemon: &Arc<Daemon>,
     standing: &Standing,
     record: &SessionRecord,
 ) -> Result<bool, BindError> {
-    let Some((project, staged)) = staged_in(daemon, record).await? else { return Ok(false) };
-    let since = staged.last;
+    let leaving = Leaving::from(record);
+    let Some((_, staged)) = staged_in(daemon, &leaving).await? else {
+        return finish(daemon, &leaving, NoticeCause::Ended).await;
+    };
     // What was noted by rule is kept without a notice, so nobody would read of files.
     let changed = if staged.has_work() {
-        changed_files(daemon, &standing.session, record, since).await
+        changed_files(daemon, &standing.session, record, staged.last).await
     } else {
         None
     };
@@ -201,8 +105,7 @@ async fn keep(
         _ if died => NoticeCause::Crashed { files: Vec::new(), more: 0 },
         _ => NoticeCause::Ended,
     };
-    fold(&project, record, cause).await?;
-    Ok(true)
+    finish(daemon, &leaving, cause).await
 }
 
 /// The files of the session's project that changed after its last checkpoint; none where they cannot be
@@ -235,20 +138,6 @@ async fn changed_files(
         tracing::warn!(session = %session.id, %error, "the changed files are not known");
         None
     })
-}
-
-/// Takes a session out of the registry's open ones.
-pub(super) async fn end(daemon: &Daemon, id: &SessionId, saved: bool) -> Result<(), WriteError> {
-    let session = id.clone();
-    let decide: Decide<Registry> = Box::new(move |registry, time| {
-        let changes = match registry.session(&session) {
-            Some(_) => vec![RegistryChange::SessionEnded { session, time, saved }],
-            None => Vec::new(),
-        };
-        Ok(Decided { changes, reply: String::new() })
-    });
-    daemon.registry.write(None, None, "end", decide).await?;
-    Ok(())
 }
 
 fn machine_died(record: &SessionRecord) -> bool {

@@ -1,6 +1,6 @@
 //! Who is gone, and what becomes of what they staged.
 
-use anchord_memory::Notice;
+use anchord_memory::{Memory, Notice, SessionId};
 use serde_json::json;
 
 use super::*;
@@ -142,59 +142,4 @@ async fn a_file_that_changed_after_the_last_checkpoint_is_named() {
     let causes: Vec<NoticeCause> =
         notices(&memory(&world)).into_iter().map(|notice| notice.cause).collect();
     assert_eq!(causes, [NoticeCause::Crashed { files: vec!["late.rs".to_owned()], more: 0 }]);
-}
-
-/// A session of a project whose journal cannot be read, open in the registry.
-async fn in_a_broken_project(world: &World, id: &SessionId) -> PathBuf {
-    let project = crate::projects::ProjectId(Uuid::from_u128(7));
-    let known = world.daemon.registry.snapshot().sessions().next().cloned().unwrap();
-    let record = SessionRecord { session: id.clone(), project, ..known.as_ref().clone() };
-    let decide: Decide<Registry> = Box::new(move |_, _| {
-        Ok(Decided { changes: vec![RegistryChange::SessionBound(record)], reply: String::new() })
-    });
-    world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
-    let directory = world.daemon.projects.directory(project);
-    std::fs::create_dir_all(&directory).unwrap();
-    std::fs::write(directory.join("journal"), "no directory").unwrap();
-    directory
-}
-
-#[tokio::test]
-async fn one_that_cannot_be_ended_stays_and_keeps_no_other_from_its_end() {
-    let world = World::new().await;
-    let (_shim, id) = checkpointed(&world, world.hello()).await;
-    let conversation = standing(&world, &id).unwrap().session;
-    // By id the broken one comes before the other; the table is in no order.
-    let (broken, other) = (id.subagent("a"), id.subagent("b"));
-    for subagent in [&broken, &other] {
-        let hello = Arc::clone(&conversation.hello);
-        let session = Session::new(subagent.clone(), hello, None, Timestamp(1));
-        world.daemon.sessions().restore(session);
-    }
-    let directory = in_a_broken_project(&world, &broken).await;
-    assert!(keep_and_end(&world.daemon, &conversation).await.is_err());
-    assert!(standing(&world, &id).is_none() && standing(&world, &other).is_none());
-    assert!(memory(&world).staged_by(&id).is_none(), "what the conversation staged is kept");
-    assert!(standing(&world, &broken).is_some_and(|it| it.orphan), "as it stood");
-
-    std::fs::remove_dir_all(&directory).unwrap();
-    keep_and_end(&world.daemon, &conversation).await.unwrap();
-    assert!(standing(&world, &broken).is_none());
-    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 0);
-}
-
-#[tokio::test]
-async fn a_session_whose_work_could_not_be_handed_over_stays() {
-    let world = World::new().await;
-    let (_shim, id) = checkpointed(&world, world.hello()).await;
-    let from = standing(&world, &id).unwrap().session;
-    let nowhere = Hello { cwd: Some("/nonexistent".to_owned()), ..hello_from("/".as_ref()) };
-    let to = Session::new(SessionId::new("x:a"), Arc::new(nowhere), None, Timestamp(1));
-    assert!(hand_over(&world.daemon, &from, &to).await.is_err());
-    assert!(standing(&world, &id).is_some());
-    assert!(memory(&world).staged_by(&id).is_some());
-}
-
-fn standing(world: &World, id: &SessionId) -> Option<Standing> {
-    world.daemon.sessions().all().into_iter().find(|standing| standing.session.id == *id)
 }
