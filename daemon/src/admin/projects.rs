@@ -58,7 +58,12 @@ pub(crate) async fn delete_project(
     {
         return Err(internal(&format!("failed to delete the project's data: {error}")));
     }
-    change_registry(daemon, "delete", move |_| vec![RegistryChange::ProjectDeleted { id }]).await?;
+    let changes = move |registry: &Registry| {
+        let mut changes = registry.unlink(id);
+        changes.push(RegistryChange::ProjectDeleted { id });
+        changes
+    };
+    change_registry(daemon, "delete", changes).await?;
     Ok(RemovedReply { project: reference(&record), bytes })
 }
 

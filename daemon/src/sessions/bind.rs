@@ -136,6 +136,9 @@ impl Session {
         let registry = daemon.registry.snapshot();
         let known = self.project().map(|project| project.id);
         let (id, remark) = match (place.as_ref(), known) {
+            (Place::Foreign(id), _) if registry.project(*id).is_none() => {
+                return Err(BindError::Unknown(*id));
+            }
             (Place::Foreign(id), _) => (Some(*id), None),
             (Place::Here(_), Some(id)) if registry.project(id).is_some() => (Some(id), None),
             (Place::Here(located), _) => {
@@ -222,6 +225,10 @@ impl Session {
         let id = match (place.as_ref(), bound_before) {
             // Whatever became of the place since: its numbered lines are in that project's journal.
             (_, Some(id)) if registry.project(id).is_some() => id,
+            // Deleted since the session found it; from elsewhere it cannot be made anew.
+            (Place::Foreign(id), _) if registry.project(*id).is_none() => {
+                return Err(BindError::Unknown(*id));
+            }
             (Place::Foreign(id), _) => *id,
             (Place::Here(located), _) => establish_in_registry(daemon, located.clone()).await?,
         };

@@ -63,6 +63,31 @@ async fn an_id_that_no_project_has_makes_none() {
 }
 
 #[tokio::test]
+async fn a_foreign_agent_s_project_that_is_deleted_is_not_written_to() {
+    let world = World::new().await;
+    let mut here = agent(&world, dead(world.hello()), "talk-1").await;
+    here.call("memory_save", json!({ "session_summary": "s" })).await;
+    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
+    let foreign = Hello { project: Some(id.clone()), pidns: Some(1), ..world.hello() };
+    let mut away = agent(&world, foreign, "talk-2").await;
+    assert!(away.call("memory_load", json!({})).await.contains('s'));
+    let (hello, welcome) = (away.hello.clone(), away.welcome.clone());
+    hung_up(&world, away).await;
+    hung_up(&world, here).await;
+    sweep(&world.daemon).await;
+    admin::delete_project(&world.daemon, &id, &id).await.unwrap();
+
+    let resume = Some(Resume { token: welcome.resume.unwrap(), revision: None });
+    let mut back = world.connect(Hello { resume, ..hello }).await;
+    back.initialize("2025-06-18").await;
+    for (tool, arguments) in [("memory_checkpoint", lesson()), ("memory_load", json!({}))] {
+        let said = back.call(tool, arguments).await;
+        assert!(said.starts_with(&format!("ERROR no project has the id {id}")), "{said}");
+    }
+    assert!(!world.daemon.instance.data().join("projects").join(&id).exists());
+}
+
+#[tokio::test]
 async fn a_directory_that_is_no_project_says_how_to_name_one() {
     let world = World::new().await;
     std::fs::create_dir(world.directory("home")).unwrap();
