@@ -33,7 +33,7 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
             .all()
             .into_iter()
             .filter(|standing| standing.disconnected.is_none())
-            .filter_map(|standing| standing.session.project().map(|project| project.id))
+            .filter_map(|standing| standing.session.project_id())
             .collect();
         daemon.projects.keep_reads().await;
         daemon.projects.close_idle(&in_use).await;

@@ -91,8 +91,7 @@ fn refuse_while_live(daemon: &Daemon, id: ProjectId) -> Answer<()> {
         .into_iter()
         .filter(|standing| {
             let session = &standing.session;
-            let reads = standing.disconnected.is_none()
-                && session.project().is_some_and(|project| project.id == id);
+            let reads = standing.disconnected.is_none() && session.project_id() == Some(id);
             reads || bound(&session.id)
         })
         .count();

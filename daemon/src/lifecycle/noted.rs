@@ -97,24 +97,18 @@ pub(super) async fn stage_and_forget(
     Ok(())
 }
 
-/// Stages what was noted. What leaves no row waits for more. When the write fails, it is noted still.
+/// Stages what was noted. What leaves no row waits for more, unless there is more already, staged before. When the
+/// write fails, it is noted still.
 async fn stage(daemon: &Arc<Daemon>, name: &Name, session: &Arc<Session>) -> Result<(), BindError> {
     let threads = &daemon.lifecycle().threads;
     let noted = threads.with(name, |thread| {
         let empty = Captured::of(thread.noted.key());
         std::mem::replace(&mut thread.noted, empty)
     });
-    // Of a conversation that was staged before, anything more counts.
-    let more = session.project().is_some_and(|project| {
-        project.memory().staged_by(&session.id).is_some_and(|staged| staged.captured.is_some())
-    });
-    let staged = if noted.is_empty() {
+    if noted.is_empty() {
         return Ok(());
-    } else if noted.leaves_row() || more {
-        write(daemon, session, &noted).await
-    } else {
-        Ok(false)
-    };
+    }
+    let staged = write(daemon, session, &noted).await;
     if !matches!(staged, Ok(true)) {
         threads.with(name, |thread| {
             let mut all = noted;
@@ -130,8 +124,13 @@ async fn write(
     session: &Arc<Session>,
     noted: &Captured,
 ) -> Result<bool, BindError> {
-    if only_shows(daemon, &session.view(daemon).await?.memory) {
+    let memory = session.view(daemon).await?.memory;
+    if only_shows(daemon, &memory) {
         return Ok(true);
+    }
+    let before = || memory.staged_by(&session.id).is_some_and(|staged| staged.captured.is_some());
+    if !noted.leaves_row() && !before() {
+        return Ok(false);
     }
     let place = session.place(daemon).await?;
     let noted = match place.root().and_then(|root| root.to_str()) {

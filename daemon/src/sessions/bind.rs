@@ -134,7 +134,7 @@ impl Session {
     pub(crate) async fn view(&self, daemon: &Daemon) -> Result<View, BindError> {
         let place = self.place(daemon).await?;
         let registry = daemon.registry.snapshot();
-        let known = self.project().map(|project| project.id);
+        let known = self.project_id();
         let (id, remark) = match (place.as_ref(), known) {
             (Place::Foreign(id), _) if registry.project(*id).is_none() => {
                 return Err(BindError::Unknown(*id));
@@ -154,7 +154,7 @@ impl Session {
             Some(id) if daemon.projects.exists(id) => Some(daemon.projects.open(id).await?),
             _ => None,
         };
-        self.project.store(project.clone());
+        self.works_in(project.as_ref());
         let memory = project.as_ref().map(|project| project.memory()).unwrap_or_default();
         Ok(View { place, project, memory, remark })
     }
@@ -178,7 +178,7 @@ impl Session {
         let written = match write(Arc::clone(&project)).await {
             Err(WriteError::Closed) => {
                 let project = daemon.projects.open(id).await?;
-                self.project.store(Some(Arc::clone(&project)));
+                self.works_in(Some(&project));
                 write(project).await?
             }
             written => written?,
@@ -214,11 +214,13 @@ impl Session {
         // Deleted meanwhile, it is made anew; its data alone would be found by nobody. Nor would what a session stages
         // that has ended meanwhile, and is not in the registry any more.
         if *bound
-            && let Some(project) = self.project()
-            && registry.project(project.id).is_some()
+            && let Some(id) = self.project_id()
+            && registry.project(id).is_some()
             && (self.visits || registry.session(&self.id).is_some())
         {
-            return Ok(daemon.projects.open(project.id).await?);
+            let project = daemon.projects.open(id).await?;
+            self.works_in(Some(&project));
+            return Ok(project);
         }
         let place = self.place(daemon).await?;
         let bound_before = registry.session(&self.id).map(|record| record.project);
@@ -237,7 +239,7 @@ impl Session {
             self.register(daemon, id).await?;
             self.take_over(daemon, &project).await?;
         }
-        self.project.store(Some(Arc::clone(&project)));
+        self.works_in(Some(&project));
         *bound = true;
         Ok(project)
     }

@@ -185,3 +185,24 @@ async fn a_project_that_was_deleted_meanwhile_is_made_anew() {
     assert_eq!(world.daemon.registry.snapshot().projects().count(), 1, "it is listed again");
     assert_eq!(world.daemon.registry.snapshot().sessions().count(), 1, "and so is its session");
 }
+
+#[tokio::test]
+async fn sessions_keep_no_project_in_memory_that_is_closed() {
+    let world = World::new().await;
+    let mut shim = agent(&world, world.hello(), "talk-1").await;
+    let mut closed = Vec::new();
+    for round in 0..3 {
+        let said = shim.call("memory_checkpoint", json!({ "summary": format!("{round}") })).await;
+        assert!(said.starts_with("Staged."), "{said}");
+        let project = world.daemon.projects.all().pop().unwrap();
+        let id = project.id;
+        closed.push(std::sync::Arc::downgrade(&project));
+        drop(project);
+        world.daemon.projects.close_and(id, |_| ()).await;
+    }
+    // The session goes on, and works in a project that is closed; a call that was answered may end a little later.
+    poll(|| closed.iter().all(|project| project.strong_count() == 0).then_some(())).await;
+    let session = world.daemon.sessions().all().pop().unwrap().session;
+    assert!(session.project_id().is_some() && session.project().is_none());
+    assert!(shim.call("memory_status", json!({})).await.contains("staged by this session"));
+}

@@ -330,7 +330,7 @@ fn works_in(connection: &Hello, session: &Session) -> bool {
         return true;
     }
     if let Ok(id) = named.parse().map(ProjectId) {
-        return session.project().is_some_and(|project| project.id == id);
+        return session.project_id() == Some(id);
     }
     // Between where the hooks are and the root that was found above that there is no other project's.
     let beneath = |path: Option<&Path>| path.is_some_and(|path| path.starts_with(directory));
