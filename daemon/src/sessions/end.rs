@@ -185,10 +185,14 @@ pub(super) async fn finish(
     }
     let had_staged = staged.is_some();
     out_of_registry(daemon, leaving, !had_staged && !leaving.handed).await?;
+    daemon.sessions().ended(&leaving.session);
     Ok(had_staged)
 }
 
 /// What a session has staged, and the project in which it has.
+///
+/// # Errors
+/// Also where the project takes no writes, before anybody walks through its files for nothing.
 pub(super) async fn staged_in(
     daemon: &Daemon,
     leaving: &Leaving,
@@ -197,8 +201,13 @@ pub(super) async fn staged_in(
         return Ok(None); // Deleted, and its staged work with it.
     }
     let project = daemon.projects.open(leaving.project).await?;
-    let staged = project.memory().staged_by(&leaving.session).cloned();
-    Ok(staged.map(|staged| (project, staged)))
+    let Some(staged) = project.memory().staged_by(&leaving.session).cloned() else {
+        return Ok(None);
+    };
+    if let Some(why) = &project.owner.health().read_only {
+        return Err(WriteError::NotSaved(why.clone()).into());
+    }
+    Ok(Some((project, staged)))
 }
 
 /// Folds what a session left staged, unless it has come back.

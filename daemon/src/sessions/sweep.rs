@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{NoticeCause, Timestamp};
+use anchord_memory::{NoticeCause, SessionId, Timestamp};
 use anchord_proto::hello::{Hello, Role};
 use uuid::Uuid;
 
@@ -26,28 +26,52 @@ pub(crate) fn recover(daemon: &Daemon) {
     }
 }
 
-/// Ends the sessions that are gone, and what is left of those that were not ended to the end.
+/// Ends the sessions that are gone, and what is left of those that were not ended to the end. What fails is tried again
+/// later and later: nothing is lost while it is staged.
 pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
-    for standing in daemon.sessions().all() {
-        let away = standing.disconnected.map(|since| since.elapsed());
-        if !is_gone(&standing.session.hello, away, daemon.config.sessions.grace) {
-            continue;
-        }
-        if let Err(error) = end_gone(daemon, &standing).await {
-            // The next sweep tries again: nothing is lost while it is staged.
-            tracing::warn!(session = %standing.session.id, %error, "ending a session failed");
-        }
-    }
-    for leaving in left_over(daemon) {
-        match finish(daemon, &leaving, NoticeCause::Ended).await {
-            Ok(had_staged) => {
-                tracing::info!(session = %leaving.session, had_staged, "ended what was left of a session");
-            }
+    for due in due(daemon) {
+        let session = due.session();
+        match due.end(daemon).await {
+            Ok(Some(had_staged)) => tracing::info!(%session, had_staged, "a session is gone"),
+            Ok(None) => {}
             Err(error) => {
-                tracing::warn!(session = %leaving.session, %error, "ending a session failed");
+                daemon.sessions().end_failed(session);
+                tracing::warn!(%session, %error, "ending a session failed");
             }
         }
     }
+}
+
+/// What a sweep ends.
+enum Due {
+    Gone(Standing),
+    LeftOver(Leaving),
+}
+
+impl Due {
+    fn session(&self) -> &SessionId {
+        match self {
+            Self::Gone(standing) => &standing.session.id,
+            Self::LeftOver(leaving) => &leaving.session,
+        }
+    }
+
+    /// Whether anything was staged; nothing where there was nothing to end.
+    async fn end(&self, daemon: &Arc<Daemon>) -> Result<Option<bool>, BindError> {
+        match self {
+            Self::Gone(standing) => end_gone(daemon, standing).await,
+            Self::LeftOver(leaving) => Ok(Some(finish(daemon, leaving, NoticeCause::Ended).await?)),
+        }
+    }
+}
+
+fn due(daemon: &Daemon) -> Vec<Due> {
+    let gone = daemon.sessions().all().into_iter().filter(|standing| {
+        let away = standing.disconnected.map(|since| since.elapsed());
+        is_gone(&standing.session.hello, away, daemon.config.sessions.grace)
+    });
+    let all = gone.map(Due::Gone).chain(left_over(daemon).into_iter().map(Due::LeftOver));
+    all.filter(|due| daemon.sessions().may_be_ended(due.session())).collect()
 }
 
 /// Whether a session that has been away for so long, if it is, will not come back.
@@ -60,25 +84,20 @@ fn is_gone(hello: &Hello, away: Option<Duration>, grace: Duration) -> bool {
 }
 
 /// Ends a session that is gone, unless it is back or another has ended it meanwhile.
-async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<(), BindError> {
+async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<Option<bool>, BindError> {
     let session = &standing.session;
-    let Some(ending) = daemon.sessions().end_if_away(&session.id) else { return Ok(()) };
+    let Some(ending) = daemon.sessions().end_if_away(&session.id) else { return Ok(None) };
     if ending.standing().is_none() {
-        return Ok(());
+        return Ok(None);
     }
     let Some(record) = daemon.registry.snapshot().session(&session.id).cloned() else {
-        return Ok(()); // It never wrote anything.
+        return Ok(None); // It never wrote anything.
     };
-    match keep(daemon, standing, &record).await {
-        Ok(had_staged) => {
-            tracing::info!(session = %record.session, had_staged, "a session is gone");
-            Ok(())
-        }
-        Err(error) => {
-            ending.put_back();
-            Err(error)
-        }
+    let kept = keep(daemon, standing, &record).await;
+    if kept.is_err() {
+        ending.put_back();
     }
+    kept.map(Some)
 }
 
 /// Folds what the session left staged and says why. Returns whether there was anything.

@@ -20,6 +20,7 @@ use crate::{clock, limits, secrets};
 
 pub(crate) use join::{Joined, Replaced, Sure, Teller};
 
+use ending::Failed;
 use subagents::Expected;
 
 /// Sessions by id and connections by shim. One short lock; nothing is awaited under it.
@@ -39,6 +40,8 @@ struct Inner {
     expected: VecDeque<Expected>,
     /// Sessions that are being ended, one for each end that is under way.
     ending: Vec<SessionId>,
+    /// Those that could not be ended.
+    failed: HashMap<SessionId, Failed>,
 }
 
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use anchord_memory::{Memory, Notice, SessionId};
 use serde_json::json;
 
 use super::*;
+use crate::project::WriteError;
 use crate::testing::{World, dead, hello_from, poll};
 
 const GRACE: Duration = Duration::from_secs(30);
@@ -142,4 +143,51 @@ async fn a_file_that_changed_after_the_last_checkpoint_is_named() {
     let causes: Vec<NoticeCause> =
         notices(&memory(&world)).into_iter().map(|notice| notice.cause).collect();
     assert_eq!(causes, [NoticeCause::Crashed { files: vec!["late.rs".to_owned()], more: 0 }]);
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_ended_is_tried_again_later_and_later() {
+    let world = World::new().await;
+    let (shim, id) = checkpointed(&world, dead(world.hello())).await;
+    drop(shim);
+    until_away(&world, &id).await;
+    let project = world.daemon.projects.all()[0].id;
+    let journal = world.daemon.projects.directory(project).join("journal/000001.jsonl");
+    let whole = std::fs::read(&journal).unwrap();
+    world.daemon.projects.close_and(project, |_| ()).await;
+    std::fs::write(&journal, [whole.as_slice(), b"no entry\n", &whole].concat()).unwrap();
+    let sessions = world.daemon.sessions();
+    for tries in 1..4 {
+        sessions.wait_no_longer();
+        sweep(&world.daemon).await;
+        sweep(&world.daemon).await;
+        assert_eq!(sessions.tries(&id), tries, "the second sweep is too early");
+        assert_eq!(sessions.all().len(), 1);
+    }
+
+    world.daemon.projects.close_and(project, |_| ()).await;
+    std::fs::write(&journal, whole).unwrap();
+    sweep(&world.daemon).await;
+    assert!(world.daemon.projects.all().is_empty(), "nothing opens it before the next try");
+    sessions.wait_no_longer();
+    sweep(&world.daemon).await;
+    assert!(memory(&world).staged_by(&id).is_none());
+    assert_eq!((sessions.tries(&id), sessions.all().len()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_project_that_takes_no_writes_is_not_walked_through() {
+    let world = World::new().await;
+    let (shim, id) = checkpointed(&world, dead(world.hello())).await;
+    drop(shim);
+    until_away(&world, &id).await;
+    let record = world.daemon.registry.snapshot().session(&id).cloned().unwrap();
+    let leaving = Leaving::from(record.as_ref());
+    assert!(staged_in(&world.daemon, &leaving).await.unwrap().is_some());
+    let journal = world.daemon.projects.directory(record.project).join("journal/000001.jsonl");
+    world.daemon.projects.close_and(record.project, |_| ()).await;
+    let whole = std::fs::read(&journal).unwrap();
+    std::fs::write(&journal, [whole.as_slice(), b"no entry\n", &whole].concat()).unwrap();
+    let refused = staged_in(&world.daemon, &leaving).await;
+    assert!(matches!(refused, Err(BindError::Write(WriteError::NotSaved(_)))), "{refused:?}");
 }
