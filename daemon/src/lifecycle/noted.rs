@@ -9,13 +9,15 @@ use anchord_memory::{
     plan_capture, plan_checkpoint, topic_named_after,
 };
 
+use futures::future::join_all;
+
 use super::threads::Name;
 use super::{Call, HookError};
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided};
+use crate::project::{Decide, Decided, unwound};
 use crate::projects::ProjectId;
 use crate::sessions::{BindError, Session, session_key};
-use crate::{budgets, clock};
+use crate::{budgets, clock, limits};
 
 impl Call<'_> {
     /// Takes the event into what is noted.
@@ -79,11 +81,17 @@ fn only_shows(daemon: &Daemon, memory: &Memory) -> bool {
 
 /// Stages what was noted of conversations that were silent for a while, or of all of them.
 pub(crate) async fn stage_silent(daemon: &Arc<Daemon>, since: std::time::Duration) {
-    for (name, session) in daemon.lifecycle().threads.silent(since) {
-        if let Err(error) = stage(daemon, &name, &session, Which::Telling).await {
-            tracing::debug!(session = %session.id, %error, "what was noted is not staged yet");
+    let silent = daemon.lifecycle().threads.silent(since).into_iter().map(async |(name, session)| {
+        let stage = stage(daemon, &name, &session, Which::Telling);
+        match tokio::time::timeout(limits::JOB_TIME_MAX, stage).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::debug!(session = %session.id, %error, "what was noted is not staged yet");
+            }
+            Err(_late) => tracing::warn!(session = %session.id, "staging what was noted takes long"),
         }
-    }
+    });
+    join_all(silent).await;
 }
 
 /// Stages all that was noted in a project, so that who looks through its journal finds it there.
@@ -119,8 +127,20 @@ enum Which {
     All,
 }
 
-/// Stages what was noted. When the write fails, it is noted still.
+/// Stages what was noted. When the write fails, it is noted still. Goes on when the caller is cancelled: what was taken
+/// out of the thread would be lost half-way.
 async fn stage(
+    daemon: &Arc<Daemon>,
+    name: &Name,
+    session: &Arc<Session>,
+    which: Which,
+) -> Result<(), BindError> {
+    let (daemon, name, session) = (Arc::clone(daemon), name.clone(), Arc::clone(session));
+    unwound(tokio::spawn(async move { take_and_write(&daemon, &name, &session, which).await }))
+        .await
+}
+
+async fn take_and_write(
     daemon: &Arc<Daemon>,
     name: &Name,
     session: &Arc<Session>,

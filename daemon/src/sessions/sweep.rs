@@ -3,12 +3,14 @@
 //! Gone means: the socket is closed, the grace is over, and the process does not exist. A process that
 //! cannot be judged (another container) has a day. Nothing here touches a session that may come back.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::{NoticeCause, SessionId, Timestamp};
 use anchord_proto::hello::{Hello, Role};
+use futures::future::join_all;
 use uuid::Uuid;
 
 use super::bind::{BindError, blocking, is_dead, is_foreign_process};
@@ -17,7 +19,7 @@ use super::table::Standing;
 use super::{Place, Session};
 use crate::daemon::Daemon;
 use crate::limits;
-use crate::projects::{Changed, SessionRecord, identify, locate};
+use crate::projects::{Changed, ProjectId, SessionRecord, identify, locate};
 
 /// Puts the sessions back that were open when an earlier daemon ended; they may reconnect.
 pub(crate) fn recover(daemon: &Daemon) {
@@ -28,8 +30,24 @@ pub(crate) fn recover(daemon: &Daemon) {
 
 /// Ends the sessions that are gone, and what is left of those that were not ended to the end. What fails is tried again
 /// later and later: nothing is lost while it is staged.
+///
+/// Those of one project are ended one after the other, and all projects at once: a disk that does not answer keeps the
+/// sweep for [`limits::JOB_TIME_MAX`], and no other project's sessions from their end.
 pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
+    let registry = daemon.registry.snapshot();
+    let mut projects: BTreeMap<Option<ProjectId>, Vec<Due>> = BTreeMap::new();
     for due in due(daemon) {
+        let project = match &due {
+            Due::Gone(gone) => registry.session(&gone.session.id).map(|record| record.project),
+            Due::LeftOver(leaving) => Some(leaving.project),
+        };
+        projects.entry(project).or_default().push(due);
+    }
+    join_all(projects.into_values().map(|due| end_all(daemon, due))).await;
+}
+
+async fn end_all(daemon: &Arc<Daemon>, all: Vec<Due>) {
+    for due in all {
         let session = due.session();
         match due.end(daemon).await {
             Ok(Some(had_staged)) => tracing::info!(%session, had_staged, "a session is gone"),
@@ -37,9 +55,17 @@ pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
             Err(error) => {
                 daemon.sessions().end_failed(session);
                 tracing::warn!(%session, %error, "ending a session failed");
+                if matches!(error, BindError::Hangs) {
+                    return; // The others would wait as long.
+                }
             }
         }
     }
+}
+
+/// Ends a session of a disk that may not answer. What is cut short is done again.
+async fn in_time<T>(ending: impl Future<Output = Result<T, BindError>>) -> Result<T, BindError> {
+    tokio::time::timeout(limits::JOB_TIME_MAX, ending).await.unwrap_or(Err(BindError::Hangs))
 }
 
 /// What a sweep ends.
@@ -60,7 +86,10 @@ impl Due {
     async fn end(&self, daemon: &Arc<Daemon>) -> Result<Option<bool>, BindError> {
         match self {
             Self::Gone(standing) => end_gone(daemon, standing).await,
-            Self::LeftOver(leaving) => Ok(Some(finish(daemon, leaving, NoticeCause::Ended).await?)),
+            Self::LeftOver(leaving) => {
+                let finish = in_time(finish(daemon, leaving, NoticeCause::Ended));
+                Ok(Some(finish.await?))
+            }
         }
     }
 }
@@ -93,7 +122,7 @@ async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<Option<bo
     let Some(record) = daemon.registry.snapshot().session(&session.id).cloned() else {
         return Ok(None); // It never wrote anything.
     };
-    let kept = keep(daemon, standing, &record).await;
+    let kept = in_time(keep(daemon, standing, &record)).await;
     if kept.is_err() {
         ending.put_back();
     }

@@ -191,3 +191,33 @@ async fn a_project_that_takes_no_writes_is_not_walked_through() {
     let refused = staged_in(&world.daemon, &leaving).await;
     assert!(matches!(refused, Err(BindError::Write(WriteError::NotSaved(_)))), "{refused:?}");
 }
+
+#[tokio::test]
+async fn a_disk_that_does_not_answer_keeps_only_its_own_project_s_sessions() {
+    let world = World::new().await;
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let (shim, id) = checkpointed(&world, dead(world.hello())).await;
+        drop(shim);
+        until_away(&world, &id).await;
+        ids.push(id);
+    }
+    let held = world.daemon.projects.all()[0].owner.clone();
+    let (hold, held_by) = std::sync::mpsc::channel::<()>();
+    let holding = tokio::spawn(async move { held.ask(move |_, _| held_by.recv().is_err()).await });
+    std::fs::create_dir(world.directory("other")).unwrap();
+    let (shim, free) = checkpointed(&world, dead(hello_from(&world.directory("other")))).await;
+    drop(shim);
+    until_away(&world, &free).await;
+
+    let registered = |id: &SessionId| world.daemon.registry.snapshot().session(id).is_some();
+    tokio::select! {
+        () = sweep(&world.daemon) => panic!("the others are still held"),
+        () = poll(|| (!registered(&free)).then_some(())) => {}
+    }
+    assert!(ids.iter().all(registered));
+    drop(hold);
+    assert!(holding.await.unwrap().unwrap());
+    sweep(&world.daemon).await;
+    assert!(!ids.iter().any(registered), "what was cut short is ended");
+}
