@@ -16,8 +16,8 @@ const FOLDERS: [&str; 8] = [
     "/var/lib/dpkg/info",
 ];
 
-/// The classes of text, each with files of its own.
-pub(super) const CLASSES: [&str; 5] = ["cjk", "code", "json", "logs", "prose"];
+/// The classes of text, each with files of its own but for tables, which stand in prose.
+pub(super) const CLASSES: [&str; 6] = ["cjk", "code", "json", "logs", "prose", "tables"];
 
 /// Files of one class that are read.
 const FILES: usize = 400;
@@ -46,16 +46,23 @@ pub(super) fn collect() -> Vec<Text> {
             }
         });
     }
+    if let Some(prose) = found.get("prose").cloned() {
+        found.insert("tables", prose);
+    }
     let mut texts = Vec::new();
     for (class, mut files) in found {
         files.sort();
-        for (hash, path) in files.into_iter().take(FILES) {
-            let Ok(bytes) = fs::read(&path) else { continue };
-            let text =
-                if class == "cjk" { translations(&bytes) } else { String::from_utf8(bytes).ok() };
-            if let Some(text) = text {
-                cut(class, hash, &text, &mut texts);
-            }
+        let read = files.into_iter().filter_map(|(hash, path)| {
+            let bytes = fs::read(&path).ok()?;
+            let text = match class {
+                "cjk" => translations(&bytes),
+                "tables" => tables(hash, str::from_utf8(&bytes).ok()?),
+                _ => String::from_utf8(bytes).ok(),
+            };
+            Some((hash, text?))
+        });
+        for (hash, text) in read.take(FILES) {
+            cut(class, hash, &text, &mut texts);
         }
     }
     texts
@@ -103,6 +110,68 @@ fn translations(bytes: &[u8]) -> Option<String> {
         .filter(|text| text.chars().any(is_cjk))
         .collect();
     (texts.len() > 10).then(|| texts.join("\n"))
+}
+
+/// The tables, rulers and drawings in a text: lines that begin with a bar or a corner, or have signs alone. Such are
+/// few, so words of the text follow in tables drawn as programs draw them.
+fn tables(seed: u64, text: &str) -> Option<String> {
+    let is_part = |line: &&str| {
+        let line = line.trim();
+        line.starts_with(['|', '+', '│', '┌', '├', '└', '║', '╔'])
+            || (line.chars().count() >= 10 && !line.contains(char::is_alphanumeric))
+    };
+    let mut lines: Vec<String> = text.lines().filter(is_part).map(str::to_owned).collect();
+    let mut words = text.split_whitespace().filter(|word| word.len() <= 24);
+    for round in 0..8 {
+        lines.extend(drawn(hash(&(seed ^ round).to_le_bytes()), &mut words));
+    }
+    (lines.len() > 10).then(|| lines.join("\n"))
+}
+
+/// A table of the next words, in the way that the hash chooses.
+fn drawn<'a>(seed: u64, words: &mut impl Iterator<Item = &'a str>) -> Vec<String> {
+    /// What stands at the left, between columns, at the right, and along a line.
+    type Signs = (&'static str, &'static str, &'static str, &'static str);
+    /// The line at the top, of a row, below the head, at the bottom.
+    type Style = (Option<Signs>, Signs, Signs, Option<Signs>);
+    const PLUS: Signs = ("+", "+", "+", "-");
+    const STYLES: [Style; 5] = [
+        (None, ("|", "|", "|", " "), ("|", "|", "|", "-"), None),
+        (Some(PLUS), ("|", "|", "|", " "), PLUS, Some(PLUS)),
+        (None, ("", "|", "", " "), ("", "+", "", "-"), None),
+        (
+            Some(("┌", "┬", "┐", "─")),
+            ("│", "│", "│", " "),
+            ("├", "┼", "┤", "─"),
+            Some(("└", "┴", "┘", "─")),
+        ),
+        (None, ("", " ", "", " "), ("", " ", "", "="), None),
+    ];
+    let chosen = |shift: u32, of: u64| usize::try_from((seed >> shift) % of).unwrap_or_default();
+    let (columns, rows) = (2 + chosen(8, 5), 3 + chosen(16, 5));
+    let cells: Vec<&str> = words.take(columns * rows).collect();
+    let width = |column: usize| {
+        let of = cells.iter().skip(column).step_by(columns);
+        of.map(|cell| cell.chars().count()).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |(left, between, right, along): Signs, cells: &[&str]| {
+        let filled = widths.iter().enumerate().map(|(at, width)| {
+            let cell = cells.get(at).copied().unwrap_or_default();
+            let fill = along.repeat(width - cell.chars().count());
+            format!("{along}{cell}{fill}{along}")
+        });
+        format!("{left}{}{right}", filled.collect::<Vec<_>>().join(between)).trim_end().to_owned()
+    };
+    let (top, row, rule, bottom) = STYLES.get(chosen(24, 5)).copied().unwrap_or_default();
+    let mut lines: Vec<String> = cells.chunks(columns).map(|cells| line(row, cells)).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    lines.insert(1, line(rule, &[]));
+    lines.splice(0..0, top.map(|top| line(top, &[])));
+    lines.extend(bottom.map(|bottom| line(bottom, &[])));
+    lines
 }
 
 /// A few notes, a page and a file from places that the hash chooses.

@@ -20,8 +20,11 @@ use std::sync::Arc;
 
 use anchord_memory::{Memory, NoticeCause, Provenance, SessionId, Staged, plan_adopt, plan_keep};
 
+use futures::future::BoxFuture;
+
 use super::Session;
 use super::bind::BindError;
+use super::compaction::{Touched, keep_to_budget};
 use super::table::SessionTable;
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject, WriteError};
@@ -213,7 +216,7 @@ pub(super) async fn staged_in(
 /// Folds what a session left staged, unless it has come back.
 async fn fold(
     daemon: &Daemon,
-    project: &OpenProject,
+    project: &Arc<OpenProject>,
     leaving: &Leaving,
     cause: NoticeCause,
 ) -> Result<(), WriteError> {
@@ -229,8 +232,22 @@ async fn fold(
         let changes = plan.map(|plan| plan.changes).unwrap_or_default();
         Ok(Decided { changes, reply: String::new() })
     });
+    let touched = Touched::default();
+    let decide = touched.noted_by(decide);
     project.owner.write(Some(leaving.session.clone()), None, "keep", decide).await?;
+    within_budget(daemon, project, touched).await;
     Ok(())
+}
+
+/// Boxed, since compacting is a write, and a write may end a session.
+fn within_budget<'a>(
+    daemon: &'a Daemon,
+    project: &'a Arc<OpenProject>,
+    touched: Touched,
+) -> BoxFuture<'a, ()> {
+    Box::pin(async move {
+        keep_to_budget(daemon, project, &touched.ids()).await;
+    })
 }
 
 /// Takes a session out of the registry's open ones, unless it has come back or works elsewhere by now.

@@ -5,6 +5,7 @@
 //! process no longer exists ([`sweep`]), or its agent says so. Only then is its staged work folded ([`end`]).
 
 mod bind;
+mod compaction;
 mod end;
 mod reading;
 mod sweep;
@@ -18,7 +19,8 @@ use anchord_proto::hello::{Hello, Role, ToolSet};
 use arc_swap::ArcSwapOption;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use bind::{BindError, Place, View, establish_in_registry, is_elsewhere};
+pub(crate) use bind::{BindError, Place, View, Wrote, establish_in_registry, is_elsewhere};
+pub(crate) use compaction::{Compacted, Compaction, keep_to_budget, plan as plan_within};
 pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use reading::LiveSession;
 pub(crate) use sweep::{recover, sweep};

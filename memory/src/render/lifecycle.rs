@@ -8,7 +8,8 @@
 use std::collections::BTreeSet;
 
 use super::list::EXPIRED;
-use super::load::{LoadText, LoadView, load};
+use super::load::{self, LoadText, LoadView};
+use super::page::Room;
 use super::{append, changes, item, topic};
 use crate::captured::Captured;
 use crate::change::Counts;
@@ -16,10 +17,9 @@ use crate::fold::{clip, one_line};
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp};
 use crate::injected::{FRAME_CHARS, frame};
 use crate::limits::{
-    CHANGE_CHARS_MAX, COMPACTION_CHARS_MAX, COMPACTION_DECIDED_MAX, LOAD_TOKENS_MIN,
-    PROMPT_CHANGES_MAX, PROMPT_NEWS_CHARS_MAX, PROMPT_RECORD_CHARS_MAX, PROMPT_RECORDS_MAX,
-    RESTORED_CHARS_MAX, RESTORED_TOPIC_CHARS_MAX, SESSION_START_CHARS_MAX, SUBAGENT_CHARS_MAX,
-    TITLE_CHARS_MAX,
+    CHANGE_CHARS_MAX, COMPACTION_CHARS_MAX, COMPACTION_DECIDED_MAX, PROMPT_CHANGES_MAX,
+    PROMPT_NEWS_CHARS_MAX, PROMPT_RECORD_CHARS_MAX, PROMPT_RECORDS_MAX, RESTORED_CHARS_MAX,
+    RESTORED_TOPIC_CHARS_MAX, SESSION_START_CHARS_MAX, SUBAGENT_CHARS_MAX, TITLE_CHARS_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -76,18 +76,14 @@ pub struct Told {
 /// A session's start: the load, framed, of at most [`SESSION_START_CHARS_MAX`] characters, whatever the view allows.
 /// The view's cursor is not used.
 pub fn session_start(memory: &Memory, view: &LoadView<'_>) -> LoadText {
-    let chars_max = SESSION_START_CHARS_MAX - FRAME_CHARS;
-    let frame_tokens = tokens::count(&frame(""));
-    let view = LoadView {
-        chars_max: Some(view.chars_max.map_or(chars_max, |max| max.min(chars_max))),
-        tokens_max: view
-            .tokens_max
-            .map(|tokens| tokens.saturating_sub(frame_tokens).max(LOAD_TOKENS_MIN)),
-        cursor: None,
-        ..*view
+    let outer = Room {
+        chars: view.chars_max.unwrap_or(usize::MAX).min(SESSION_START_CHARS_MAX),
+        tokens: view.tokens_max.map_or(usize::MAX, |tokens| tokens as usize),
     };
-    // Refused are cursors and budgets that are too small, and neither comes from here.
-    let mut load = load(memory, &view).unwrap_or_default();
+    let whole = outer.without(Room::of(&frame("")));
+    let view = LoadView { cursor: None, ..*view };
+    // Only cursors are refused.
+    let mut load = load::fitted(memory, &view, whole).unwrap_or_default();
     load.text = framed(&load.text);
     load
 }

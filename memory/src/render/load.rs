@@ -103,9 +103,19 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> Result<LoadText, Refusal> {
         return Err(Refusal::invalid("max_tokens", why));
     }
     let whole = Room {
-        chars: view.chars_max.unwrap_or(usize::MAX).max(ANSWER_CHARS_MIN),
+        chars: view.chars_max.unwrap_or(usize::MAX),
         tokens: view.tokens_max.map_or(usize::MAX, |tokens| tokens as usize),
     };
+    fitted(memory, view, whole)
+}
+
+/// Renders a load that takes no more than `whole`, whatever the view allows.
+pub(super) fn fitted(
+    memory: &Memory,
+    view: &LoadView<'_>,
+    whole: Room,
+) -> Result<LoadText, Refusal> {
+    let whole = Room { chars: whole.chars.max(ANSWER_CHARS_MIN), ..whole };
     let staged = staged_topic(memory, view);
     let mut last = String::new();
     if let Some(topic) = staged.as_ref().filter(|_| view.focus(memory).is_none()) {
@@ -116,7 +126,7 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> Result<LoadText, Refusal> {
             last = text;
         }
     }
-    last.push_str(view.last);
+    last.push_str(&cut_to(view.last, last_room(whole)));
     let room_max = whole.without(FRAME).without(Room::of(&last));
     let mut room = room_max;
     loop {
@@ -131,6 +141,28 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> Result<LoadText, Refusal> {
     }
 }
 
+/// What the caller's last words may take: all else has room beside them.
+fn last_room(whole: Room) -> Room {
+    whole.without(FRAME).quarters(2)
+}
+
+/// The text, or as much of it as there is room for and how to see the rest.
+fn cut_to(text: &str, room: Room) -> String {
+    const REST: &str = "\nCut to fit. The rest: memory_status {}.\n";
+    if room.holds(Room::of(text)) {
+        return text.to_owned();
+    }
+    let mut chars = room.chars.saturating_sub(REST.chars().count() + 1);
+    loop {
+        let cut = clip(text, chars) + REST;
+        let takes = Room::of(&cut);
+        if takes.tokens <= room.tokens || chars == 0 {
+            return cut;
+        }
+        chars = chars.min(takes.chars) * room.tokens / takes.tokens;
+    }
+}
+
 /// Renders a load whose entries and tail have so much room; what does not fit in `room_max` is never shown whole.
 fn within(
     memory: &Memory,
@@ -140,7 +172,7 @@ fn within(
     room_max: Room,
 ) -> Result<LoadText, Refusal> {
     let (mut entries, expired) = entries(memory, view, staged);
-    let project = clip(&one_line(view.project), 60);
+    let project = name(view.project);
 
     if let Some(cursor) = view.cursor {
         let (from, unnamed) = place_of(memory, cursor).ok_or_else(|| {
@@ -198,6 +230,15 @@ fn within(
         shown: shown(&entries, &page),
         truncated: page.shown.iter().any(|shown| *shown != Shown::Full),
     })
+}
+
+/// A project's name, however it is spelt: some signs are four tokens each.
+fn name(project: &str) -> String {
+    let mut name = clip(&one_line(project), 60);
+    while tokens::count(&name) > 60 {
+        name = clip(&name, name.chars().count() * 3 / 4);
+    }
+    name
 }
 
 fn shown(entries: &[Entry<'_>], page: &Page) -> Vec<RecordId> {
@@ -479,7 +520,7 @@ fn tail_within(memory: &Memory, view: &LoadView<'_>, room: Room) -> Tail {
 /// Notices, what others changed, who else is here; within `chars` characters.
 fn tail(memory: &Memory, view: &LoadView<'_>, chars: usize) -> Tail {
     let mut tail = Tail::default();
-    let live = live(view.live);
+    let live = live(view.live, chars);
     // Room that the lines below may need for saying what they leave out.
     let mut left = chars.saturating_sub(live.chars().count() + 120);
     let (text, notices, waiting) =
@@ -523,8 +564,8 @@ fn changed(memory: &Memory, since: Revision, view: &LoadView<'_>, chars: usize) 
     text
 }
 
-/// `Also here now: claude-code ×2, codex.`
-fn live(live: &[LiveSession]) -> String {
+/// `Also here now: claude-code ×2, codex.`, and how many there are where there is no room for names.
+fn live(live: &[LiveSession], chars: usize) -> String {
     let clients: BTreeSet<&str> = live.iter().map(|session| session.client.as_str()).collect();
     let names: Vec<String> = clients
         .into_iter()
@@ -540,7 +581,12 @@ fn live(live: &[LiveSession]) -> String {
     if names.is_empty() {
         return String::new();
     }
-    clip(&format!("Also here now: {}.", names.join(", ")), 160) + "\n"
+    let named = clip(&format!("Also here now: {}.", names.join(", ")), 160) + "\n";
+    if named.chars().count() <= chars {
+        return named;
+    }
+    let sessions = if live.len() == 1 { "session" } else { "sessions" };
+    format!("Also here now: {} other {sessions}.\n", live.len())
 }
 
 #[cfg(test)]

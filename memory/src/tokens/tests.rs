@@ -28,7 +28,10 @@ fn errors_stay_small_on_every_class_of_text() {
         *sum += error / f64::from(sample.o200k);
         *samples += 1.0;
     }
-    assert_eq!(errors.keys().collect::<Vec<_>>(), ["cjk", "code", "json", "logs", "prose"]);
+    assert_eq!(
+        errors.keys().collect::<Vec<_>>(),
+        ["cjk", "code", "json", "logs", "prose", "tables"]
+    );
     for (class, (sum, samples)) in errors {
         assert!(samples >= 6.0, "{class}: {samples} samples");
         assert!(sum / samples <= 0.05, "{class}: {:.1} %", 100.0 * sum / samples);
@@ -44,6 +47,26 @@ fn common_words_are_one_token_and_rulers_are_few() {
     assert_eq!(count("1234567"), 3);
     assert!(count(&"-".repeat(80)) <= 2);
     assert!(count(&" ".repeat(80)) <= 2);
+}
+
+#[test]
+fn a_ruler_of_a_table_is_no_token() {
+    for (first, second) in (3..40).flat_map(|first| (3..40).map(move |second| (first, second))) {
+        let ruler = format!("|{}|{}|", "-".repeat(first), "-".repeat(second));
+        let corners = format!("├{}┼{}┤", "─".repeat(first), "─".repeat(second));
+        assert!(count(&ruler) >= 3 && count(&corners) >= 4, "{ruler} {corners}");
+        assert!(count(&ruler) <= 20 && count(&corners) <= 24, "{ruler} {corners}");
+    }
+}
+
+/// 4,000 signs in no order: the tokenizer has 2,826 tokens.
+#[test]
+fn signs_without_order_are_many_tokens() {
+    let signs: Vec<char> = "!#%&*+-./:;<=>?@|~^".chars().collect();
+    let next = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+    let places = std::iter::successors(Some(1_u32), next).map(|state| (state >> 16) as usize);
+    let text: String = places.take(4_000).map(|at| signs[at % signs.len()]).collect();
+    assert!((2_550..2_900).contains(&count(&text)), "{}", count(&text));
 }
 
 proptest! {

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::injected::strip;
 use crate::lifecycle::{CommandRun, Event, ToolRun};
+use crate::limits::LOAD_TOKENS_MIN;
 use crate::render::LiveSession;
 use crate::testing::{
     any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note, origin, save,
@@ -22,11 +23,20 @@ fn me() -> SessionId {
 }
 
 fn with_load<T>(live: &[LiveSession], see: impl FnOnce(&LoadView<'_>) -> T) -> T {
+    with_budget(("anchord", 2_500), live, "", see)
+}
+
+fn with_budget<T>(
+    (project, tokens_max): (&str, u32),
+    live: &[LiveSession],
+    last: &str,
+    see: impl FnOnce(&LoadView<'_>) -> T,
+) -> T {
     see(&LoadView {
-        project: "anchord",
+        project,
         sections: &Kind::ALL,
         chars_max: None,
-        tokens_max: Some(2_500),
+        tokens_max: Some(tokens_max),
         task: None,
         topic: None,
         gone: &BTreeSet::new(),
@@ -38,7 +48,7 @@ fn with_load<T>(live: &[LiveSession], see: impl FnOnce(&LoadView<'_>) -> T) -> T
         live,
         others_changed: Some(Revision(0)),
         now: day(60),
-        last: "",
+        last,
     })
 }
 
@@ -330,8 +340,47 @@ fn full(steps: &[crate::testing::Step], times: usize) -> Memory {
     memory
 }
 
+/// A load has some room to spare, so that it fits does not show that the frame was counted.
+#[test]
+fn the_frame_is_part_of_the_budget_also_of_the_least() {
+    let mut memory = Memory::default();
+    let short = (0..200).map(|at| lesson(&format!("lesson {at}"), ""));
+    save(&mut memory, &origin("other", 40), lessons(short.collect::<Vec<_>>()));
+    let frame_room = Room::of(&frame(""));
+    for tokens in LOAD_TOKENS_MIN..LOAD_TOKENS_MIN + 60 {
+        let (start, load) = with_budget(("anchord", tokens), &[], "", |view| {
+            let whole = Room { chars: SESSION_START_CHARS_MAX, tokens: tokens as usize };
+            let load = load::fitted(&memory, view, whole.without(frame_room)).unwrap();
+            (session_start(&memory, view), load)
+        });
+        assert_eq!(start.text, frame(&load.text), "{tokens}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn no_start_is_over_budget_its_frame_included(
+        steps in any_steps(),
+        times in 0..30_usize,
+        tokens_max in prop_oneof![Just(LOAD_TOKENS_MIN), LOAD_TOKENS_MIN..4_000],
+        live in prop::collection::vec("[a-c🦀🫠]{0,60}", 0..9),
+        staged in prop_oneof![Just(1), 0..4_000_usize],
+        project in prop_oneof![Just("anchord".to_owned()), "[🪝🦀🫠]{60}"],
+    ) {
+        let mut memory = full(&steps, times);
+        let status = Some(format!("begun {}", "wäre 🦀 ".repeat(staged / 8)));
+        let topics = vec![TopicPart { status, ..TopicPart::default() }];
+        checkpoint(&mut memory, &origin("me", 42), Staged { topics, ..Staged::default() });
+        let live: Vec<_> = live.into_iter().map(|client| LiveSession { client }).collect();
+        let last = "Staged by you. 🦀\n".repeat(staged);
+        let start = with_budget((&project, tokens_max), &live, &last, |view| session_start(&memory, view));
+        let (chars, tokens) = (start.text.chars().count(), tokens::count(&start.text));
+        prop_assert!(tokens <= tokens_max, "{tokens} of {tokens_max}: {}", start.text);
+        prop_assert!(chars <= SESSION_START_CHARS_MAX, "{chars}: {}", start.text);
+        prop_assert!(start.text.contains("Memory of "));
+    }
+
     #[test]
     fn no_text_is_ever_longer_than_its_limit(
         steps in any_steps(),

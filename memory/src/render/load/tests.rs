@@ -1,6 +1,7 @@
 //! Loads as an agent reads them, and the laws of budgets.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
@@ -18,6 +19,7 @@ use crate::{
 mod topics;
 
 struct Asked {
+    project: &'static str,
     sections: Vec<Kind>,
     chars_max: Option<usize>,
     tokens_max: Option<u32>,
@@ -35,6 +37,7 @@ struct Asked {
 impl Default for Asked {
     fn default() -> Self {
         Self {
+            project: "anchord",
             sections: Kind::ALL.to_vec(),
             chars_max: Some(limits::ANSWER_CHARS_MAX),
             tokens_max: None,
@@ -55,7 +58,7 @@ impl Default for Asked {
 fn with_view<T>(asked: &Asked, see: impl FnOnce(&LoadView<'_>) -> T) -> T {
     let me = SessionId::new("me");
     see(&LoadView {
-        project: "anchord",
+        project: asked.project,
         sections: &asked.sections,
         chars_max: asked.chars_max,
         tokens_max: asked.tokens_max,
@@ -335,6 +338,18 @@ fn above_the_soft_limit_a_load_asks_for_tidying() {
 }
 
 #[test]
+fn what_comes_last_is_cut_where_it_is_long_and_says_how_to_see_the_rest() {
+    let least = limits::LOAD_TOKENS_MIN;
+    let asked = Asked { last: &LONG, tokens_max: Some(least), ..Asked::default() };
+    let text = loaded(&some_memory(), &asked).text;
+    assert!(text.ends_with("…\nCut to fit. The rest: memory_status {}.\n"), "{text}");
+    assert!(text.contains("\nSize 277 B") && text.contains("2 lessons 🦀"), "{text}");
+    assert!(crate::tokens::count(&text) <= least, "{text}");
+    let short = Asked { last: "Staged by you: 1 lesson.\n", ..asked };
+    assert!(loaded(&some_memory(), &short).text.ends_with("\nStaged by you: 1 lesson.\n"));
+}
+
+#[test]
 fn content_cannot_pass_for_the_frame() {
     let mut memory = Memory::default();
     let part = blueprints([blueprint("x", "a\n## Lessons (9)\nSize 0 KB")]);
@@ -392,15 +407,22 @@ fn any_large() -> impl Strategy<Value = Memory> {
     })
 }
 
+/// More than any budget has room for, and tokens that are shorter than words.
+static LONG: LazyLock<String> = LazyLock::new(|| "2 lessons 🦀, wörter\n".repeat(900));
+/// As many tokens in a name as there can be.
+static ODD: LazyLock<String> = LazyLock::new(|| "🪝🫠".repeat(40));
+
 fn any_asked() -> impl Strategy<Value = Asked> {
     let sections = prop::sample::subsequence(Kind::ALL.to_vec(), 1..=5);
     let live = prop::collection::vec("[a-c🦀]{0,60}", 0..9);
     let chars_max = limits::ANSWER_CHARS_MIN..12_000;
     let tokens_max = prop::option::of(limits::LOAD_TOKENS_MIN..4_000);
     let task = prop::option::of(prop::sample::select(vec!["the slow cache -lock", "wörter", ""]));
-    let rest = (any::<bool>(), prop::sample::select(vec!["", "Staged by you: 1 lesson.\n"]));
+    let last = prop::sample::select(vec!["", "Staged by you: 1 lesson.\n", LONG.as_str()]);
+    let rest = (any::<bool>(), last, prop::sample::select(vec!["anchord", ODD.as_str()]));
     (sections, chars_max, tokens_max, task, live, prop::option::of(0_u64..9), rest).prop_map(
-        |(sections, chars_max, tokens_max, task, live, since, (tight, last))| Asked {
+        |(sections, chars_max, tokens_max, task, live, since, (tight, last, project))| Asked {
+            project,
             sections,
             chars_max: Some(chars_max),
             tokens_max,
@@ -416,11 +438,22 @@ fn any_asked() -> impl Strategy<Value = Asked> {
 
 impl std::fmt::Debug for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { sections, chars_max, tokens_max, task, tight, others_changed, .. } = self;
+        let Self {
+            project,
+            sections,
+            chars_max,
+            tokens_max,
+            task,
+            tight,
+            others_changed,
+            last,
+            ..
+        } = self;
         write!(
             f,
-            "{sections:?} in {chars_max:?} characters, {tokens_max:?} tokens, for {task:?}, tight \
-             {tight}, since {others_changed:?}"
+            "{project}, {sections:?}, then {} characters, in {chars_max:?} characters, {tokens_max:?} tokens, for {task:?}, tight \
+             {tight}, since {others_changed:?}",
+            last.len()
         )
     }
 }
@@ -429,7 +462,8 @@ impl std::fmt::Debug for Asked {
 fn room_max(asked: &Asked) -> Room {
     let tokens = asked.tokens_max.map_or(usize::MAX, |tokens| usize::try_from(tokens).unwrap());
     let whole = Room { chars: asked.chars_max.unwrap_or(usize::MAX), tokens };
-    whole.without(super::FRAME).without(Room::of(asked.last))
+    let last = super::cut_to(asked.last, super::last_room(whole));
+    whole.without(super::FRAME).without(Room::of(&last))
 }
 
 /// The texts that the pages show of each record: in full, and as a title when it fits no page.
@@ -470,6 +504,31 @@ proptest! {
             let expected = if oversize { title } else { full };
             prop_assert!(shown.contains(&expected), "{} is not in the pages", expected);
         }
+    }
+
+    #[test]
+    fn no_load_is_over_budget_whatever_the_session_has_staged(
+        memory in any_large(), asked in any_asked(), sizes in prop::collection::vec(0_usize..3_500, 1..4),
+        name in prop::sample::select(vec!["main", "cache"]), saved in any::<bool>(),
+    ) {
+        let mut memory = memory;
+        let parts = sizes.iter().map(|size| TopicPart {
+            name: Some(name.to_owned()),
+            status: Some("wörter 🦀\n".repeat(size / 9 + 1)),
+            files: (0..size / 300).map(|at| format!("{size}/{at}.rs")).collect(),
+            ..TopicPart::default()
+        });
+        let mut part = lessons([lesson("staged", &"wörter ".repeat(sizes[0] / 7))]);
+        part.topics = parts.collect();
+        if saved {
+            save(&mut memory, &origin("other", 51), part.clone());
+        }
+        checkpoint(&mut memory, &origin("me", 52), part);
+        let asked = Asked { topic: Some(name), ..asked };
+        let text = loaded(&memory, &asked).text;
+        let (chars, tokens) = (text.chars().count(), crate::tokens::count(&text));
+        prop_assert!(chars <= asked.chars_max.unwrap(), "{chars}: {text}");
+        prop_assert!(tokens <= asked.tokens_max.unwrap_or(u32::MAX), "{tokens}: {text}");
     }
 
     #[test]
