@@ -8,7 +8,7 @@ use crate::daemon::Daemon;
 use crate::projects::ProjectId;
 use crate::{lifecycle, limits, sessions};
 
-/// Runs until it is aborted or the daemon stops.
+/// Runs until the daemon stops. Nothing here waits for one project longer than [`limits::JOB_TIME_MAX`].
 pub(crate) async fn run(daemon: Arc<Daemon>) {
     let mut tick = tokio::time::interval(limits::JOBS_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -33,7 +33,7 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
             .all()
             .into_iter()
             .filter(|standing| standing.disconnected.is_none())
-            .filter_map(|standing| standing.session.project().map(|project| project.id))
+            .filter_map(|standing| standing.session.project_id())
             .collect();
         daemon.projects.keep_reads().await;
         daemon.projects.close_idle(&in_use).await;

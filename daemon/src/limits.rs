@@ -106,6 +106,13 @@ pub const FOREIGN_GRACE: Duration = Duration::from_hours(24);
 /// How often ended sessions and idle projects are looked for.
 pub const JOBS_EVERY: Duration = Duration::from_secs(2);
 
+/// How long what the daemon does by itself waits for one project: longer than a look at its files may take.
+pub const JOB_TIME_MAX: Duration = Duration::from_secs(8);
+
+/// A session that could not be ended, because its project takes no writes, is tried again after [`JOBS_EVERY`], then after
+/// twice as long, and so on, but no longer than this.
+pub const END_RETRY_TIME_MAX: Duration = Duration::from_mins(10);
+
 /// Threads of the runtime. The work is waiting; owners have threads of their own.
 pub const WORKER_THREADS: usize = 2;
 

@@ -143,7 +143,7 @@ async fn serve(
 
     let draining: CancellationToken = daemon.stopping();
     let connections = TaskTracker::new();
-    let jobs = tokio::spawn(jobs::run(Arc::clone(&daemon)));
+    let mut jobs = tokio::spawn(jobs::run(Arc::clone(&daemon)));
     started();
     tokio::select! {
         () = socket::accept(&daemon, &listener, &connections, &draining) => {}
@@ -156,10 +156,15 @@ async fn serve(
     activation::notify_stopping();
     connections.close();
     let drained = wire::millis(wire::DRAIN_DEADLINE_MS);
-    if tokio::time::timeout(drained, connections.wait()).await.is_err() {
-        tracing::warn!(open = connections.len(), "some connections did not end in time");
+    // What is under way is done to its end, not dropped half-way.
+    let ending = async {
+        connections.wait().await;
+        (&mut jobs).await
+    };
+    if tokio::time::timeout(drained, ending).await.is_err() {
+        tracing::warn!(open = connections.len(), "something under way did not end in time");
+        jobs.abort();
     }
-    jobs.abort();
     lifecycle::stage_silent(&daemon, Duration::ZERO).await;
     daemon.projects.close_all().await;
     if let Err(error) = daemon.registry.ask(|store, _| store.mark(STOPPED_WELL, Some("1"))).await {

@@ -57,7 +57,12 @@ pub(crate) async fn delete_project(
     {
         return Err(internal(&format!("failed to delete the project's data: {error}")));
     }
-    change_registry(daemon, "delete", move |_| vec![RegistryChange::ProjectDeleted { id }]).await?;
+    let changes = move |registry: &Registry| {
+        let mut changes = registry.unlink(id);
+        changes.push(RegistryChange::ProjectDeleted { id });
+        changes
+    };
+    change_registry(daemon, "delete", changes).await?;
     Ok(RemovedReply { project: reference(&record), bytes })
 }
 
@@ -85,8 +90,7 @@ fn refuse_while_live(daemon: &Daemon, id: ProjectId) -> Answer<()> {
         .into_iter()
         .filter(|standing| {
             let session = &standing.session;
-            let reads = standing.disconnected.is_none()
-                && session.project().is_some_and(|project| project.id == id);
+            let reads = standing.disconnected.is_none() && session.project_id() == Some(id);
             reads || bound(&session.id)
         })
         .count();

@@ -4,6 +4,7 @@ mod blacken;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anchord_memory::secrets::{self, SecretKind};
 use anchord_memory::{Change, Memory, Note, Purge, RecordId, Revision, Seq, limits};
@@ -19,8 +20,8 @@ use crate::http::api::{
 };
 use crate::project::unwound;
 use crate::projects::ProjectRecord;
-use crate::retrieval_log;
 use crate::store::{Entry, JournalStore, Opened, Options, Reading, Store as _, StoreError};
+use crate::{lifecycle, retrieval_log};
 
 /// What to purge, checked.
 #[derive(Clone, Debug)]
@@ -30,8 +31,10 @@ struct Wanted {
 }
 
 /// Takes records off the disk, in all versions, or shows what that would take.
-pub(crate) async fn purge(daemon: &Daemon, params: PurgeParams) -> Answer<PurgeReply> {
+pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<PurgeReply> {
     let (record, open) = opened(daemon, &params.project).await?;
+    // What the daemon has only in its own memory is looked through, and goes, with the rest.
+    lifecycle::stage_of(daemon, record.id).await.map_err(|error| internal(&error.to_string()))?;
     let wanted = wanted(&params, &open.memory())?;
     let retrievals = daemon.projects.retrievals();
     retrievals.flush().await;
@@ -64,6 +67,7 @@ pub(crate) async fn purge(daemon: &Daemon, params: PurgeParams) -> Answer<PurgeR
         tracing::error!(error, "what was asked during a purge may stay in the log");
         found.failed.extend(retrieval_log::files(&directory));
     }
+    daemon.lifecycle().forget_shown_of(record.id);
     let open = daemon.projects.open(record.id).await.map_err(store_error)?;
     let rewritten = !surveyed.is_empty();
     let revision = rewritten.then(|| open.memory().revision().0);

@@ -113,19 +113,17 @@ fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
         .into_iter()
         .map(|standing| {
             let session = &standing.session;
-            let project = session.project();
-            let staged = project
-                .as_ref()
+            let staged = session
+                .project()
                 .and_then(|project| project.memory().staged_by(&session.id).cloned());
             let root = session.known_root();
             SessionStatus {
                 id: session.id.to_string(),
                 client: session.client().to_string(),
                 pid: Some(session.hello.pid),
-                project: project.map(|project| ProjectRef {
-                    id: project.id.to_string(),
-                    root: root.unwrap_or_default(),
-                }),
+                project: session
+                    .project_id()
+                    .map(|id| ProjectRef { id: id.to_string(), root: root.unwrap_or_default() }),
                 since: session.started.0,
                 last_call: standing.last_call.0,
                 connected: standing.disconnected.is_none(),

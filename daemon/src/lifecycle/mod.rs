@@ -32,9 +32,10 @@ use futures::FutureExt;
 use self::clients::{Adapter, Heard, Unreadable};
 use self::envelope::Envelope;
 use self::threads::{Name, Threads};
-pub(crate) use noted::stage_silent;
+pub(crate) use noted::{stage_of, stage_silent};
 
 use crate::daemon::Daemon;
+use crate::projects::ProjectId;
 use crate::retrieval_log::Retrieval;
 use crate::sessions::{self, BindError, Joined, Replaced, Session, Sure, Teller};
 use crate::{clock, limits};
@@ -296,7 +297,10 @@ async fn answer(
         None => {}
     }
     let call = Call { daemon, envelope, session, sure, name: name.clone() };
-    let told = call.threads().with(name, |thread| thread.told);
+    let told = call.threads().with(name, |thread| {
+        thread.session = Some(Arc::clone(&call.session));
+        thread.told
+    });
     let before = (told, call.session.revision_seen());
     tracing::debug!(
         session = %call.session.id,
@@ -391,6 +395,12 @@ fn digest(line: &[u8]) -> u64 {
 }
 
 impl Lifecycle {
+    /// The texts that conversations of a project were shown are not given to them again, though a client asks for them
+    /// anew: something was purged from the project.
+    pub(crate) fn forget_shown_of(&self, project: ProjectId) {
+        self.threads.forget_shown_of(project);
+    }
+
     /// Logs a name that this build does not know, once.
     fn unknown(&self, client: &str, what: &str) {
         let clip = |text: &str| text.chars().take(80).collect::<String>();

@@ -9,12 +9,15 @@ use anchord_memory::{
     plan_capture, plan_checkpoint, topic_named_after,
 };
 
+use futures::future::join_all;
+
 use super::threads::Name;
 use super::{Call, HookError};
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided};
+use crate::project::{Decide, Decided, unwound};
+use crate::projects::ProjectId;
 use crate::sessions::{BindError, Session, session_key};
-use crate::{budgets, clock};
+use crate::{budgets, clock, limits};
 
 impl Call<'_> {
     /// Takes the event into what is noted.
@@ -23,7 +26,6 @@ impl Call<'_> {
         self.threads().with(&self.name, |thread| {
             self.name_noted(&mut thread.noted);
             thread.noted.saw(event, clock::now());
-            thread.session = Some(Arc::clone(&self.session));
         });
     }
 
@@ -43,7 +45,7 @@ impl Call<'_> {
 
     /// Makes what is noted outlive the daemon.
     pub(super) async fn stage_noted(&self) -> Result<(), HookError> {
-        Ok(stage(self.daemon, &self.name, &self.session).await?)
+        Ok(stage(self.daemon, &self.name, &self.session, Which::Telling).await?)
     }
 
     /// Stages a line for the history of the conversation's topic, and binds the conversation to one if it has none and
@@ -79,11 +81,31 @@ fn only_shows(daemon: &Daemon, memory: &Memory) -> bool {
 
 /// Stages what was noted of conversations that were silent for a while, or of all of them.
 pub(crate) async fn stage_silent(daemon: &Arc<Daemon>, since: std::time::Duration) {
-    for (name, session) in daemon.lifecycle().threads.silent(since) {
-        if let Err(error) = stage(daemon, &name, &session).await {
-            tracing::debug!(session = %session.id, %error, "what was noted is not staged yet");
+    let silent = daemon.lifecycle().threads.silent(since).into_iter().map(async |(name, session)| {
+        let stage = stage(daemon, &name, &session, Which::Telling);
+        match tokio::time::timeout(limits::JOB_TIME_MAX, stage).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::debug!(session = %session.id, %error, "what was noted is not staged yet");
+            }
+            Err(_late) => tracing::warn!(session = %session.id, "staging what was noted takes long"),
+        }
+    });
+    join_all(silent).await;
+}
+
+/// Stages all that was noted in a project, so that who looks through its journal finds it there.
+pub(crate) async fn stage_of(daemon: &Arc<Daemon>, project: ProjectId) -> Result<(), BindError> {
+    for (name, session) in daemon.lifecycle().threads.noted() {
+        // Of what was only noted the project may not have been asked for yet.
+        if session.project_id().is_none() && session.view(daemon).await.is_err() {
+            continue;
+        }
+        if session.project_id() == Some(project) {
+            stage(daemon, &name, &session, Which::All).await?;
         }
     }
+    Ok(())
 }
 
 /// Stages what was noted of a conversation that is over without having said so.
@@ -92,29 +114,47 @@ pub(super) async fn stage_and_forget(
     name: &Name,
     session: &Arc<Session>,
 ) -> Result<(), BindError> {
-    stage(daemon, name, session).await?;
+    stage(daemon, name, session, Which::Telling).await?;
     daemon.lifecycle().threads.end(name);
     Ok(())
 }
 
-/// Stages what was noted. What leaves no row waits for more. When the write fails, it is noted still.
-async fn stage(daemon: &Arc<Daemon>, name: &Name, session: &Arc<Session>) -> Result<(), BindError> {
+/// What of the noted is staged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    /// What leaves no row waits for more, unless there is more already, staged before.
+    Telling,
+    All,
+}
+
+/// Stages what was noted. When the write fails, it is noted still. Goes on when the caller is cancelled: what was taken
+/// out of the thread would be lost half-way.
+async fn stage(
+    daemon: &Arc<Daemon>,
+    name: &Name,
+    session: &Arc<Session>,
+    which: Which,
+) -> Result<(), BindError> {
+    let (daemon, name, session) = (Arc::clone(daemon), name.clone(), Arc::clone(session));
+    unwound(tokio::spawn(async move { take_and_write(&daemon, &name, &session, which).await }))
+        .await
+}
+
+async fn take_and_write(
+    daemon: &Arc<Daemon>,
+    name: &Name,
+    session: &Arc<Session>,
+    which: Which,
+) -> Result<(), BindError> {
     let threads = &daemon.lifecycle().threads;
     let noted = threads.with(name, |thread| {
         let empty = Captured::of(thread.noted.key());
         std::mem::replace(&mut thread.noted, empty)
     });
-    // Of a conversation that was staged before, anything more counts.
-    let more = session.project().is_some_and(|project| {
-        project.memory().staged_by(&session.id).is_some_and(|staged| staged.captured.is_some())
-    });
-    let staged = if noted.is_empty() {
+    if noted.is_empty() {
         return Ok(());
-    } else if noted.leaves_row() || more {
-        write(daemon, session, &noted).await
-    } else {
-        Ok(false)
-    };
+    }
+    let staged = write(daemon, session, &noted, which).await;
     if !matches!(staged, Ok(true)) {
         threads.with(name, |thread| {
             let mut all = noted;
@@ -129,9 +169,15 @@ async fn write(
     daemon: &Arc<Daemon>,
     session: &Arc<Session>,
     noted: &Captured,
+    which: Which,
 ) -> Result<bool, BindError> {
-    if only_shows(daemon, &session.view(daemon).await?.memory) {
+    let memory = session.view(daemon).await?.memory;
+    if only_shows(daemon, &memory) {
         return Ok(true);
+    }
+    let before = || memory.staged_by(&session.id).is_some_and(|staged| staged.captured.is_some());
+    if which == Which::Telling && !noted.leaves_row() && !before() {
+        return Ok(false);
     }
     let place = session.place(daemon).await?;
     let noted = match place.root().and_then(|root| root.to_str()) {

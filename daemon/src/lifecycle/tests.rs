@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use anchord_proto::hello::Hello;
+use futures::FutureExt;
 use serde_json::{Value, json};
 
 use super::stage_silent;
 use crate::clock;
 use crate::retrieval_log::Start;
 use crate::sessions::{self, Sure};
-use crate::testing::{Shim, World};
+use crate::testing::{Shim, World, poll};
 
 /// An event in Claude Code's form, of the conversation `session`.
 fn event(name: &str, session: &str, more: &Value) -> Value {
@@ -163,7 +164,7 @@ async fn a_start_that_nobody_heard_is_as_if_it_had_not_been() {
     drop(gone);
     let away =
         || !world.daemon.sessions().is_connected(&anchord_memory::SessionId::new(id.clone()));
-    crate::testing::poll(|| away().then_some(())).await;
+    poll(|| away().then_some(())).await;
     sessions::sweep(&world.daemon).await;
     world.hook_that_leaves("claude-code", &started("a", "startup")).await;
     let log = world.daemon.projects.retrievals();
@@ -283,6 +284,15 @@ async fn a_client_that_is_killed_in_its_first_turn_leaves_what_it_was_asked() {
     sessions::sweep(&world.daemon).await;
     let load = loaded(&world).await;
     assert!(load.contains("Asked: find the leak"), "{load}");
+}
+
+#[tokio::test]
+async fn what_is_noted_is_staged_also_when_nobody_waits_for_it() {
+    let world = World::new().await;
+    told(&world, &[started("a", "startup"), prompt("a", "find the leak")]).await;
+    let staging = stage_silent(&world.daemon, Duration::ZERO);
+    assert!(staging.now_or_never().is_none(), "it was cut short half-way");
+    poll(|| world.daemon.projects.all().first()?.memory().staged().next().map(|_| ())).await;
 }
 
 #[tokio::test]

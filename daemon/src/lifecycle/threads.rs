@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anchord_memory::{Captured, RecordId, Revision};
 
+use crate::projects::ProjectId;
 use crate::sessions::Session;
 use crate::{clock, limits};
 
@@ -30,8 +31,9 @@ pub(crate) struct Thread {
     pub(crate) rebuilt: HashMap<String, Arc<str>>,
     /// Messages in the context when its compaction began.
     pub(crate) messages: Option<u32>,
-    /// What was seen of it and is not staged yet, and in which session.
+    /// What was seen of it and is not staged yet.
     pub(crate) noted: Captured,
+    /// The session of its last event.
     pub(crate) session: Option<Arc<Session>>,
     /// Events of the last seconds, by digest.
     seen: VecDeque<(u64, Instant)>,
@@ -97,6 +99,24 @@ impl Threads {
             .iter()
             .filter(|(_, thread)| thread.noted.leaves_row() && thread.used.elapsed() >= since);
         silent.filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?))).collect()
+    }
+
+    /// Conversations of which something was noted.
+    pub(crate) fn noted(&self) -> Vec<(Name, Arc<Session>)> {
+        let threads = self.lock();
+        let noted = threads.iter().filter(|(_, thread)| !thread.noted.is_empty());
+        noted.filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?))).collect()
+    }
+
+    /// What was shown to conversations of a project is not to be shown again as it was.
+    pub(crate) fn forget_shown_of(&self, project: ProjectId) {
+        let works_there = |thread: &Thread| {
+            thread.session.as_ref().is_some_and(|session| session.project_id() == Some(project))
+        };
+        self.lock()
+            .values_mut()
+            .filter(|thread| works_there(thread))
+            .for_each(Thread::forget_shown);
     }
 
     /// Forgets a conversation that is over.

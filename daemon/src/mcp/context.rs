@@ -143,7 +143,7 @@ impl Context {
             None => part,
         };
         let refused = move |refusal: Refusal| format!("failed to {operation}: {refusal}");
-        if self.session.project().is_none() && self.view().await?.project.is_none() {
+        if self.session.project_id().is_none() && self.view().await?.project.is_none() {
             // The write would make the project: not for a call that is refused.
             let by = self.session.provenance(clock::now());
             plan(&Memory::default(), &by, part.clone())

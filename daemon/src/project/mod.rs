@@ -214,21 +214,20 @@ impl OpenProjects {
 
     /// Keeps what was counted of reads since the last time.
     pub(crate) async fn keep_reads(&self) {
-        for project in self.all() {
-            project.keep_reads().await;
-        }
+        let projects = self.all();
+        at_once(projects.iter().map(|project| project.keep_reads())).await;
     }
 
     /// Closes projects that nobody has used for a while and that `in_use` does not name.
     pub(crate) async fn close_idle(&self, in_use: &BTreeSet<ProjectId>) {
-        for project in self.all() {
-            if !in_use.contains(&project.id)
+        let mut idle = self.all();
+        idle.retain(|project| {
+            !in_use.contains(&project.id)
                 && project.owner.waiting() == 0
                 && lock(&project.used).elapsed() >= limits::PROJECT_IDLE_AFTER
-            {
-                self.close_and(project.id, |_| ()).await;
-            }
-        }
+        });
+        let ids = idle.iter().map(|project| project.id);
+        at_once(ids.map(|id| self.close_and(id, |_| ()))).await;
     }
 
     /// Closes all of them, for good.
@@ -244,6 +243,12 @@ impl Slot {
     fn open(&self) -> Option<Arc<OpenProject>> {
         self.current.load_full().filter(|project| !project.owner.is_closed())
     }
+}
+
+/// Waits for all of these, but for none longer than [`limits::JOB_TIME_MAX`]: its disk may not answer.
+async fn at_once(all: impl Iterator<Item = impl Future<Output = ()>>) {
+    let limited = |one| tokio::time::timeout(limits::JOB_TIME_MAX, one);
+    futures::future::join_all(all.map(limited)).await;
 }
 
 /// What a task gives; its panic goes on in the one who waits.

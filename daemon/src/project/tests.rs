@@ -56,6 +56,38 @@ async fn a_project_is_closed_when_nobody_uses_it() {
 }
 
 #[tokio::test]
+async fn a_project_whose_disk_does_not_answer_keeps_no_other_open() {
+    let (_scratch, projects) = projects();
+    let mut held = Vec::new();
+    for number in 1..4 {
+        let project = projects.open(ProjectId(Uuid::from_u128(number))).await.unwrap();
+        let (hold, held_by) = std::sync::mpsc::channel::<()>();
+        held.push(hold);
+        let (begun, begins) = tokio::sync::oneshot::channel();
+        let owner = project.owner.clone();
+        tokio::spawn(async move {
+            let wait = move |_: &mut dyn Store<Memory>, _: &Memory| {
+                begun.send(()).unwrap();
+                held_by.recv().unwrap_err()
+            };
+            owner.ask(wait).await
+        });
+        begins.await.unwrap();
+        unused_for_long(&project);
+    }
+    let free = projects.open(ProjectId(Uuid::from_u128(4))).await.unwrap();
+    unused_for_long(&free);
+    let none = BTreeSet::new();
+    let closed = crate::testing::poll(|| free.owner.is_closed().then_some(()));
+    tokio::select! {
+        () = projects.close_idle(&none) => panic!("the others are still held"),
+        () = closed => {}
+    }
+    drop(held);
+    projects.close_all().await;
+}
+
+#[tokio::test]
 async fn nobody_opens_a_project_while_its_directory_is_worked_on() {
     let (_scratch, projects) = projects();
     let project = projects.open(ID).await.unwrap();

@@ -136,7 +136,7 @@ pub enum RegistryChange {
         /// The directory in which the place would keep its id.
         #[serde(with = "path_text")]
         path: PathBuf,
-        /// Whose memory it uses.
+        /// Whose memory it uses; its own again with the nil id, which no project has.
         id: ProjectId,
     },
     /// A session made its first write, or goes on in another process.
@@ -192,9 +192,17 @@ impl Registry {
             .max_by_key(|project| (project.time, project.id))
     }
 
-    /// The project to which the place that would keep its id here was linked.
+    /// The project to which the place that would keep its id here was linked; none once that is forgotten or deleted,
+    /// since what was written there would be listed nowhere.
     pub fn link(&self, path: &Path) -> Option<ProjectId> {
-        self.links.get(&path_text::encode(path)).copied()
+        let id = self.links.get(&path_text::encode(path)).copied()?;
+        self.projects.contains_key(&id).then_some(id)
+    }
+
+    /// What takes every link to a project away, for when it is deleted: another may have its id again.
+    pub(crate) fn unlink(&self, id: ProjectId) -> Vec<RegistryChange> {
+        let to = self.links().filter(|(_, to)| *to == id);
+        to.map(|(path, _)| RegistryChange::Linked { path, id: ProjectId(Uuid::nil()) }).collect()
     }
 
     /// All links: place and project.

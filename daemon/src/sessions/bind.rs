@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
-use anchord_memory::{Accesses, MAIN, Memory, Provenance, SessionId, plan_adopt};
+use anchord_memory::{Accesses, MAIN, Memory, Provenance, SessionId};
 use anchord_proto::hello::Hello;
 use anchord_proto::host;
 
-use super::Session;
 use super::compaction::{Compacted, Touched, sum};
+use super::{Session, end};
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject, WriteError, Written, unwound};
 use crate::projects::{
@@ -152,8 +152,11 @@ impl Session {
     pub(crate) async fn view(&self, daemon: &Daemon) -> Result<View, BindError> {
         let place = self.place(daemon).await?;
         let registry = daemon.registry.snapshot();
-        let known = self.project().map(|project| project.id);
+        let known = self.project_id();
         let (id, remark) = match (place.as_ref(), known) {
+            (Place::Foreign(id), _) if registry.project(*id).is_none() => {
+                return Err(BindError::Unknown(*id));
+            }
             (Place::Foreign(id), _) => (Some(*id), None),
             (Place::Here(_), Some(id)) if registry.project(id).is_some() => (Some(id), None),
             (Place::Here(located), _) => {
@@ -169,7 +172,7 @@ impl Session {
             Some(id) if daemon.projects.exists(id) => Some(daemon.projects.open(id).await?),
             _ => None,
         };
-        self.project.store(project.clone());
+        self.works_in(project.as_ref());
         let memory = project.as_ref().map(|project| project.memory()).unwrap_or_default();
         Ok(View { place, project, memory, remark })
     }
@@ -209,14 +212,19 @@ impl Session {
             let decide = decide();
             async move { project.owner.write(Some(session), call, operation, decide).await }
         };
-        match write(Arc::clone(&project)).await {
+        let id = project.id;
+        let written = match write(Arc::clone(&project)).await {
             Err(WriteError::Closed) => {
-                let project = daemon.projects.open(project.id).await?;
-                self.project.store(Some(Arc::clone(&project)));
-                Ok(write(project).await?)
+                let project = daemon.projects.open(id).await?;
+                self.works_in(Some(&project));
+                write(project).await?
             }
-            written => Ok(written?),
+            written => written?,
+        };
+        if !self.visits {
+            end::after_write(daemon, self, id).await;
         }
+        Ok(written)
     }
 
     /// Who writes, for records.
@@ -240,19 +248,27 @@ impl Session {
     /// The project, established and open, with this session in the registry.
     async fn bound(&self, daemon: &Daemon) -> Result<Arc<OpenProject>, BindError> {
         let mut bound = self.binding.lock().await;
-        // Deleted meanwhile, it is made anew; its data alone would be found by nobody.
+        let registry = daemon.registry.snapshot();
+        // Deleted meanwhile, it is made anew; its data alone would be found by nobody. Nor would what a session stages
+        // that has ended meanwhile, and is not in the registry any more.
         if *bound
-            && let Some(project) = self.project()
-            && daemon.registry.snapshot().project(project.id).is_some()
+            && let Some(id) = self.project_id()
+            && registry.project(id).is_some()
+            && (self.visits || registry.session(&self.id).is_some())
         {
-            return Ok(daemon.projects.open(project.id).await?);
+            let project = daemon.projects.open(id).await?;
+            self.works_in(Some(&project));
+            return Ok(project);
         }
         let place = self.place(daemon).await?;
-        let registry = daemon.registry.snapshot();
         let bound_before = registry.session(&self.id).map(|record| record.project);
         let id = match (place.as_ref(), bound_before) {
             // Whatever became of the place since: its numbered lines are in that project's journal.
             (_, Some(id)) if registry.project(id).is_some() => id,
+            // Deleted since the session found it; from elsewhere it cannot be made anew.
+            (Place::Foreign(id), _) if registry.project(*id).is_none() => {
+                return Err(BindError::Unknown(*id));
+            }
             (Place::Foreign(id), _) => *id,
             (Place::Here(located), _) => establish_in_registry(daemon, located.clone()).await?,
         };
@@ -261,7 +277,7 @@ impl Session {
             self.register(daemon, id).await?;
             self.take_over(daemon, &project).await?;
         }
-        self.project.store(Some(Arc::clone(&project)));
+        self.works_in(Some(&project));
         *bound = true;
         Ok(project)
     }
@@ -328,27 +344,6 @@ impl Session {
                 && record.project == project
         });
         ended.map(|record| record.session.clone()).collect()
-    }
-
-    /// Takes over what a dead predecessor of the same agent session left staged here.
-    async fn take_over(&self, daemon: &Daemon, project: &OpenProject) -> Result<(), BindError> {
-        for record in self.predecessors(&daemon.registry.snapshot(), project.id) {
-            if daemon.sessions().is_connected(&record.session) {
-                continue;
-            }
-            let (from, to) = (record.session.clone(), self.id.clone());
-            let client = self.client();
-            let decide: Decide<Memory> = Box::new(move |memory, time| {
-                let by = Provenance { session: to.clone(), client, time };
-                let changes = plan_adopt(memory, &from, &to, &by).map(|plan| plan.changes);
-                Ok(Decided { changes: changes.unwrap_or_default(), reply: String::new() })
-            });
-            project.owner.write(Some(self.id.clone()), None, "adopt", decide).await?;
-            super::sweep::end(daemon, &record.session, false).await?;
-            daemon.sessions().remove_if_away(&record.session);
-            tracing::info!(session = %self.id, from = %record.session, "took over staged work");
-        }
-        Ok(())
     }
 }
 

@@ -2,16 +2,17 @@
 //!
 //! A connection has a default session, and one for each agent thread that its calls name. A session
 //! outlives its connection: it is gone only when the socket is closed, the grace is over, and its
-//! process no longer exists. Only then is its staged work folded ([`sweep`]).
+//! process no longer exists ([`sweep`]), or its agent says so. Only then is its staged work folded ([`end`]).
 
 mod bind;
 mod compaction;
+mod end;
 mod reading;
 mod sweep;
 mod table;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use anchord_memory::{Revision, SessionId, Timestamp};
 use anchord_proto::hello::{Hello, Role, ToolSet};
@@ -20,11 +21,13 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use bind::{BindError, Place, View, Wrote, establish_in_registry, is_elsewhere};
 pub(crate) use compaction::{Compacted, Compaction, keep_to_budget, plan as plan_within};
+pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use reading::LiveSession;
-pub(crate) use sweep::{hand_over, keep_and_end, recover, sweep};
+pub(crate) use sweep::{recover, sweep};
 pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};
 
 use crate::project::OpenProject;
+use crate::projects::ProjectId;
 use crate::{clock, secrets};
 
 /// One shim's connection.
@@ -88,6 +91,14 @@ pub(crate) fn session_key(session: &Session) -> String {
 /// How some clients call the part of them that speaks MCP: `codex-mcp-client`, `openclaw-bundle-mcp`.
 const MCP_PARTS: [&str; 2] = ["-mcp-client", "-bundle-mcp"];
 
+/// The project that a session works in. When that is closed the session, which may go on for days, must not keep its
+/// memory.
+#[derive(Debug)]
+struct Working {
+    id: ProjectId,
+    open: Weak<OpenProject>,
+}
+
 /// A session that is connected, or was and is not gone yet.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -98,7 +109,7 @@ pub(crate) struct Session {
     pub(crate) started: Timestamp,
     client: Mutex<Arc<str>>,
     place: Mutex<Option<Arc<Place>>>,
-    project: ArcSwapOption<OpenProject>,
+    working: ArcSwapOption<Working>,
     binding: tokio::sync::Mutex<bool>,
     /// In no table and no registry: it stages nothing, so nothing of it is to be found again.
     visits: bool,
@@ -120,7 +131,7 @@ impl Session {
             started: now,
             client: Mutex::default(),
             place: Mutex::default(),
-            project: ArcSwapOption::empty(),
+            working: ArcSwapOption::empty(),
             binding: tokio::sync::Mutex::default(),
             visits: false,
             revision_seen: AtomicU64::new(u64::MAX),
@@ -139,8 +150,15 @@ impl Session {
 
     /// The same in a project that is open.
     pub(crate) fn within(self, project: &Arc<OpenProject>) -> Self {
-        self.project.store(Some(Arc::clone(project)));
+        self.works_in(Some(project));
         self
+    }
+
+    /// From now on the session works in this project; in none that has an id yet, with none.
+    fn works_in(&self, project: Option<&Arc<OpenProject>>) {
+        let working =
+            project.map(|open| Arc::new(Working { id: open.id, open: Arc::downgrade(open) }));
+        self.working.store(working);
     }
 
     /// The same session, now that its shim has found this daemon and says again what it works in.
@@ -164,8 +182,13 @@ impl Session {
     }
 
     /// The project the session works in, once it is known.
+    pub(crate) fn project_id(&self) -> Option<ProjectId> {
+        Some(self.working.load().as_ref()?.id)
+    }
+
+    /// The same, while it is open.
     pub(crate) fn project(&self) -> Option<Arc<OpenProject>> {
-        self.project.load_full()
+        self.working.load().as_ref()?.open.upgrade()
     }
 
     /// The root of its project's files, once it is known.

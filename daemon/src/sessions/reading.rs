@@ -25,14 +25,14 @@ impl Session {
     /// Who reads.
     pub(crate) fn reader(&self, daemon: &Daemon) -> Reader {
         let reader = Reader::session(self.id.clone());
-        let Some(project) = self.project() else { return reader };
+        let Some(project) = self.project_id() else { return reader };
         // What an earlier process of this conversation left; its first write takes that over, unless it has ended.
         let registry = daemon.registry.snapshot();
-        let earlier = self.predecessors(&registry, project.id);
+        let earlier = self.predecessors(&registry, project);
         reader
             .inheriting(earlier.iter().map(|record| record.session.clone()))
             .inheriting(self.id.parent())
-            .inheriting(self.ended_before(&registry, project.id))
+            .inheriting(self.ended_before(&registry, project))
     }
 
     /// Who looks after single records: a command's person all of them, since sessions that are over leave some that
@@ -69,7 +69,7 @@ impl Session {
             micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
             ..line
         };
-        let directory = self.project().map(|open| daemon.projects.directory(open.id));
+        let directory = self.project_id().map(|id| daemon.projects.directory(id));
         daemon.projects.retrievals().write(directory, line, text);
     }
 
@@ -84,9 +84,7 @@ impl Session {
             .into_iter()
             .filter(|standing| standing.disconnected.is_none())
             .filter(|standing| conversation(&standing.session) != own)
-            .filter(|standing| {
-                standing.session.project().is_some_and(|other| other.id == project.id)
-            })
+            .filter(|standing| standing.session.project_id() == Some(project.id))
             .map(|standing| LiveSession {
                 key: session_key(&standing.session),
                 client: standing.session.client(),

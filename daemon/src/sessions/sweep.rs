@@ -1,26 +1,25 @@
-//! The end of sessions: staged work of those that are gone is folded into memory on their behalf.
+//! Who is gone. Of those that are, the staged work is folded into memory on their behalf.
 //!
 //! Gone means: the socket is closed, the grace is over, and the process does not exist. A process that
 //! cannot be judged (another container) has a day. Nothing here touches a session that may come back.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{
-    Memory, NoticeCause, Provenance, SessionId, Staged, Timestamp, plan_adopt, plan_keep,
-};
+use anchord_memory::{NoticeCause, SessionId, Timestamp};
 use anchord_proto::hello::{Hello, Role};
+use futures::future::join_all;
 use uuid::Uuid;
 
 use super::bind::{BindError, blocking, is_dead, is_foreign_process};
-use super::compaction::{Touched, keep_to_budget};
+use super::end::{Leaving, finish, left_over, staged_in};
 use super::table::Standing;
 use super::{Place, Session};
 use crate::daemon::Daemon;
 use crate::limits;
-use crate::project::{Decide, Decided, OpenProject, WriteError};
-use crate::projects::{Changed, Registry, RegistryChange, SessionRecord, identify, locate};
+use crate::projects::{Changed, ProjectId, SessionRecord, identify, locate};
 
 /// Puts the sessions back that were open when an earlier daemon ended; they may reconnect.
 pub(crate) fn recover(daemon: &Daemon) {
@@ -29,18 +28,79 @@ pub(crate) fn recover(daemon: &Daemon) {
     }
 }
 
-/// Ends the sessions that are gone.
+/// Ends the sessions that are gone, and what is left of those that were not ended to the end. What fails is tried again
+/// later and later: nothing is lost while it is staged.
+///
+/// Those of one project are ended one after the other, and all projects at once: a disk that does not answer keeps the
+/// sweep for [`limits::JOB_TIME_MAX`], and no other project's sessions from their end.
 pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
-    for standing in daemon.sessions().all() {
-        let away = standing.disconnected.map(|since| since.elapsed());
-        if !is_gone(&standing.session.hello, away, daemon.config.sessions.grace) {
-            continue;
-        }
-        if let Err(error) = end_gone(daemon, &standing).await {
-            // The next sweep tries again: nothing is lost while it is staged.
-            tracing::warn!(session = %standing.session.id, %error, "ending a session failed");
+    let registry = daemon.registry.snapshot();
+    let mut projects: BTreeMap<Option<ProjectId>, Vec<Due>> = BTreeMap::new();
+    for due in due(daemon) {
+        let project = match &due {
+            Due::Gone(gone) => registry.session(&gone.session.id).map(|record| record.project),
+            Due::LeftOver(leaving) => Some(leaving.project),
+        };
+        projects.entry(project).or_default().push(due);
+    }
+    join_all(projects.into_values().map(|due| end_all(daemon, due))).await;
+}
+
+async fn end_all(daemon: &Arc<Daemon>, all: Vec<Due>) {
+    for due in all {
+        let session = due.session();
+        match due.end(daemon).await {
+            Ok(Some(had_staged)) => tracing::info!(%session, had_staged, "a session is gone"),
+            Ok(None) => {}
+            Err(error) => {
+                daemon.sessions().end_failed(session);
+                tracing::warn!(%session, %error, "ending a session failed");
+                if matches!(error, BindError::Hangs) {
+                    return; // The others would wait as long.
+                }
+            }
         }
     }
+}
+
+/// Ends a session of a disk that may not answer. What is cut short is done again.
+async fn in_time<T>(ending: impl Future<Output = Result<T, BindError>>) -> Result<T, BindError> {
+    tokio::time::timeout(limits::JOB_TIME_MAX, ending).await.unwrap_or(Err(BindError::Hangs))
+}
+
+/// What a sweep ends.
+enum Due {
+    Gone(Standing),
+    LeftOver(Leaving),
+}
+
+impl Due {
+    fn session(&self) -> &SessionId {
+        match self {
+            Self::Gone(standing) => &standing.session.id,
+            Self::LeftOver(leaving) => &leaving.session,
+        }
+    }
+
+    /// Whether anything was staged; nothing where there was nothing to end.
+    async fn end(&self, daemon: &Arc<Daemon>) -> Result<Option<bool>, BindError> {
+        match self {
+            Self::Gone(standing) => end_gone(daemon, standing).await,
+            Self::LeftOver(leaving) => {
+                let finish = in_time(finish(daemon, leaving, NoticeCause::Ended));
+                Ok(Some(finish.await?))
+            }
+        }
+    }
+}
+
+fn due(daemon: &Daemon) -> Vec<Due> {
+    let gone = daemon.sessions().all().into_iter().filter(|standing| {
+        let away = standing.disconnected.map(|since| since.elapsed());
+        is_gone(&standing.session.hello, away, daemon.config.sessions.grace)
+    });
+    let all = gone.map(Due::Gone).chain(left_over(daemon).into_iter().map(Due::LeftOver));
+    all.filter(|due| daemon.sessions().may_be_ended(due.session())).collect()
 }
 
 /// Whether a session that has been away for so long, if it is, will not come back.
@@ -52,149 +112,36 @@ fn is_gone(hello: &Hello, away: Option<Duration>, grace: Duration) -> bool {
     is_dead(hello.pid, hello.pid_start, hello.boot.as_deref())
 }
 
-async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<(), BindError> {
+/// Ends a session that is gone, unless it is back or another has ended it meanwhile.
+async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<Option<bool>, BindError> {
     let session = &standing.session;
-    let registered = daemon.registry.snapshot().session(&session.id).cloned();
-    let Some(record) = registered else {
-        // It never wrote anything.
-        daemon.sessions().remove_if_away(&session.id);
-        return Ok(());
-    };
-    if !daemon.sessions().remove_if_away(&session.id) {
-        return Ok(());
+    let Some(ending) = daemon.sessions().end_if_away(&session.id) else { return Ok(None) };
+    if ending.standing().is_none() {
+        return Ok(None);
     }
-    let kept = keep(daemon, standing, &record).await;
+    let Some(record) = daemon.registry.snapshot().session(&session.id).cloned() else {
+        return Ok(None); // It never wrote anything.
+    };
+    let kept = in_time(keep(daemon, standing, &record)).await;
     if kept.is_err() {
-        daemon.sessions().put_back(standing);
+        ending.put_back();
     }
-    let had_staged = kept?;
-    end(daemon, &record.session, !had_staged).await?;
-    tracing::info!(session = %record.session, had_staged, "a session is gone");
-    Ok(())
+    kept.map(Some)
 }
 
-/// Ends a session that its agent says is over, or that another one has taken the place of, and its subagents': what
-/// they staged is folded now, and nobody waits for a grace.
-///
-/// # Errors
-/// The first one; the others are logged. All are tried, and those that could not be ended are left to the sweep.
-pub(crate) async fn keep_and_end(daemon: &Daemon, session: &Session) -> Result<(), BindError> {
-    let mut outcome = Ok(());
-    let subagents = daemon.sessions().subagents(&session.id);
-    let ids = subagents.iter().map(|subagent| &subagent.id).chain([&session.id]);
-    for id in ids {
-        let standing = daemon.sessions().end(id);
-        let Err(error) = keep_and_end_one(daemon, id).await else { continue };
-        if let Some(standing) = standing {
-            daemon.sessions().put_back(&standing);
-        }
-        tracing::warn!(session = %id, %error, "a session could not be ended");
-        outcome = outcome.and(Err(error));
-    }
-    outcome
-}
-
-async fn keep_and_end_one(daemon: &Daemon, id: &SessionId) -> Result<(), BindError> {
-    let Some(record) = daemon.registry.snapshot().session(id).cloned() else {
-        return Ok(()); // It never wrote anything.
-    };
-    let had_staged = match staged_in(daemon, &record).await? {
-        Some((project, _)) => {
-            fold(daemon, &project, &record, NoticeCause::Ended).await?;
-            true
-        }
-        None => false,
-    };
-    end(daemon, &record.session, !had_staged).await?;
-    tracing::info!(session = %record.session, had_staged, "a session was ended by its agent");
-    Ok(())
-}
-
-/// Hands what a session staged to the one that turned out to be the same conversation, and ends it.
-pub(crate) async fn hand_over(
-    daemon: &Daemon,
-    from: &Session,
-    to: &Session,
-) -> Result<(), BindError> {
-    let standing = daemon.sessions().end(&from.id);
-    let Some(record) = daemon.registry.snapshot().session(&from.id).cloned() else {
-        return Ok(());
-    };
-    let handed = hand_over_staged(daemon, &record, from, to).await;
-    if let (Err(_), Some(standing)) = (&handed, standing) {
-        daemon.sessions().put_back(&standing);
-    }
-    handed
-}
-
-async fn hand_over_staged(
-    daemon: &Daemon,
-    record: &SessionRecord,
-    from: &Session,
-    to: &Session,
-) -> Result<(), BindError> {
-    let adopted = from.id.clone();
-    to.write(daemon, None, "adopt", || {
-        let (from, to, client) = (adopted.clone(), to.id.clone(), to.client());
-        Box::new(move |memory, time| {
-            let by = Provenance { session: to.clone(), client, time };
-            let changes = plan_adopt(memory, &from, &to, &by).map(|plan| plan.changes);
-            Ok(Decided { changes: changes.unwrap_or_default(), reply: String::new() })
-        })
-    })
-    .await?;
-    end(daemon, &record.session, false).await?;
-    tracing::info!(session = %to.id, from = %from.id, "the same conversation by another name");
-    Ok(())
-}
-
-/// What a session has staged, and the project in which it has.
-async fn staged_in(
-    daemon: &Daemon,
-    record: &SessionRecord,
-) -> Result<Option<(Arc<OpenProject>, Arc<Staged>)>, BindError> {
-    if !daemon.projects.exists(record.project) {
-        return Ok(None); // Deleted, and its staged work with it.
-    }
-    let project = daemon.projects.open(record.project).await?;
-    let staged = project.memory().staged_by(&record.session).cloned();
-    Ok(staged.map(|staged| (project, staged)))
-}
-
-/// Folds what a session left staged.
-async fn fold(
-    daemon: &Daemon,
-    project: &Arc<OpenProject>,
-    record: &SessionRecord,
-    cause: NoticeCause,
-) -> Result<(), BindError> {
-    let (session, client) = (record.session.clone(), record.client.as_str().into());
-    let decide: Decide<Memory> = Box::new(move |memory, time| {
-        let by = Provenance { session, client, time };
-        let plan = plan_keep(memory, &by.session, &by, cause);
-        Ok(Decided {
-            changes: plan.map(|plan| plan.changes).unwrap_or_default(),
-            reply: String::new(),
-        })
-    });
-    let touched = Touched::default();
-    let decide = touched.noted_by(decide);
-    project.owner.write(Some(record.session.clone()), None, "keep", decide).await?;
-    keep_to_budget(daemon, project, &touched.ids()).await;
-    Ok(())
-}
-
-/// Folds what the session left staged. Returns whether there was anything.
+/// Folds what the session left staged and says why. Returns whether there was anything.
 async fn keep(
     daemon: &Arc<Daemon>,
     standing: &Standing,
     record: &SessionRecord,
 ) -> Result<bool, BindError> {
-    let Some((project, staged)) = staged_in(daemon, record).await? else { return Ok(false) };
-    let since = staged.last;
+    let leaving = Leaving::from(record);
+    let Some((_, staged)) = staged_in(daemon, &leaving).await? else {
+        return finish(daemon, &leaving, NoticeCause::Ended).await;
+    };
     // What was noted by rule is kept without a notice, so nobody would read of files.
     let changed = if staged.has_work() {
-        changed_files(daemon, &standing.session, record, since).await
+        changed_files(daemon, &standing.session, record, staged.last).await
     } else {
         None
     };
@@ -206,8 +153,7 @@ async fn keep(
         _ if died => NoticeCause::Crashed { files: Vec::new(), more: 0 },
         _ => NoticeCause::Ended,
     };
-    fold(daemon, &project, record, cause).await?;
-    Ok(true)
+    finish(daemon, &leaving, cause).await
 }
 
 /// The files of the session's project that changed after its last checkpoint; none where they cannot be
@@ -240,20 +186,6 @@ async fn changed_files(
         tracing::warn!(session = %session.id, %error, "the changed files are not known");
         None
     })
-}
-
-/// Takes a session out of the registry's open ones.
-pub(super) async fn end(daemon: &Daemon, id: &SessionId, saved: bool) -> Result<(), WriteError> {
-    let session = id.clone();
-    let decide: Decide<Registry> = Box::new(move |registry, time| {
-        let changes = match registry.session(&session) {
-            Some(_) => vec![RegistryChange::SessionEnded { session, time, saved }],
-            None => Vec::new(),
-        };
-        Ok(Decided { changes, reply: String::new() })
-    });
-    daemon.registry.write(None, None, "end", decide).await?;
-    Ok(())
 }
 
 fn machine_died(record: &SessionRecord) -> bool {

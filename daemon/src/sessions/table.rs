@@ -1,5 +1,6 @@
 //! The table of sessions: who is connected, who was, and which connection is whose.
 
+mod ending;
 mod join;
 mod subagents;
 
@@ -19,6 +20,7 @@ use crate::{clock, limits, secrets};
 
 pub(crate) use join::{Joined, Replaced, Sure, Teller};
 
+use ending::Failed;
 use subagents::Expected;
 
 /// Sessions by id and connections by shim. One short lock; nothing is awaited under it.
@@ -36,6 +38,10 @@ struct Inner {
     current: HashMap<SessionId, SessionId>,
     /// Calls that subagents are about to make, as hooks told.
     expected: VecDeque<Expected>,
+    /// Sessions that are being ended, one for each end that is under way.
+    ending: Vec<SessionId>,
+    /// Those that could not be ended.
+    failed: HashMap<SessionId, Failed>,
 }
 
 #[derive(Debug)]
@@ -196,30 +202,8 @@ impl SessionTable {
         self.lock().sessions.entry(row.session.id.clone()).or_insert(row);
     }
 
-    /// Puts back a session that could not be ended, as it stood.
-    pub(crate) fn put_back(&self, standing: &Standing) {
-        let row = Row {
-            session: Arc::clone(&standing.session),
-            last_call: standing.last_call,
-            disconnected: standing.disconnected,
-            orphan: standing.orphan,
-            through: standing.through.clone(),
-            sure: standing.sure,
-        };
-        self.lock().sessions.entry(row.session.id.clone()).or_insert(row);
-    }
-
-    /// Takes a session out for good, unless it has come back meanwhile.
-    pub(crate) fn remove_if_away(&self, id: &SessionId) -> bool {
-        let mut inner = self.lock();
-        let away = inner.sessions.get(id).is_some_and(|row| row.disconnected.is_some());
-        if away {
-            inner.remove(id);
-        }
-        away
-    }
-
-    /// Whether a connection of this session is open.
+    /// Whether a connection of this session is open: what tests wait for.
+    #[cfg(test)]
     pub(crate) fn is_connected(&self, id: &SessionId) -> bool {
         self.lock().sessions.get(id).is_some_and(|row| row.disconnected.is_none())
     }

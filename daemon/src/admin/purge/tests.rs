@@ -269,3 +269,49 @@ async fn a_purge_by_id_empties_what_was_asked_of_the_record() {
     assert_eq!((lines.len(), emptied.len()), (3, 2), "{lines:?}");
     assert!(emptied.iter().all(|line| line.ids.contains(&id)), "numbers stay");
 }
+
+/// An event of a conversation in the project.
+fn event(world: &World, name: &str, more: &Value) -> Value {
+    let mut event = json!({
+        "hook_event_name": name, "session_id": "talk-1", "cwd": world.directory("demo"),
+    });
+    event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    event
+}
+
+#[tokio::test]
+async fn a_system_prompt_that_is_built_again_has_nothing_of_what_was_purged() {
+    let world = World::new().await;
+    let _shim = plant(&world).await;
+    let build = event(&world, "system.transform", &json!({}));
+    assert!(world.hook("opencode", &build).await.contains(PLANTED));
+    let purged = purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    assert!(purged.applied);
+    let again = world.hook("opencode", &build).await;
+    assert!(!again.contains(PLANTED) && again.contains("about tides"), "{again}");
+}
+
+#[tokio::test]
+async fn what_was_noted_of_a_conversation_and_not_staged_is_purged_too() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    shim.call("memory_save", json!({ "session_summary": "it has a project" })).await;
+    // One leaves a row, the other would not yet.
+    let prompt = json!({ "prompt": format!("use {PLANTED}") });
+    world.hook("claude-code", &event(&world, "UserPromptSubmit", &prompt)).await;
+    let command = format!("echo {PLANTED}");
+    let failed = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "session_id": "talk-2" });
+    world.hook("claude-code", &event(&world, "PostToolUseFailure", &failed)).await;
+    let purged = purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    assert_eq!((purged.applied, purged.checkpoints), (true, 2));
+    for session in ["talk-1", "talk-2"] {
+        let wrote = json!({
+            "tool_name": "Write", "tool_input": { "file_path": "a.rs" }, "session_id": session,
+        });
+        world.hook("claude-code", &event(&world, "PostToolUse", &wrote)).await;
+        world.hook("claude-code", &event(&world, "Stop", &json!({ "session_id": session }))).await;
+        let end = event(&world, "SessionEnd", &json!({ "session_id": session }));
+        world.hook("claude-code", &end).await;
+    }
+    assert_eq!(planted_in(&world), Vec::<PathBuf>::new());
+}

@@ -8,7 +8,7 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::sessions;
-use crate::testing::{World, dead, poll};
+use crate::testing::{World, dead, hello_from, poll};
 
 async fn send(world: &World, method: Method, target: &str, body: &str) -> (u16, String) {
     let request = Request::builder()
@@ -204,6 +204,48 @@ async fn a_directory_can_be_given_another_project_s_memory() {
     assert_eq!(linked["id"], id);
     let load = get_json(&world, &format!("{}?project={other}", api::LOAD)).await;
     assert!(load["text"].as_str().unwrap().contains("warm the cache"), "{load}");
+}
+
+#[tokio::test]
+async fn a_link_ends_with_its_project() {
+    let world = World::new().await;
+    let id = saved(&world).await;
+    let other = world.directory("other").display().to_string();
+    std::fs::create_dir(&other).unwrap();
+    let link = json!({ "path": other, "project": id });
+    let save = async |directory: &str, text: &str| {
+        let mut shim = world.connect(dead(hello_from(&world.directory(directory)))).await;
+        shim.initialize("2025-06-18").await;
+        let arguments = json!({ "session_summary": "s", "lessons": [{ "summary": text }] });
+        assert!(shim.call("memory_save", arguments).await.starts_with("Saved"));
+        drop(shim);
+        poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
+        sessions::sweep(&world.daemon).await;
+    };
+    let loaded = async || {
+        let load = get_json(&world, &format!("{}?project={other}", api::LOAD)).await;
+        (load["project"]["id"].clone(), load["text"].as_str().unwrap_or_default().to_owned())
+    };
+    let removals = [
+        (api::PROJECT_FORGET, json!({ "project": id })),
+        (api::PROJECT_DELETE, json!({ "project": id, "confirm": id })),
+    ];
+    for (removal, body) in removals {
+        post_json(&world, api::PROJECT_LINK, link.clone()).await;
+        assert_eq!(loaded().await.0, id);
+        post_json(&world, removal, body).await;
+        save("other", "in other").await;
+        let listed = get_json(&world, api::PROJECTS).await;
+        let own = &listed["projects"][0]["id"];
+        assert!(own.is_string() && *own != id, "what was saved is listed: {listed}");
+        assert_eq!(&loaded().await.0, own);
+        save("demo", "anew").await;
+    }
+    let (own, text) = loaded().await;
+    assert!(
+        own != id && text.contains("in other"),
+        "who has the id of a deleted one is another: {text}"
+    );
 }
 
 #[tokio::test]

@@ -63,6 +63,31 @@ async fn an_id_that_no_project_has_makes_none() {
 }
 
 #[tokio::test]
+async fn a_foreign_agent_s_project_that_is_deleted_is_not_written_to() {
+    let world = World::new().await;
+    let mut here = agent(&world, dead(world.hello()), "talk-1").await;
+    here.call("memory_save", json!({ "session_summary": "s" })).await;
+    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
+    let foreign = Hello { project: Some(id.clone()), pidns: Some(1), ..world.hello() };
+    let mut away = agent(&world, foreign, "talk-2").await;
+    assert!(away.call("memory_load", json!({})).await.contains('s'));
+    let (hello, welcome) = (away.hello.clone(), away.welcome.clone());
+    hung_up(&world, away).await;
+    hung_up(&world, here).await;
+    sweep(&world.daemon).await;
+    admin::delete_project(&world.daemon, &id, &id).await.unwrap();
+
+    let resume = Some(Resume { token: welcome.resume.unwrap(), revision: None });
+    let mut back = world.connect(Hello { resume, ..hello }).await;
+    back.initialize("2025-06-18").await;
+    for (tool, arguments) in [("memory_checkpoint", lesson()), ("memory_load", json!({}))] {
+        let said = back.call(tool, arguments).await;
+        assert!(said.starts_with(&format!("ERROR no project has the id {id}")), "{said}");
+    }
+    assert!(!world.daemon.instance.data().join("projects").join(&id).exists());
+}
+
+#[tokio::test]
 async fn a_directory_that_is_no_project_says_how_to_name_one() {
     let world = World::new().await;
     std::fs::create_dir(world.directory("home")).unwrap();
@@ -159,4 +184,25 @@ async fn a_project_that_was_deleted_meanwhile_is_made_anew() {
     assert!(shim.call("memory_checkpoint", lesson()).await.starts_with("Staged."));
     assert_eq!(world.daemon.registry.snapshot().projects().count(), 1, "it is listed again");
     assert_eq!(world.daemon.registry.snapshot().sessions().count(), 1, "and so is its session");
+}
+
+#[tokio::test]
+async fn sessions_keep_no_project_in_memory_that_is_closed() {
+    let world = World::new().await;
+    let mut shim = agent(&world, world.hello(), "talk-1").await;
+    let mut closed = Vec::new();
+    for round in 0..3 {
+        let said = shim.call("memory_checkpoint", json!({ "summary": format!("{round}") })).await;
+        assert!(said.starts_with("Staged."), "{said}");
+        let project = world.daemon.projects.all().pop().unwrap();
+        let id = project.id;
+        closed.push(std::sync::Arc::downgrade(&project));
+        drop(project);
+        world.daemon.projects.close_and(id, |_| ()).await;
+    }
+    // The session goes on, and works in a project that is closed; a call that was answered may end a little later.
+    poll(|| closed.iter().all(|project| project.strong_count() == 0).then_some(())).await;
+    let session = world.daemon.sessions().all().pop().unwrap().session;
+    assert!(session.project_id().is_some() && session.project().is_none());
+    assert!(shim.call("memory_status", json!({})).await.contains("staged by this session"));
 }

@@ -1,9 +1,10 @@
 //! Who is gone, and what becomes of what they staged.
 
-use anchord_memory::Notice;
+use anchord_memory::{Memory, Notice, SessionId};
 use serde_json::json;
 
 use super::*;
+use crate::project::WriteError;
 use crate::testing::{World, dead, hello_from, poll};
 
 const GRACE: Duration = Duration::from_secs(30);
@@ -144,57 +145,79 @@ async fn a_file_that_changed_after_the_last_checkpoint_is_named() {
     assert_eq!(causes, [NoticeCause::Crashed { files: vec!["late.rs".to_owned()], more: 0 }]);
 }
 
-/// A session of a project whose journal cannot be read, open in the registry.
-async fn in_a_broken_project(world: &World, id: &SessionId) -> PathBuf {
-    let project = crate::projects::ProjectId(Uuid::from_u128(7));
-    let known = world.daemon.registry.snapshot().sessions().next().cloned().unwrap();
-    let record = SessionRecord { session: id.clone(), project, ..known.as_ref().clone() };
-    let decide: Decide<Registry> = Box::new(move |_, _| {
-        Ok(Decided { changes: vec![RegistryChange::SessionBound(record)], reply: String::new() })
-    });
-    world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
-    let directory = world.daemon.projects.directory(project);
-    std::fs::create_dir_all(&directory).unwrap();
-    std::fs::write(directory.join("journal"), "no directory").unwrap();
-    directory
-}
-
 #[tokio::test]
-async fn one_that_cannot_be_ended_stays_and_keeps_no_other_from_its_end() {
+async fn a_session_that_cannot_be_ended_is_tried_again_later_and_later() {
     let world = World::new().await;
-    let (_shim, id) = checkpointed(&world, world.hello()).await;
-    let conversation = standing(&world, &id).unwrap().session;
-    // By id the broken one comes before the other; the table is in no order.
-    let (broken, other) = (id.subagent("a"), id.subagent("b"));
-    for subagent in [&broken, &other] {
-        let hello = Arc::clone(&conversation.hello);
-        let session = Session::new(subagent.clone(), hello, None, Timestamp(1));
-        world.daemon.sessions().restore(session);
+    let (shim, id) = checkpointed(&world, dead(world.hello())).await;
+    drop(shim);
+    until_away(&world, &id).await;
+    let project = world.daemon.projects.all()[0].id;
+    let journal = world.daemon.projects.directory(project).join("journal/000001.jsonl");
+    let whole = std::fs::read(&journal).unwrap();
+    world.daemon.projects.close_and(project, |_| ()).await;
+    std::fs::write(&journal, [whole.as_slice(), b"no entry\n", &whole].concat()).unwrap();
+    let sessions = world.daemon.sessions();
+    for tries in 1..4 {
+        sessions.wait_no_longer();
+        sweep(&world.daemon).await;
+        sweep(&world.daemon).await;
+        assert_eq!(sessions.tries(&id), tries, "the second sweep is too early");
+        assert_eq!(sessions.all().len(), 1);
     }
-    let directory = in_a_broken_project(&world, &broken).await;
-    assert!(keep_and_end(&world.daemon, &conversation).await.is_err());
-    assert!(standing(&world, &id).is_none() && standing(&world, &other).is_none());
-    assert!(memory(&world).staged_by(&id).is_none(), "what the conversation staged is kept");
-    assert!(standing(&world, &broken).is_some_and(|it| it.orphan), "as it stood");
 
-    std::fs::remove_dir_all(&directory).unwrap();
-    keep_and_end(&world.daemon, &conversation).await.unwrap();
-    assert!(standing(&world, &broken).is_none());
-    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 0);
+    world.daemon.projects.close_and(project, |_| ()).await;
+    std::fs::write(&journal, whole).unwrap();
+    sweep(&world.daemon).await;
+    assert!(world.daemon.projects.all().is_empty(), "nothing opens it before the next try");
+    sessions.wait_no_longer();
+    sweep(&world.daemon).await;
+    assert!(memory(&world).staged_by(&id).is_none());
+    assert_eq!((sessions.tries(&id), sessions.all().len()), (0, 0));
 }
 
 #[tokio::test]
-async fn a_session_whose_work_could_not_be_handed_over_stays() {
+async fn a_project_that_takes_no_writes_is_not_walked_through() {
     let world = World::new().await;
-    let (_shim, id) = checkpointed(&world, world.hello()).await;
-    let from = standing(&world, &id).unwrap().session;
-    let nowhere = Hello { cwd: Some("/nonexistent".to_owned()), ..hello_from("/".as_ref()) };
-    let to = Session::new(SessionId::new("x:a"), Arc::new(nowhere), None, Timestamp(1));
-    assert!(hand_over(&world.daemon, &from, &to).await.is_err());
-    assert!(standing(&world, &id).is_some());
-    assert!(memory(&world).staged_by(&id).is_some());
+    let (shim, id) = checkpointed(&world, dead(world.hello())).await;
+    drop(shim);
+    until_away(&world, &id).await;
+    let record = world.daemon.registry.snapshot().session(&id).cloned().unwrap();
+    let leaving = Leaving::from(record.as_ref());
+    assert!(staged_in(&world.daemon, &leaving).await.unwrap().is_some());
+    let journal = world.daemon.projects.directory(record.project).join("journal/000001.jsonl");
+    world.daemon.projects.close_and(record.project, |_| ()).await;
+    let whole = std::fs::read(&journal).unwrap();
+    std::fs::write(&journal, [whole.as_slice(), b"no entry\n", &whole].concat()).unwrap();
+    let refused = staged_in(&world.daemon, &leaving).await;
+    assert!(matches!(refused, Err(BindError::Write(WriteError::NotSaved(_)))), "{refused:?}");
 }
 
-fn standing(world: &World, id: &SessionId) -> Option<Standing> {
-    world.daemon.sessions().all().into_iter().find(|standing| standing.session.id == *id)
+#[tokio::test]
+async fn a_disk_that_does_not_answer_keeps_only_its_own_project_s_sessions() {
+    let world = World::new().await;
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let (shim, id) = checkpointed(&world, dead(world.hello())).await;
+        drop(shim);
+        until_away(&world, &id).await;
+        ids.push(id);
+    }
+    let held = world.daemon.projects.all()[0].owner.clone();
+    let (hold, held_by) = std::sync::mpsc::channel::<()>();
+    let holding = tokio::spawn(async move { held.ask(move |_, _| held_by.recv().is_err()).await });
+    std::fs::create_dir(world.directory("other")).unwrap();
+    let (shim, free) = checkpointed(&world, dead(hello_from(&world.directory("other")))).await;
+    drop(shim);
+    until_away(&world, &free).await;
+
+    let registered = |id: &SessionId| world.daemon.registry.snapshot().session(id).is_some();
+    tokio::select! {
+        () = sweep(&world.daemon) => panic!("the others are still held"),
+        () = poll(|| (!registered(&free)).then_some(())) => {}
+    }
+    assert!(ids.iter().all(registered));
+    drop(hold);
+    assert!(holding.await.unwrap().unwrap());
+    sweep(&world.daemon).await;
+    assert!(!ids.iter().any(registered), "what was cut short is ended");
 }

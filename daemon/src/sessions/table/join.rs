@@ -14,7 +14,7 @@ use anchord_proto::hello::Hello;
 
 use super::super::bind::is_dead;
 use super::super::{Connection, Session};
-use super::{Inner, Row, SessionTable, Standing};
+use super::{Inner, Row, SessionTable};
 use crate::projects::ProjectId;
 use crate::{clock, limits};
 
@@ -93,11 +93,6 @@ impl SessionTable {
             joined.session.set_client(teller.client);
         }
         joined
-    }
-
-    /// Takes a session out that its agent has ended, connected or not; gives it as it stood, to be put back.
-    pub(crate) fn end(&self, id: &SessionId) -> Option<Standing> {
-        self.lock().remove(id).as_ref().map(Row::standing)
     }
 
     /// Sessions of this name that are away and whose process is gone. Processes are looked at without the lock.
@@ -335,7 +330,7 @@ fn works_in(connection: &Hello, session: &Session) -> bool {
         return true;
     }
     if let Ok(id) = named.parse().map(ProjectId) {
-        return session.project().is_some_and(|project| project.id == id);
+        return session.project_id() == Some(id);
     }
     // Between where the hooks are and the root that was found above that there is no other project's.
     let beneath = |path: Option<&Path>| path.is_some_and(|path| path.starts_with(directory));

@@ -34,7 +34,7 @@ fn a_session_begins_with_its_first_call_and_outlives_its_connection() {
     let back = connect(&table, "one", hello(1));
     assert!(Arc::ptr_eq(&back.session(None, None, None), &session));
     assert!(!away(&table, "one"));
-    assert!(!table.remove_if_away(&session.id), "who is back is not taken out");
+    assert!(table.end_if_away(&session.id).is_none(), "who is back is not taken out");
     assert!(table.is_connected(&session.id));
 }
 

@@ -90,7 +90,7 @@ fn calls_before_the_first_event_were_of_the_same_conversation() {
     let joined = table.join(&told("a", AGENT));
     let Some(Replaced::Same(replaced)) = joined.replaced else { panic!("the same") };
     assert!(Arc::ptr_eq(&replaced, &before));
-    table.end(&before.id);
+    drop(table.end(&before.id));
     assert!(table.join(&told("a", AGENT)).replaced.is_none(), "once");
 }
 
@@ -116,7 +116,7 @@ fn after_clear_the_calls_are_the_new_conversations() {
     let joined = table.join(&cleared);
     let Some(Replaced::Cleared(replaced)) = joined.replaced else { panic!("another") };
     assert!(Arc::ptr_eq(&replaced, &old));
-    table.end(&old.id);
+    drop(table.end(&old.id));
     let new = connection.session(None, None, None);
     assert!(Arc::ptr_eq(&new, &joined.session));
     assert_eq!(new.agent_session.as_deref(), Some("b"));

@@ -1,0 +1,275 @@
+//! The end of a session: one operation, whoever ends it, and whatever else goes on meanwhile.
+//!
+//! Its steps, in this order: the session goes out of the table; what it staged goes out of the project, folded on its
+//! behalf or handed to another session; it goes out of the registry. What makes this right beside calls that are
+//! still under way, and beside the same session coming back:
+//!
+//! - Work that is acknowledged is never left behind. A write looks, *after* it is on disk, whether its session is in
+//!   the table ([`after_write`]). If it is, it will be ended later than this write, and an end that comes later sees
+//!   the write. If it is not, the write ends it once more. There is no third case: the table has one lock.
+//! - A session that came back (the same id, in the table again) is not ended by the end of what was before it:
+//!   neither is its work folded nor does its row go, since both are decided by the owners of the project and of the
+//!   registry, who look at the table first. It is in the table before it stages anything, and before it asks the
+//!   registry's owner for its row.
+//! - An end may be cut short at any await, or fail. Then there is a row in the registry, or staged work, of a session
+//!   that is in no table and that nobody is ending: the sweep ends those, in every project that is open
+//!   ([`left_over`]). A project that an earlier daemon left so is mended when it is opened next.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anchord_memory::{Memory, NoticeCause, Provenance, SessionId, Staged, plan_adopt, plan_keep};
+
+use futures::future::BoxFuture;
+
+use super::Session;
+use super::bind::BindError;
+use super::compaction::{Touched, keep_to_budget};
+use super::table::SessionTable;
+use crate::daemon::Daemon;
+use crate::project::{Decide, Decided, OpenProject, WriteError};
+use crate::projects::{ProjectId, Registry, RegistryChange, SessionRecord};
+
+/// A session that ends, and where its work is.
+#[derive(Clone, Debug)]
+pub(super) struct Leaving {
+    pub(super) session: SessionId,
+    pub(super) client: Arc<str>,
+    pub(super) project: ProjectId,
+    /// Another session goes on with its work.
+    handed: bool,
+}
+
+impl Leaving {
+    fn handed(record: &SessionRecord) -> Self {
+        Self { handed: true, ..Self::from(record) }
+    }
+}
+
+impl From<&SessionRecord> for Leaving {
+    fn from(record: &SessionRecord) -> Self {
+        let (session, client) = (record.session.clone(), record.client.as_str().into());
+        Self { session, client, project: record.project, handed: false }
+    }
+}
+
+/// Ends a session that its agent says is over, or that another one has taken the place of, and its subagents': what
+/// they staged is folded now, and nobody waits for a grace.
+///
+/// # Errors
+/// The first one; the others are logged. All are tried, and those that could not be ended are left to the sweep.
+pub(crate) async fn keep_and_end(daemon: &Daemon, session: &Session) -> Result<(), BindError> {
+    let mut outcome = Ok(());
+    let subagents = daemon.sessions().subagents(&session.id);
+    let ids = subagents.iter().map(|subagent| &subagent.id).chain([&session.id]);
+    for id in ids {
+        let ending = daemon.sessions().end(id);
+        let Some(record) = daemon.registry.snapshot().session(id).cloned() else {
+            continue; // It never wrote anything.
+        };
+        match finish(daemon, &Leaving::from(record.as_ref()), NoticeCause::Ended).await {
+            Ok(had_staged) => {
+                tracing::info!(session = %id, had_staged, "a session was ended by its agent");
+            }
+            Err(error) => {
+                ending.put_back();
+                tracing::warn!(session = %id, %error, "a session could not be ended");
+                outcome = outcome.and(Err(error));
+            }
+        }
+    }
+    outcome
+}
+
+/// Hands what a session staged to the one that turned out to be the same conversation, and ends it.
+pub(crate) async fn hand_over(
+    daemon: &Daemon,
+    from: &Session,
+    to: &Session,
+) -> Result<(), BindError> {
+    let ending = daemon.sessions().end(&from.id);
+    let Some(record) = daemon.registry.snapshot().session(&from.id).cloned() else {
+        return Ok(());
+    };
+    let handed = async {
+        to.write(daemon, None, "adopt", || adopting(&from.id, to)).await?;
+        finish(daemon, &Leaving::handed(&record), NoticeCause::Ended).await
+    };
+    if let Err(error) = handed.await {
+        ending.put_back();
+        return Err(error);
+    }
+    tracing::info!(session = %to.id, from = %from.id, "the same conversation by another name");
+    Ok(())
+}
+
+impl Session {
+    /// Takes over what a dead predecessor of the same agent session left staged here.
+    pub(super) async fn take_over(
+        &self,
+        daemon: &Daemon,
+        project: &OpenProject,
+    ) -> Result<(), BindError> {
+        for record in self.predecessors(&daemon.registry.snapshot(), project.id) {
+            let Some(ending) = daemon.sessions().end_if_away(&record.session) else { continue };
+            let taken = async {
+                let decide = adopting(&record.session, self);
+                project.owner.write(Some(self.id.clone()), None, "adopt", decide).await?;
+                finish(daemon, &Leaving::handed(&record), NoticeCause::Ended).await
+            };
+            if let Err(error) = taken.await {
+                ending.put_back();
+                return Err(error);
+            }
+            tracing::info!(session = %self.id, from = %record.session, "took over staged work");
+        }
+        Ok(())
+    }
+}
+
+fn adopting(from: &SessionId, to: &Session) -> Decide<Memory> {
+    let (from, to, client) = (from.clone(), to.id.clone(), to.client());
+    Box::new(move |memory, time| {
+        let by = Provenance { session: to.clone(), client, time };
+        let changes = plan_adopt(memory, &from, &to, &by).map(|plan| plan.changes);
+        Ok(Decided { changes: changes.unwrap_or_default(), reply: String::new() })
+    })
+}
+
+/// A write of the session is on disk. Where the session has ended meanwhile, nobody else would look at what it staged.
+pub(super) async fn after_write(daemon: &Daemon, session: &Session, project: ProjectId) {
+    if daemon.sessions().holds(&session.id) {
+        return;
+    }
+    let leaving =
+        Leaving { session: session.id.clone(), client: session.client(), project, handed: false };
+    match finish(daemon, &leaving, NoticeCause::Ended).await {
+        Ok(had_staged) => {
+            tracing::info!(session = %session.id, had_staged, "a call outlived its session");
+        }
+        // What it wrote stands; the sweep finds it.
+        Err(error) => tracing::warn!(session = %session.id, %error, "ending a session failed"),
+    }
+}
+
+/// What ends that were cut short have left, and what earlier daemons did.
+pub(super) fn left_over(daemon: &Daemon) -> Vec<Leaving> {
+    let registry = daemon.registry.snapshot();
+    let mut found: BTreeMap<(ProjectId, SessionId), Leaving> = registry
+        .sessions()
+        .map(|record| Leaving::from(record.as_ref()))
+        .map(|leaving| ((leaving.project, leaving.session.clone()), leaving))
+        .collect();
+    for project in daemon.projects.all() {
+        for (session, staged) in project.memory().staged() {
+            let leaving = || Leaving {
+                session: session.clone(),
+                client: Arc::clone(&staged.client),
+                project: project.id,
+                handed: false,
+            };
+            found.entry((project.id, session.clone())).or_insert_with(leaving);
+        }
+    }
+    let over = |leaving: &Leaving| daemon.sessions().is_over(&leaving.session);
+    found.into_values().filter(over).collect()
+}
+
+/// The last steps: folds what the session has staged, and takes it out of the registry. Returns whether there was
+/// anything staged.
+pub(super) async fn finish(
+    daemon: &Daemon,
+    leaving: &Leaving,
+    cause: NoticeCause,
+) -> Result<bool, BindError> {
+    let staged = staged_in(daemon, leaving).await?;
+    if let Some((project, _)) = &staged {
+        fold(daemon, project, leaving, cause).await?;
+    }
+    let had_staged = staged.is_some();
+    out_of_registry(daemon, leaving, !had_staged && !leaving.handed).await?;
+    daemon.sessions().ended(&leaving.session);
+    Ok(had_staged)
+}
+
+/// What a session has staged, and the project in which it has.
+///
+/// # Errors
+/// Also where the project takes no writes, before anybody walks through its files for nothing.
+pub(super) async fn staged_in(
+    daemon: &Daemon,
+    leaving: &Leaving,
+) -> Result<Option<(Arc<OpenProject>, Arc<Staged>)>, BindError> {
+    if !daemon.projects.exists(leaving.project) {
+        return Ok(None); // Deleted, and its staged work with it.
+    }
+    let project = daemon.projects.open(leaving.project).await?;
+    let Some(staged) = project.memory().staged_by(&leaving.session).cloned() else {
+        return Ok(None);
+    };
+    if let Some(why) = &project.owner.health().read_only {
+        return Err(WriteError::NotSaved(why.clone()).into());
+    }
+    Ok(Some((project, staged)))
+}
+
+/// Folds what a session left staged, unless it has come back.
+async fn fold(
+    daemon: &Daemon,
+    project: &Arc<OpenProject>,
+    leaving: &Leaving,
+    cause: NoticeCause,
+) -> Result<(), WriteError> {
+    let Leaving { session, client, .. } = leaving.clone();
+    let table: Arc<SessionTable> = Arc::clone(daemon.sessions());
+    let decide: Decide<Memory> = Box::new(move |memory, time| {
+        let plan = if table.holds(&session) {
+            None
+        } else {
+            let by = Provenance { session, client, time };
+            plan_keep(memory, &by.session, &by, cause)
+        };
+        let changes = plan.map(|plan| plan.changes).unwrap_or_default();
+        Ok(Decided { changes, reply: String::new() })
+    });
+    let touched = Touched::default();
+    let decide = touched.noted_by(decide);
+    project.owner.write(Some(leaving.session.clone()), None, "keep", decide).await?;
+    within_budget(daemon, project, touched).await;
+    Ok(())
+}
+
+/// Boxed, since compacting is a write, and a write may end a session.
+fn within_budget<'a>(
+    daemon: &'a Daemon,
+    project: &'a Arc<OpenProject>,
+    touched: Touched,
+) -> BoxFuture<'a, ()> {
+    Box::pin(async move {
+        keep_to_budget(daemon, project, &touched.ids()).await;
+    })
+}
+
+/// Takes a session out of the registry's open ones, unless it has come back or works elsewhere by now.
+async fn out_of_registry(
+    daemon: &Daemon,
+    leaving: &Leaving,
+    saved: bool,
+) -> Result<(), WriteError> {
+    let Leaving { session, project, .. } = leaving.clone();
+    let table: Arc<SessionTable> = Arc::clone(daemon.sessions());
+    let decide: Decide<Registry> = Box::new(move |registry, time| {
+        let here = registry.session(&session).is_some_and(|record| record.project == project);
+        let changes = if here && !table.holds(&session) {
+            vec![RegistryChange::SessionEnded { session, time, saved }]
+        } else {
+            Vec::new()
+        };
+        Ok(Decided { changes, reply: String::new() })
+    });
+    daemon.registry.write(None, None, "end", decide).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! An end beside calls that are still under way, beside the same session's return, and one that is cut short.
+
+use std::path::PathBuf;
+
+use anchord_memory::{Body, Staged, Timestamp, plan_checkpoint};
+use anchord_proto::hello::Hello;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::super::table::Standing;
+use super::*;
+use crate::sessions::sweep;
+use crate::testing::{Shim, World, hello_from, poll};
+
+fn standing(world: &World, id: &SessionId) -> Option<Standing> {
+    world.daemon.sessions().all().into_iter().find(|standing| standing.session.id == *id)
+}
+
+fn memory(world: &World) -> Arc<Memory> {
+    let open = world.daemon.projects.all();
+    assert_eq!(open.len(), 1, "one project is open");
+    open[0].memory()
+}
+
+fn registered(world: &World, id: &SessionId) -> bool {
+    world.daemon.registry.snapshot().session(id).is_some()
+}
+
+/// A session that has staged something.
+async fn checkpointed(world: &World) -> (Shim, Arc<Session>) {
+    let mut shim = world.shim().await;
+    let staged = shim.call("memory_checkpoint", json!({ "summary": "half way" })).await;
+    assert!(staged.starts_with("Staged."), "{staged}");
+    let id = SessionId::new(shim.welcome.session.clone().unwrap());
+    let session = standing(world, &id).unwrap().session;
+    (shim, session)
+}
+
+fn kept<'a>(memory: &'a Memory) -> Vec<&'a str> {
+    let lesson = |body: &'a Body| match body {
+        Body::Lesson(lesson) => Some(lesson.summary.as_str()),
+        _ => None,
+    };
+    memory.records().filter_map(|record| lesson(&record.body)).collect()
+}
+
+/// A session of a project whose journal cannot be read, open in the registry.
+async fn in_a_broken_project(world: &World, id: &SessionId) -> PathBuf {
+    let project = ProjectId(Uuid::from_u128(7));
+    let known = world.daemon.registry.snapshot().sessions().next().cloned().unwrap();
+    let record = SessionRecord { session: id.clone(), project, ..known.as_ref().clone() };
+    let decide: Decide<Registry> = Box::new(move |_, _| {
+        Ok(Decided { changes: vec![RegistryChange::SessionBound(record)], reply: String::new() })
+    });
+    world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
+    let directory = world.daemon.projects.directory(project);
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("journal"), "no directory").unwrap();
+    directory
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_ended_stays_and_keeps_no_other_from_its_end() {
+    let world = World::new().await;
+    let (_shim, conversation) = checkpointed(&world).await;
+    let id = conversation.id.clone();
+    // By id the broken one comes before the other; the table is in no order.
+    let (broken, other) = (id.subagent("a"), id.subagent("b"));
+    for subagent in [&broken, &other] {
+        let hello = Arc::clone(&conversation.hello);
+        let session = Session::new(subagent.clone(), hello, None, Timestamp(1));
+        world.daemon.sessions().restore(session);
+    }
+    let directory = in_a_broken_project(&world, &broken).await;
+    assert!(keep_and_end(&world.daemon, &conversation).await.is_err());
+    assert!(standing(&world, &id).is_none() && standing(&world, &other).is_none());
+    assert!(memory(&world).staged_by(&id).is_none(), "what the conversation staged is kept");
+    assert!(standing(&world, &broken).is_some_and(|it| it.orphan), "as it stood");
+
+    std::fs::remove_dir_all(&directory).unwrap();
+    keep_and_end(&world.daemon, &conversation).await.unwrap();
+    assert!(standing(&world, &broken).is_none());
+    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 0);
+}
+
+#[tokio::test]
+async fn a_session_whose_work_could_not_be_handed_over_stays() {
+    let world = World::new().await;
+    let (_shim, from) = checkpointed(&world).await;
+    let id = from.id.clone();
+    let nowhere = Hello { cwd: Some("/nonexistent".to_owned()), ..hello_from("/".as_ref()) };
+    let to = Session::new(SessionId::new("x:a"), Arc::new(nowhere), None, Timestamp(1));
+    assert!(hand_over(&world.daemon, &from, &to).await.is_err());
+    assert!(standing(&world, &id).is_some());
+    assert!(memory(&world).staged_by(&id).is_some());
+}
+
+#[tokio::test]
+async fn a_call_that_outlives_its_session_leaves_nothing_staged() {
+    let world = World::new().await;
+    let (_shim, session) = checkpointed(&world).await;
+    keep_and_end(&world.daemon, &session).await.unwrap();
+    let arguments = json!({ "lessons": [{ "summary": "a late lesson" }] });
+    let arguments = arguments.as_object().unwrap().clone();
+    let call = crate::mcp::call_by_name(
+        &world.daemon,
+        Arc::clone(&session),
+        "memory_checkpoint",
+        arguments,
+    );
+    call.await.unwrap();
+    assert!(memory(&world).staged_by(&session.id).is_none(), "nobody else would look for it");
+    assert_eq!(kept(&memory(&world)), ["a late lesson"]);
+    assert!(!registered(&world, &session.id));
+}
+
+#[tokio::test]
+async fn a_write_during_which_its_session_ends_is_folded() {
+    let world = World::new().await;
+    let (_shim, session) = checkpointed(&world).await;
+    let decide = || -> Decide<Memory> {
+        let (session, table) = (Arc::clone(&session), Arc::clone(world.daemon.sessions()));
+        Box::new(move |memory, now| {
+            // As if the end's own fold were before this in the queue.
+            drop(table.end(&session.id));
+            let part = Staged { summary: Some("late".to_owned()), ..Staged::default() };
+            let plan = plan_checkpoint(memory, &session.provenance(now), part).unwrap();
+            Ok(Decided { changes: plan.changes, reply: String::new() })
+        })
+    };
+    session.write(&world.daemon, None, "checkpoint", decide).await.unwrap();
+    assert!(memory(&world).staged_by(&session.id).is_none());
+    assert!(!registered(&world, &session.id));
+}
+
+#[tokio::test]
+async fn an_end_leaves_the_same_session_alone_that_came_back_meanwhile() {
+    let world = World::new().await;
+    let (mut shim, session) = checkpointed(&world).await;
+    let record = world.daemon.registry.snapshot().session(&session.id).cloned().unwrap();
+    let ending = world.daemon.sessions().end(&session.id);
+    shim.call("memory_checkpoint", json!({ "summary": "and on" })).await;
+    finish(&world.daemon, &Leaving::from(record.as_ref()), NoticeCause::Ended).await.unwrap();
+    drop(ending);
+    assert!(memory(&world).staged_by(&session.id).is_some(), "it is live");
+    assert!(registered(&world, &session.id));
+    assert!(!Arc::ptr_eq(&standing(&world, &session.id).unwrap().session, &session));
+}
+
+#[tokio::test]
+async fn an_end_that_was_cut_short_is_ended_by_the_sweep() {
+    let world = World::new().await;
+    let (_shim, session) = checkpointed(&world).await;
+    let ending = world.daemon.sessions().end(&session.id);
+    sweep(&world.daemon).await;
+    assert!(memory(&world).staged_by(&session.id).is_some(), "somebody is about to end it");
+    drop(ending);
+    sweep(&world.daemon).await;
+    assert!(memory(&world).staged_by(&session.id).is_none());
+    assert!(!registered(&world, &session.id));
+}
+
+#[tokio::test]
+async fn work_of_which_the_registry_does_not_know_is_folded_when_its_project_is_open() {
+    let world = World::new().await;
+    let (shim, session) = checkpointed(&world).await;
+    let id = session.id.clone();
+    // What an earlier build left: the session has ended for the registry, and its work is there.
+    let ended = id.clone();
+    let decide: Decide<Registry> = Box::new(move |_, time| {
+        let changes = vec![RegistryChange::SessionEnded { session: ended, time, saved: false }];
+        Ok(Decided { changes, reply: String::new() })
+    });
+    world.daemon.registry.write(None, None, "end", decide).await.unwrap();
+    drop((shim, session));
+    poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
+    let world = world.restart(false).await;
+    sweep(&world.daemon).await;
+    assert_eq!(world.daemon.projects.all().len(), 0, "no project is opened to look for it");
+    let mut other = world.shim().await;
+    other.call("memory_status", json!({})).await;
+    assert!(memory(&world).staged_by(&id).is_some());
+    sweep(&world.daemon).await;
+    assert!(memory(&world).staged_by(&id).is_none());
+    assert_eq!(memory(&world).notices().count(), 1, "the next load says so");
+}
+
+#[tokio::test]
+async fn a_live_session_that_the_registry_lost_is_in_it_again_with_its_next_write() {
+    let world = World::new().await;
+    let (mut shim, session) = checkpointed(&world).await;
+    let ended = session.id.clone();
+    let decide: Decide<Registry> = Box::new(move |_, time| {
+        let changes = vec![RegistryChange::SessionEnded { session: ended, time, saved: false }];
+        Ok(Decided { changes, reply: String::new() })
+    });
+    world.daemon.registry.write(None, None, "end", decide).await.unwrap();
+    sweep(&world.daemon).await;
+    assert!(memory(&world).staged_by(&session.id).is_some(), "live work is never folded");
+    shim.call("memory_checkpoint", json!({ "summary": "and on" })).await;
+    assert!(registered(&world, &session.id));
+}

@@ -1,0 +1,124 @@
+//! Out of the table: the first step of a session's end, and what is known of an end that is under way or that failed.
+
+use std::time::Instant;
+
+use anchord_memory::SessionId;
+
+use super::{Row, SessionTable, Standing};
+use crate::{clock, limits};
+
+/// The end of a session that is under way. Until it is dropped the sweep leaves the session's work to it.
+#[derive(Debug)]
+pub(crate) struct Ending<'a> {
+    table: &'a SessionTable,
+    id: SessionId,
+    standing: Option<Standing>,
+}
+
+/// A session that could not be ended.
+#[derive(Debug, Default)]
+pub(super) struct Failed {
+    times: u32,
+    last: Option<Instant>,
+}
+
+impl Failed {
+    /// Whether it was so long ago that another try is due: each wait is twice the one before.
+    fn is_due(&self) -> bool {
+        let wait = limits::JOBS_EVERY.saturating_mul(1 << self.times.min(16));
+        let wait = wait.min(limits::END_RETRY_TIME_MAX);
+        self.last.is_none_or(|last| last.elapsed() >= wait)
+    }
+}
+
+impl Ending<'_> {
+    /// The session as it stood; none where it was in no table.
+    pub(crate) fn standing(&self) -> Option<&Standing> {
+        self.standing.as_ref()
+    }
+
+    /// The session could not be ended: it is put back as it stood.
+    pub(crate) fn put_back(mut self) {
+        let Some(standing) = self.standing.take() else { return };
+        let row = Row {
+            session: standing.session,
+            last_call: standing.last_call,
+            disconnected: standing.disconnected,
+            orphan: standing.orphan,
+            through: standing.through,
+            sure: standing.sure,
+        };
+        self.table.lock().sessions.entry(row.session.id.clone()).or_insert(row);
+    }
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        let ending = &mut self.table.lock().ending;
+        if let Some(at) = ending.iter().position(|id| *id == self.id) {
+            ending.swap_remove(at);
+        }
+    }
+}
+
+impl SessionTable {
+    /// Takes a session out, connected or not.
+    pub(crate) fn end(&self, id: &SessionId) -> Ending<'_> {
+        let mut inner = self.lock();
+        let standing = inner.remove(id).as_ref().map(Row::standing);
+        inner.ending.push(id.clone());
+        Ending { table: self, id: id.clone(), standing }
+    }
+
+    /// The same, unless the session is connected or has come back meanwhile.
+    pub(crate) fn end_if_away(&self, id: &SessionId) -> Option<Ending<'_>> {
+        let mut inner = self.lock();
+        if inner.sessions.get(id).is_some_and(|row| row.disconnected.is_none()) {
+            return None;
+        }
+        let standing = inner.remove(id).as_ref().map(Row::standing);
+        inner.ending.push(id.clone());
+        Some(Ending { table: self, id: id.clone(), standing })
+    }
+
+    /// Whether a session is in the table, so that its end is still to come.
+    pub(crate) fn holds(&self, id: &SessionId) -> bool {
+        self.lock().sessions.contains_key(id)
+    }
+
+    /// Whether a session has ended, and nobody is ending it any more.
+    pub(crate) fn is_over(&self, id: &SessionId) -> bool {
+        let inner = self.lock();
+        !inner.sessions.contains_key(id) && !inner.ending.contains(id)
+    }
+
+    /// Whether the sweep may try to end a session: it never failed, or some time ago.
+    pub(crate) fn may_be_ended(&self, id: &SessionId) -> bool {
+        self.lock().failed.get(id).is_none_or(Failed::is_due)
+    }
+
+    /// A session could not be ended.
+    pub(crate) fn end_failed(&self, id: &SessionId) {
+        let mut inner = self.lock();
+        let failed = inner.failed.entry(id.clone()).or_default();
+        failed.times += 1;
+        failed.last = Some(clock::start());
+    }
+
+    /// A session was ended.
+    pub(crate) fn ended(&self, id: &SessionId) {
+        self.lock().failed.remove(id);
+    }
+
+    /// How often a session could not be ended.
+    #[cfg(test)]
+    pub(crate) fn tries(&self, id: &SessionId) -> u32 {
+        self.lock().failed.get(id).map_or(0, |failed| failed.times)
+    }
+
+    /// As if all waits were over.
+    #[cfg(test)]
+    pub(crate) fn wait_no_longer(&self) {
+        self.lock().failed.values_mut().for_each(|failed| failed.last = None);
+    }
+}
