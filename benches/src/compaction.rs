@@ -48,8 +48,8 @@ pub(crate) fn run() -> Vec<Row> {
                 "compaction of {NOTES} notes, {:.0} MB, to {what}: {} promoted, {} folded, {} archived",
                 mega(bytes),
                 outcome.promoted,
-                outcome.folded,
-                outcome.archived
+                outcome.folded.len(),
+                outcome.archived.len()
             ),
             measured: format!(
                 "{} ms (plan {}, changes {}, apply {})",

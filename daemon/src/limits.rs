@@ -69,8 +69,11 @@ pub const BATCH_JOBS_MAX: usize = 256;
 /// How long the index may lag in its own buffers. The journal is the promise; this bounds a rebuild.
 pub const INDEX_FLUSH_AFTER: Duration = Duration::from_secs(3);
 
-/// Replies queued for one shim that does not read; then its calls wait.
+/// Replies queued for one shim that does not read; then nothing more is taken of it.
 pub const CONNECTION_REPLIES_MAX: usize = 64;
+
+/// Requests of one shim that wait for their turn; then nothing more is taken of it until one's is over.
+pub const CONNECTION_CALLS_MAX: usize = 64;
 
 /// How long a connection that is over waits for its last replies to be written.
 pub const LAST_REPLIES_TIME_MAX: Duration = Duration::from_secs(1);
@@ -135,7 +138,10 @@ pub const LOCK_SLACK_MS: u64 = 1_500;
 pub const FILES_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Journal entries in one answer; who wants more asks from the next one on.
-pub const JOURNAL_PAGE_ENTRIES_MAX: usize = 10_000;
+pub const JOURNAL_PAGE_ENTRIES_MAX: u32 = 10_000;
+
+/// An answer with journal entries ends with the entry that makes it longer than this.
+pub const JOURNAL_PAGE_BYTES: usize = 4 << 20;
 
 /// The longest latency of a tool call that is told apart, in microseconds; longer ones count as this.
 pub const LATENCY_MICROS_MAX: u64 = 60_000_000;

@@ -49,6 +49,25 @@ fn bare(word: &str) -> &str {
         .trim_end_matches(|c: char| quote(c) || matches!(c, '.' | ',' | ';' | ':' | '!' | '?'))
 }
 
+/// Whether a text names a file or directory, on its own or beneath others: `auth` stands in `src/auth/mod.rs`, not in
+/// `author` or `auth.rs`.
+pub(crate) fn names_path(text: &str, path: &str) -> bool {
+    // Letters of scripts without small and capital ones stand beside a path with no space between.
+    let in_name = |c: char| {
+        c.is_lowercase() || c.is_uppercase() || c.is_ascii_digit() || matches!(c, '_' | '-')
+    };
+    !path.is_empty()
+        && text.match_indices(path).any(|(at, _)| {
+            let before = text.get(..at).and_then(|before| before.chars().next_back());
+            let mut after = text.get(at + path.len()..).unwrap_or_default().chars();
+            let ended = match after.next() {
+                Some('.') => !after.next().is_some_and(in_name),
+                next => !next.is_some_and(in_name),
+            };
+            ended && !before.is_some_and(|before| in_name(before) || before == '.')
+        })
+}
+
 /// At most `chars_max` characters, the last one `…` when something was cut.
 pub(crate) fn clip(text: &str, chars_max: usize) -> String {
     if text.chars().nth(chars_max).is_none() {

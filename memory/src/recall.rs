@@ -5,11 +5,13 @@ mod about;
 use std::cmp::Reverse;
 
 use crate::files::normalise;
+use crate::fold::names_path;
 use crate::ids::{Kind, RecordId, Timestamp};
+use crate::limits::{FOUND_COUNTED_MAX, HITS, HITS_BESIDE_MAX};
 use crate::memory::{Memory, document};
 use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
-use crate::search::{Find, Hit, Query, Tuning, as_written};
+use crate::search::{Find, Found, Hit, Query, Tuning, as_written};
 pub use about::{About, about};
 
 /// What is looked for. Filters that are empty let everything through.
@@ -25,7 +27,7 @@ pub struct Recall<'a> {
     pub tags: &'a [String],
     /// The reader's own (true) or the project's (false) alone.
     pub own: Option<bool>,
-    /// That concern this file, or one beneath this directory; relative to the project's root, which is all files.
+    /// That concern this file, or one beneath this directory, or whose text names it; relative to the project's root, which is all files.
     pub file: Option<&'a str>,
     /// Written at or after.
     pub since: Option<Timestamp>,
@@ -48,13 +50,17 @@ pub struct Recalled {
     pub hits: Vec<Hit>,
     /// Words that nothing has, and what was searched instead, as the best hit that has it writes it.
     pub corrected: Vec<(String, String)>,
+    /// How many records there are that have a word of the query, hits among them; counted up to one more than
+    /// [`FOUND_COUNTED_MAX`].
+    pub matching: usize,
 }
 
 /// Finds the best records for a query, the best first, ties by id.
 pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
     let query = Query::parse(of.query);
     if of.query.trim().is_empty() {
-        return Recalled { hits: by_retention(memory, of), corrected: Vec::new() };
+        let (hits, matching) = by_retention(memory, of);
+        return Recalled { hits, corrected: Vec::new(), matching };
     }
     if query.is_empty() {
         // Signs alone, or only what is not wanted: nothing that could be found by it.
@@ -66,19 +72,43 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
         passes(record, of, file.as_deref()).then(|| (of.prior)(record))
     };
     let Recall { tuning, limit, explain, .. } = *of;
-    let found = memory.search().find(&Find { query: &query, tuning, keep: &keep, limit, explain });
+    let find = Find { query: &query, tuning, keep: &keep, limit, explain };
+    let found = memory.search().find(&find);
+    let is_whole = found.hits.len() < limit;
+    let hits = sifted(&found, is_whole);
+    let matching = if is_whole {
+        hits.iter().filter(|hit| hit.beside.is_none()).count()
+    } else {
+        let passes = |id: RecordId| passes(memory.record(id)?, of, file.as_deref()).then_some(1.0);
+        memory.search().count(&Find { keep: &passes, ..find }, FOUND_COUNTED_MAX + 1)
+    };
     let written = |(asked, term): (String, String)| {
-        let hits = found.hits.iter().filter_map(|hit| memory.record(hit.id));
+        let hits = hits.iter().filter_map(|hit| memory.record(hit.id));
         let written =
             hits.filter_map(|record| document(record)).find_map(|it| as_written(&it, &term));
         (asked, written.unwrap_or(term))
     };
     let corrected = found.corrected.into_iter().map(written).collect();
-    Recalled { hits: found.hits, corrected }
+    Recalled { hits, corrected, matching }
+}
+
+/// The hits without those of no use. One that has none of the words was found by what was stored beside it: the answer,
+/// when it takes several records to have all words. When one of the first has every word, a few such are enough, after
+/// all that have words. `is_whole` when there are no more hits than these.
+fn sifted(found: &Found, is_whole: bool) -> Vec<Hit> {
+    let hits = found.hits.iter().cloned();
+    if !found.hits.iter().take(HITS).any(|hit| hit.terms >= found.terms) {
+        return hits.collect();
+    }
+    let (mut having, beside): (Vec<Hit>, Vec<Hit>) = hits.partition(|hit| hit.beside.is_none());
+    if is_whole {
+        having.extend(beside.into_iter().take(HITS_BESIDE_MAX));
+    }
+    having
 }
 
 /// What the filters let through, most worth keeping first.
-fn by_retention(memory: &Memory, of: &Recall<'_>) -> Vec<Hit> {
+fn by_retention(memory: &Memory, of: &Recall<'_>) -> (Vec<Hit>, usize) {
     let file = of.file.map(normalise).filter(|file| !file.is_empty());
     let mut found: Vec<(f32, &Record)> = memory
         .records()
@@ -89,15 +119,10 @@ fn by_retention(memory: &Memory, of: &Recall<'_>) -> Vec<Hit> {
     found.sort_by(|(a, one), (b, other)| {
         b.total_cmp(a).then_with(|| Reverse(one.id.number).cmp(&Reverse(other.id.number)))
     });
+    let matching = found.len().min(FOUND_COUNTED_MAX + 1);
     found.truncate(of.limit);
-    let hit = |(prior, record): (f32, &Record)| Hit {
-        id: record.id,
-        score: prior,
-        why: Vec::new(),
-        prior,
-        neighbours: 0.0,
-    };
-    found.into_iter().map(hit).collect()
+    let hit = |(prior, record): (f32, &Record)| Hit::certain(record.id, prior);
+    (found.into_iter().map(hit).collect(), matching)
 }
 
 fn passes(record: &Record, of: &Recall<'_>, file: Option<&str>) -> bool {
@@ -121,9 +146,9 @@ fn concerns(record: &Record, file: &str) -> bool {
         Body::Anchor(anchor) => beneath(&anchor.file),
         Body::Lesson(lesson) => lesson.files.iter().any(|path| beneath(path)),
         Body::Topic(topic) => topic.files.iter().any(|path| beneath(path)),
-        Body::Note(note) => note.content.contains(file),
-        Body::Blueprint(blueprint) => blueprint.content.contains(file),
-        Body::SessionRow(row) => row.summary.contains(file),
+        Body::Note(note) => names_path(&note.content, file),
+        Body::Blueprint(blueprint) => names_path(&blueprint.content, file),
+        Body::SessionRow(row) => names_path(&row.summary, file),
     }
 }
 

@@ -86,6 +86,9 @@ impl Args {
         if self.json {
             return print_json(out, &done);
         }
+        for remark in done.remarks.iter().filter(|remark| !plan.remarks.contains(remark)) {
+            writeln!(out, "  {}", show::plain(remark))?;
+        }
         let revision = done.revision.map(|revision| format!(" as revision {revision}"));
         Ok(writeln!(
             out,

@@ -92,7 +92,10 @@ fn no_sentence_names_a_tool() {
     let memory = Memory::default();
     let now = Timestamp::default();
     let budget = Budget { tokens: 1000, auto_compact: true, above: 90, to: 80 };
-    let outcome = CompactionOutcome { archived: 1, ..CompactionOutcome::default() };
+    let outcome = CompactionOutcome {
+        archived: vec!["n1".parse().unwrap(); 21],
+        ..CompactionOutcome::default()
+    };
     let texts = [
         render::compaction(&memory, &outcome, now),
         render::compaction(

@@ -1,48 +1,50 @@
 //! A project's journal, for people: read it, check it, make the index anew.
 
-use anchord_memory::{Memory, Seq, SessionId};
+use anchord_memory::{Change, Memory, Seq, SessionId};
 
 use super::{Answer, internal, known, opened, reference, store_error, write_error};
 use crate::daemon::Daemon;
 use crate::http::api::{IndexState, JournalLine, Problem, RebuildReply, VerifyReply};
 use crate::project::unwound;
-use crate::store::{Machine, StoreError, discard_index};
+use crate::store::{Entry, Machine, StoreError, discard_index};
 use crate::{clock, limits};
 
-/// Journal lines for people.
+/// Journal lines for people, as JSON, each on a line of its own: so many, and no more once they are long. Who wants more
+/// asks from the next one on.
 pub(crate) async fn journal(
     daemon: &Daemon,
     project: &str,
     from: u64,
     limit: u32,
-) -> Answer<Vec<JournalLine>> {
+) -> Answer<String> {
     let (_, open) = opened(daemon, project).await?;
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX).min(limits::JOURNAL_PAGE_ENTRIES_MAX);
-    let read = open
-        .owner
-        .ask(move |store, _| {
-            let mut lines = Vec::new();
-            let result = store.entries(Seq(from), &mut |entry| {
-                let changes = entry
-                    .changes
-                    .iter()
-                    .map(|change| serde_json::to_value(change).unwrap_or_default())
-                    .collect();
-                lines.push(JournalLine {
-                    seq: entry.seq.0,
-                    revision: entry.revision.map(|revision| revision.0),
-                    time: entry.time.0,
-                    session: entry.session.as_ref().map(SessionId::to_string),
-                    op: entry.operation.to_string(),
-                    changes,
-                });
-                lines.len() < limit
-            });
-            result.map(|()| lines)
-        })
-        .await
-        .map_err(write_error)?;
-    read.map_err(store_error)
+    let limit = limit.min(limits::JOURNAL_PAGE_ENTRIES_MAX);
+    let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
+    // The owner serves sessions meanwhile.
+    let reading = tokio::task::spawn_blocking(move || {
+        let (mut text, mut lines) = (String::new(), 0);
+        let read = reading(Seq(from.max(1)), &mut |entry| {
+            let line = serde_json::to_string(&line_of(entry));
+            text.push_str(&line.expect("what was read as JSON is written as JSON"));
+            text.push('\n');
+            lines += 1;
+            lines < limit && text.len() < limits::JOURNAL_PAGE_BYTES
+        });
+        read.map(|()| text)
+    });
+    unwound(reading).await.map_err(store_error)
+}
+
+fn line_of(entry: &Entry<Change>) -> JournalLine {
+    let value = |change| serde_json::to_value(change).unwrap_or_default();
+    JournalLine {
+        seq: entry.seq.0,
+        revision: entry.revision.map(|revision| revision.0),
+        time: entry.time.0,
+        session: entry.session.as_ref().map(SessionId::to_string),
+        op: entry.operation.to_string(),
+        changes: entry.changes.iter().map(value).collect(),
+    }
 }
 
 /// Reads a whole journal and checks it.

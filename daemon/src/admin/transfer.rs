@@ -1,7 +1,9 @@
 //! Memory as text: what an agent would get, exports, imports.
 
+use std::collections::BTreeSet;
+
 use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutcome, Zipmem};
-use anchord_memory::{Kind, Memory, Plan, Provenance, SessionId, export};
+use anchord_memory::{Kind, Memory, Plan, Provenance, SessionId, export, render};
 
 use super::tool::visit;
 use super::{
@@ -152,6 +154,11 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         Ok(Decided { changes: plan.changes, reply: String::new() })
     });
     open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
+    // Nothing of it was used here yet: what was here stands its chance beside it.
+    let compacted = crate::sessions::keep_to_budget(daemon, &open, &BTreeSet::new()).await;
+    let made_room = compacted.iter().map(|compacted| &compacted.outcome);
+    let made_room = made_room.filter(|outcome| !outcome.is_nothing()).map(render::made_room);
+    reply.remarks.extend(made_room.map(|said| said.trim_end().to_owned()));
     reply.applied = true;
     reply.revision = Some(open.memory().revision().0);
     reply.project = Some(asked.reference(daemon, id));

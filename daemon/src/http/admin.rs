@@ -90,19 +90,20 @@ async fn journal(
     Asked(query): Asked<JournalQuery>,
 ) -> Result<Response, ErrorReply> {
     let from = query.from.unwrap_or(1);
-    Ok(json_lines(&admin::journal(&daemon, &query.project, from, query.limit).await?))
+    let text = admin::journal(&daemon, &query.project, from, query.limit).await?;
+    Ok(json_lines(text))
 }
 
 async fn log(State(daemon): Shared, Asked(query): Asked<LogQuery>) -> Result<Response, ErrorReply> {
-    Ok(json_lines(&admin::retrievals(&daemon, query).await?))
-}
-
-fn json_lines(lines: &[impl serde::Serialize]) -> Response {
     let mut text = String::new();
-    for line in lines {
+    for line in admin::retrievals(&daemon, query).await? {
         text.push_str(&serde_json::to_string(&line).unwrap_or_default());
         text.push('\n');
     }
+    Ok(json_lines(text))
+}
+
+fn json_lines(text: String) -> Response {
     ([(header::CONTENT_TYPE, api::JSON_LINES)], text).into_response()
 }
 

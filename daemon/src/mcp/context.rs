@@ -1,6 +1,5 @@
 //! What a tool runs with: the session that calls, and what tools do with its project.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use anchord_memory::{
     Accesses, ArchivePlan, Change, CheckpointOutcome, CompactionPlan, Memory, NewNote,
     NotesOutcome, Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save,
     SaveOutcome, Staged, Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save,
-    plan_use,
+    plan_use, render,
 };
 
 use super::tool::ToolError;
@@ -16,8 +15,8 @@ use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::config::Config;
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided, Written};
-use crate::sessions::{LiveSession, Session, View, session_key};
+use crate::project::{Decide, Decided};
+use crate::sessions::{LiveSession, Session, View, Wrote, session_key};
 use crate::store::Call;
 
 /// A call.
@@ -109,14 +108,25 @@ impl Context {
         Ok(self.session.view(&self.daemon).await?)
     }
 
-    /// Decides on the newest memory, makes it durable, and gives the reply. `part` comes with paths
-    /// beneath the project's root made relative to it.
+    /// Decides on the newest memory, makes it durable, and gives the reply, with what it took to stay within the budgets
+    /// of notes. `part` comes with paths beneath the project's root made relative to it.
     pub(crate) async fn write(
         &self,
         operation: &'static str,
         part: Staged,
         plan: impl WritePlan,
     ) -> Result<String, ToolError> {
+        let Wrote { reply, compacted, .. } = self.commit(operation, part, plan).await?;
+        Ok(reply.to_string() + &self.gave_up(&compacted, render::compaction).await?)
+    }
+
+    /// The same for a tool set that says in its own words what was given up.
+    pub(crate) async fn commit(
+        &self,
+        operation: &'static str,
+        part: Staged,
+        plan: impl WritePlan,
+    ) -> Result<Wrote, ToolError> {
         let place = self.session.place(&self.daemon).await?;
         let part = match place.root().and_then(|root| root.to_str()) {
             Some(root) => part.relative_to(root),
@@ -143,22 +153,8 @@ impl Context {
         };
         let written =
             self.session.write(&self.daemon, self.call.as_ref(), operation, decide).await?;
-        self.wrote(&written);
-        Ok(written.reply.to_string())
-    }
-
-    /// The same, and then what it takes to stay within the budgets of notes.
-    pub(crate) async fn write_notes(
-        &self,
-        operation: &'static str,
-        part: Staged,
-        plan: impl WritePlan,
-    ) -> Result<String, ToolError> {
-        let mut reply = self.write(operation, part, plan).await?;
-        if let Some(compacted) = self.keep_to_budget().await {
-            reply.push_str(&compacted);
-        }
-        Ok(reply)
+        self.appended(written.append);
+        Ok(written)
     }
 
     /// Stages a part; `reply` words the outcome as the tool set does.
@@ -186,7 +182,7 @@ impl Context {
     ) -> Result<String, ToolError> {
         let archive = self.archive_plan().await?;
         let (started, key) = (self.session.started, session_key(&self.session));
-        self.write_notes("save", part, move |memory, by, part| {
+        self.write("save", part, move |memory, by, part| {
             let session_summary = &session_summary;
             let archive = archive.as_ref();
             let (part, bound) = in_thread(memory, &key, part)?;
@@ -221,7 +217,7 @@ impl Context {
         reply: fn(&NotesOutcome, &Budgets) -> String,
     ) -> Result<String, ToolError> {
         let (config, holder) = (self.daemon.config.clone(), self.holder());
-        self.write_notes("note", Staged::default(), move |memory, by, _| {
+        self.write("note", Staged::default(), move |memory, by, _| {
             let plan = plan_notes(memory, by, notes.clone())?;
             let budgets = Budgets::new(memory, &config, &holder);
             Ok((plan.changes, reply(&plan.outcome, &budgets)))
@@ -232,21 +228,17 @@ impl Context {
     /// What retention makes of a record's score now.
     pub(crate) fn ranking(&self, view: &View, now: Timestamp) -> Ranking {
         let settings = budgets::project_settings(&view.memory, &self.daemon.config);
-        let accesses = view.project.as_ref().map(|project| project.accesses()).unwrap_or_default();
-        Ranking { accesses, now, factor: settings.half_life_factor() }
+        Ranking { accesses: view.accesses(), now, factor: settings.half_life_factor() }
     }
 
     /// Whose budget the session's own notes have.
     pub(crate) fn holder(&self) -> budgets::Holder {
-        budgets::Holder {
-            client: self.session.client().to_string(),
-            flag: self.session.hello.budget,
-        }
+        self.session.holder()
     }
 
-    /// A record that was looked at is active again. The answer does not wait on the outcome: at worst the record
-    /// stays where it is.
-    pub(crate) async fn used(&self, id: RecordId) {
+    /// A record that was looked at is active again; what had to make room for it, in words. Where this fails it is
+    /// looked at all the same: at worst the record stays where it is.
+    pub(crate) async fn used(&self, id: RecordId) -> String {
         let session = Arc::clone(&self.session);
         let decide = || -> Decide<Memory> {
             let session = Arc::clone(&session);
@@ -256,19 +248,22 @@ impl Context {
                 Ok(Decided { changes, reply: String::new() })
             })
         };
-        if let Err(error) = self.session.write(&self.daemon, None, "use", decide).await {
-            tracing::debug!(%error, %id, "a record that was used stays archived");
+        match self.session.write(&self.daemon, None, "use", decide).await {
+            Ok(wrote) => {
+                // There may be no room for more beside what was looked at.
+                let briefly = |_: &Memory, outcome: &_, _| render::made_room(outcome);
+                self.gave_up(&wrote.compacted, briefly).await.unwrap_or_default()
+            }
+            Err(error) => {
+                tracing::debug!(%error, %id, "a record that was used stays archived");
+                String::new()
+            }
         }
     }
 
-    /// What this call wrote.
-    pub(crate) fn written(&self) -> BTreeSet<RecordId> {
-        lock(&self.given).records.iter().map(|record| record.id).collect()
-    }
-
     /// Notes how long a write took to be on disk.
-    pub(crate) fn wrote(&self, written: &Written) {
-        if let Some(append) = written.append {
+    pub(crate) fn appended(&self, append: Option<Duration>) {
+        if let Some(append) = append {
             *lock(&self.given).append.get_or_insert_default() += append;
         }
     }

@@ -14,7 +14,7 @@ use rmcp::model::{
 };
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,8 @@ pub(crate) struct NumberedLines<R> {
     outgoing: Option<mpsc::Sender<Vec<u8>>>,
     written: Option<JoinHandle<()>>,
     stop: CancellationToken,
+    /// One for each request whose turn is not over.
+    admitted: Arc<Semaphore>,
     /// An answer of our own that is not queued yet; [`Transport::receive`] may be dropped at any await.
     unsent: Option<Vec<u8>>,
 }
@@ -50,6 +52,8 @@ pub(crate) struct Ticket {
 /// A place in the connection's order: calls run one after the other, as they were sent.
 #[derive(Debug)]
 pub(crate) struct Turn {
+    /// While it is held, one more waits.
+    _admitted: OwnedSemaphorePermit,
     /// The turn before this one, until it is over.
     previous: Option<oneshot::Receiver<Passed>>,
     next: Option<oneshot::Sender<Passed>>,
@@ -109,15 +113,17 @@ impl<R: AsyncBufRead + Unpin + Send> NumberedLines<R> {
             outgoing: Some(outgoing),
             written: Some(written),
             stop,
+            admitted: Arc::new(Semaphore::new(limits::CONNECTION_CALLS_MAX)),
             unsent: None,
         }
     }
 }
 
 impl Order {
-    fn ticket(&mut self, number: u64, acknowledged: u64) -> Ticket {
+    fn ticket(&mut self, number: u64, acknowledged: u64, admitted: OwnedSemaphorePermit) -> Ticket {
         let (next, over) = oneshot::channel();
-        let turn = Turn { previous: self.previous.replace(over), next: Some(next) };
+        let previous = self.previous.replace(over);
+        let turn = Turn { _admitted: admitted, previous, next: Some(next) };
         Ticket {
             call: Call { instance: Arc::clone(&self.instance), number, acknowledged },
             turn: Arc::new(Mutex::new(Some(turn))),
@@ -125,14 +131,18 @@ impl Order {
     }
 
     /// The message in a line, or what to answer instead.
-    fn parse(&mut self, line: &[u8]) -> Result<ClientJsonRpcMessage, Box<ServerJsonRpcMessage>> {
+    fn parse(
+        &mut self,
+        line: &[u8],
+        admitted: OwnedSemaphorePermit,
+    ) -> Result<ClientJsonRpcMessage, Box<ServerJsonRpcMessage>> {
         let McpLine { number, acknowledged, json } = McpLine::parse(line)
             .map_err(|error| problem(ErrorCode::INVALID_REQUEST, error.to_string(), None))?;
         let mut message: ClientJsonRpcMessage = serde_json::from_str(json).map_err(|error| {
             problem(ErrorCode::INVALID_REQUEST, format!("not an MCP message: {error}"), id_of(json))
         })?;
         if let JsonRpcMessage::Request(request) = &mut message {
-            let ticket = self.ticket(number, acknowledged);
+            let ticket = self.ticket(number, acknowledged, admitted);
             request.request.extensions_mut().insert(ticket);
         }
         Ok(message)
@@ -159,13 +169,18 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Numbere
                 }
             }
             // Who drains asks nothing more of the shim, and answers what it was asked.
+            let admitted = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return None,
+                admitted = admit(&self.admitted, self.outgoing.as_ref()) => admitted?,
+            };
             let read = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return None,
                 read = self.lines.next() => read,
             };
             let answer = match read {
-                Ok(Read::Line(line)) => match self.order.parse(line) {
+                Ok(Read::Line(line)) => match self.order.parse(line, admitted) {
                     Ok(message) => return Some(message),
                     Err(answer) => answer,
                 },
@@ -194,6 +209,17 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Numbere
         }
         Ok(())
     }
+}
+
+/// Waits until one more request may be taken in: few wait for their turn, and the shim reads what it is told. Else one that
+/// asks without end and never reads would have all of its calls done, and every answer kept.
+async fn admit(
+    admitted: &Arc<Semaphore>,
+    outgoing: Option<&mpsc::Sender<Vec<u8>>>,
+) -> Option<OwnedSemaphorePermit> {
+    let permit = Arc::clone(admitted).acquire_owned().await.ok()?;
+    let _room = outgoing?.reserve().await.ok()?;
+    Some(permit)
 }
 
 fn problem(code: ErrorCode, message: String, id: Option<RequestId>) -> Box<ServerJsonRpcMessage> {

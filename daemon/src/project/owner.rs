@@ -1,7 +1,8 @@
 //! The one writer of a store: a thread that decides, appends, publishes and replies, in that order.
 //!
 //! Jobs are validated one after the other on a private head; the batch is synced once; only then do
-//! readers see it and callers hear of it. A job whose call was answered before gets that answer.
+//! readers see it and callers hear of it. A job whose call was answered before gets that answer. The index follows
+//! when nobody waits, or when it lacks much.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,6 +14,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::oneshot;
 
 use super::queue::{FairQueue, NotQueued, Taken};
+use crate::store::limits::{SETTLE_AFTER, SETTLE_BYTES};
 use crate::store::{Answer, Call, Entry, Health, Machine, Replies, Store};
 use crate::{clock, limits};
 
@@ -212,28 +214,44 @@ struct Worker<M: Machine> {
 
 impl<M: Machine> Worker<M> {
     fn run(mut self, queue: &FairQueue<Job<M>>) {
-        let mut dirty = false;
+        // An index that was built anew lacks history, which is looked up while nothing else is to be done.
+        let mut dirty = true;
         let mut flushed = clock::start();
         loop {
-            match queue.take(limits::BATCH_JOBS_MAX, limits::INDEX_FLUSH_AFTER) {
+            let settled = self.store.unsettled_bytes() == 0;
+            let idle = if settled { limits::INDEX_FLUSH_AFTER } else { SETTLE_AFTER };
+            match queue.take(limits::BATCH_JOBS_MAX, idle) {
                 Taken::Batch(jobs) => {
                     self.serve(jobs);
-                    let health = self.store.health();
-                    if **self.health.load() != health {
-                        self.health.store(Arc::new(health));
+                    if self.store.unsettled_bytes() >= SETTLE_BYTES {
+                        self.settle();
                     }
                     dirty = true;
                 }
-                Taken::Idle => {}
+                Taken::Idle => self.settle(),
                 Taken::Closed => break,
             }
             if dirty && flushed.elapsed() >= limits::INDEX_FLUSH_AFTER {
-                self.store.flush();
+                self.settle();
+                dirty = self.store.flush();
                 flushed = clock::start();
-                dirty = false;
+            }
+            let health = self.store.health();
+            if **self.health.load() != health {
+                self.health.store(Arc::new(health));
             }
         }
+        self.settle();
         self.store.close();
+    }
+
+    /// Lets the index follow. Not after each write: whoever writes one after the other would wait for it each time.
+    fn settle(&mut self) {
+        if self.store.unsettled_bytes() > 0
+            && let Err(error) = self.store.settle(&self.head, &mut self.replies)
+        {
+            tracing::warn!(%error, "the index did not follow");
+        }
     }
 
     fn serve(&mut self, jobs: Vec<Job<M>>) {
@@ -246,6 +264,7 @@ impl<M: Machine> Worker<M> {
                     let next = Batch::new(self.head.clone());
                     self.commit(std::mem::replace(&mut batch, next));
                     batch.head = self.head.clone();
+                    self.settle();
                     ask(self.store.as_mut(), &self.head);
                 }
             }
@@ -282,11 +301,6 @@ impl<M: Machine> Worker<M> {
                 // The caller may have gone; the write stands all the same.
                 let _ = answer.send(outcome.clone());
             }
-        }
-        if !entries.is_empty()
-            && let Err(error) = self.store.settle(&self.head, &mut self.replies)
-        {
-            tracing::warn!(%error, "the index did not follow");
         }
     }
 }

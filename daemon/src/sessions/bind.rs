@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError};
+use std::time::Duration;
 
-use anchord_memory::{MAIN, Memory, Provenance, SessionId, plan_adopt};
+use anchord_memory::{Accesses, MAIN, Memory, Provenance, SessionId, plan_adopt};
 use anchord_proto::hello::Hello;
 use anchord_proto::host;
 
 use super::Session;
+use super::compaction::{Compacted, Touched, sum};
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject, WriteError, Written, unwound};
 use crate::projects::{
@@ -95,6 +97,17 @@ pub(crate) enum BindError {
     Write(#[from] WriteError),
 }
 
+/// A session's write that is on disk.
+#[derive(Clone, Debug)]
+pub(crate) struct Wrote {
+    /// What the caller is told.
+    pub(crate) reply: Arc<str>,
+    /// How long the journal took to take it in, with what follows.
+    pub(crate) append: Option<Duration>,
+    /// What it took to stay within the budgets of notes.
+    pub(crate) compacted: Vec<Compacted>,
+}
+
 /// What a call reads.
 #[derive(Debug)]
 pub(crate) struct View {
@@ -107,6 +120,11 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// How often and when records were read.
+    pub(crate) fn accesses(&self) -> Accesses {
+        self.project.as_ref().map(|project| project.accesses()).unwrap_or_default()
+    }
+
     /// Those of these files that do not exist; none where the project's files cannot be seen.
     pub(crate) async fn absent(&self, files: Vec<String>) -> BTreeSet<String> {
         if files.is_empty() {
@@ -156,9 +174,28 @@ impl Session {
         Ok(View { place, project, memory, remark })
     }
 
-    /// Queues a write and waits until it is on disk. The project is opened again if it was closed
-    /// between; `decide` is made anew for each try.
+    /// Queues a write and waits until it is on disk, and then until what it took above its budget is below it.
+    /// `decide` is made anew for each try.
     pub(crate) async fn write(
+        &self,
+        daemon: &Daemon,
+        call: Option<&Call>,
+        operation: &'static str,
+        decide: impl Fn() -> Decide<Memory>,
+    ) -> Result<Wrote, BindError> {
+        let touched = Touched::default();
+        let noting = || touched.noted_by(decide());
+        let Written { reply, append } = self.write_alone(daemon, call, operation, noting).await?;
+        let compacted = match self.project() {
+            Some(project) => self.keep_to_budget(daemon, &project, &touched.ids()).await,
+            None => Vec::new(),
+        };
+        let append = compacted.iter().fold(append, |all, more| sum(all, more.append));
+        Ok(Wrote { reply, append, compacted })
+    }
+
+    /// The same, whatever becomes of a budget. The project is opened again if it was closed between.
+    pub(super) async fn write_alone(
         &self,
         daemon: &Daemon,
         call: Option<&Call>,

@@ -5,6 +5,7 @@
 //! process no longer exists. Only then is its staged work folded ([`sweep`]).
 
 mod bind;
+mod compaction;
 mod reading;
 mod sweep;
 mod table;
@@ -17,7 +18,8 @@ use anchord_proto::hello::{Hello, Role, ToolSet};
 use arc_swap::ArcSwapOption;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use bind::{BindError, Place, View, establish_in_registry, is_elsewhere};
+pub(crate) use bind::{BindError, Place, View, Wrote, establish_in_registry, is_elsewhere};
+pub(crate) use compaction::{Compacted, Compaction, keep_to_budget, plan as plan_within};
 pub(crate) use reading::LiveSession;
 pub(crate) use sweep::{hand_over, keep_and_end, recover, sweep};
 pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};

@@ -14,6 +14,7 @@ use anchord_proto::hello::{Hello, Role};
 use uuid::Uuid;
 
 use super::bind::{BindError, blocking, is_dead, is_foreign_process};
+use super::compaction::{Touched, keep_to_budget};
 use super::table::Standing;
 use super::{Place, Session};
 use crate::daemon::Daemon;
@@ -99,7 +100,7 @@ async fn keep_and_end_one(daemon: &Daemon, id: &SessionId) -> Result<(), BindErr
     };
     let had_staged = match staged_in(daemon, &record).await? {
         Some((project, _)) => {
-            fold(&project, &record, NoticeCause::Ended).await?;
+            fold(daemon, &project, &record, NoticeCause::Ended).await?;
             true
         }
         None => false,
@@ -162,7 +163,8 @@ async fn staged_in(
 
 /// Folds what a session left staged.
 async fn fold(
-    project: &OpenProject,
+    daemon: &Daemon,
+    project: &Arc<OpenProject>,
     record: &SessionRecord,
     cause: NoticeCause,
 ) -> Result<(), BindError> {
@@ -175,7 +177,10 @@ async fn fold(
             reply: String::new(),
         })
     });
+    let touched = Touched::default();
+    let decide = touched.noted_by(decide);
     project.owner.write(Some(record.session.clone()), None, "keep", decide).await?;
+    keep_to_budget(daemon, project, &touched.ids()).await;
     Ok(())
 }
 
@@ -201,7 +206,7 @@ async fn keep(
         _ if died => NoticeCause::Crashed { files: Vec::new(), more: 0 },
         _ => NoticeCause::Ended,
     };
-    fold(&project, record, cause).await?;
+    fold(daemon, &project, record, cause).await?;
     Ok(true)
 }
 

@@ -32,7 +32,7 @@ pub trait Index: Send + Debug {
     fn get(&self, key: &str) -> Result<Option<String>, IndexError>;
 
     /// Every key with this prefix, without the prefix, and its text.
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, String)) -> Result<(), IndexError>;
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError>;
 
     /// Writes and removes rows, all or none; no key twice.
     fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError>;
@@ -68,10 +68,10 @@ impl Index for MemIndex {
         Ok(self.rows.get(key).cloned())
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, String)) -> Result<(), IndexError> {
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
         for (key, value) in self.rows.range(prefix.to_owned()..) {
             let Some(rest) = key.strip_prefix(prefix) else { break };
-            visit(rest, value.clone());
+            visit(rest, value);
         }
         Ok(())
     }

@@ -86,6 +86,10 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         Ok(())
     }
 
+    fn unsettled_bytes(&self) -> u64 {
+        self.pending.iter().map(|pending| pending.position.bytes as u64).sum()
+    }
+
     fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
         if self.pending.is_empty() && self.journal.read_only.is_some() {
             return Ok(());
@@ -101,7 +105,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         Ok(())
     }
 
-    fn flush(&mut self) {
+    fn flush(&mut self) -> bool {
         self.write_marks();
         if self.history_from > 1
             && !self.history_damaged
@@ -113,6 +117,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         if let Err(error) = self.index.flush() {
             self.drop_index(&error);
         }
+        self.history_from > 1 && !self.history_damaged && self.index_fault.is_none()
     }
 
     fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
@@ -255,8 +260,28 @@ impl<M: Machine> JournalStore<M> {
             seq: state.seq(),
             line: self.journal.last_crc,
         };
-        let rows = all_rows(state, replies);
-        snapshot::write(&*self.journal.disk, &self.snapshots, &place, state.revision(), rows)
+        // The write is acknowledged and the segment begun: a rebuild reads from an older snapshot, and the next segment
+        // has one again.
+        if let Err(error) = self.snapshot(&place, state, replies) {
+            tracing::warn!(%error, segment = place.segment, "no snapshot was written");
+        }
+        Ok(())
+    }
+
+    fn snapshot(
+        &self,
+        place: &snapshot::Place,
+        state: &M,
+        replies: &Replies,
+    ) -> Result<(), StoreError> {
+        let encoded = snapshot::encode(place, state.revision(), all_rows(state, replies));
+        let bytes = encoded.map_err(|error| StoreError::Io {
+            doing: "encode a snapshot for",
+            path: self.snapshots.clone(),
+            source: error.into(),
+        })?;
+        self.journal.check_space(bytes.len() as u64)?;
+        snapshot::write(&*self.journal.disk, &self.snapshots, place.segment, &bytes)
     }
 
     fn write_marks(&mut self) {

@@ -12,7 +12,7 @@ pub const HEADER_BYTES_MAX: usize = 4 << 10;
 pub const ENTRY_BYTES_MAX: usize = 64 << 20;
 
 /// Room that a write must leave free on the disk: a full disk is met by us first, while there is
-/// still enough for a snapshot and the index.
+/// still enough for the index to follow. A snapshot is written only where it leaves as much.
 pub const RESERVE_BYTES: u64 = 16 << 20;
 
 /// How much of the older segments is checked each time a store is opened, newest first.
@@ -25,8 +25,17 @@ pub const SNAPSHOTS_KEPT_MAX: usize = 2;
 /// Rows written to the index at once. More are written in parts, with the index invalid in between.
 pub const INDEX_BATCH_ROWS_MAX: usize = 2048;
 
-/// Rows that were read from the index and not understood yet, while a store is opened.
-pub const RESTORE_ROWS_QUEUED_MAX: usize = 1024;
+/// The index follows once nothing was written for so long: longer than one who writes without a pause needs for the next.
+pub const SETTLE_AFTER: Duration = Duration::from_millis(20);
+
+/// It follows without such a pause when it lacks as much of the journal.
+pub const SETTLE_BYTES: u64 = 256 << 10;
+
+/// Rows that are read from the index while a store is opened are handed on when they are as long as this together.
+pub const RESTORE_TEXTS_BYTES: usize = 256 << 10;
+
+/// So many pieces of that length may wait to be understood.
+pub const RESTORE_TEXTS_QUEUED_MAX: usize = 4;
 
 /// The longest value that sled is given: larger tree nodes go to blob files, which it never syncs.
 pub const SLED_VALUE_BYTES_MAX: usize = 4 << 10;

@@ -5,8 +5,8 @@
 //! [`Entry`] and [`Machine`]; lines, segments, checksums, rows and versions of formats live below and
 //! are described in `docs/storage-format.md`.
 //!
-//! The order of a write: [`Store::append`] (on disk when it returns), publish, reply, then
-//! [`Store::settle`], which lets the index follow and rotates the journal.
+//! The order of a write: [`Store::append`] (on disk when it returns), publish, reply, and for some writes
+//! together [`Store::settle`], which lets the index follow and rotates the journal.
 //!
 //! A store takes no lock: its caller holds the daemon's.
 
@@ -134,6 +134,13 @@ pub struct Row {
     pub value: Option<String>,
 }
 
+impl Row {
+    /// One that is there.
+    pub(crate) fn of(key: &str, value: &str) -> Self {
+        Self { key: key.to_owned(), value: Some(value.to_owned()) }
+    }
+}
+
 /// Reads every entry from a number on, in order, until the visitor says false.
 pub type Reading<M> = Box<
     dyn Fn(Seq, &mut dyn FnMut(&Entry<<M as Machine>::Change>) -> bool) -> Result<(), StoreError>
@@ -142,8 +149,8 @@ pub type Reading<M> = Box<
 
 /// Keeps what it is given: the daemon's only way to write.
 ///
-/// Calls come in this order: `append`, then `settle` with the state after it, any number of times;
-/// `close` at the end. The other calls fit anywhere between.
+/// Calls come in this order: `append`, once or more, then `settle` with the state after them, any number of times;
+/// `close` at the end. What looks things up in the index (`history`) comes after `settle`, the other calls anywhere.
 pub trait Store<M: Machine>: Send {
     /// Appends entries that follow the last one without a gap, as one group with one sync.
     ///
@@ -156,16 +163,21 @@ pub trait Store<M: Machine>: Send {
     /// [`Store::append`] refuses the whole of it.
     fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError>;
 
+    /// Bytes of what was appended since the last [`Store::settle`].
+    fn unsettled_bytes(&self) -> u64;
+
     /// Lets the index follow what was appended since the last call; when a segment is full, begins the
-    /// next one with a snapshot of `state` and lets `replies` forget shims that are long gone.
+    /// next one with a snapshot of `state` (if there is room for one) and lets `replies` forget shims that
+    /// are long gone.
     ///
     /// `state` and `replies` stand at the last appended entry. An error is for the log: what was
     /// appended stays promised, and a later call tries again.
     fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError>;
 
     /// Writes what may be written late: soft marks, the index's own buffers, and history that a
-    /// rebuilt index still lacks. To be called off the hot path, every few seconds.
-    fn flush(&mut self);
+    /// rebuilt index still lacks. To be called off the hot path, every few seconds. Says whether there is more to write,
+    /// which another call does: each takes a bounded time.
+    fn flush(&mut self) -> bool;
 
     /// The entry whose change has this history key (see [`Machine::history_keys`]), read from the
     /// journal by reference.

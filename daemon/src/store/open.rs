@@ -2,6 +2,7 @@
 //! nothing, and then whatever the journal holds beyond.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -13,7 +14,9 @@ use super::format::{Crc, FORMAT};
 use super::index::{Index, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE};
 use super::journal::{Journal, Position};
 use super::journal_store::{JournalStore, MetaV1, all_rows, history_keys, write_rows};
-use super::limits::{RESERVE_BYTES, RESTORE_ROWS_QUEUED_MAX, SEGMENT_BYTES_MAX};
+use super::limits::{
+    RESERVE_BYTES, RESTORE_TEXTS_BYTES, RESTORE_TEXTS_QUEUED_MAX, SEGMENT_BYTES_MAX,
+};
 use super::recover::{self, Recovered};
 use super::sled_index::SledPlace;
 use super::{Machine, OpenReport, Opened, Replies, Row, StoreError, rewrite, snapshot};
@@ -59,10 +62,10 @@ impl<M: Machine> JournalStore<M> {
         let Options { disk, index: place, segment_bytes_max, reserve_bytes } = options;
         let journal_dir = dir.join("journal");
         let snapshots = dir.join("snapshot");
-        rewrite::recover(&*disk, &journal_dir, &snapshots, &*place)?;
+        let hands_off = rewrite::recover(&*disk, &journal_dir, &snapshots, &*place)?;
         check_journal_is_there(&*disk, &journal_dir, &snapshots)?;
         let Recovered { journal, created, tail_removed, untouchable } =
-            recover::open(disk, journal_dir, M::NAME, reserve_bytes)?;
+            recover::open(disk, journal_dir, &snapshots, M::NAME, reserve_bytes, hands_off)?;
 
         let mut store = Self {
             journal,
@@ -127,8 +130,7 @@ impl<M: Machine> JournalStore<M> {
 
         let (state, state_rows) = restore_from::<M>(&*index)?;
         let mut reply_rows = Vec::new();
-        let mut collect =
-            |key: &str, value| reply_rows.push(Row { key: key.to_owned(), value: Some(value) });
+        let mut collect = |key: &str, value: &str| reply_rows.push(Row::of(key, value));
         index.scan(REPLIES, &mut collect).map_err(|error| error.to_string())?;
         let counted = state_rows + reply_rows.len() as u64;
         index.check_count(counted).map_err(|error| error.to_string())?;
@@ -141,8 +143,8 @@ impl<M: Machine> JournalStore<M> {
             replies.restore(row).map_err(|error| error.to_string())?;
         }
         let mut marks = BTreeMap::new();
-        let mut collect = |key: &str, value| {
-            marks.insert(key.to_owned(), value);
+        let mut collect = |key: &str, value: &str| {
+            marks.insert(key.to_owned(), value.to_owned());
         };
         index.scan(MARKS, &mut collect).map_err(|error| error.to_string())?;
         self.marks = marks;
@@ -325,23 +327,57 @@ fn check_meta<M: Machine>(journal: &Journal, meta: &MetaV1) -> Result<Option<Pos
     Ok(Some(at))
 }
 
-/// What an index's rows of state make, and how many they are. They are read here and understood by another thread: twice as
-/// fast, and there is never more than a few of them in memory.
+/// What an index's rows of state make, and how many they are. They are read here and understood by another thread, which
+/// takes many at once: neither waits for the other at each of them, and there are never more than a few in memory.
 fn restore_from<M: Machine>(index: &dyn Index) -> Result<(Result<M, String>, u64), String> {
     std::thread::scope(|scope| {
-        let (give, rows) = sync_channel(RESTORE_ROWS_QUEUED_MAX);
-        let restoring = scope.spawn(move || M::restore(&mut rows.into_iter()));
-        let mut count = 0;
+        let (give, taken) = sync_channel::<Texts>(RESTORE_TEXTS_QUEUED_MAX);
+        let restoring =
+            scope.spawn(move || M::restore(&mut taken.into_iter().flat_map(Texts::into_rows)));
+        let (mut count, mut texts) = (0, Texts::default());
         let scanned = index.scan(STATE, &mut |key, value| {
             count += 1;
-            // Nobody takes rows after one that cannot be understood; that error is told.
-            let _ = give.send(Row { key: key.to_owned(), value: Some(value) });
+            texts.push(key, value);
+            if texts.joined.len() >= RESTORE_TEXTS_BYTES {
+                // Nobody takes rows after one that cannot be understood; that error is told.
+                let _ = give.send(std::mem::take(&mut texts));
+            }
         });
+        let _ = give.send(texts);
         drop(give);
         let state = restoring.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         scanned.map_err(|error| error.to_string())?;
         Ok((state, count))
     })
+}
+
+/// Keys and values of some rows in one piece: what one thread allocates row by row and another frees costs both more than
+/// reading it.
+#[derive(Default)]
+struct Texts {
+    joined: String,
+    /// Where each key ends, and its value.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Texts {
+    fn push(&mut self, key: &str, value: &str) {
+        self.joined.push_str(key);
+        let key_end = self.joined.len();
+        self.joined.push_str(value);
+        self.ends.push((key_end, self.joined.len()));
+    }
+
+    fn into_rows(self) -> impl Iterator<Item = Row> {
+        let Self { joined, ends } = self;
+        let mut start = 0;
+        ends.into_iter().map(move |(key_end, end)| {
+            let text = |range: Range<usize>| joined.get(range).unwrap_or_default();
+            let row = Row::of(text(start..key_end), text(key_end..end));
+            start = end;
+            row
+        })
+    }
 }
 
 fn restore<M: Machine>(rows: Vec<Row>) -> Result<(M, Replies), String> {

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use anchord_memory::Seq;
 use uuid::Uuid;
 
-use super::StoreError;
 use super::disk::Disk;
 use super::format::{Crc, FORMAT, HeaderV1, peek_seq};
 use super::journal::{Journal, Segment};
 use super::limits::{CHECKED_AT_OPEN_BYTES_MAX, HEADER_BYTES_MAX};
 use super::segment::{self, Header, file_name};
+use super::{StoreError, snapshot};
 
 /// A journal as it was found.
 #[derive(Debug)]
@@ -30,12 +30,14 @@ pub(crate) struct Recovered {
     pub(crate) untouchable: bool,
 }
 
-/// Opens the journal in `dir`, or begins one.
+/// Opens the journal in `dir`, or begins one. `hands_off` says why nothing in it may be touched, where that is so.
 pub(crate) fn open(
     disk: Arc<dyn Disk>,
     dir: PathBuf,
+    snapshots: &Path,
     machine: &'static str,
     reserve_bytes: u64,
+    hands_off: Option<String>,
 ) -> Result<Recovered, StoreError> {
     disk.create_dir(&dir).map_err(StoreError::io("create", &dir))?;
     let names = disk.list(&dir).map_err(StoreError::io("list", &dir))?;
@@ -52,14 +54,16 @@ pub(crate) fn open(
         last: Seq(0),
         last_crc: Crc(0),
         dir_unsynced: true,
-        read_only: None,
+        read_only: hands_off,
         reserve_bytes,
     };
-    let mut opening = Opening { journal, names, tail_removed: None, untouchable: false };
+    let untouchable = journal.read_only.is_some();
+    let mut opening = Opening { journal, names, tail_removed: None, untouchable };
     let Some((number, bytes)) = opening.last_segment(&mut numbers)? else {
         return opening.begin();
     };
     opening.read_headers(&numbers)?;
+    opening.look_for_last(snapshots)?;
     opening.check_last(number, &bytes);
     // The others are as large, and need not all be in memory at once.
     drop(bytes);
@@ -89,6 +93,9 @@ impl Opening {
                 return Ok(Some((number, bytes)));
             }
             numbers.pop();
+            if self.untouchable {
+                continue;
+            }
             self.keep_aside(number, &bytes, |disk, path| disk.remove(path));
             if self.journal.read_only.is_some() {
                 self.tail_removed.get_or_insert(path);
@@ -161,6 +168,25 @@ impl Opening {
         Ok(())
     }
 
+    /// A snapshot is written when its segment has been begun: one without its segment tells that acknowledged entries are
+    /// missing, which nothing in the segments that are left can tell. Unless the segment was put aside just now.
+    fn look_for_last(&mut self, snapshots: &Path) -> Result<(), StoreError> {
+        let last = self.journal.last_segment();
+        let beyond = snapshot::list(&*self.journal.disk, snapshots)?;
+        for number in beyond.into_iter().filter(|number| *number > last) {
+            if self.tail_removed.is_some() {
+                let path = snapshots.join(file_name(number));
+                self.journal.disk.remove(&path).map_err(StoreError::io("remove", &path))?;
+            } else {
+                self.refuse_writes(format!(
+                    "journal/{} is missing, of which there is a snapshot; put it back from a backup",
+                    file_name(number)
+                ));
+            }
+        }
+        Ok(())
+    }
+
     fn check_header(
         &mut self,
         header: &HeaderV1,
@@ -215,8 +241,8 @@ impl Opening {
         }
         if self.tail_removed.is_some() {
             // A segment after this one was put aside, so this one was complete once.
-            let line = segment::lines(bytes).count() as u64 + 1;
-            let fault = segment::damaged(number, line, "the line is incomplete".to_owned());
+            let fault =
+                segment::damaged(number, check.lines + 1, "the line is incomplete".to_owned());
             self.refuse_writes(fault.to_string());
         } else {
             self.keep_aside(number, tail, |disk, path| {
@@ -237,16 +263,18 @@ impl Opening {
             budget = left;
             let bytes = self.journal.read_segment(segment)?;
             let check = segment::check(&bytes, segment.first);
-            let count = segment::lines(&bytes).count() as u64;
             let last = check.last.map_or(segment.first.0.saturating_sub(1), |(seq, _)| seq.0);
             let fault = if let Some(fault) = check.fault {
                 Some(fault)
             } else if check.complete_bytes < bytes.len() as u64 {
-                Some((count + 1, "the line is incomplete".to_owned()))
+                Some((check.lines + 1, "the line is incomplete".to_owned()))
             } else if last + 1 != next.first.0 {
-                Some((count, format!("entries {} to {} are missing", last + 1, next.first.0 - 1)))
+                Some((
+                    check.lines,
+                    format!("entries {} to {} are missing", last + 1, next.first.0 - 1),
+                ))
             } else if check.last.map(|(_, crc)| crc) != next.previous && next.previous.is_some() {
-                Some((count, "it is not the line that the next segment follows".to_owned()))
+                Some((check.lines, "it is not the line that the next segment follows".to_owned()))
             } else {
                 None
             };

@@ -124,19 +124,20 @@ impl<M: Machine> JournalStore<M> {
     }
 }
 
-/// Finishes a rewriting that was committed, or removes what is left of one that was not.
+/// Finishes a rewriting that was committed, or removes what is left of one that was not. Gives the reason where nothing may
+/// be written, since a newer anchord has to finish it: its segments would take the place of what is written now.
 pub(super) fn recover(
     disk: &dyn Disk,
     journal: &Path,
     snapshots: &Path,
     index: &dyn IndexPlace,
-) -> Result<(), StoreError> {
+) -> Result<Option<String>, StoreError> {
     let names = disk.list(journal).map_err(StoreError::io("list", journal))?;
     if !names.iter().any(|name| name == COMMIT) {
         if names.iter().any(|name| name.ends_with(NEW)) {
             remove_new(disk, journal);
         }
-        return Ok(());
+        return Ok(None);
     }
     let path = journal.join(COMMIT);
     let bytes = disk.read(&path).map_err(StoreError::io("read", &path))?;
@@ -148,11 +149,14 @@ pub(super) fn recover(
     format::check_line(line).map_err(damaged)?;
     let commit: CommitV1 = format::read_line(line).map_err(damaged)?;
     if commit.format > FORMAT {
-        // The headers will say the same.
-        return Ok(());
+        return Ok(Some(format!(
+            "a newer anchord (format {}) has begun to rewrite journal/; let it finish, or update this one to write",
+            commit.format
+        )));
     }
     tracing::warn!(epoch = commit.epoch, "finishing a rewriting of the journal");
-    finish(disk, journal, snapshots, index)
+    finish(disk, journal, snapshots, index)?;
+    Ok(None)
 }
 
 fn finish(

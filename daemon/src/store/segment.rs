@@ -20,6 +20,8 @@ pub(crate) struct Line<'a> {
 pub(crate) struct Check {
     /// The last entry before any fault, if there is one.
     pub(crate) last: Option<(Seq, Crc)>,
+    /// Complete lines, the header among them.
+    pub(crate) lines: u64,
     /// Where the last complete line ends; what follows is an incomplete one.
     pub(crate) complete_bytes: u64,
     /// The first bad line.
@@ -49,11 +51,13 @@ pub(crate) fn damaged(segment: u32, line: u64, why: String) -> StoreError {
 
 /// The complete lines of a file.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
-    let mut offset = 0;
-    bytes.split_inclusive(|byte| *byte == b'\n').zip(1..).map_while(move |(line, number)| {
-        let here = offset;
-        offset += line.len() as u64;
-        line.strip_suffix(b"\n").map(|bytes| Line { number, offset: here, bytes })
+    let ends = memchr::memchr_iter(b'\n', bytes);
+    let mut start = 0;
+    ends.zip(1..).filter_map(move |(end, number)| {
+        let line =
+            bytes.get(start..end).map(|line| Line { number, offset: start as u64, bytes: line });
+        start = end + 1;
+        line
     })
 }
 
@@ -79,9 +83,10 @@ pub(crate) fn read_header(line: &[u8]) -> Result<Header, LineFault> {
 
 /// Looks at every line: checksums, and entries that follow each other from `first` on.
 pub(crate) fn check(bytes: &[u8], first: Seq) -> Check {
-    let mut check = Check { last: None, complete_bytes: 0, fault: None };
+    let mut check = Check { last: None, lines: 0, complete_bytes: 0, fault: None };
     let mut next = first;
     for line in lines(bytes) {
+        check.lines = line.number;
         check.complete_bytes = line.offset + line.bytes.len() as u64 + 1;
         if line.number == 1 || check.fault.is_some() {
             continue;

@@ -6,6 +6,7 @@
 //! a cache of 1 GB and a thread per store; the cache looks at its limit only now and then. An error is
 //! sticky until the index is opened again.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -116,9 +117,11 @@ impl SledIndex {
     }
 
     /// The text of a value, its parts put together.
-    fn text(&self, key: &str, value: &[u8]) -> Result<String, IndexError> {
-        let bytes = match value.split_first() {
-            Some((&WHOLE, bytes)) => bytes.to_vec(),
+    fn text<'v>(&self, key: &str, value: &'v [u8]) -> Result<Cow<'v, str>, IndexError> {
+        match value.split_first() {
+            Some((&WHOLE, bytes)) => {
+                std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| torn(key))
+            }
             Some((&PARTS, _)) => {
                 let db = self.db()?;
                 let mut bytes = Vec::new();
@@ -126,21 +129,21 @@ impl SledIndex {
                     let found = guarded(|| db.get(part_key(key, part)))?;
                     bytes.extend_from_slice(&found.ok_or_else(|| torn(key))?);
                 }
-                bytes
+                String::from_utf8(bytes).map(Cow::Owned).map_err(|_| torn(key))
             }
-            _ => return Err(torn(key)),
-        };
-        String::from_utf8(bytes).map_err(|_| torn(key))
+            _ => Err(torn(key)),
+        }
     }
 }
 
 impl Index for SledIndex {
     fn get(&self, key: &str) -> Result<Option<String>, IndexError> {
         let db = self.db()?;
-        guarded(|| db.get(key))?.map(|value| self.text(key, &value)).transpose()
+        let value = guarded(|| db.get(key))?;
+        value.map(|value| self.text(key, &value).map(Cow::into_owned)).transpose()
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, String)) -> Result<(), IndexError> {
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
         let db = self.db()?;
         let mut rows = guarded(|| Ok(db.scan_prefix(prefix)))?;
         while let Some((key, value)) = guarded(|| rows.next().transpose())? {
@@ -149,7 +152,7 @@ impl Index for SledIndex {
             // The cache has 256 parts, and each looks at its limit at every 64th touch of one of its pages. A scan touches
             // a page once: those of 100,000 notes would all stay, in 80 MB.
             guarded(|| db.contains_key(key))?;
-            visit(key.strip_prefix(prefix).unwrap_or(key), text);
+            visit(key.strip_prefix(prefix).unwrap_or(key), &text);
         }
         Ok(())
     }

@@ -44,28 +44,36 @@ pub(crate) fn bytes(disk: &dyn Disk, dir: &Path) -> u64 {
     numbers.iter().filter_map(|number| disk.length(&dir.join(file_name(*number))).ok()).sum()
 }
 
-/// Writes a snapshot durably.
+/// Writes a snapshot durably. What could not be written whole does not stay: it would take the room that the journal needs.
 pub(crate) fn write(
     disk: &dyn Disk,
     dir: &Path,
-    place: &Place,
-    revision: Revision,
-    rows: impl Iterator<Item = Row>,
+    segment: u32,
+    bytes: &[u8],
 ) -> Result<(), StoreError> {
-    let path = dir.join(file_name(place.segment));
-    let bytes = encode(place, revision, rows).map_err(|error| StoreError::Io {
-        doing: "encode",
-        path: path.clone(),
-        source: error.into(),
-    })?;
+    let path = dir.join(file_name(segment));
     let temporary = path.with_extension("tmp");
     disk.create_dir(dir).map_err(StoreError::io("create", dir))?;
-    let mut file = disk.create(&temporary).map_err(StoreError::io("create", &temporary))?;
-    file.write_all(&bytes).map_err(StoreError::io("write", &temporary))?;
-    file.sync_data().map_err(StoreError::io("sync", &temporary))?;
-    disk.rename(&temporary, &path).map_err(StoreError::io("rename", &temporary))?;
+    if let Err(error) = write_as(disk, &temporary, &path, bytes) {
+        if let Err(left) = disk.remove(&temporary) {
+            tracing::warn!(path = %temporary.display(), error = %left, "cannot remove an unfinished snapshot");
+        }
+        return Err(error);
+    }
     disk.sync_dir(dir).map_err(StoreError::io("sync", dir))?;
     tidy(disk, dir)
+}
+
+fn write_as(
+    disk: &dyn Disk,
+    temporary: &Path,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(), StoreError> {
+    let mut file = disk.create(temporary).map_err(StoreError::io("create", temporary))?;
+    file.write_all(bytes).map_err(StoreError::io("write", temporary))?;
+    file.sync_data().map_err(StoreError::io("sync", temporary))?;
+    disk.rename(temporary, path).map_err(StoreError::io("rename", temporary))
 }
 
 /// Removes all snapshots, and what was never finished.
@@ -132,7 +140,8 @@ pub(crate) fn read(disk: &dyn Disk, dir: &Path, place: &Place) -> Result<Vec<Row
     Ok(rows)
 }
 
-fn encode(
+/// The text of a snapshot.
+pub(crate) fn encode(
     place: &Place,
     revision: Revision,
     rows: impl Iterator<Item = Row>,

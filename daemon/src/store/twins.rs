@@ -13,7 +13,7 @@ use anchord_memory::{Revision, Seq};
 
 use super::format;
 use super::index::{Index, IndexError, IndexPlace, MemIndex};
-use super::limits::ENTRY_BYTES_MAX;
+use super::limits::{ENTRY_BYTES_MAX, SETTLE_BYTES};
 use super::sim_disk::Random;
 use super::{
     Entry, Health, Machine, OpenReport, Opened, Reading, Replies, Row, Sizes, Store, StoreError,
@@ -39,7 +39,7 @@ pub struct MemStore<M: Machine> {
     kept: Arc<Mutex<Kept<M::Change>>>,
     state: M,
     replies: Replies,
-    settled: Seq,
+    unsettled_bytes: u64,
     marks: BTreeMap<String, String>,
 }
 
@@ -76,7 +76,7 @@ impl<M: Machine> MemJournal<M> {
             kept: Arc::clone(&self.kept),
             state: state.clone(),
             replies: replies.clone(),
-            settled: state.seq(),
+            unsettled_bytes: 0,
             marks: kept.marks.clone(),
         };
         let report = OpenReport {
@@ -127,11 +127,12 @@ impl<M: Machine> MemStore<M> {
 
 impl<M: Machine> Store<M> for MemStore<M> {
     fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
-        assert_eq!(self.settled, self.state.seq(), "append before the last append was settled");
+        assert!(self.unsettled_bytes < SETTLE_BYTES, "the index is left far behind");
         assert!(!batch.is_empty(), "an empty batch costs a sync for nothing");
         batch.iter().try_for_each(|entry| self.admit(entry))?;
         for entry in batch {
             self.check(entry);
+            self.unsettled_bytes += format::entry_bytes(entry) as u64;
             follow(&mut self.state, &mut self.replies, entry);
             lock(&self.kept).entries.push(entry.clone());
         }
@@ -146,19 +147,25 @@ impl<M: Machine> Store<M> for MemStore<M> {
         Ok(())
     }
 
+    fn unsettled_bytes(&self) -> u64 {
+        self.unsettled_bytes
+    }
+
     fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
         assert_eq!(state.seq(), self.state.seq(), "settled with a state of another entry");
         assert!(state.rows().eq(self.state.rows()), "the state is not what the entries lead to");
         assert!(replies == &self.replies, "the replies are not what the entries lead to");
-        self.settled = self.state.seq();
+        self.unsettled_bytes = 0;
         Ok(())
     }
 
-    fn flush(&mut self) {
+    fn flush(&mut self) -> bool {
         lock(&self.kept).marks.clone_from(&self.marks);
+        false
     }
 
     fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
+        assert_eq!(self.unsettled_bytes, 0, "looked up before the index followed");
         let has = |entry: &&Entry<M::Change>| {
             entry.changes.iter().flat_map(M::history_keys).any(|found| found == key)
         };
@@ -193,6 +200,7 @@ impl<M: Machine> Store<M> for MemStore<M> {
     }
 
     fn close(mut self: Box<Self>) {
+        assert_eq!(self.unsettled_bytes, 0, "closed before the index followed");
         self.flush();
     }
 }
@@ -238,14 +246,18 @@ impl<M: Machine, S: Store<M>> Store<M> for FailingStore<S> {
         self.inner.admit(entry)
     }
 
+    fn unsettled_bytes(&self) -> u64 {
+        self.inner.unsettled_bytes()
+    }
+
     fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
         let outcome = self.step();
         self.inner.settle(state, replies)?;
         outcome
     }
 
-    fn flush(&mut self) {
-        self.inner.flush();
+    fn flush(&mut self) -> bool {
+        self.inner.flush()
     }
 
     fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
@@ -365,7 +377,7 @@ impl Index for SimIndex {
         self.step()?.rows.get(key)
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, String)) -> Result<(), IndexError> {
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
         self.step()?.rows.scan(prefix, visit)
     }
 

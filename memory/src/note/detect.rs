@@ -29,8 +29,17 @@ const EXTENSIONS: [(&str, &str); 13] = [
     ("sql", "sql"),
 ];
 
-const INFRASTRUCTURE: [&str; 8] =
-    ["kubernetes", "docker", "cilium", "postgres", "nginx", "redis", "graphql", "terraform"];
+/// Infrastructure, each with the ends that a longer word about the same may have.
+const INFRASTRUCTURE: [(&str, &[&str]); 8] = [
+    ("kubernetes", &[]),
+    ("docker", &["file", "files", "hub", "ize", "ized", "izing", "ise", "ised", "ising"]),
+    ("cilium", &[]),
+    ("postgres", &["ql"]),
+    ("nginx", &[]),
+    ("redis", &[]),
+    ("graphql", &[]),
+    ("terraform", &[]),
+];
 
 /// Looks at a text: an error before code, code before a decision, a decision before a command's output.
 pub fn detect(text: &str) -> ContentType {
@@ -107,12 +116,40 @@ pub fn auto_tags(text: &str) -> Vec<String> {
         }
     }
     let lower = text.to_lowercase();
-    INFRASTRUCTURE.into_iter().filter(|word| lower.contains(word)).for_each(&mut add);
+    let named = |(word, ends): &(&str, &[&str])| names(text, word, ends);
+    INFRASTRUCTURE.iter().filter(|of| named(of)).for_each(|(word, _)| add(word));
     if lower.contains("https://") || lower.contains("http://") {
         add("reference");
     }
     tags.truncate(AUTO_TAGS_MAX);
     tags.into_iter().map(str::to_owned).collect()
+}
+
+/// Whether a text has a word, in any case: on its own, in an identifier (`redis_url`, `RedisPool`), with a number after
+/// it, or with one of these ends.
+fn names(text: &str, word: &str, ends: &[&str]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    lower.match_indices(word).any(|(at, _)| {
+        let (before, rest) = (text.get(..at), text.get(at..).unwrap_or_default());
+        let after = rest.get(word.len()..).unwrap_or_default();
+        let is_capital = |text: &str| text.starts_with(|c: char| c.is_ascii_uppercase());
+        let begins = before
+            .unwrap_or_default()
+            .chars()
+            .next_back()
+            .is_none_or(|last| !is_cased(last) || last.is_lowercase() && is_capital(rest));
+        let tail = after.find(|c: char| !is_cased(c)).map_or(after, |end| &after[..end]);
+        let small = rest.chars().nth(word.len() - 1).is_some_and(char::is_lowercase);
+        let ended = tail.is_empty()
+            || small && is_capital(tail)
+            || ends.contains(&tail.to_ascii_lowercase().as_str());
+        begins && ended
+    })
+}
+
+/// A letter of a script with small and capital ones: other scripts put no spaces between words.
+fn is_cased(c: char) -> bool {
+    c.is_lowercase() || c.is_uppercase()
 }
 
 /// The extension of a file's name: short, of letters and digits, beginning with a letter.

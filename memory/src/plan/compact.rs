@@ -16,11 +16,11 @@ use crate::staged::count;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompactionOutcome {
     /// Notes archived, without the folded ones.
-    pub archived: u32,
+    pub archived: Vec<RecordId>,
     /// Notes for which their summaries stand now.
     pub promoted: u32,
     /// Near duplicates folded.
-    pub folded: u32,
+    pub folded: Vec<RecordId>,
     /// Notes that were left alone, since they changed after the plan was made.
     pub skipped: u32,
     /// Tokens of the pool before.
@@ -32,13 +32,23 @@ pub struct CompactionOutcome {
 }
 
 impl CompactionOutcome {
+    /// What is no longer active: archived, then folded.
+    pub fn set_aside(&self) -> Vec<RecordId> {
+        [self.archived.as_slice(), &self.folded].concat()
+    }
+
+    /// Whether all was and stays as it is.
+    pub fn is_nothing(&self) -> bool {
+        self.set_aside().is_empty() && self.promoted + self.skipped == 0
+    }
+
     /// What came of all rounds of a plan: of this one after those before, of which the first comes after none.
     #[must_use]
     pub fn after(self, before: &Self) -> Self {
         Self {
-            archived: self.archived + before.archived,
+            archived: [before.archived.as_slice(), &self.archived].concat(),
             promoted: self.promoted + before.promoted,
-            folded: self.folded + before.folded,
+            folded: [before.folded.as_slice(), &self.folded].concat(),
             skipped: self.skipped + before.skipped,
             tokens_before: self.tokens_before.max(before.tokens_before),
             ..self
@@ -77,7 +87,7 @@ impl CompactionPlan {
             }
             let folded = State { standing: Standing::Archived, ..State::active(note) };
             next.states.insert(*id, folded);
-            outcome.folded += 1;
+            outcome.folded.push(*id);
         }
         for (id, version) in &self.archive {
             if unchanged(memory, *id, *version).is_none() {
@@ -85,10 +95,11 @@ impl CompactionPlan {
             }
             if let Some(state) = next.of(*id) {
                 next.states.insert(*id, State { standing: Standing::Archived, ..state });
-                outcome.archived += 1;
+                outcome.archived.push(*id);
             }
         }
-        outcome.skipped = count(planned) - outcome.promoted - outcome.folded - outcome.archived;
+        let done = outcome.promoted + count(outcome.folded.len() + outcome.archived.len());
+        outcome.skipped = count(planned) - done;
         outcome.tokens_before = self.pool.used(memory);
         outcome.tokens_after = outcome.tokens_before;
         let mut changes = Vec::with_capacity(next.states.len());

@@ -49,10 +49,10 @@ pub fn find_fact<'a>(
         }
     }
     let keys = scopes.iter().flat_map(|scope| memory.facts(scope)).map(|(known, _)| known);
-    let folded = key.to_lowercase();
+    let asked = key.to_lowercase();
+    let asked_parts = parts(&asked);
     let mut near: Vec<(f64, &str)> = keys
-        .map(|known| (strsim::jaro_winkler(&known.to_lowercase(), &folded), known))
-        .filter(|(likeness, _)| *likeness > LIKENESS_MIN)
+        .filter_map(|known| Some((likeness(&asked, &asked_parts, &known.to_lowercase())?, known)))
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     near.dedup_by_key(|(_, known)| *known);
@@ -80,8 +80,57 @@ pub fn find_topic<'a>(memory: &'a Memory, name: &str) -> Result<&'a Record, Refu
     })
 }
 
-/// Jaro-Winkler likeness below which a key is no help.
-const LIKENESS_MIN: f64 = 0.6;
+/// Keys are like each other as wholes from this Jaro-Winkler likeness on. Any two of a dozen letters come to 0.6.
+const WHOLE_MIN: f64 = 0.85;
+/// What two keys have in common of their parts is worth naming from this share on: one of three, as a rule.
+const PARTS_MIN: f64 = 0.3;
+/// A part that begins as another does, for so many bytes or more, is half of it: `config`, `configuration`.
+const BEGINNING_BYTES: usize = 3;
+const BEGINNING_WORTH: f64 = 0.5;
+
+/// How near a key comes to the one asked for, from 0 to 1; absent when it is no help. Both in lower case.
+fn likeness(asked: &str, asked_parts: &[Part<'_>], known: &str) -> Option<f64> {
+    let whole = Some(strsim::jaro_winkler(known, asked)).filter(|whole| *whole >= WHOLE_MIN);
+    let known_parts = parts(known);
+    let shared = shared(asked_parts, &known_parts) + shared(&known_parts, asked_parts);
+    let shared = Some(shared / 2.0).filter(|share| *share >= PARTS_MIN);
+    whole.into_iter().chain(shared).max_by(f64::total_cmp)
+}
+
+/// A part of a key and its weight.
+type Part<'k> = (&'k str, f64);
+
+/// `database.port` has two parts. The last says what it is, those before it only where.
+fn parts(key: &str) -> Vec<Part<'_>> {
+    let parts = key.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    let mut parts: Vec<Part<'_>> = parts.map(|part| (part, 1.0)).collect();
+    if let Some((_, weight)) = parts.last_mut() {
+        *weight = 2.0;
+    }
+    parts
+}
+
+/// How much of a key another one has, by their parts.
+fn shared(of: &[Part<'_>], other: &[Part<'_>]) -> f64 {
+    let worth = |part: &str| {
+        let worths = other.iter().map(|(known, _)| alike(part, known));
+        worths.max_by(f64::total_cmp).unwrap_or(0.0)
+    };
+    let had: f64 = of.iter().map(|(part, weight)| weight * worth(part)).sum();
+    let all: f64 = of.iter().map(|(_, weight)| weight).sum();
+    if all > 0.0 { had / all } else { 0.0 }
+}
+
+fn alike(one: &str, other: &str) -> f64 {
+    let begins = one.starts_with(other) || other.starts_with(one);
+    if one == other {
+        1.0
+    } else if begins && one.len().min(other.len()) >= BEGINNING_BYTES {
+        BEGINNING_WORTH
+    } else {
+        0.0
+    }
+}
 
 /// Refuses a record that is at another version than the caller has in mind.
 pub(crate) fn at_version(
@@ -99,3 +148,6 @@ pub(crate) fn at_version(
         }),
     }
 }
+
+#[cfg(test)]
+mod tests;

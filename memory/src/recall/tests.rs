@@ -104,3 +104,89 @@ fn what_is_archived_is_found_behind_and_what_is_forgotten_not() {
     apply(&mut memory, plan);
     assert!(!ids(&memory, &all).contains(&"n2".to_owned()));
 }
+
+#[test]
+fn a_file_is_named_in_a_text_not_spelled_by_its_letters() {
+    let reader = Reader::anyone();
+    let found = |text: &str, file: &str| {
+        let mut memory = Memory::default();
+        noted(&mut memory, "one", 1, [note(text)]);
+        !ids(&memory, &Recall { file: Some(file), ..everything(&reader, "") }).is_empty()
+    };
+    for (text, file) in [
+        ("the author wrote stdlib.rs notes", "auth"),
+        ("the author wrote stdlib.rs notes", "lib.rs"),
+        ("see lib.rs.bak", "lib.rs"),
+        ("auth.ts has it", "auth"),
+        ("auth-service is another", "auth"),
+        ("my_auth too", "auth"),
+        (".lib.rs is hidden", "lib.rs"),
+    ] {
+        assert!(!found(text, file), "{file}: {text}");
+    }
+    for (text, file) in [
+        ("see lib.rs", "lib.rs"),
+        ("it is in lib.rs.", "lib.rs"),
+        ("`memory/src/lib.rs`:42 panics", "lib.rs"),
+        ("lib.rs:42 panics", "lib.rs"),
+        ("src/auth/oauth.ts has it", "src/auth"),
+        ("the author of src/auth/oauth.ts", "auth"),
+        ("缓存在lib.rs里", "lib.rs"),
+    ] {
+        assert!(found(text, file), "{file}: {text}");
+    }
+}
+
+/// Notes of one session, and others between them that have nothing to do with it.
+fn beside() -> Memory {
+    let mut memory = Memory::default();
+    let text = |n: u32| match n {
+        3 => "kafka lags behind".to_owned(),
+        n => format!("number {n} of the day"),
+    };
+    noted(&mut memory, "one", 1, (0..9).map(|n| note(&text(n))));
+    memory
+}
+
+#[test]
+fn what_has_none_of_the_words_comes_last_is_few_and_names_what_it_stands_beside() {
+    let memory = beside();
+    let reader = Reader::anyone();
+    let tuning = &Tuning::default();
+    let found = |query: &str| recall(&memory, &Recall { tuning, ..everything(&reader, query) });
+    let told = |found: &Recalled| {
+        let hits = found.hits.iter().map(|hit| match hit.beside {
+            None => hit.id.to_string(),
+            Some(lender) => format!("{}<{lender}", hit.id),
+        });
+        hits.collect::<Vec<_>>().join(" ")
+    };
+    let kafka = found("kafka");
+    assert_eq!((told(&kafka).as_str(), kafka.matching), ("n4 n3<n4 n5<n4 n2<n4", 1));
+    // When no record has all that is asked for, the answer may stand beside one that has some of it.
+    let both = found("kafka number");
+    assert_eq!(both.matching, 9);
+    let limited = Recall { tuning, limit: 1, ..everything(&reader, "kafka") };
+    assert_eq!(told(&recall(&memory, &limited)), "n4");
+}
+
+#[test]
+fn what_is_found_is_counted_beyond_what_is_shown() {
+    let mut memory = Memory::default();
+    for session in ["one", "two", "three"] {
+        for part in 0..4 {
+            let notes = (0..100).map(|n| note(&format!("tide {n}{part} of {session}")));
+            noted(&mut memory, session, 1, notes);
+        }
+    }
+    let reader = Reader::anyone();
+    let matching = |query: &str, since| {
+        let tuning = &Tuning::default();
+        recall(&memory, &Recall { tuning, since, ..everything(&reader, query) }).matching
+    };
+    assert_eq!(matching("two", None), 400);
+    assert_eq!(matching("two", Some(day(2))), 0);
+    assert_eq!(matching("tide", None), FOUND_COUNTED_MAX + 1);
+    assert_eq!(matching("", None), FOUND_COUNTED_MAX + 1);
+    assert_eq!(matching("thhree", None), 400);
+}

@@ -45,23 +45,53 @@ pub fn compaction_plan(memory: &Memory, plan: &CompactionPlan, now: Timestamp) -
 
 /// The reply to `memory_compact`, with the memory as it was before it or is after it: of what is shown nothing changes.
 pub fn compaction(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> String {
-    let CompactionOutcome {
-        archived, promoted, folded, skipped, tokens_before, tokens_after, ..
-    } = outcome;
-    if archived + promoted + folded + skipped == 0 {
+    if outcome.is_nothing() {
         let wants = wants_summary(memory, &outcome.wants_summary, now);
-        return format!("Nothing to compact: {tokens_before} tokens.\n{wants}");
+        return format!("Nothing to compact: {} tokens.\n{wants}", outcome.tokens_before);
     }
-    let mut text = format!(
-        "Compacted from {tokens_before} to {tokens_after} tokens: archived {archived}, shown by their summaries \
-         {promoted}, folded as near duplicates {folded}. All is still found by memory_search, and active again \
-         when memory_get or memory_update uses it.\n"
+    let mut text = done(outcome);
+    text.push_str(
+        " All is still found by memory_search, and active again when memory_get or memory_update uses it.",
     );
-    if *skipped > 0 {
+    if outcome.set_aside().len() > COMPACTION_SHOWN_MAX {
+        text.push_str(" memory_list marks all that is archived.");
+    }
+    text.push('\n');
+    if outcome.skipped > 0 {
+        let skipped = outcome.skipped;
         append(&mut text, format_args!("{skipped} changed meanwhile and stay as they are.\n"));
     }
     text.push_str(&wants_summary(memory, &outcome.wants_summary, now));
     text
+}
+
+/// The same in one line that says no more than what was given up, and names no tool.
+pub fn made_room(outcome: &CompactionOutcome) -> String {
+    let more = outcome.set_aside().len() > COMPACTION_SHOWN_MAX;
+    let more = if more { " A list of all records marks what is archived." } else { "" };
+    format!("{}{more}\n", done(outcome))
+}
+
+fn done(outcome: &CompactionOutcome) -> String {
+    let CompactionOutcome { promoted, tokens_before, tokens_after, .. } = outcome;
+    let mut room = COMPACTION_SHOWN_MAX;
+    let archived = counted(&outcome.archived, &mut room);
+    let folded = counted(&outcome.folded, &mut room);
+    format!(
+        "Compacted from {tokens_before} to {tokens_after} tokens: archived {archived}, shown by their summaries \
+         {promoted}, folded as near duplicates {folded}."
+    )
+}
+
+/// How many, and which, as far as there is `room` to name them: `3 (n1, n2 and 1 more)`.
+fn counted(ids: &[RecordId], room: &mut usize) -> String {
+    let named: Vec<String> = ids.iter().take(*room).map(RecordId::to_string).collect();
+    *room -= named.len();
+    match (named.len(), ids.len() - named.len()) {
+        (0, all) => all.to_string(),
+        (all, 0) => format!("{all} ({})", named.join(", ")),
+        (_, more) => format!("{} ({} and {more} more)", ids.len(), named.join(", ")),
+    }
 }
 
 fn section(text: &mut String, what: &str, count: usize, lines: impl Iterator<Item = String>) {

@@ -55,6 +55,11 @@ impl Usage {
     }
 }
 
+/// The end of the replies to writes.
+pub fn used(usage: &Usage) -> String {
+    usage.line() + "\n"
+}
+
 /// The active notes that a reader sees, oldest first.
 pub fn items<'a>(memory: &'a Memory, reader: &'a Reader) -> Vec<&'a Record> {
     let own = memory.own_notes(reader).filter(|record| record.standing.is_active());
@@ -230,8 +235,7 @@ pub fn configure(usage: &Usage) -> String {
 /// The reply to `store`.
 pub fn store(outcome: &NotesOutcome, usage: &Usage) -> String {
     let mut text: String = outcome.stored.iter().map(|note| stored(note.id, note.tokens)).collect();
-    text.push_str(&usage.line());
-    text.push('\n');
+    text.push_str(&used(usage));
     text
 }
 
@@ -252,12 +256,13 @@ pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
     lines.sort_by_key(|(at, _)| *at);
     let lines: String = lines.into_iter().map(|(_, line)| line).collect();
     let (stored, failed) = (outcome.stored.len(), outcome.failed.len());
-    format!("{lines}Stored: {stored}, Failed: {failed}\n{}\n", usage.line())
+    format!("{lines}Stored: {stored}, Failed: {failed}\n{}", used(usage))
 }
 
 /// The reply to `compact`, which was done to `memory` or is about to be.
 pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> String {
-    let CompactionOutcome { archived, promoted, folded, tokens_before, tokens_after, .. } = outcome;
+    let CompactionOutcome { promoted, tokens_before, tokens_after, .. } = outcome;
+    let (archived, folded) = (outcome.archived.len(), outcome.folded.len());
     let freed = tokens_before.saturating_sub(*tokens_after);
     let mut text = format!(
         "Compaction complete:\n- Evicted: {archived} items\n- Summary promoted: {promoted} items\n\
@@ -279,7 +284,23 @@ pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> 
     if let Some(more) = wants.len().checked_sub(COMPACTION_SHOWN_MAX).filter(|more| *more > 0) {
         append(&mut text, format_args!("- and {more} more\n"));
     }
-    text
+    text + &set_aside(outcome)
+}
+
+/// A line of our own, which that system does not have: what is no longer active. Nothing where all is.
+pub fn set_aside(outcome: &CompactionOutcome) -> String {
+    let ids = outcome.set_aside();
+    let more = ids.len().saturating_sub(COMPACTION_SHOWN_MAX);
+    let named = ids.iter().take(COMPACTION_SHOWN_MAX).map(|record| format!("[{}]", id(*record)));
+    let named: Vec<String> = named.collect();
+    match (named.as_slice(), more) {
+        ([], _) => String::new(),
+        (named, 0) => format!("Evicted: {}; `query` still finds them\n", named.join(", ")),
+        (named, more) => {
+            let named = named.join(", ");
+            format!("Evicted: {named} and {more} more; `query` still finds them\n")
+        }
+    }
 }
 
 /// The reply to `update`.

@@ -22,11 +22,11 @@ pub mod zipmem;
 
 pub use budget::{budget, percent};
 pub use changes::{already_loaded, changes_since};
-pub use compact::{compaction, compaction_plan, full_of_pinned};
+pub use compact::{compaction, compaction_plan, full_of_pinned, made_room};
 pub use cursor::{PageCursor, ParseCursorError};
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
-pub use record::{end_with_a_line, record, record_page};
+pub use record::{currency, end_with_a_line, record, record_page, says_the_same};
 pub use replies::{checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
 pub use topic::{BoundSession, bind, topic, topics};

@@ -1,8 +1,13 @@
 //! One record on its own, with where it came from; long ones in pages.
 
-use super::{append, item};
+use super::list::line;
+use super::{append, item, title};
 use crate::fold::clip;
+use crate::ids::Timestamp;
 use crate::limits::ANSWER_CHARS_MIN;
+use crate::memory::Memory;
+use crate::plan::find_fact;
+use crate::reader::Reader;
 use crate::record::{Provenance, Record, Standing};
 use crate::refusal::Refusal;
 
@@ -69,6 +74,43 @@ pub fn record_page(
         ),
     );
     Ok((page, Some(next.to_string())))
+}
+
+/// What there is to say of a version beside the newest one of the same record: what took its place, or that it is
+/// current, which is said when a version was `asked` for. A record that was forgotten has no current version.
+pub fn currency(
+    memory: &Memory,
+    reader: &Reader,
+    shown: &Record,
+    newest: &Record,
+    asked: bool,
+    now: Timestamp,
+) -> Option<String> {
+    let (day, version) = (newest.updated.time.date(), newest.version.0);
+    if newest.standing == Standing::Forgotten {
+        let said = if says_the_same(shown, newest) {
+            String::new()
+        } else {
+            format!("; it said last: {}", title(newest, now))
+        };
+        let key = newest.note().and_then(|note| note.key.as_deref());
+        let heir = key.and_then(|key| Some((key, find_fact(memory, reader, key).ok()?)));
+        let heir = heir.map(|(key, heir)| format!("; `{key}` is {} now", heir.id));
+        return Some(format!(
+            "NOT CURRENT: forgotten on {day}{said}{}\n",
+            heir.unwrap_or_default()
+        ));
+    }
+    if !says_the_same(shown, newest) {
+        let line = line(newest, now);
+        return Some(format!("NOT CURRENT: replaced on {day} by version {version}: {line}\n"));
+    }
+    asked.then(|| "This version is current.\n".to_owned())
+}
+
+/// Whether two versions differ in their standing alone, as after a record that was archived was looked at.
+pub fn says_the_same(one: &Record, other: &Record) -> bool {
+    (&one.body, &one.tags, one.pinned) == (&other.body, &other.tags, other.pinned)
 }
 
 /// Takes off a page the beginning of a line that does not fit, unless that is most of the page.

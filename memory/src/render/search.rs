@@ -6,7 +6,8 @@ use super::{append, item};
 use crate::fold::clip;
 use crate::ids::{RecordId, Timestamp};
 use crate::limits::{
-    ANSWER_CHARS_MAX, HIT_CHARS_MAX, HITS_NAMED_MAX, QUERY_CHARS_MAX, QUERY_TERMS_MAX,
+    ANSWER_CHARS_MAX, FOUND_COUNTED_MAX, HIT_CHARS_MAX, HITS_NAMED_MAX, QUERY_CHARS_MAX,
+    QUERY_TERMS_MAX,
 };
 use crate::memory::Memory;
 use crate::recall::Recalled;
@@ -40,7 +41,7 @@ pub struct SearchText {
     pub text: String,
     /// The records that it shows, best first.
     pub shown: Vec<RecordId>,
-    /// Records that were found and left out.
+    /// Records that have words of the query and come on no page so far.
     pub left_out: usize,
     /// The cursor of the next page.
     pub next: Option<String>,
@@ -53,7 +54,8 @@ const FRAME_TOKENS: u32 = 120;
 /// What is said of the query takes no more than this part of an answer's tokens.
 const REMARKS_SHARE: u32 = 4;
 
-/// Renders what was found. More hits than are shown are counted, the next ones named.
+/// Renders what was found. More hits than are shown are counted, the next ones named; hits that have none of the words are
+/// marked, and missed by nobody.
 pub fn search(memory: &Memory, found: &Recalled, view: &SearchView<'_>) -> SearchText {
     let query = Query::parse(view.query);
     let mut answer =
@@ -84,23 +86,21 @@ pub fn search(memory: &Memory, found: &Recalled, view: &SearchView<'_>) -> Searc
         answer.text.push_str(&text);
         answer.shown.push(hit.id);
     }
-    let left: Vec<RecordId> = hits.iter().skip(answer.shown.len()).map(|hit| hit.id).collect();
-    answer.left_out = left.len();
-    if !left.is_empty() {
-        let named: Vec<String> =
-            left.iter().take(HITS_NAMED_MAX).map(RecordId::to_string).collect();
-        let revision = memory.revision();
-        let next = PageCursor { from: from + answer.shown.len(), revision };
-        let more = if left.len() > HITS_NAMED_MAX { ", …" } else { "" };
-        let count = if left.len() > HITS_NAMED_MAX {
-            format!("more than {HITS_NAMED_MAX}")
-        } else {
-            left.len().to_string()
-        };
+    let shown = from + answer.shown.len();
+    let has_words = |hit: &&Hit| hit.beside.is_none();
+    let told = found.hits.iter().take(shown).filter(has_words).count();
+    answer.left_out = found.matching.saturating_sub(told);
+    if answer.left_out > 0 {
+        let named = found.hits.iter().skip(shown).filter(has_words).take(HITS_NAMED_MAX);
+        let named: Vec<String> = named.map(|hit| hit.id.to_string()).collect();
+        let next = PageCursor { from: shown, revision: memory.revision() };
+        let more = if answer.left_out > named.len() { ", …" } else { "" };
+        let least = if found.matching > FOUND_COUNTED_MAX { "more than " } else { "" };
+        let count = answer.left_out - usize::from(!least.is_empty());
         append(
             &mut answer.text,
             format_args!(
-                "truncated: true; {count} left out: {}{more}; go on with {{\"cursor\":\"{next}\"}}\n",
+                "truncated: true; {least}{count} left out: {}{more}; go on with {{\"cursor\":\"{next}\"}}\n",
                 named.join(", ")
             ),
         );
@@ -155,7 +155,8 @@ fn forms(
     query: &Query,
     view: &SearchView<'_>,
 ) -> impl Iterator<Item = String> {
-    let marks = marks(record, view.now);
+    let beside = hit.beside.map(|id| format!(" [no match; stored beside {id}]"));
+    let marks = format!("{}{}", marks(record, view.now), beside.unwrap_or_default());
     let why = view.explain.map(|retention| why(hit, &retention(record))).unwrap_or_default();
     let summed = view.tight && record.note().is_some_and(|note| !note.summary.is_empty());
     let sizes = [HIT_CHARS_MAX, HIT_CHARS_MAX / 3].into_iter().filter(move |_| !summed);
@@ -163,7 +164,8 @@ fn forms(
     let title = std::iter::once_with(move || item::title(record));
     let short = move || clip(&item::title(record), HIT_CHARS_MIN);
     let explained = excerpts.chain(title).chain(std::iter::once_with(short));
-    let explained = explained.map(move |text| format!("{text}{marks}\n{why}"));
+    let said = marks.clone();
+    let explained = explained.map(move |text| format!("{text}{said}\n{why}"));
     let plain = std::iter::once_with(short).chain(std::iter::once_with(|| record.id.to_string()));
     explained.chain(plain.map(move |text| format!("{text}{marks}\n")))
 }

@@ -5,11 +5,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::bm25::{Frequency, Weight};
+use super::chains::Places;
 use super::query::{Query, Wanted};
 use super::segment::{self, Standing};
 use super::sums::{Sums, Term};
 use super::tuning::Tuning;
-use super::{SearchIndex, passages, typo};
+use super::{SearchIndex, bits, passages, phrases, typo};
 use crate::ids::RecordId;
 use crate::limits::SEARCH_LONG_TEXTS_MAX;
 
@@ -36,6 +37,8 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// Words that no document has and what was searched in their place; empty unless nothing was found as asked.
     pub corrected: Vec<(String, String)>,
+    /// How many of the terms that were searched some document has.
+    pub terms: usize,
 }
 
 /// A document and, if that was asked for, why it was found: `score` is then (the sum of `why` + `neighbours`) × `prior`.
@@ -52,6 +55,17 @@ pub struct Hit {
     pub prior: f32,
     /// What its neighbours lent.
     pub neighbours: f32,
+    /// How many of the query's terms it has itself.
+    pub terms: usize,
+    /// Of a document that has none: the neighbour that lent it most.
+    pub beside: Option<RecordId>,
+}
+
+impl Hit {
+    /// What is found without a query, with this score.
+    pub fn certain(id: RecordId, score: f32) -> Self {
+        Self { id, score, why: Vec::new(), prior: score, neighbours: 0.0, terms: 0, beside: None }
+    }
 }
 
 /// One term's part of a score.
@@ -69,15 +83,56 @@ impl SearchIndex {
     /// The best documents for a query. No document that is left out for another scores higher than it, but for long texts
     /// when there are very many: passages are looked at in those alone that could have most.
     pub fn find(&self, find: &Find<'_>) -> Found {
-        let hits = Search::new(self, find).best();
+        let search = Search::new(self, find);
+        let (hits, terms) = (search.best(), search.known());
         if !hits.is_empty() || find.limit == 0 {
-            return Found { hits, corrected: Vec::new() };
+            return Found { hits, corrected: Vec::new(), terms };
         }
         let Some((query, corrected)) = typo::correct(self, find) else {
             return Found::default();
         };
-        let hits = Search::new(self, &Find { query: &query, ..*find }).best();
-        if hits.is_empty() { Found::default() } else { Found { hits, corrected } }
+        let search = Search::new(self, &Find { query: &query, ..*find });
+        let (hits, terms) = (search.best(), search.known());
+        if hits.is_empty() { Found::default() } else { Found { hits, corrected, terms } }
+    }
+
+    /// How many documents there are to be found that have one of the query's terms themselves, counted up to `most`.
+    pub fn count(&self, find: &Find<'_>, most: usize) -> usize {
+        let count = self.having_any(find, find.query, most);
+        if count > 0 || most == 0 {
+            return count;
+        }
+        let corrected = typo::correct(self, find);
+        corrected.map_or(0, |(query, _)| self.having_any(find, &query, most))
+    }
+
+    fn having_any(&self, find: &Find<'_>, query: &Query, most: usize) -> usize {
+        let places = Places::of(self);
+        let allowed = phrases::allowed(self, &places, query);
+        let mut seen = vec![0; places.count.div_ceil(bits::WORD)];
+        let mut count = 0;
+        for wanted in &query.wanted {
+            for (shelf, base) in self.shelves.iter().zip(places.bases()) {
+                let found = shelf.segment.find(wanted.hash);
+                for posting in found.into_iter().flat_map(segment::Found::postings) {
+                    let at = base + posting.slot;
+                    let allowed = allowed.as_ref().and_then(|allowed| allowed.get(at as usize));
+                    if bits::is_set(&seen, at)
+                        || allowed == Some(&false)
+                        || !shelf.is_live(posting.slot)
+                    {
+                        continue;
+                    }
+                    bits::set(&mut seen, at);
+                    let id = shelf.segment.doc(posting.slot).map(|doc| doc.id);
+                    count += usize::from(id.is_some_and(|id| (find.keep)(id).is_some()));
+                    if count >= most {
+                        return count;
+                    }
+                }
+            }
+        }
+        count
     }
 
     /// How many live documents have a term.
@@ -198,11 +253,22 @@ impl<'i> Search<'i> {
         let score = |(at, _)| {
             let (segment, slot) = self.sums.place(at)?;
             let prior = self.prior(at, segment.doc(slot)?.id)?;
-            Some(prior * (self.own(at, &mut room) + self.sums.lent(at)))
+            let own = self.own(at, &mut room);
+            Some((prior * (own + self.sums.lent(at)), own > 0.0))
         };
-        let mut scores: Vec<f32> = having_most.filter_map(score).collect();
-        scores.sort_by(|a, b| b.total_cmp(a));
-        scores.get(limit.checked_sub(1)?).copied()
+        let mut scores: Vec<(f32, bool)> = having_most.filter_map(score).collect();
+        scores.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let mut lent = 0;
+        let mut counted = scores.into_iter().filter(|(_, has_words)| {
+            lent += usize::from(!has_words);
+            *has_words || lent <= self.find.tuning.neighbour_hits
+        });
+        counted.nth(limit.checked_sub(1)?).map(|(score, _)| score)
+    }
+
+    /// How many of the terms some document has.
+    fn known(&self) -> usize {
+        self.terms.iter().filter(|term| term.documents > 0).count()
     }
 
     /// What a document's score is multiplied with; none if it is not to be found.
@@ -223,12 +289,12 @@ impl<'i> Search<'i> {
             return Vec::new();
         }
         let mut room = Room::default();
-        let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
+        let mut best = Best::new(limit, self.find.tuning.neighbour_hits);
         let (mut floor, mut above) = (self.sums.highest(limit), f32::INFINITY);
         let mut looked = 0;
         // Most documents are far below the best ones; they are put in order only when it comes to them.
         for part in [1.0, 0.5, 0.25, 0.0] {
-            floor = last(&best, limit).map_or(floor * part, |last| last.score);
+            floor = best.last().map_or(floor * part, |last| last.score);
             floor = floor.max(f32::MIN_POSITIVE);
             let band = self.sums.from(floor).filter(|(_, sum)| *sum < above);
             // Positive numbers are in the order of their bits.
@@ -240,9 +306,9 @@ impl<'i> Search<'i> {
                 band.filter_map(place).collect();
             while let Some((sum, Reverse(id), at)) = waiting.pop() {
                 let sum = f32::from_bits(sum);
-                let last = last(&best, limit);
+                let last = best.last();
                 if last.is_some_and(|last| last.beats(sum, id) || looked >= SEARCH_LONG_TEXTS_MAX) {
-                    return self.hits(best);
+                    return self.hits(best.sorted());
                 }
                 let Some(prior) = self.prior(at, id) else { continue };
                 let long = self.is_long(self.length(at));
@@ -254,14 +320,13 @@ impl<'i> Search<'i> {
                 if long {
                     score = (self.own(at, &mut room) + self.sums.lent(at)).min(sum);
                 }
-                best.push(Reverse(Candidate { score: score * prior, id, at, prior }));
-                if best.len() > limit {
-                    best.pop();
-                }
+                // Where there is nothing of its own, both are sums of the same in the same order.
+                let has_words = sum > self.sums.lent(at);
+                best.push(Candidate { score: score * prior, id, at, prior, has_words });
             }
             above = floor;
         }
-        self.hits(best)
+        self.hits(best.sorted())
     }
 
     /// Words of a document.
@@ -275,9 +340,9 @@ impl<'i> Search<'i> {
         self.find.tuning.passage > 0.0 && passages::are_several(length)
     }
 
-    fn hits(&self, best: BinaryHeap<Reverse<Candidate>>) -> Vec<Hit> {
+    fn hits(&self, best: Vec<Candidate>) -> Vec<Hit> {
         let mut room = Room::default();
-        let mut hit = |Reverse(Candidate { score, id, at, prior }): Reverse<Candidate>| {
+        let mut hit = |Candidate { score, id, at, prior, has_words }: Candidate| {
             let neighbours = self.sums.lent(at);
             let term = |given: &Given<'_>| TermShare {
                 term: given.wanted.asked.clone(),
@@ -285,10 +350,39 @@ impl<'i> Search<'i> {
                 in_tag: given.stands.posting.tags > 0,
             };
             let why = self.find.explain.then(|| self.given(at, &mut room).iter().map(term));
-            Hit { id, score, why: why.into_iter().flatten().collect(), prior, neighbours }
+            let why = why.into_iter().flatten().collect();
+            let terms = if has_words { self.terms_of(at) } else { 0 };
+            let beside = if has_words { None } else { self.lender(at) };
+            Hit { id, score, why, prior, neighbours, terms, beside }
         };
-        // The least is the best of the reversed.
-        best.into_sorted_vec().into_iter().map(&mut hit).collect()
+        best.into_iter().map(&mut hit).collect()
+    }
+
+    /// How many of the terms a document has.
+    fn terms_of(&self, at: u32) -> usize {
+        let place = self.sums.place_on_shelf(at);
+        let stands = |term: &&Term<'i>| {
+            place.is_some_and(|(shelf, _, slot)| term.posting(shelf, slot).is_some())
+        };
+        self.terms.iter().filter(stands).count()
+    }
+
+    /// The neighbour that lends most to a document, of two the one that came first.
+    fn lender(&self, at: u32) -> Option<RecordId> {
+        let lends = |(at, share): (u32, f32)| {
+            let (shelf, segment, slot) = self.sums.place_on_shelf(at)?;
+            let length = segment.lengths().get(slot as usize).copied()?;
+            let plain = |term: &Term<'i>| {
+                let posting = term.posting(shelf, slot).filter(|_| term.lends)?;
+                Some(self.sums.bm25().plain(&posting, length, term.weight))
+            };
+            let own: f32 = self.terms.iter().filter_map(plain).sum();
+            Some((share * own, Reverse(segment.doc(slot)?.id)))
+        };
+        let lenders = self.sums.beside(at).into_iter().filter_map(lends);
+        let most =
+            lenders.max_by(|(a, one), (b, other)| a.total_cmp(b).then_with(|| one.cmp(other)));
+        most.map(|(_, Reverse(id))| id)
     }
 
     /// What each of the query's terms that a document has gives to it.
@@ -335,9 +429,58 @@ struct Room<'i> {
     passages: passages::Best,
 }
 
-/// The last of the best, when there are as many as are wanted.
-fn last(best: &BinaryHeap<Reverse<Candidate>>, limit: usize) -> Option<&Candidate> {
-    best.peek().filter(|_| best.len() >= limit).map(|Reverse(last)| last)
+/// The best candidates so far. Of those that have none of the words there are only some.
+struct Best {
+    limit: usize,
+    lent_max: usize,
+    /// The least is the greatest of the reversed.
+    having: BinaryHeap<Reverse<Candidate>>,
+    lent: BinaryHeap<Reverse<Candidate>>,
+}
+
+impl Best {
+    fn new(limit: usize, lent_max: usize) -> Self {
+        Self { limit, lent_max, having: BinaryHeap::new(), lent: BinaryHeap::new() }
+    }
+
+    /// The last one, when there are as many as are wanted.
+    fn last(&self) -> Option<&Candidate> {
+        let is_full = self.having.len() + self.lent.len() >= self.limit;
+        let lasts = [self.having.peek(), self.lent.peek()].into_iter().flatten();
+        lasts.map(|Reverse(last)| last).min().filter(|_| is_full)
+    }
+
+    fn push(&mut self, candidate: Candidate) {
+        let full = self.having.len() + self.lent.len() >= self.limit;
+        let (heap, other) = if candidate.has_words {
+            (&mut self.having, &mut self.lent)
+        } else {
+            (&mut self.lent, &mut self.having)
+        };
+        let lent = !candidate.has_words;
+        heap.push(Reverse(candidate));
+        if lent && heap.len() > self.lent_max {
+            heap.pop();
+        } else if full {
+            let from_other = match (heap.peek(), other.peek()) {
+                (Some(Reverse(one)), Some(Reverse(last))) => last < one,
+                _ => false,
+            };
+            if from_other {
+                other.pop()
+            } else {
+                heap.pop()
+            };
+        }
+    }
+
+    /// Best first.
+    fn sorted(self) -> Vec<Candidate> {
+        let all = self.having.into_iter().chain(self.lent).map(|Reverse(candidate)| candidate);
+        let mut all: Vec<Candidate> = all.collect();
+        all.sort_by(|a, b| b.cmp(a));
+        all
+    }
 }
 
 /// A term in a document.
@@ -354,6 +497,8 @@ struct Candidate {
     id: RecordId,
     at: u32,
     prior: f32,
+    /// Of the query, not only its neighbours.
+    has_words: bool,
 }
 
 impl Candidate {

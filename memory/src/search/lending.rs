@@ -46,6 +46,12 @@ impl<'c> Lending<'c> {
         [before, after, far(before, Chains::before), far(after, Chains::after)]
     }
 
+    /// The same, each with its share.
+    pub(super) fn beside(&self, at: u32) -> impl Iterator<Item = (u32, f32)> {
+        let shares = [self.near, self.near, self.far, self.far];
+        self.about(at).into_iter().zip(shares).filter_map(|(at, share)| Some((at?, share)))
+    }
+
     /// Bits of places, those that lend to one of them, and some that stand beside it in another session.
     pub(super) fn lenders(&self, places: &[u64]) -> Vec<u64> {
         let word = |at: Option<usize>| at.and_then(|at| places.get(at)).copied().unwrap_or(0);

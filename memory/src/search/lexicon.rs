@@ -37,7 +37,7 @@ pub(super) struct Known {
     pub hash: u64,
 }
 
-/// The last byte of sixteen is the length.
+/// Of sixteen bytes the last is the length.
 const SHORT: usize = 15;
 
 impl Lexicon {
@@ -81,13 +81,27 @@ impl Lexicon {
     }
 }
 
-/// A short word as a number, different for each.
+/// A short word as a number, different for each. Loaded whole: what is copied byte by byte has to be written before it can be
+/// compared, which took longer than the comparison.
 fn pack(raw: &str) -> Option<u128> {
-    let mut bytes = [0; SHORT + 1];
-    let (length, text) = bytes.split_last_mut()?;
-    text.get_mut(..raw.len())?.copy_from_slice(raw.as_bytes());
-    *length = u8::try_from(raw.len()).ok()?;
-    Some(u128::from_le_bytes(bytes))
+    let bytes = raw.as_bytes();
+    let length = u32::try_from(bytes.len()).ok()?;
+    let (low, high) = match bytes.len() {
+        8..=SHORT => {
+            let last = u64::from_le_bytes(*bytes.last_chunk()?);
+            let beyond = last.checked_shr(8 * (16 - length)).unwrap_or(0);
+            (u64::from_le_bytes(*bytes.first_chunk()?), beyond)
+        }
+        // Bytes that stand in both are the same in both.
+        4..8 => {
+            let (first, last) = (*bytes.first_chunk()?, *bytes.last_chunk()?);
+            let last = u64::from(u32::from_le_bytes(last)) << (8 * (length - 4));
+            (u64::from(u32::from_le_bytes(first)) | last, 0)
+        }
+        0..4 => (bytes.iter().rev().fold(0, |low, byte| low << 8 | u64::from(*byte)), 0),
+        _ => return None,
+    };
+    Some(u128::from(low) | u128::from(high | u64::from(length) << 56) << 64)
 }
 
 #[cfg(test)]

@@ -111,9 +111,8 @@ impl Reader {
     fn put(&mut self, raw: &str, at: At, said: &mut u64) -> bool {
         let Met { number, stop } = self.lexicon.word(raw);
         let Some(known) = self.lexicon.terms().get(number as usize) else { return stop };
-        for part in [known.hash, u64::from(at.place)] {
-            *said = (said.rotate_left(5) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        }
+        let here = known.hash ^ u64::from(at.place).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        *said = (said.rotate_left(5) ^ here).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         if self.counts.len() <= number as usize {
             self.counts.resize(self.lexicon.terms().len(), 0);
         }

@@ -40,7 +40,7 @@ pub(super) struct Term<'i> {
     pub documents: u32,
     pub weight: Weight,
     /// Whether documents with it lend to their neighbours.
-    lends: bool,
+    pub lends: bool,
     /// It adds no more than this to any document's sum.
     pub most: f32,
 }
@@ -127,6 +127,17 @@ impl<'i> Sums<'i> {
     /// What neighbours lend to the document at a place.
     pub(super) fn lent(&self, at: u32) -> f32 {
         self.lent.get(at as usize).copied().unwrap_or(0.0)
+    }
+
+    /// What may lend to the document at a place, and which share of what it has.
+    pub(super) fn beside(&self, at: u32) -> Vec<(u32, f32)> {
+        let chains = Chains::of(self.index, &self.places, self.tuning.neighbour_ms_max);
+        let allowed = |at: u32| {
+            let allowed = self.allowed.as_ref().map(|allowed| allowed.get(at as usize));
+            allowed.is_none_or(|allowed| allowed == Some(&true))
+        };
+        let lending = Lending::new(&chains, self.tuning);
+        lending.beside(at).filter(|(at, _)| allowed(*at)).collect()
     }
 
     /// The document at a place.
@@ -297,6 +308,11 @@ impl<'i> Sums<'i> {
 }
 
 impl<'i> Term<'i> {
+    /// Where it stands in a document of a shelf.
+    pub(super) fn posting(&self, shelf: usize, slot: Slot) -> Option<Posting> {
+        Some((*self.found.get(shelf)?)?.standing(slot)?.posting)
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
     fn of(hash: u64, index: &'i SearchIndex, bm25: &Bm25, tuning: &Tuning) -> Self {
         let found = index.found(hash);

@@ -22,6 +22,8 @@ pub struct Tuning {
     /// A text of so many words, stop words aside, takes all that is lent; a longer one stands for itself, and takes less
     /// with the square of its length.
     pub neighbour_words: f32,
+    /// Of documents that have none of the words themselves, and are found by what they are lent, at most so many.
+    pub neighbour_hits: usize,
     /// A text longer than a passage has this share of its score for its best passage, where terms weigh by how many passages
     /// have them; the rest as a whole. 0 for whole texts alone.
     pub passage: f32,
@@ -38,6 +40,7 @@ impl Tuning {
         neighbour_share_max: 0.0,
         neighbour_ms_max: 0,
         neighbour_words: 0.0,
+        neighbour_hits: 0,
         passage: 0.0,
     };
 }
@@ -54,6 +57,7 @@ impl Default for Tuning {
             neighbour_share_max: 1.0 / 3.0,
             neighbour_ms_max: 10 * 60 * 1000,
             neighbour_words: 50.0,
+            neighbour_hits: 10,
             passage: 0.5,
         }
     }

@@ -100,7 +100,9 @@ pub(super) fn key_block(text: &str, start: usize) -> Option<Range<usize>> {
     let body_at = "-----BEGIN ".len() + label.len() + "-----".len();
     let near = clipped(rest, KEY_BLOCK_BYTES_MAX);
     let after = near.get(body_at..)?;
-    let (body, end) = if let Some(at) = after.find("-----END ") {
+    let last = after.find("-----END ");
+    let ends = last.is_some();
+    let (body, end) = if let Some(at) = last {
         let last = after.get(at + "-----END ".len()..)?;
         let closing = last.find("-----").map_or(0, |dashes| dashes + "-----".len());
         (after.get(..at)?, body_at + at + "-----END ".len() + closing)
@@ -113,8 +115,22 @@ pub(super) fn key_block(text: &str, start: usize) -> Option<Range<usize>> {
         let cut = after.bytes().position(|byte| !belongs(byte)).unwrap_or(after.len());
         (after.get(..cut)?, body_at + after.get(..cut)?.trim_end().len())
     };
-    let code = body.bytes().filter(|b| b.is_ascii_alphanumeric() || b"+/=".contains(b)).count();
-    (code >= 40 && !body.contains("...")).then(|| start..start + end)
+    let code = || body.bytes().filter(|b| b.is_ascii_alphanumeric() || b"+/=".contains(b)).count();
+    // What follows the first line of a block that ends nowhere may be prose about keys.
+    let is_key = if ends { code() >= 40 } else { begins_a_key(body) };
+    (is_key && !body.contains("...")).then(|| start..start + end)
+}
+
+/// A key that is cut off must have so many characters of code in a row. The shortest keys begin with about as many that
+/// are the same for all.
+const CUT_KEY_CHARS: usize = 16;
+
+/// Whether the code of a key stands in what follows a block's first line.
+fn begins_a_key(body: &str) -> bool {
+    let pieces = body.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/')));
+    // With these in it a value would pass for a path.
+    let mut long = pieces.filter(|piece| piece.len() >= CUT_KEY_CHARS);
+    long.any(|piece| is_random(&piece.replace(['+', '/'], "")))
 }
 
 /// The credential of an `Authorization` header, whose name ends at `at`.

@@ -203,6 +203,28 @@ fn what_only_looks_like_one_stays() {
     }
 }
 
+/// The least that says that it is a key, and what only speaks of one.
+#[test]
+fn a_key_block_that_is_cut_off_is_a_key_as_soon_as_it_looks_like_one() {
+    // Of a key made for this, which opens nothing.
+    let body = "MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF";
+    for (label, chars) in [("PRIVATE KEY", 16), ("PRIVATE KEY", 36), ("PRIVATE KEY", 64)] {
+        let cut = format!("-----BEGIN {label}-----\n{}", &body[..chars]);
+        assert_eq!(scrub(&cut).text, "[secret removed: private key]", "{cut}");
+        let escaped = format!("key = \"{}\"", cut.replace('\n', "\\n"));
+        assert!(!scrub(&escaped).text.contains("MC4CAQ"), "{escaped}");
+    }
+    for told in [
+        "-----BEGIN PRIVATE KEY----- is how such a file begins, and the rest of it is told elsewhere",
+        "grep for -----BEGIN RSA PRIVATE KEY-----, then look into memory/src/secrets/places first",
+        "-----BEGIN PRIVATE KEY-----\nbase64 of the key, which openssl writes in lines of 64",
+        "-----BEGIN PRIVATE KEY----- see handlePrivateKeyBlock and isEncryptedPrivateKey",
+        "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQY",
+    ] {
+        assert_eq!(scrub(told).text, told);
+    }
+}
+
 #[test]
 fn a_name_beside_a_value_counts_as_a_word_before_it() {
     let value = alnum(32);

@@ -112,3 +112,29 @@ async fn an_import_that_takes_nothing_makes_no_commit_and_no_project() {
     let again = import_memory(&world.daemon, params(other, &before)).await.unwrap();
     assert!(again.already && again.nothing, "{again:?}");
 }
+
+#[tokio::test]
+async fn what_is_imported_keeps_to_the_budget() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let text = |n: usize| (0..35).map(|word| format!("w{n}x{word} ")).collect::<String>();
+    let notes: Vec<Value> = (0..20).map(|n| json!({ "content": text(n) })).collect();
+    shim.call("memory_note", json!({ "items": notes })).await;
+    let demo = world.hello().cwd.unwrap();
+    let export = export_document(&world.daemon, &demo, ExportFormat::Json).await.unwrap();
+
+    let other = world.directory("other");
+    std::fs::create_dir(&other).unwrap();
+    let hello = Hello { tools: Some("all".to_owned()), ..hello_from(&other) };
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
+    let done = import_memory(&world.daemon, params(other.to_str().unwrap(), &export)).await;
+    let done = done.unwrap();
+    assert_eq!(done.notes.new, 20);
+    assert!(done.remarks.iter().any(|said| said.starts_with("Compacted from ")), "{done:?}");
+    let (_, open) = opened(&world.daemon, other.to_str().unwrap()).await.unwrap();
+    let totals = open.memory().totals();
+    assert_eq!(totals.notes_kept, 20);
+    assert!((1..=800).contains(&totals.note_tokens), "{} tokens", totals.note_tokens);
+}

@@ -136,6 +136,8 @@ async fn a_load_a_journal_and_an_export_say_what_was_saved() {
         (&line["seq"], &line["revision"], &line["op"]),
         (&json!(1), &json!(1), &json!("save"))
     );
+    let all = format!("{}?project={id}&limit=10&from=0", api::JOURNAL);
+    assert_eq!(send(&world, Method::GET, &all, "").await, (200, lines));
     let beyond = format!("{}?project={id}&limit=10&from=2", api::JOURNAL);
     assert_eq!(send(&world, Method::GET, &beyond, "").await, (200, String::new()));
     for format in ["markdown", "json", "zipmem"] {

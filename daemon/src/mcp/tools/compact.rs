@@ -1,7 +1,5 @@
 //! `memory_compact`: bring notes down to a share of their budget now, or show what that would do.
 
-use std::collections::BTreeSet;
-
 use anchord_memory::{Pool, RecordId, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -41,14 +39,14 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         Some(ScopeParams::Project) | None => Pool::Project,
     };
     let percent = match params.target_usage {
-        None => context.in_force(&view, &pool).budget.to,
+        None => context.session.in_force(&context.daemon, &view.memory, &pool).budget.to,
         Some(share) => percent(share).ok_or_else(|| {
             let text =
                 format!("failed to compact: target_usage is {share}; give a number from 0 to 1");
             ToolError::Caller(text)
         })?,
     };
-    let plan = context.compaction(&view, pool, percent, BTreeSet::new()).await?;
+    let plan = context.compaction(&view, pool, percent).await;
     // Where nothing was ever written there is nothing to write either; else a call that comes again gets its reply.
     if params.dry_run || view.project.is_none() {
         let shown = render::compaction_plan(&view.memory, &plan, clock::now());

@@ -12,14 +12,16 @@ use std::collections::BTreeSet;
 
 use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
-use anchord_memory::{Change, Memory, Reader, RecordId, Refusal, SessionId, Standing, limits};
+use anchord_memory::{
+    Change, Memory, Reader, RecordId, Refusal, SessionId, Staged, Standing, limits,
+};
 
 use serde::Deserialize;
 
 use super::params::wanted_tags;
 use crate::budgets::{self, Holder};
 use crate::config::Config;
-use crate::mcp::context::Context;
+use crate::mcp::context::{Context, WritePlan};
 use crate::mcp::tool::{ToolError, ToolSpec};
 
 /// The tools.
@@ -53,6 +55,28 @@ impl Caller {
     fn usage(&self, memory: &Memory) -> Usage {
         let budget = budgets::session(memory, &self.config, &self.holder).budget;
         Usage::of(memory, &self.reader(memory), budget)
+    }
+
+    /// Writes, and keeps to the budget. Where that took something, the reply's last lines, which say how the budget is
+    /// used, are said anew by `used`.
+    async fn write(
+        &self,
+        context: &Context,
+        operation: &'static str,
+        used: fn(&Usage) -> String,
+        plan: impl WritePlan,
+    ) -> Result<String, ToolError> {
+        let wrote = context.commit(operation, Staged::default(), plan).await?;
+        if wrote.compacted.is_empty() {
+            return Ok(wrote.reply.to_string());
+        }
+        let usage = self.usage(&context.view().await?.memory);
+        let mut reply = match wrote.reply.rsplit_once("\nBudget: ") {
+            Some((done, _)) => format!("{done}\n{}", used(&usage)),
+            None => wrote.reply.to_string(),
+        };
+        reply.extend(wrote.compacted.iter().map(|compacted| form::set_aside(&compacted.outcome)));
+        Ok(reply)
     }
 
     /// The same once these changes are made.

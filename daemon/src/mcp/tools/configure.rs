@@ -70,7 +70,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let client = (params.scope == Some(ScopeParams::Session)).then(|| holder.client.clone());
     let config = context.daemon.config.clone();
     context
-        .write_notes("configure", Staged::default(), move |memory, _, _| {
+        .write("configure", Staged::default(), move |memory, _, _| {
             let plan = plan_configure(memory, client.as_deref(), &told)?;
             let mut after = memory.clone();
             after.apply(memory.seq(), &plan.changes);

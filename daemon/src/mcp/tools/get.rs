@@ -41,6 +41,9 @@ pub(super) fn spec() -> ToolSpec {
 /// Characters kept for what is said of a version after its text.
 const MARKS_CHARS: usize = 400;
 
+/// The same for what makes room for a record that was archived.
+const ROOM_CHARS: usize = 1_000;
+
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
@@ -69,23 +72,22 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         };
         earlier.ok_or_else(missing)?
     };
-    let (mut text, next) = render::record_page(
-        &record,
-        params.cursor.as_deref(),
-        limits::ANSWER_CHARS_MAX - MARKS_CHARS,
-    )
-    .map_err(|refusal| caller(&refusal))?;
+    let by = context.session.provenance(clock::now());
+    let wakes = plan_use(&view.memory, id, &by).is_some()
+        && context.session.has_room_for(&context.daemon, &view.memory, &newest);
+    let marks = if wakes { MARKS_CHARS + ROOM_CHARS } else { MARKS_CHARS };
+    let cursor = params.cursor.as_deref();
+    let (mut text, next) = render::record_page(&record, cursor, limits::ANSWER_CHARS_MAX - marks)
+        .map_err(|refusal| caller(&refusal))?;
     context.gave_newest(&view.memory, &[id], next.is_some());
-    if record.version != newest.version && !says_the_same(&record, &newest) {
+    if record.version != newest.version && !render::says_the_same(&record, &newest) {
         context.gave([Arc::new(record.clone())], next.is_some());
-        let (version, day) = (newest.version.0, newest.updated.time.date());
-        let _ = writeln!(
-            text,
-            "NOT CURRENT: replaced on {day} by version {version}: {}",
-            render::title(&newest, clock::now())
-        );
-    } else if params.version.is_some() {
-        text.push_str("This version is current.\n");
+    }
+    let asked = params.version.is_some();
+    if let Some(line) =
+        render::currency(&view.memory, &reader, &record, &newest, asked, clock::now())
+    {
+        text.push_str(&line);
     }
     if let Some(expires) = record.note().and_then(|note| note.expires)
         && is_expired(&record, clock::now())
@@ -95,8 +97,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if let Some(project) = &view.project {
         project.accessed(&[id], clock::now());
     }
-    if plan_use(&view.memory, id, &context.session.provenance(clock::now())).is_some() {
-        context.used(id).await;
+    if wakes {
+        text.push_str(&context.used(id).await);
     }
     if params.expand {
         let Body::Anchor(anchor) = &record.body else {
@@ -106,11 +108,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         text.push_str(&expand(&view.place, anchor.clone(), record.updated.time, room).await?);
     }
     Ok(text)
-}
-
-/// Whether two versions differ in their standing alone, as after a record that was archived was looked at.
-fn says_the_same(record: &Record, newest: &Record) -> bool {
-    (&record.body, &record.tags, record.pinned) == (&newest.body, &newest.tags, newest.pinned)
 }
 
 async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {

@@ -59,8 +59,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let (reader, now) = (context.reader(), clock::now());
     if let Some(key) = &params.key {
         let record = find_fact(memory, &reader, key).map_err(|refusal| caller(&refusal))?;
-        let hit = Hit { id: record.id, score: 1.0, why: Vec::new(), prior: 1.0, neighbours: 0.0 };
-        let found = Recalled { hits: vec![hit], corrected: Vec::new() };
+        let hit = Hit::certain(record.id, 1.0);
+        let found = Recalled { hits: vec![hit], corrected: Vec::new(), matching: 1 };
         let fact = SearchView {
             query: "",
             cursor: None,

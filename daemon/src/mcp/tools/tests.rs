@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::testing::{Shim, World, hello_from};
 
+mod budget;
 mod edges;
 mod notes;
 mod pages;

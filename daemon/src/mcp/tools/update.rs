@@ -59,7 +59,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let expected = params.expected_version.map(Version);
     let reader = context.reader();
     context
-        .write_notes("update", Staged::default(), move |memory, by, _| {
+        .write("update", Staged::default(), move |memory, by, _| {
             let plan = plan_update(memory, &reader, id, &update, expected, by)?;
             let reply = render::update(&plan.outcome);
             Ok((plan.changes, reply))

@@ -12,8 +12,12 @@ fn order() -> Order {
     Order { instance: "shim".into(), previous: None }
 }
 
+fn admitted() -> OwnedSemaphorePermit {
+    Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap()
+}
+
 fn turn(order: &mut Order, number: u64) -> Turn {
-    order.ticket(number, 0).turn().unwrap()
+    order.ticket(number, 0, admitted()).turn().unwrap()
 }
 
 #[tokio::test]
@@ -31,7 +35,7 @@ async fn turns_come_in_the_order_of_their_lines() {
 async fn one_that_goes_without_its_turn_lets_nobody_pass_those_before_it() {
     let mut order = order();
     let first = turn(&mut order, 1);
-    let (unused, mut cancelled) = (order.ticket(2, 0), turn(&mut order, 3));
+    let (unused, mut cancelled) = (order.ticket(2, 0, admitted()), turn(&mut order, 3));
     let mut last = turn(&mut order, 4);
     drop(unused);
     {
@@ -47,7 +51,7 @@ async fn one_that_goes_without_its_turn_lets_nobody_pass_those_before_it() {
 
 #[test]
 fn a_ticket_has_one_turn_and_the_line_s_number() {
-    let ticket = order().ticket(7, 3);
+    let ticket = order().ticket(7, 3, admitted());
     let call = Call { instance: "shim".into(), number: 7, acknowledged: 3 };
     assert_eq!(ticket.call, call);
     let copy = ticket.clone();
@@ -138,4 +142,51 @@ async fn who_stops_receiving_half_way_loses_no_answer() {
         _ = transport.receive() => panic!("nothing was sent"),
     }
     assert!(line.contains("does not begin with its number"), "{line}");
+}
+
+fn ping(number: usize) -> Vec<u8> {
+    format!("{number} 0 {{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"ping\"}}\n").into_bytes()
+}
+
+/// What comes of it without waiting, however much this task has done.
+fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
+    tokio::task::unconstrained(future).now_or_never()
+}
+
+#[tokio::test]
+async fn few_requests_wait_for_their_turn() {
+    let (mut transport, mut peer) = transport();
+    for number in 0..2 * limits::CONNECTION_CALLS_MAX {
+        peer.write_all(&ping(number)).await.unwrap();
+    }
+    let mut waiting = Vec::new();
+    for _ in 0..limits::CONNECTION_CALLS_MAX {
+        waiting.push(at_once(transport.receive()).expect("there is room"));
+    }
+    assert!(at_once(transport.receive()).is_none());
+    drop(waiting.pop());
+    let _next = at_once(transport.receive()).expect("there is room again");
+    assert!(at_once(transport.receive()).is_none());
+}
+
+#[tokio::test]
+async fn who_never_reads_is_asked_for_nothing_more() {
+    let (mut transport, mut peer) = transport();
+    peer.write_all(&ping(1)).await.unwrap();
+    let long = "x".repeat(64 << 10);
+    let answer = || problem(ErrorCode::INTERNAL_ERROR, long.clone(), None);
+    let mut unread = 0;
+    while transport.send(*answer()).now_or_never().is_some() {
+        unread += 1;
+        tokio::task::yield_now().await;
+    }
+    assert!(unread > limits::CONNECTION_REPLIES_MAX);
+    assert!(transport.receive().now_or_never().is_none());
+    let mut reader = BufReader::new(peer).lines();
+    let received = async { transport.receive().await.is_some() };
+    let reading = async { while reader.next_line().await.unwrap().is_some() {} };
+    tokio::select! {
+        received = received => assert!(received),
+        () = reading => panic!("the transport is there"),
+    }
 }

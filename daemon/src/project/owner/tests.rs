@@ -3,7 +3,9 @@
 use std::pin::{Pin, pin};
 use std::sync::mpsc;
 
-use anchord_memory::{Lesson, Memory, Provenance, Save, Staged, plan_checkpoint, plan_save};
+use anchord_memory::{
+    Change, Lesson, Memory, Provenance, Save, Staged, plan_checkpoint, plan_save,
+};
 use futures::FutureExt;
 
 use super::*;
@@ -177,12 +179,14 @@ async fn what_was_not_saved_is_told_in_the_words_of_the_store_once() {
 #[tokio::test]
 async fn an_index_that_does_not_follow_changes_no_answer() {
     let journal = MemJournal::default();
-    // The second call is the first write's settle.
+    // The second call is the settle after the first write.
     let owner = failing(&journal, 2);
     for (number, what) in [(1, "x"), (2, "y")] {
         let written =
             owner.write(Some(session("a")), Some(call(number)), "save", saving("a", what));
         assert_eq!(text(written).await, format!("revision {number}"));
+        let behind = owner.ask(|store, _| store.unsettled_bytes()).await.unwrap();
+        assert_eq!(behind, 0);
     }
     assert_eq!(journal.entries().len(), 2);
 }
@@ -364,10 +368,15 @@ async fn a_thread_that_dies_lets_go_of_everyone() {
         fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
             self.0.admit(entry)
         }
+        fn unsettled_bytes(&self) -> u64 {
+            self.0.unsettled_bytes()
+        }
         fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
             self.0.settle(state, replies)
         }
-        fn flush(&mut self) {}
+        fn flush(&mut self) -> bool {
+            self.0.flush()
+        }
         fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
             self.0.history(key)
         }
@@ -400,4 +409,35 @@ async fn a_thread_that_dies_lets_go_of_everyone() {
     let late = owner.write(Some(session("a")), None, "checkpoint", staging("a", "two"));
     assert_eq!(text(late).await, "Closed");
     drop(journal.open());
+}
+
+#[tokio::test]
+async fn what_is_looked_up_and_what_is_closed_is_in_the_index() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let release = hold(&owner).await;
+    let saved = queue(&owner, "a", Some(call(1)), saving("a", "x"));
+    let mut asked = pin!(owner.ask(|store, _| store.history("l1@1")));
+    assert!(asked.as_mut().now_or_never().is_none());
+    drop(release);
+    assert_eq!(text(saved).await, "revision 1");
+    assert_eq!(asked.await.unwrap().unwrap().map(|entry| entry.seq), Some(Seq(1)));
+    text(owner.write(Some(session("a")), Some(call(2)), "save", saving("a", "y"))).await;
+    owner.close().await;
+    assert_eq!(journal.open().state.seq(), Seq(2), "its thread has ended well");
+}
+
+#[tokio::test]
+async fn an_index_that_lacks_much_follows_without_a_pause() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    for number in 1..=6 {
+        let decide: Decide<Memory> = Box::new(|_, _| {
+            let part = lesson(&"x".repeat(100_000));
+            let changes = vec![Change::Stage { session: session("a"), part: Box::new(part) }];
+            Ok(Decided { changes, reply: "staged".to_owned() })
+        });
+        let staged = owner.write(Some(session("a")), Some(call(number)), "checkpoint", decide);
+        assert_eq!(text(staged).await, "staged", "{number}");
+    }
 }

@@ -17,7 +17,7 @@ fn place() -> (TempDir, SledPlace) {
 
 fn scanned(index: &dyn Index, prefix: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    index.scan(prefix, &mut |key, value| found.push((key.to_owned(), value))).unwrap();
+    index.scan(prefix, &mut |key, value| found.push((key.to_owned(), value.to_owned()))).unwrap();
     found
 }
 

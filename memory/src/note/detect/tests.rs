@@ -35,3 +35,31 @@ fn tags_name_type_language_infrastructure_and_links_at_most_five() {
     let many = "error: a.go b.ts c.py d.rs e.yaml nginx http://x";
     assert_eq!(auto_tags(many), ["error", "go", "typescript", "python", "rust"]);
 }
+
+#[test]
+fn infrastructure_is_tagged_where_it_is_named_not_where_its_letters_stand() {
+    for text in [
+        "the list must redisplay after scroll",
+        "terraforming mars",
+        "REDISPLAY the panel",
+        "a redistributable package",
+        "dockers on strike",
+        "dockered ships",
+        "predis is a client",
+    ] {
+        assert_eq!(auto_tags(text), Vec::<String>::new(), "{text}");
+    }
+    for (text, tag) in [
+        ("Redis evicts keys", "redis"),
+        ("set redis_url and redis7", "redis"),
+        ("the RedisPool leaks", "redis"),
+        ("myRedis is slow", "redis"),
+        ("docker-compose up", "docker"),
+        ("the Dockerfile is dockerized", "docker"),
+        ("PostgreSQL 17", "postgres"),
+        ("缓存用redis存", "redis"),
+        ("terraform's state", "terraform"),
+    ] {
+        assert_eq!(auto_tags(text), [tag], "{text}");
+    }
+}

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{compaction, compaction_plan};
+use super::{compaction, compaction_plan, made_room};
 use crate::limits::{ANSWER_CHARS_MAX, PROJECT_HALF_LIFE_FACTOR};
 use crate::testing::{apply, day, note, origin};
-use crate::{Accesses, CompactionPlan, Memory, NewNote, Pool, plan_compaction, plan_notes};
+use crate::{
+    Accesses, CompactionOutcome, CompactionPlan, Kind, Memory, NewNote, Pool, RecordId,
+    plan_compaction, plan_notes,
+};
 
 fn noted(notes: Vec<NewNote>) -> Memory {
     let mut memory = Memory::default();
@@ -44,8 +47,33 @@ fn a_plan_names_what_it_would_do_and_a_reply_what_was_done() {
     ");
     let before = memory.clone();
     let outcome = apply(&mut memory, dry.apply(&before));
-    insta::assert_snapshot!(compaction(&memory, &outcome, day(2)), @"Compacted from 370 to 97 tokens: archived 2, shown by their summaries 0, folded as near duplicates 1. All is still found by memory_search, and active again when memory_get or memory_update uses it.");
+    insta::assert_snapshot!(compaction(&memory, &outcome, day(2)), @"Compacted from 370 to 97 tokens: archived 2 (n1, n3), shown by their summaries 0, folded as near duplicates 1 (n2). All is still found by memory_search, and active again when memory_get or memory_update uses it.");
     insta::assert_snapshot!(compaction_plan(&memory, &plan(&memory, 10_000), day(2)), @"Nothing to compact: 97 tokens, the target is 10000.");
+}
+
+#[test]
+fn a_reply_names_as_many_as_there_is_room_for_and_says_where_the_others_are() {
+    let ids = |range: std::ops::RangeInclusive<u64>| {
+        range.map(|number| RecordId { kind: Kind::Note, number }).collect()
+    };
+    let outcome = CompactionOutcome {
+        archived: ids(1..=18),
+        folded: ids(19..=25),
+        tokens_before: 900,
+        tokens_after: 700,
+        ..CompactionOutcome::default()
+    };
+    let said = compaction(&Memory::default(), &outcome, day(2));
+    assert!(said.contains("archived 18 (n1, n2, ") && said.contains(", n17, n18), "), "{said}");
+    assert!(said.contains("folded as near duplicates 7 (n19, n20 and 5 more)."), "{said}");
+    assert!(said.ends_with(" memory_list marks all that is archived.\n"), "{said}");
+    let more = CompactionOutcome { archived: ids(1..=22), folded: ids(23..=23), ..outcome.clone() };
+    let said = made_room(&more);
+    assert!(said.contains(", n20 and 2 more), ") && said.contains("duplicates 1. "), "{said}");
+    assert!(!said.contains("memory_") && said.ends_with(" marks what is archived.\n"), "{said}");
+    let all = CompactionOutcome { archived: ids(5..=5), folded: Vec::new(), ..outcome };
+    assert!(!compaction(&Memory::default(), &all, day(2)).contains("memory_list"), "all are named");
+    assert!(made_room(&all).ends_with("duplicates 0.\n"), "all are named");
 }
 
 #[test]

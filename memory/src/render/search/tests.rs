@@ -38,6 +38,10 @@ fn view(query: &str) -> SearchView<'_> {
 }
 
 fn found(memory: &Memory, query: &str) -> Recalled {
+    found_by(memory, query, &Tuning::COMPACTOR)
+}
+
+fn found_by(memory: &Memory, query: &str, tuning: &Tuning) -> Recalled {
     let of = Recall {
         reader: &Reader::anyone(),
         query,
@@ -48,7 +52,7 @@ fn found(memory: &Memory, query: &str) -> Recalled {
         since: None,
         until: None,
         limit: 30,
-        tuning: &Tuning::COMPACTOR,
+        tuning,
         prior: &|_| 1.0,
         explain: true,
     };
@@ -153,4 +157,23 @@ fn summaries_stand_for_long_texts_when_room_is_short() {
     insta::assert_snapshot!(search(&memory, &recalled, &tight).text, @"n2: how checkouts time out …");
     let none = search(&memory, &found(&memory, "zebra"), &tight);
     insta::assert_snapshot!(none.text, @"Nothing matches. Try fewer or other words, or memory_list to see what there is.");
+}
+
+#[test]
+fn what_has_none_of_the_words_says_so_and_is_not_left_out() {
+    let mut memory = Memory::default();
+    let texts = ["first", "E0502 again", "last", "a", "b", "c", "d", "e", "f"];
+    let notes = texts.map(|text| Ok(note(text))).into();
+    let plan = plan_notes(&memory, &origin("one", 1), notes).unwrap();
+    apply(&mut memory, plan);
+    let recalled = found_by(&memory, "E0502", &Tuning::default());
+    let answer = search(&memory, &recalled, &view("E0502"));
+    insta::assert_snapshot!(answer.text, @r"
+    n2: E0502 again
+    n1: first [no match; stored beside n2]
+    n3: last [no match; stored beside n2]
+    n4: a [no match; stored beside n2]
+    ");
+    let least = search(&memory, &recalled, &SearchView { limit: 1, ..view("E0502") });
+    assert_eq!((least.text.as_str(), least.left_out, least.next), ("n2: E0502 again\n", 0, None));
 }

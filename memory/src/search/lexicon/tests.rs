@@ -23,3 +23,20 @@ fn words_of_any_length_are_told_apart() {
     assert_eq!(first, (0..39).collect::<Vec<_>>());
     assert_eq!(numbers(&mut lexicon), first);
 }
+
+#[test]
+fn short_words_are_packed_to_what_they_are() {
+    let letters = "abcdefghijklmnopqrstuvwxyz";
+    let unpacked = |packed: u128| {
+        let bytes = packed.to_le_bytes();
+        String::from_utf8(bytes[..usize::from(bytes[SHORT])].to_vec()).unwrap()
+    };
+    for length in 0..=SHORT {
+        for start in 0..=letters.len() - length {
+            let word = &letters[start..start + length];
+            assert_eq!(pack(word).map(unpacked).as_deref(), Some(word));
+        }
+    }
+    assert_eq!(pack("\0"), Some(1 << 120), "a zero byte is told from none");
+    assert_eq!(pack(&letters[..=SHORT]), None);
+}

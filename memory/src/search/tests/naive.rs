@@ -145,7 +145,7 @@ fn tunings() -> impl Strategy<Value = Tuning> {
     let shares = (0.0..0.8_f32, prop_oneof![Just(0.0), 0.0..0.8_f32]);
     // No share of documents is as large as a number with so many digits.
     let most = prop_oneof![Just(1.0), 0.100_001..0.900_001_f32];
-    let near = (0..10_i64, 1.0..10.0_f32);
+    let near = (0..10_i64, 1.0..10.0_f32, 0..4_usize);
     let passage = prop_oneof![Just(0.0), 0.0..1.0_f32];
     (0.0..3.0_f32, 0.0..1.0_f32, shares, most, near, passage).prop_map(
         |(k1, b, (neighbour, neighbour_far), neighbour_share_max, near, passage)| Tuning {
@@ -156,6 +156,7 @@ fn tunings() -> impl Strategy<Value = Tuning> {
             neighbour_share_max,
             neighbour_ms_max: near.0 * MINUTE,
             neighbour_words: near.1,
+            neighbour_hits: near.2,
             passage,
             ..Tuning::default()
         },
@@ -181,6 +182,23 @@ fn check(index: &SearchIndex, notes: &Notes, words: &[String], tuning: &Tuning, 
         .filter_map(|(id, score)| Some((score * f64::from(keep(*id)?), *id)))
         .collect();
     wanted.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let stands = |id: &RecordId, word: &String| {
+        notes[id]
+            .text
+            .split_whitespace()
+            .chain(notes[id].tags.iter().map(String::as_str))
+            .any(|w| w == word)
+    };
+    let terms = |id: &RecordId| distinct.iter().filter(|word| stands(id, word)).count();
+    let having = wanted.iter().filter(|(_, id)| terms(id) > 0).count();
+    for most in [1, 3, 1000] {
+        assert_eq!(index.count(&find, most), having.min(most));
+    }
+    let mut lent = 0;
+    wanted.retain(|(_, id)| {
+        lent += usize::from(terms(id) == 0);
+        terms(id) > 0 || lent <= tuning.neighbour_hits
+    });
     wanted.truncate(limit);
     assert_eq!(hits.len(), wanted.len(), "{hits:?} {wanted:?}");
     for (hit, (score, _)) in hits.iter().zip(&wanted) {
@@ -188,6 +206,8 @@ fn check(index: &SearchIndex, notes: &Notes, words: &[String], tuning: &Tuning, 
         assert!(near(f64::from(hit.score), *score), "{hits:?} {wanted:?}");
         let shares: f32 = hit.why.iter().map(|share| share.score).sum();
         assert!(near(f64::from((shares + hit.neighbours) * hit.prior), *score), "{hit:?}");
+        assert_eq!(hit.terms, terms(&hit.id), "{hit:?}");
+        assert_eq!(hit.beside.is_some(), hit.terms == 0, "{hit:?}");
         let own = expected[&hit.id] * f64::from(keep(hit.id).expect("what is left out is no hit"));
         assert!(near(f64::from(hit.score), own), "{hits:?} {wanted:?}");
     }

@@ -2,7 +2,7 @@
 
 use anchord_memory::render::compactor as form;
 use anchord_memory::{
-    Memory, Provenance, Settings, Staged, Update, limits, plan_configure, plan_forget, plan_update,
+    Memory, Provenance, Settings, Update, limits, plan_configure, plan_forget, plan_update,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -80,25 +80,27 @@ async fn changed(
     reply: fn(&str) -> String,
 ) -> Result<String, ToolError> {
     let caller = Caller::of(&context);
+    let keeper = caller.clone();
     let plan = move |memory: &Memory, by: &Provenance, _| {
-        let reader = caller.reader(memory);
+        let reader = keeper.reader(memory);
         let id = item(memory, &reader, &id)?;
         let plan = plan_update(memory, &reader, id, &update, None, by)?;
         Ok((plan.changes, reply(&form::id(id))))
     };
-    context.write(operation, Staged::default(), plan).await
+    caller.write(&context, operation, form::used, plan).await
 }
 
 async fn forget(context: Context, params: IdParams) -> Result<String, ToolError> {
     let caller = Caller::of(&context);
+    let keeper = caller.clone();
     let plan = move |memory: &Memory, by: &Provenance, _| {
-        let reader = caller.reader(memory);
+        let reader = keeper.reader(memory);
         let id = item(memory, &reader, &params.id)?;
         let plan = plan_forget(memory, &reader, id, None, by)?;
-        let usage = caller.usage_after(memory, &plan.changes);
+        let usage = keeper.usage_after(memory, &plan.changes);
         Ok((plan.changes, form::forget(&form::id(id), &usage)))
     };
-    context.write("forget", Staged::default(), plan).await
+    caller.write(&context, "forget", form::used, plan).await
 }
 
 async fn configure(context: Context, params: ConfigureParams) -> Result<String, ToolError> {
@@ -118,10 +120,11 @@ async fn configure(context: Context, params: ConfigureParams) -> Result<String, 
         ..Settings::default()
     };
     let caller = Caller::of(&context);
+    let keeper = caller.clone();
     let plan = move |memory: &Memory, _: &Provenance, _| {
-        let plan = plan_configure(memory, Some(&caller.holder.client), &told)?;
-        let usage = caller.usage_after(memory, &plan.changes);
+        let plan = plan_configure(memory, Some(&keeper.holder.client), &told)?;
+        let usage = keeper.usage_after(memory, &plan.changes);
         Ok((plan.changes, form::configure(&usage)))
     };
-    context.write("configure", Staged::default(), plan).await
+    caller.write(&context, "configure", form::status, plan).await
 }

@@ -2,14 +2,11 @@
 
 use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
-use anchord_memory::{
-    FailedNote, Memory, NewNote, NotesOutcome, Provenance, Refusal, Staged, plan_notes,
-};
+use anchord_memory::{FailedNote, Memory, NewNote, NotesOutcome, Provenance, Refusal, plan_notes};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::compact::compact_if_exceeded;
 use super::{Caller, Tags};
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -81,24 +78,7 @@ async fn store(context: Context, params: ItemParams) -> Result<String, ToolError
         let reply = form::store(&plan.outcome, &keeper.usage_after(memory, &plan.changes));
         Ok((plan.changes, reply))
     };
-    let reply = context.write("store", Staged::default(), plan).await?;
-    Ok(within_budget(&context, &caller, reply).await)
-}
-
-/// Makes room when what was stored takes too much of it. The reply's last line is the budget, which then is another.
-async fn within_budget(context: &Context, caller: &Caller, reply: String) -> String {
-    match compact_if_exceeded(context, caller).await {
-        Ok(None) => reply,
-        Ok(Some(line)) => match reply.trim_end().rsplit_once('\n') {
-            Some((stored, _)) => format!("{stored}\n{line}\n"),
-            None => reply,
-        },
-        // It is stored all the same; the next one tries again.
-        Err(error) => {
-            tracing::warn!(%error, "compacting after a write failed");
-            reply
-        }
-    }
+    caller.write(&context, "store", form::used, plan).await
 }
 
 async fn bulk_store(context: Context, params: BulkParams) -> Result<String, ToolError> {
@@ -124,8 +104,7 @@ async fn bulk_store(context: Context, params: BulkParams) -> Result<String, Tool
         let usage: Usage = keeper.usage_after(memory, &changes);
         Ok((changes, form::bulk_store(&outcome, &usage)))
     };
-    let reply = context.write("bulk_store", Staged::default(), plan).await?;
-    Ok(within_budget(&context, &caller, reply).await)
+    caller.write(&context, "bulk_store", form::used, plan).await
 }
 
 fn note((at, item): (usize, Value)) -> Result<NewNote, Refusal> {

@@ -231,6 +231,7 @@ async fn compacting_says_what_it_did_and_what_wants_a_summary() {
     - Budget: 193 -> 113 tokens
     These items have no summary; give each one with `update`:
     - [b7a4712c74562914] 113 tokens: "alpha, beta, gamma, delta; alpha, beta, gamma, delta; alpha, beta, gamma, delta;..."
+    Evicted: [5692161d100b05e5], [1e535eede31428f0], [b6bf613dbebb45dc], [dbd238973a2b148a]; `query` still finds them
     "#);
     let found = shim.call("query", json!({ "query": "Item 0" })).await;
     assert!(found.contains(" ARCHIVED"), "set aside, not lost: {found}");

@@ -40,6 +40,54 @@ async fn a_fact_is_found_by_its_key_and_tells_which_version_is_current() {
 }
 
 #[tokio::test]
+async fn no_version_of_what_was_forgotten_is_current() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let fact = |content: &str| json!({ "key": "kw", "content": content, "tags": ["t"] });
+    for (content, id) in [("w", "n1"), ("one", "n2")] {
+        shim.call("memory_note", fact(content)).await;
+        if id == "n2" {
+            shim.call("memory_update", json!({ "id": id, "content": "two" })).await;
+        }
+        shim.call("memory_forget", json!({ "id": id })).await;
+    }
+    let mut said = Vec::new();
+    for (id, version) in [("n1", 1), ("n1", 2), ("n2", 1), ("n2", 2), ("n2", 3)] {
+        let got = shim.call("memory_get", json!({ "id": id, "version": version })).await;
+        assert!(!got.contains("is current"), "{got}");
+        said.push(format!("{id}@{version} {}", got.lines().last().unwrap()));
+    }
+    let got = shim.call("memory_get", json!({ "id": "n2" })).await;
+    assert!(got.contains("NOT CURRENT: forgotten on "), "{got}");
+    shim.call("memory_note", fact("three")).await;
+    let got = shim.call("memory_get", json!({ "id": "n1", "version": 1 })).await;
+    said.push(got.lines().last().unwrap().to_owned());
+    let day = crate::clock::now().date().to_string();
+    insta::assert_snapshot!(said.join("\n").replace(&day, "DAY"), @r"
+    n1@1 NOT CURRENT: forgotten on DAY
+    n1@2 NOT CURRENT: forgotten on DAY
+    n2@1 NOT CURRENT: forgotten on DAY; it said last: n2 kw (#t): two
+    n2@2 NOT CURRENT: forgotten on DAY
+    n2@3 NOT CURRENT: forgotten on DAY
+    NOT CURRENT: forgotten on DAY; `kw` is n3 now
+    ");
+}
+
+#[tokio::test]
+async fn what_took_the_place_of_a_version_says_that_it_is_archived() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let text = |word: &str| json!({ "key": "log", "content": word.repeat(2_500) });
+    shim.call("memory_note", text("old ")).await;
+    shim.call("memory_note", text("new ")).await;
+    shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
+    shim.call("memory_note", json!({ "content": "one more" })).await;
+    let got = shim.call("memory_get", json!({ "id": "n1", "version": 1 })).await;
+    let last = got.lines().last().unwrap();
+    assert!(last.starts_with("NOT CURRENT: replaced ") && last.ends_with(" [archived]"), "{got}");
+}
+
+#[tokio::test]
 async fn items_are_stored_one_by_one() {
     let world = World::new().await;
     let mut shim = world.shim().await;

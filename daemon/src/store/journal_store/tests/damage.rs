@@ -149,6 +149,34 @@ fn a_missing_segment_is_named() {
 }
 
 #[test]
+fn a_missing_last_segment_is_named() {
+    let (machinery, _, last) = filled();
+    for index in [machinery.index.duplicate(), SimIndex::default()] {
+        let lacking = Machinery { disk: machinery.disk.duplicate(), index };
+        crate::store::Disk::remove(&lacking.disk, &segment(last)).unwrap();
+        let mut writer = lacking.open().unwrap();
+        assert_eq!(
+            writer.report.read_only.as_deref(),
+            Some(
+                "journal/000004.jsonl is missing, of which there is a snapshot; put it back from a backup"
+            )
+        );
+        let next = writer.entries(&[vec![add("x", 1)]]);
+        assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
+    }
+}
+
+#[test]
+fn a_last_segment_that_was_put_aside_is_not_missed_later() {
+    let (machinery, _, last) = filled();
+    machinery.disk.put(&segment(last), b"{\"format\":".to_vec());
+    for _ in 0..2 {
+        let writer = machinery.open().unwrap();
+        assert_eq!(writer.report.read_only, None);
+    }
+}
+
+#[test]
 fn a_missing_journal_is_not_begun_anew_over_its_snapshots() {
     let (machinery, _, last) = filled();
     for number in 1..=last {

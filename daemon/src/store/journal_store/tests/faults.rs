@@ -270,3 +270,39 @@ fn a_line_that_failed_may_be_written_again() {
     drop(writer);
     machinery.open().unwrap().expect(&entries, "written again");
 }
+
+/// A store whose next segments begin soon, on a disk with so much room beyond what it has.
+fn with_room(room: u64, is_told: bool) -> (Machinery, TallyWriter) {
+    let machinery = Machinery::default();
+    let mut options = machinery.options();
+    options.segment_bytes_max = 20_000;
+    let mut writer = Writer::new(JournalStore::open(Path::new(DIR), options).unwrap());
+    let first = Path::new(DIR).join("journal/000001.jsonl");
+    for n in 1.. {
+        writer.add(&format!("key-{n}"), n);
+        if machinery.disk.bytes(&first).unwrap().len() > 19_500 {
+            break;
+        }
+    }
+    let bytes = |path| machinery.disk.bytes(path).unwrap().len() as u64;
+    let used: u64 = machinery.disk.paths().iter().map(|path| bytes(path)).sum();
+    machinery.disk.set_capacity(Some(used + room), is_told);
+    (machinery, writer)
+}
+
+#[test]
+fn a_snapshot_that_does_not_fit_takes_no_room_from_the_journal() {
+    for is_told in [true, false] {
+        let (machinery, mut writer) = with_room(3_600, is_told);
+        for n in 0..12 {
+            let entries = writer.entries(&[vec![add(&format!("more-{n}"), 1)]]);
+            writer.write(&entries).unwrap_or_else(|error| panic!("{n}: {error}"));
+        }
+        assert_eq!(writer.store.sizes().segments, 2);
+        let is_snapshot = |path: &std::path::PathBuf| path.starts_with("/store/snapshot");
+        assert_eq!(machinery.disk.paths().into_iter().find(is_snapshot), None);
+        let before = writer.journal();
+        drop(writer);
+        machinery.open().unwrap().expect(&before, "from the journal alone");
+    }
+}

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::tally::{DIR, Machinery, Sum, add};
+use crate::store::format::FORMAT;
 use crate::store::twins::SimIndex;
-use crate::store::{Entry, Fault, StoreError};
+use crate::store::{Entry, Fault, Store, StoreError};
 
 const PLANTED: &str = "secret by 7";
 
@@ -206,4 +207,40 @@ fn a_damaged_journal_is_not_rewritten() {
         assert!(matches!(rewrite(&damaged), Err(StoreError::ReadOnly { .. })));
         assert_eq!(damaged.disk.bytes(&path).unwrap(), bytes);
     }
+}
+
+#[test]
+fn what_a_newer_anchord_began_to_rewrite_is_left_alone() {
+    let (filled, _) = filled();
+    let committed = (1..).find_map(|n| {
+        let machinery = filled.duplicate();
+        machinery.disk.fail(Some(Fault::From(n)));
+        // It fails, and leaves what a crash leaves.
+        let _ = rewrite(&machinery);
+        machinery.disk.fail(None);
+        let named = |path: &std::path::PathBuf| path.ends_with("rewritten.json");
+        machinery.disk.paths().iter().any(named).then_some(machinery)
+    });
+    let machinery = committed.unwrap();
+    let path = Path::new(DIR).join("journal/rewritten.json");
+    let ours = String::from_utf8(machinery.disk.bytes(&path).unwrap()).unwrap();
+    let body = ours.split(",\"crc\"").next().unwrap();
+    let newer =
+        body.replace(&format!("\"format\":{FORMAT}"), &format!("\"format\":{}", FORMAT + 1));
+    assert_ne!(body, newer);
+    let crc = crc32fast::hash(newer.as_bytes());
+    machinery.disk.put(&path, format!("{newer},\"crc\":\"{crc:08x}\"}}\n").into_bytes());
+    let contents = || -> Vec<_> {
+        let paths = machinery.disk.paths().into_iter();
+        paths.map(|path| (machinery.disk.bytes(&path).unwrap(), path)).collect()
+    };
+    let before = contents();
+
+    let mut writer = machinery.open().unwrap();
+    let why = writer.report.read_only.clone().unwrap();
+    assert!(why.starts_with("a newer anchord (format 4) has begun to rewrite journal/"), "{why}");
+    let next = writer.entries(&[vec![add("x", 1)]]);
+    assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
+    writer.store.close();
+    assert_eq!(contents(), before);
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anchord_memory::{Revision, Seq, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::store::format::FORMAT;
 use crate::store::twins::SimIndex;
 use crate::store::{
     Answer, Call, Entry, JournalStore, Machine, OpenReport, Opened, Options, Replies, Row, SimDisk,
@@ -166,7 +167,9 @@ impl Machinery {
             let text = String::from_utf8(self.disk.bytes(&path).unwrap()).unwrap();
             let (header, entries) = text.split_once('\n').unwrap();
             let body = header.split(",\"crc\"").next().unwrap();
-            let body = body.replacen("\"format\":2", "\"format\":1", 1);
+            let newest = format!("\"format\":{FORMAT}");
+            assert!(body.contains(&newest), "{body}");
+            let body = body.replacen(&newest, "\"format\":1", 1);
             let crc = crc32fast::hash(body.as_bytes());
             let aged = format!("{body},\"crc\":\"{crc:08x}\"}}\n{entries}");
             self.disk.put(&path, aged.into_bytes());

@@ -1,0 +1,139 @@
+//! Whatever takes active notes above their budget is followed by what brings them down.
+
+use serde_json::{Value, json};
+
+use super::notes::long;
+use crate::testing::{Shim, World};
+
+/// Percent of its budget that a line of `memory_status` says is used.
+async fn used(shim: &mut Shim, line: &str) -> f64 {
+    let status = shim.call("memory_status", json!({})).await;
+    let line = status.lines().find(|said| said.starts_with(line)).unwrap();
+    let percent = line.split(", ").find_map(|part| part.split_once("% of "));
+    percent.unwrap().0.parse().unwrap()
+}
+
+async fn archived(shim: &mut Shim) -> Vec<String> {
+    let list = shim.call("memory_list", json!({ "limit": 100 })).await;
+    let archived = list.lines().filter(|line| line.ends_with("[archived]"));
+    archived.map(|line| line.split([':', ' ']).next().unwrap().to_owned()).collect()
+}
+
+fn scoped(scope: &str, mut notes: Value) -> Value {
+    notes["scope"] = scope.into();
+    notes
+}
+
+#[tokio::test]
+async fn reading_what_is_archived_keeps_to_the_budget() {
+    for (scope, line) in [("project", "budget: "), ("session", "your own notes: ")] {
+        let world = World::new().await;
+        let mut shim = world.shim_with("all").await;
+        let budget = json!({ "budget_tokens": 2_000, "scope": scope });
+        shim.call("memory_configure", budget).await;
+        shim.call("memory_note", scoped(scope, long(0..30))).await;
+        shim.call("memory_compact", json!({ "target_usage": 0, "scope": scope })).await;
+        let archived = archived(&mut shim).await;
+        assert_eq!(archived.len(), 30);
+        let mut made_room = 0;
+        for id in &archived {
+            let got = shim.call("memory_get", json!({ "id": id })).await;
+            assert!(!got.starts_with("ERROR"), "{got}");
+            if let Some((_, said)) = got.split_once("\nCompacted from ") {
+                made_room += 1;
+                let gone = said.split(['(', ')']).nth(1).unwrap();
+                let list = shim.call("memory_list", json!({ "limit": 100 })).await;
+                for id in gone.split(", ") {
+                    let line = list.lines().find(|line| line.split([':', ' ']).next() == Some(id));
+                    assert!(line.unwrap().ends_with("[archived]"), "{id} is named: {got}");
+                }
+            }
+            let used = used(&mut shim, line).await;
+            assert!(used <= 90.0, "{used} % after {id}");
+            let list = shim.call("memory_list", json!({ "limit": 100 })).await;
+            let read = list
+                .lines()
+                .find(|line| line.split([':', ' ']).next() == Some(id.as_str()))
+                .unwrap();
+            assert!(!read.contains("[archived]"), "what was read stays: {read}");
+        }
+        assert!(made_room > 0, "and says what made room for it");
+    }
+}
+
+#[tokio::test]
+async fn a_note_that_its_budget_has_no_room_for_is_read_and_stays_where_it_is() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let text: Vec<String> = (0..900).map(|word| format!("w{word}")).collect();
+    shim.call("memory_note", json!({ "content": text.join(" ") })).await;
+    shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
+    assert_eq!(archived(&mut shim).await, ["n1"]);
+    let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    let seq = || world.daemon.projects.get(project).unwrap().memory().seq();
+    let before = seq();
+    let got = shim.call("memory_get", json!({ "id": "n1" })).await;
+    assert!(got.contains("w899"), "{got}");
+    assert_eq!(seq(), before, "nothing is woken only to be set aside again");
+}
+
+#[tokio::test]
+async fn what_wakes_an_item_of_the_compactor_makes_room_for_it() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("compactor").await;
+    shim.call("configure", json!({ "token_budget": 1_000 })).await;
+    let items = long(0..18)["items"].clone();
+    let stored = shim.call("bulk_store", json!({ "items": items })).await;
+    let ids = stored.lines().filter_map(|line| line.strip_prefix("Stored ["));
+    let ids: Vec<&str> = ids.filter_map(|line| line.split(']').next()).collect();
+    assert_eq!(ids.len(), 18, "{stored}");
+    for (tool, summary) in [("update", json!("a summary")), ("pin", Value::Null)] {
+        for id in &ids {
+            let mut arguments = json!({ "id": id });
+            if summary.is_string() {
+                arguments["summary"] = summary.clone();
+            }
+            shim.call(tool, arguments).await;
+            let status = shim.call("status", json!({})).await;
+            let used = status.split(['(', '%']).nth(1).unwrap();
+            assert!(used.parse::<f64>().unwrap() <= 90.0, "{tool} {id}: {status}");
+            if tool == "pin" {
+                shim.call("unpin", json!({ "id": id })).await;
+            }
+        }
+    }
+    shim.call("configure", json!({ "token_budget": 2_000 })).await;
+    for id in &ids {
+        shim.call("update", json!({ "id": id, "summary": "" })).await;
+    }
+    let lowered = shim.call("configure", json!({ "token_budget": 1_000 })).await;
+    let status = shim.call("status", json!({})).await;
+    let (said, evicted) = lowered.split_once("Evicted: [").unwrap();
+    assert_eq!(said, format!("Configuration updated.\n{status}"));
+    let named = evicted.split(", ").filter_map(|id| id.trim_start_matches('[').split(']').next());
+    let named: Vec<&str> = named.collect();
+    assert!(named.iter().all(|id| ids.contains(id)), "{lowered}");
+    for id in &ids {
+        let item = shim.call("query", json!({ "query": "finding", "limit": 50 })).await;
+        let evicted = item
+            .lines()
+            .any(|line| line.starts_with(&format!("[{id}]")) && line.ends_with(" ARCHIVED"));
+        assert_eq!(evicted, named.contains(id), "{id}: {lowered}");
+    }
+    let used = status.split(['(', '%']).nth(1).unwrap();
+    assert!(used.parse::<f64>().unwrap() <= 80.0, "{status}");
+}
+
+#[tokio::test]
+async fn a_note_that_is_shared_counts_where_it_is_then() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
+    shim.call("memory_note", scoped("session", long(0..18))).await;
+    for note in 1..=18 {
+        let id = format!("n{note}");
+        shim.call("memory_update", json!({ "id": id, "scope": "project" })).await;
+        let used = used(&mut shim, "budget: ").await;
+        assert!(used <= 90.0, "{used} % after {id}");
+    }
+}

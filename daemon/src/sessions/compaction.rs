@@ -1,0 +1,230 @@
+//! Keeping notes within their budgets: planned on a snapshot where it holds nobody up, committed as writes that leave
+//! alone what changed since.
+//!
+//! [`Session::write`] is the one place that asks for it, so whatever makes active notes more is followed by what brings
+//! them down; writes of the daemon's own, which are no session's, ask with [`keep_to_budget`].
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use anchord_memory::{
+    Accesses, Budget, Change, CompactionOutcome, CompactionPlan, Memory, Plan, Pool, Reader,
+    Record, RecordId, Timestamp, limits, plan_compaction,
+};
+use anchord_proto::hello::ToolSet;
+
+use super::bind::BindError;
+use super::{Place, Session};
+use crate::budgets::{self, InForce};
+use crate::clock;
+use crate::daemon::Daemon;
+use crate::project::{Decide, Decided, OpenProject, unwound};
+use crate::store::Call;
+
+/// What was done to bring a pool down to its budget.
+#[derive(Clone, Debug)]
+pub(crate) struct Compacted {
+    pub(crate) budget: Budget,
+    /// What came of it; nothing where there was nothing left that could go.
+    pub(crate) outcome: CompactionOutcome,
+    /// Tokens of what is pinned, which is never set aside.
+    pub(crate) pinned: u64,
+    pub(super) append: Option<Duration>,
+}
+
+/// The records that a write touches, known once it is decided.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Touched(Arc<Mutex<BTreeSet<RecordId>>>);
+
+impl Touched {
+    /// The decision, which is noted here when it is made.
+    pub(crate) fn noted_by(&self, decide: Decide<Memory>) -> Decide<Memory> {
+        let touched = self.clone();
+        Box::new(move |memory, now| {
+            let decided = decide(memory, now)?;
+            let records = decided.changes.iter().filter_map(Change::record);
+            *lock(&touched.0) = records.map(|record| record.id).collect();
+            Ok(decided)
+        })
+    }
+
+    pub(crate) fn ids(&self) -> BTreeSet<RecordId> {
+        lock(&self.0).clone()
+    }
+}
+
+/// What compacting came to.
+#[derive(Debug, Default)]
+pub(crate) struct Compaction {
+    /// What the caller is told.
+    pub(crate) reply: String,
+    pub(crate) outcome: CompactionOutcome,
+    /// How long the journal took to take it in.
+    pub(crate) append: Option<Duration>,
+}
+
+/// Brings what a project shares down to its budget, after a write that is no session's. The write stands, whatever comes
+/// of this, and what it names as `written` goes last.
+pub(crate) async fn keep_to_budget(
+    daemon: &Daemon,
+    project: &Arc<OpenProject>,
+    written: &BTreeSet<RecordId>,
+) -> Vec<Compacted> {
+    let session = Session::visit("anchord", Place::Foreign(project.id)).within(project);
+    session.keep_to_budget(daemon, project, written).await
+}
+
+impl Session {
+    /// Compacts what a write has taken above its budget. The write stands, whatever comes of this, and what it wrote
+    /// stays active, as far as there is room.
+    pub(super) async fn keep_to_budget(
+        &self,
+        daemon: &Daemon,
+        project: &Arc<OpenProject>,
+        written: &BTreeSet<RecordId>,
+    ) -> Vec<Compacted> {
+        let mut all = Vec::new();
+        for shared in [true, false] {
+            let memory = project.memory();
+            let pool =
+                if shared { Pool::Project } else { Pool::Own(self.own_reader(daemon, &memory)) };
+            let budget = self.in_force(daemon, &memory, &pool).budget;
+            if !budget.is_exceeded(pool.used(&memory)) {
+                continue;
+            }
+            match self.bring_down(daemon, project, pool, budget, written).await {
+                Ok(compacted) => {
+                    let set_aside = compacted.outcome.set_aside();
+                    tracing::info!(project = %project.id, session = %self.id, ?set_aside, "compacted");
+                    all.push(compacted);
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "compacting failed; the next write tries again");
+                }
+            }
+        }
+        all
+    }
+
+    async fn bring_down(
+        &self,
+        daemon: &Daemon,
+        project: &Arc<OpenProject>,
+        pool: Pool,
+        budget: Budget,
+        written: &BTreeSet<RecordId>,
+    ) -> Result<Compacted, BindError> {
+        let memory = project.memory();
+        let pinned = pool.pinned(&memory);
+        let (accesses, target) = (project.accesses(), budget.share(budget.to));
+        let spare = written.clone();
+        let plan = plan(daemon, memory, accesses, pool, target, spare).await;
+        let Compaction { outcome, append, .. } = if plan.is_empty() {
+            Compaction::default()
+        } else {
+            self.compact(daemon, plan, None, |_, _, _| String::new()).await?
+        };
+        Ok(Compacted { budget, outcome, pinned, append })
+    }
+
+    /// Does what a plan says, of that what still is as it was; `reply` words what came of it. Without a call it is
+    /// the daemon's own doing and can be done twice; so are all rounds of a plan but the last, which makes the reply.
+    pub(crate) async fn compact(
+        &self,
+        daemon: &Daemon,
+        plan: CompactionPlan,
+        call: Option<&Call>,
+        reply: fn(&Memory, &CompactionOutcome, Timestamp) -> String,
+    ) -> Result<Compaction, BindError> {
+        let memory = self.view(daemon).await?.memory;
+        let mut rounds = plan.rounds(&memory, limits::COMPACTION_COMMIT_BYTES_MAX).into_iter();
+        let mut done = Compaction::default();
+        while let Some(plan) = rounds.next() {
+            let (plan, came) = (Arc::new(plan), Arc::new(Mutex::default()));
+            let decide = || -> Decide<Memory> {
+                let (plan, came) = (Arc::clone(&plan), Arc::clone(&came));
+                let before = done.outcome.clone();
+                Box::new(move |memory, now| {
+                    let Plan { changes, outcome } = plan.apply(memory);
+                    let outcome = outcome.after(&before);
+                    let reply = reply(memory, &outcome, now);
+                    *lock(&came) = outcome;
+                    Ok(Decided { changes, reply })
+                })
+            };
+            let call = call.filter(|_| rounds.len() == 0);
+            let written = self.write_alone(daemon, call, "compact", decide).await?;
+            done.outcome = lock(&came).clone();
+            done.reply = written.reply.to_string();
+            done.append = sum(done.append, written.append);
+        }
+        Ok(done)
+    }
+
+    /// Whether a note is one that its budget has room for: with nothing beside it, it would not be set aside again.
+    pub(crate) fn has_room_for(&self, daemon: &Daemon, memory: &Memory, record: &Record) -> bool {
+        let pool = match record.owner() {
+            None => Pool::Project,
+            Some(_) => Pool::Own(self.own_reader(daemon, memory)),
+        };
+        let budget = self.in_force(daemon, memory, &pool).budget;
+        let tokens = record.note().map_or(0, |note| u64::from(note.tokens));
+        record.pinned || !budget.auto_compact || tokens <= budget.share(budget.to)
+    }
+
+    /// The budget of a pool.
+    pub(crate) fn in_force(&self, daemon: &Daemon, memory: &Memory, pool: &Pool) -> InForce {
+        match pool {
+            Pool::Project => budgets::project(memory, &daemon.config),
+            Pool::Own(_) => budgets::session(memory, &daemon.config, &self.holder()),
+        }
+    }
+
+    /// Whose budget the session's own notes have.
+    pub(crate) fn holder(&self) -> budgets::Holder {
+        budgets::Holder { client: self.client().to_string(), flag: self.hello.budget }
+    }
+
+    /// Whose own notes count together: with the compactor's tools a client goes on with what its ended sessions left.
+    fn own_reader(&self, daemon: &Daemon, memory: &Memory) -> Reader {
+        let tools = self.hello.tools.as_deref().and_then(|named| named.parse().ok());
+        if tools != Some(ToolSet::Compactor) {
+            return self.reader(daemon);
+        }
+        let live = daemon.sessions().live();
+        Reader::successor(memory, self.id.clone(), &self.client(), &live)
+    }
+}
+
+/// What it takes to bring a pool down to so many tokens, without what `spare` names.
+pub(crate) async fn plan(
+    daemon: &Daemon,
+    memory: Arc<Memory>,
+    accesses: Accesses,
+    pool: Pool,
+    target: u64,
+    spare: BTreeSet<RecordId>,
+) -> CompactionPlan {
+    let factor = budgets::project_settings(&memory, &daemon.config).half_life_factor();
+    let now = clock::now();
+    unwound(tokio::task::spawn_blocking(move || {
+        plan_compaction(&memory, &pool, target, &accesses, factor, now, &spare)
+    }))
+    .await
+}
+
+/// How long two writes took in the journal.
+pub(super) fn sum(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        (one, other) => one.or(other),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;
