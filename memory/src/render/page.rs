@@ -156,6 +156,8 @@ impl Cursor {
 pub(super) struct Page {
     pub(super) shown: Vec<Shown>,
     pub(super) next: Option<Cursor>,
+    /// What pinned entries take of it.
+    pub(super) pinned: Room,
 }
 
 /// Tiers of [`priority`] that a load makes more of.
@@ -184,32 +186,34 @@ pub(super) fn priority(record: &Record) -> Priority {
     }
 }
 
-/// The first page, of entries that stand with the most wanted first. `room` is what this page has, `room_max` what a
-/// later page has; an entry larger than that is never printed in full.
-pub(super) fn first(entries: &[Entry<'_>], mut room: Room, room_max: Room) -> Page {
-    let empty = room;
+/// The first page, of entries that stand with the most wanted first. What is pinned may take all of `room`, the others what
+/// that leaves of `others_room`. `room_max` is what a later page has; an entry larger than that is never printed in full.
+pub(super) fn first(entries: &[Entry<'_>], room: Room, others_room: Room, room_max: Room) -> Page {
+    let mut left = room;
     let mut shown = vec![Shown::No; entries.len()];
     let pinned = entries.iter().take_while(|entry| entry.record.pinned).count();
     let mut all_pinned = true;
     for (entry, shown) in entries.iter().zip(&mut shown).take(pinned) {
         let texts = entry.texts();
-        if room.holds(texts.full_room) {
+        if left.holds(texts.full_room) {
             *shown = Shown::Full;
-            room = room.without(texts.full_room);
+            left = left.without(texts.full_room);
         } else {
-            all_pinned &= entry.is_oversize(empty) && room.holds(texts.title_room);
-            if room.holds(texts.title_room) {
+            all_pinned &= entry.is_oversize(room_max) && left.holds(texts.title_room);
+            if left.holds(texts.title_room) {
                 *shown = Shown::Title;
-                room = room.without(texts.title_room);
+                left = left.without(texts.title_room);
             }
         }
     }
+    let pinned_room = room.without(left);
     if all_pinned {
         let rest = entries.get(pinned..).unwrap_or_default();
-        fill(rest, shown.get_mut(pinned..).unwrap_or_default(), room, room_max);
+        let shown = shown.get_mut(pinned..).unwrap_or_default();
+        fill(rest, shown, others_room.without(pinned_room), room_max);
     }
     let next = rest(entries, &shown, room_max);
-    Page { shown, next }
+    Page { shown, next, pinned: pinned_room }
 }
 
 /// Titles for as many as there is room for, then full texts.
@@ -263,7 +267,8 @@ pub(super) fn later(
     mut room: Room,
     room_max: Room,
 ) -> Page {
-    let mut page = Page { shown: vec![Shown::No; entries.len()], next: None };
+    let nothing = Room { chars: 0, tokens: 0 };
+    let mut page = Page { shown: vec![Shown::No; entries.len()], next: None, pinned: nothing };
     let empty = room;
     for (entry, shown) in entries.iter().zip(&mut page.shown) {
         let at = priority(entry.record);
