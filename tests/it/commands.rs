@@ -105,7 +105,7 @@ fn json_has_what_fetches_the_rest_and_speaks_of_commands() {
         let first = shell.json(&[command, &["--limit", "1"]].concat());
         assert_eq!(first["left_out"], json!(all - 1), "{first}");
         let text = first["text"].as_str().unwrap();
-        assert!(text.contains("`anchord ") && !text.contains("{"), "{text}");
+        assert!(text.contains("`anchord ") && !text.contains('{'), "{text}");
         let cursor = first["cursor"].as_str().unwrap();
         let rest = shell.json(&[command, &["--cursor", cursor]].concat());
         assert_eq!(rest["records"].as_array().unwrap().len(), all - 1, "{rest}");

@@ -14,7 +14,6 @@ use crate::testing::{
     any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note, origin, save,
     take,
 };
-use crate::tokens;
 use crate::{
     NewNote, NoticeId, Seq, TopicDecision, TopicPart, plan_bind, plan_capture, plan_notes, tokens,
 };
