@@ -18,7 +18,7 @@ const FRAME_TOKENS: u32 = 60;
 /// Tokens that a page has at least for the text.
 const PAGE_TOKENS_MIN: u32 = 30;
 /// Characters of what is said of another version, so that it fits into every answer.
-const CURRENCY_CHARS_MAX: usize = 120;
+const CURRENCY_CHARS: usize = 120;
 
 /// A record in full: what a load prints, its text without the indentation, and a line on its version.
 pub fn record(record: &Record) -> String {
@@ -122,7 +122,7 @@ pub fn currency(
         let said = if says_the_same(shown, newest) {
             String::new()
         } else {
-            format!("; it said last: {}", clip(&title(newest, now), CURRENCY_CHARS_MAX))
+            format!("; it said last: {}", clip(&title(newest, now), CURRENCY_CHARS))
         };
         let key = newest.note().and_then(|note| note.key.as_deref());
         let heir = key.and_then(|key| Some((key, find_fact(memory, reader, key).ok()?)));
@@ -133,7 +133,7 @@ pub fn currency(
         ));
     }
     if !says_the_same(shown, newest) {
-        let line = clip(&item::title(newest), CURRENCY_CHARS_MAX) + marks(newest, now);
+        let line = clip(&item::title(newest), CURRENCY_CHARS) + marks(newest, now);
         return Some(format!("NOT CURRENT: replaced on {day} by version {version}: {line}\n"));
     }
     asked.then(|| "This version is current.\n".to_owned())
