@@ -105,6 +105,7 @@ async fn serve(
 
     let data = instance.data().to_owned();
     let (registry, report, marks) = open_owner::<Registry>(data.join("daemon")).await?;
+    report.log("the daemon's own records");
     let stopped_well = marks.contains_key(STOPPED_WELL);
     let after_crash = !report.created && !stopped_well;
     if stopped_well {

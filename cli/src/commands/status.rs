@@ -68,6 +68,10 @@ fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io:
         writeln!(out, "  {}", format!("{panics} caught: the logs say where").red())?;
     }
     hooks(out, &status.hooks, now)?;
+    if let Some(why) = &status.read_only {
+        let text = format!("no new session can write: {}", show::plain(why));
+        writeln!(out, "  {}", text.red())?;
+    }
     writeln!(out)?;
     sessions(out, &status.sessions, &status.projects, now)?;
     writeln!(out)?;

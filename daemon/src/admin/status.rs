@@ -51,6 +51,7 @@ pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
             panics: daemon.metrics().panics(),
         },
         hooks: hooks(daemon),
+        read_only: daemon.registry.health().read_only.clone(),
     })
 }
 

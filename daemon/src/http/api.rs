@@ -173,6 +173,9 @@ pub struct StatusReply {
     /// What agents' hooks told since `started`.
     #[serde(default)]
     pub hooks: HooksStatus,
+    /// Why what the daemon knows of projects and sessions takes no writes: no session that is new can write then.
+    #[serde(default)]
+    pub read_only: Option<String>,
 }
 
 /// The instance's id and directories.

@@ -265,15 +265,7 @@ pub(crate) async fn unwound<T>(task: tokio::task::JoinHandle<T>) -> T {
 
 async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProject>, StoreError> {
     let (owner, report, marks) = open_owner::<Memory>(directory).await?;
-    if let Some(why) = &report.rebuilt {
-        tracing::warn!(project = %id, why, entries = report.entries, "rebuilt the index");
-    }
-    if let Some(kept) = &report.tail_removed {
-        tracing::warn!(project = %id, kept = %kept.display(), "removed an incomplete last line");
-    }
-    if let Some(why) = &report.read_only {
-        tracing::error!(project = %id, why, "opened read-only");
-    }
+    report.log(&format!("project {id}"));
     let shown = marks
         .keys()
         .filter_map(|key| key.strip_prefix(NOTICE_SHOWN)?.parse().ok().map(NoticeId))

@@ -266,3 +266,18 @@ pub struct OpenReport {
     /// Entries applied one by one, since the index or the snapshot was older.
     pub replayed: u64,
 }
+
+impl OpenReport {
+    /// Tells the log what somebody has to know; `what` was opened.
+    pub(crate) fn log(&self, what: &str) {
+        if let Some(why) = &self.rebuilt {
+            tracing::warn!(what, why, entries = self.entries, "rebuilt the index");
+        }
+        if let Some(kept) = &self.tail_removed {
+            tracing::warn!(what, kept = %kept.display(), "removed an incomplete last line");
+        }
+        if let Some(why) = &self.read_only {
+            tracing::error!(what, why, "opened read-only");
+        }
+    }
+}

@@ -31,6 +31,13 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
         }
     };
     directory(&file.data, found);
+    if let Some(why) = status.and_then(|status| status.read_only.as_deref()) {
+        let what = format!("the daemon's own records cannot be written: {why}");
+        let place = file.data.join("daemon");
+        let action =
+            format!("Put {} back from a backup; projects are not touched.", place.display());
+        found.push(Finding::problem(ABOUT, what, action));
+    }
     for project in status.map(|status| status.projects.as_slice()).unwrap_or_default() {
         if let Some(reason) = &project.read_only {
             let what = format!("{} cannot be written: {reason}", project.name);

@@ -32,6 +32,7 @@ fn fresh() -> StatusReply {
         projects: Vec::new(),
         counters: CountersStatus::default(),
         hooks: HooksStatus::default(),
+        read_only: None,
     }
 }
 
@@ -130,4 +131,11 @@ fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
       notes         -         -   1.2 MB      3 s ago  ~/src/notes
     old cannot be written: line 7 of 000002.jsonl is bad
     ");
+}
+
+#[test]
+fn a_daemon_whose_own_records_are_read_only_says_so() {
+    let why = "damaged at journal/000001.jsonl:7: the checksum is wrong";
+    let text = printed(&StatusReply { read_only: Some(why.into()), ..fresh() });
+    assert!(text.contains(&format!("no new session can write: {why}")), "{text}");
 }
