@@ -1,11 +1,13 @@
 //! Projects: sharing, forgetting and deleting them.
 
+use std::sync::Arc;
+
 use anchord_memory::SessionId;
 
 use super::{Answer, bad_request, bytes_of, find, internal, known, reference, write_error};
 use crate::daemon::Daemon;
 use crate::http::api::{ErrorCode, ErrorReply, ProjectStatus, RemovedReply};
-use crate::project::{Decide, Decided};
+use crate::project::{Decide, Decided, remove_whole, unwound};
 use crate::projects::{ProjectId, Registry, RegistryChange, link};
 
 /// Makes a directory use the memory of a project.
@@ -35,7 +37,7 @@ pub(crate) async fn forget_project(daemon: &Daemon, project: &str) -> Answer<Rem
 
 /// Takes a project out of the registry and off the disk.
 pub(crate) async fn delete_project(
-    daemon: &Daemon,
+    daemon: &Arc<Daemon>,
     project: &str,
     confirm: &str,
 ) -> Answer<RemovedReply> {
@@ -50,9 +52,14 @@ pub(crate) async fn delete_project(
     }
     refuse_while_live(daemon, id)?;
     let bytes = bytes_of(daemon.projects.directory(id)).await;
-    let removed =
-        daemon.projects.close_and(id, |directory| std::fs::remove_dir_all(directory)).await;
-    if let Err(error) = removed
+    let deleting = Arc::clone(daemon);
+    // Who asked may hang up; half of it would leave a project without its data in the list.
+    unwound(tokio::spawn(async move { delete(&deleting, id).await })).await?;
+    Ok(RemovedReply { project: reference(&record), bytes })
+}
+
+async fn delete(daemon: &Daemon, id: ProjectId) -> Answer<()> {
+    if let Err(error) = daemon.projects.close_and(id, remove_whole).await
         && error.kind() != std::io::ErrorKind::NotFound
     {
         return Err(internal(&format!("failed to delete the project's data: {error}")));
@@ -62,8 +69,7 @@ pub(crate) async fn delete_project(
         changes.push(RegistryChange::ProjectDeleted { id });
         changes
     };
-    change_registry(daemon, "delete", changes).await?;
-    Ok(RemovedReply { project: reference(&record), bytes })
+    change_registry(daemon, "delete", changes).await
 }
 
 async fn change_registry(

@@ -5,6 +5,7 @@ mod queue;
 mod reads;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,12 @@ use crate::projects::ProjectId;
 use crate::retrieval_log::RetrievalLog;
 use crate::store::{JournalStore, Machine, OpenReport, Opened, Options, Store, StoreError};
 use crate::{clock, limits};
+
+/// Where projects' data is, beneath the daemon's.
+const PROJECTS: &str = "projects";
+
+/// What begins the name of a directory that is being deleted.
+const DELETED: &str = ".deleted-";
 
 /// The soft marks' prefix of notices that a load has shown.
 const NOTICE_SHOWN: &str = "notice-shown/";
@@ -120,6 +127,7 @@ struct Slot {
 impl OpenProjects {
     /// Projects beneath a data directory; within a runtime.
     pub(crate) fn new(data: PathBuf) -> Self {
+        remove_deleted(&data.join(PROJECTS));
         let retrievals = RetrievalLog::start();
         Self { data, retrievals, slots: Mutex::default(), closed: Arc::default() }
     }
@@ -131,7 +139,7 @@ impl OpenProjects {
 
     /// Where a project's data is.
     pub(crate) fn directory(&self, id: ProjectId) -> PathBuf {
-        self.data.join("projects").join(id.to_string())
+        self.data.join(PROJECTS).join(id.to_string())
     }
 
     /// Whether anything was ever written for this project.
@@ -260,6 +268,25 @@ pub(crate) async fn unwound<T>(task: tokio::task::JoinHandle<T>) -> T {
             // Tasks are never aborted; only the runtime's own end leads here.
             Err(_cancelled) => std::future::pending().await,
         },
+    }
+}
+
+/// Removes a project's directory: at once under its name, so that a crash leaves none that lacks some of its files.
+pub(crate) fn remove_whole(directory: &Path) -> io::Result<()> {
+    let name = directory.file_name().unwrap_or_default().to_string_lossy();
+    let deleted = directory.with_file_name(format!("{DELETED}{name}"));
+    std::fs::rename(directory, &deleted)?;
+    std::fs::remove_dir_all(&deleted)
+}
+
+/// Goes on with deletions that a crash has ended.
+fn remove_deleted(projects: &Path) {
+    let Ok(names) = std::fs::read_dir(projects) else { return };
+    let names = names.filter_map(Result::ok);
+    for name in names.filter(|name| name.file_name().to_string_lossy().starts_with(DELETED)) {
+        if let Err(error) = std::fs::remove_dir_all(name.path()) {
+            tracing::warn!(path = %name.path().display(), %error, "a deleted project is still there");
+        }
     }
 }
 

@@ -134,3 +134,15 @@ async fn a_notice_that_was_shown_is_remembered() {
     let again = projects.open(ID).await.unwrap();
     assert_eq!(again.notices_shown(), BTreeSet::from([NoticeId(3), NoticeId(5)]));
 }
+
+#[tokio::test]
+async fn a_deletion_that_was_cut_short_is_finished_by_the_next_daemon() {
+    let scratch = tempfile::tempdir().unwrap();
+    let projects = scratch.path().join("projects");
+    let half = projects.join(".deleted-1/journal");
+    std::fs::create_dir_all(&half).unwrap();
+    std::fs::create_dir_all(projects.join("2")).unwrap();
+    OpenProjects::new(scratch.path().to_owned());
+    let left = std::fs::read_dir(&projects).unwrap().map(|name| name.unwrap().file_name());
+    assert_eq!(left.collect::<Vec<_>>(), ["2"]);
+}
