@@ -108,13 +108,12 @@ fn document(record: &ProjectRecord, memory: &Memory, format: ExportFormat) -> An
 
 /// Takes in another system's memory, or shows what that would do.
 pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answer<ImportReply> {
-    let mut removed = Removed::default();
-    let state = without_secrets(&params.state, &mut removed);
-    let session = params.session.as_deref().map(|text| without_secrets(text, &mut removed));
-    let source = Source::parse(params.source, &state, session.as_deref())
-        .map_err(|error| bad_request(&error))?;
-    let digest = digest(&params);
-    let asked = ask(daemon, &params.project).await?;
+    let (named, dry_run) = (params.project.clone(), params.dry_run);
+    // It may be 64 MiB: no thread that serves others has the time.
+    let reading = tokio::task::spawn_blocking(move || Read::of(&params));
+    let Read { source, digest, removed } =
+        unwound(reading).await.map_err(|error| bad_request(&error))?;
+    let asked = ask(daemon, &named).await?;
     let by = Provenance {
         session: SessionId::new(format!("import-{}", uuid::Uuid::now_v7())),
         client: "anchord import".into(),
@@ -125,7 +124,9 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         None => None,
     };
     let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
-    let planned = source.plan(&memory, &digest, &by);
+    let (read, known, author) = (Arc::clone(&source), digest.clone(), by.clone());
+    let planning = tokio::task::spawn_blocking(move || read.plan(&memory, &known, &author));
+    let planned = unwound(planning).await;
     let outcome = &planned.outcome;
     let mut reply = ImportReply {
         project: asked.id.map(|id| asked.reference(daemon, id)),
@@ -143,13 +144,13 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         remarks: remarks(outcome, &removed),
     };
     source.count(outcome, &mut reply);
-    if params.dry_run || reply.nothing {
+    if dry_run || reply.nothing {
         return Ok(reply);
     }
     let id = match (&asked.located, asked.id) {
         (Some(located), _) => establish_project(daemon, located.clone()).await?,
         (None, Some(id)) => id,
-        (None, None) => return Err(not_found(&params.project)),
+        (None, None) => return Err(not_found(&named)),
     };
     let open = daemon.projects.open(id).await.map_err(store_error)?;
     let decide: Decide<Memory> = Box::new(move |memory, now| {
@@ -167,6 +168,23 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     reply.revision = Some(open.memory().revision().0);
     reply.project = Some(asked.reference(daemon, id));
     Ok(reply)
+}
+
+/// What is to be taken in, without secrets.
+struct Read {
+    source: Arc<Source>,
+    digest: String,
+    removed: Removed,
+}
+
+impl Read {
+    fn of(params: &ImportParams) -> Result<Self, ImportError> {
+        let mut removed = Removed::default();
+        let state = without_secrets(&params.state, &mut removed);
+        let session = params.session.as_deref().map(|text| without_secrets(text, &mut removed));
+        let source = Source::parse(params.source, &state, session.as_deref())?;
+        Ok(Self { source: Arc::new(source), digest: digest(params), removed })
+    }
 }
 
 /// What was read of another system.
