@@ -171,16 +171,19 @@ pub(super) fn write_error(error: WriteError) -> ErrorReply {
     let code = match &error {
         WriteError::Busy | WriteError::Closed => ErrorCode::Busy,
         WriteError::Refused(_) | WriteError::Stale => ErrorCode::Refused,
-        WriteError::NotSaved(_) => ErrorCode::Damaged,
+        WriteError::NotSaved(_) => ErrorCode::Failed,
         WriteError::Internal => ErrorCode::Internal,
     };
     ErrorReply { code, error: error.to_string(), action: None }
 }
 
 pub(super) fn store_error(error: StoreError) -> ErrorReply {
-    ErrorReply {
-        code: ErrorCode::Damaged,
-        error: error.to_string(),
-        action: Some("`anchord journal verify` says what is damaged".to_owned()),
-    }
+    let (code, action) = match &error {
+        StoreError::Damaged { .. } | StoreError::WrongMachine { .. } => {
+            (ErrorCode::Damaged, Some("`anchord journal verify` says what is damaged".to_owned()))
+        }
+        // A full disk or a daemon that stops damages nothing; the text says what to do.
+        _ => (ErrorCode::Failed, None),
+    };
+    ErrorReply { code, error: error.to_string(), action }
 }
