@@ -72,6 +72,9 @@ pub const INDEX_FLUSH_AFTER: Duration = Duration::from_secs(3);
 /// Replies queued for one shim that does not read; then nothing more is taken of it.
 pub const CONNECTION_REPLIES_MAX: usize = 64;
 
+/// Characters of a client's own name that are kept of it.
+pub const CLIENT_CHARS_MAX: usize = 100;
+
 /// Requests of one shim that wait for their turn; then nothing more is taken of it until one's is over.
 pub const CONNECTION_CALLS_MAX: usize = 64;
 

@@ -109,7 +109,9 @@ impl Service {
             }
             None => return Err(internal(&request_id(), "a request came twice")),
         };
-        let client = context.client_info().map(|info| info.name);
+        // It goes into every record and every status line.
+        let name = |name: &str| name.chars().take(limits::CLIENT_CHARS_MAX).collect::<String>();
+        let client = context.client_info().map(|info| name(&info.name));
         let named = |field| context.meta.get(field).and_then(|id| id.as_str());
         let (thread, call) = (named(THREAD), named(CALL));
         let session = self.connection.session(thread, client.as_deref(), call);

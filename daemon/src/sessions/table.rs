@@ -261,7 +261,12 @@ fn thread_id(connection: &SessionId, thread: &str) -> SessionId {
         .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
         .take(limits::THREAD_ID_CHARS_MAX)
         .collect();
-    SessionId::new(format!("{connection}/{short}"))
+    if short == thread {
+        return SessionId::new(format!("{connection}/{short}"));
+    }
+    // What was left out may be all that tells it from another.
+    let crc = crc32fast::hash(thread.as_bytes());
+    SessionId::new(format!("{connection}/{short}-{crc:08x}"))
 }
 
 fn belongs(session: &SessionId, connection: &SessionId) -> bool {
