@@ -40,6 +40,9 @@ impl Pool {
 
     /// Tokens of what is pinned, which no compaction frees.
     pub fn pinned(&self, memory: &Memory) -> u64 {
+        if let Self::Project = self {
+            return memory.totals().pinned_tokens;
+        }
         let pinned = self.active(memory).into_iter().filter(|(record, _)| record.pinned);
         pinned.map(|(_, note)| u64::from(note.budget_tokens())).sum()
     }

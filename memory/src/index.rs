@@ -80,6 +80,8 @@ pub struct Totals {
     pub rendered_bytes: u64,
     /// Tokens of the project's active notes: what its budget bounds.
     pub note_tokens: u64,
+    /// Of these, by pinned notes.
+    pub pinned_tokens: u64,
     /// Notes kept, active or archived, of the project and of sessions.
     pub notes_kept: u64,
     /// Bytes of their texts.
@@ -243,7 +245,11 @@ impl Index {
                 self.active.insert(record.id);
                 *self.totals.of_mut(record.kind()) += 1;
                 match record.note() {
-                    Some(note) => self.totals.note_tokens += u64::from(note.budget_tokens()),
+                    Some(note) => {
+                        let tokens = u64::from(note.budget_tokens());
+                        self.totals.note_tokens += tokens;
+                        self.totals.pinned_tokens += if record.pinned { tokens } else { 0 };
+                    }
                     None => self.totals.rendered_bytes += render::record_bytes(record),
                 }
             }
@@ -277,7 +283,11 @@ impl Index {
                 self.active.remove(&record.id);
                 *self.totals.of_mut(record.kind()) -= 1;
                 match record.note() {
-                    Some(note) => self.totals.note_tokens -= u64::from(note.budget_tokens()),
+                    Some(note) => {
+                        let tokens = u64::from(note.budget_tokens());
+                        self.totals.note_tokens -= tokens;
+                        self.totals.pinned_tokens -= if record.pinned { tokens } else { 0 };
+                    }
                     None => self.totals.rendered_bytes -= render::record_bytes(record),
                 }
             }

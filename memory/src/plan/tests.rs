@@ -476,6 +476,9 @@ proptest! {
         prop_assert_eq!(totals.rendered_bytes, others.map(|r| full(r)).sum::<u64>());
         let tokens = active.iter().filter_map(|record| record.note());
         prop_assert_eq!(totals.note_tokens, tokens.map(|note| u64::from(note.tokens)).sum::<u64>());
+        let pinned = active.iter().filter(|record| record.pinned);
+        let pinned = pinned.filter_map(|record| record.note()).map(|note| u64::from(note.tokens));
+        prop_assert_eq!(totals.pinned_tokens, pinned.sum::<u64>());
         for kind in Kind::ALL {
             let count = active.iter().filter(|record| record.kind() == kind).count() as u64;
             prop_assert_eq!(totals.of(kind), count);
