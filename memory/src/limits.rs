@@ -158,8 +158,8 @@ pub const HIT_CHARS_MAX: usize = 700;
 pub const HITS_NAMED_MAX: usize = 20;
 /// Hits that have none of the words, after those that have, when one has all of them.
 pub const HITS_BESIDE_MAX: usize = 3;
-/// What a search finds is counted so far; beyond it is said that there is more.
-pub const FOUND_COUNTED_MAX: usize = 1000;
+/// What a search finds is counted so far beyond the hits that it gives; then it says that there is more.
+pub const FOUND_COUNTED_MAX: usize = 100;
 /// Records on one page of a list, unless said otherwise.
 pub const LIST_RECORDS: usize = 20;
 /// Records on one page of a list at most.

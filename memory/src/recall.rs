@@ -50,9 +50,11 @@ pub struct Recalled {
     pub hits: Vec<Hit>,
     /// Words that nothing has, and what was searched instead, as the best hit that has it writes it.
     pub corrected: Vec<(String, String)>,
-    /// How many records there are that have a word of the query, hits among them; counted up to one more than
-    /// [`FOUND_COUNTED_MAX`].
+    /// How many records there are that have a word of the query, hits among them; counted so far as the hits asked for
+    /// and [`FOUND_COUNTED_MAX`] more.
     pub matching: usize,
+    /// There are more than were counted.
+    pub more: bool,
 }
 
 /// Finds the best records for a query, the best first, ties by id.
@@ -60,7 +62,7 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
     let query = Query::parse(of.query);
     if of.query.trim().is_empty() {
         let (hits, matching) = by_retention(memory, of);
-        return Recalled { hits, corrected: Vec::new(), matching };
+        return Recalled { hits, matching, ..Recalled::default() };
     }
     if query.is_empty() {
         // Signs alone, or only what is not wanted: nothing that could be found by it.
@@ -76,11 +78,12 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
     let found = memory.search().find(&find);
     let is_whole = found.hits.len() < limit;
     let hits = sifted(&found, is_whole);
+    let counted_max = limit.saturating_add(FOUND_COUNTED_MAX);
     let matching = if is_whole {
         hits.iter().filter(|hit| hit.beside.is_none()).count()
     } else {
         let passes = |id: RecordId| passes(memory.record(id)?, of, file.as_deref()).then_some(1.0);
-        memory.search().count(&Find { keep: &passes, ..find }, FOUND_COUNTED_MAX + 1)
+        memory.search().count(&Find { keep: &passes, ..find }, counted_max + 1)
     };
     let written = |(asked, term): (String, String)| {
         let hits = hits.iter().filter_map(|hit| memory.record(hit.id));
@@ -89,7 +92,8 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
         (asked, written.unwrap_or(term))
     };
     let corrected = found.corrected.into_iter().map(written).collect();
-    Recalled { hits, corrected, matching }
+    let more = matching > counted_max;
+    Recalled { hits, corrected, matching: matching.min(counted_max), more }
 }
 
 /// The hits without those of no use. One that has none of the words was found by what was stored beside it: the answer,
@@ -119,7 +123,7 @@ fn by_retention(memory: &Memory, of: &Recall<'_>) -> (Vec<Hit>, usize) {
     found.sort_by(|(a, one), (b, other)| {
         b.total_cmp(a).then_with(|| Reverse(one.id.number).cmp(&Reverse(other.id.number)))
     });
-    let matching = found.len().min(FOUND_COUNTED_MAX + 1);
+    let matching = found.len();
     found.truncate(of.limit);
     let hit = |(prior, record): (f32, &Record)| Hit::certain(record.id, prior);
     (found.into_iter().map(hit).collect(), matching)

@@ -182,11 +182,17 @@ fn what_is_found_is_counted_beyond_what_is_shown() {
     let reader = Reader::anyone();
     let matching = |query: &str, since| {
         let tuning = &Tuning::default();
-        recall(&memory, &Recall { since, tuning, ..everything(&reader, query) }).matching
+        let found = recall(&memory, &Recall { since, tuning, ..everything(&reader, query) });
+        (found.matching, found.more)
     };
-    assert_eq!(matching("two", None), 400);
-    assert_eq!(matching("two", Some(day(2))), 0);
-    assert_eq!(matching("tide", None), FOUND_COUNTED_MAX + 1);
-    assert_eq!(matching("", None), FOUND_COUNTED_MAX + 1);
-    assert_eq!(matching("thhree", None), 400);
+    let limit = everything(&reader, "").limit;
+    let counted_max = limit + FOUND_COUNTED_MAX;
+    assert!(counted_max < 400);
+    for query in ["two", "tide", "thhree"] {
+        assert_eq!(matching(query, None), (counted_max, true), "{query}");
+    }
+    assert_eq!(matching("two", Some(day(2))), (0, false));
+    assert_eq!(matching("37 two", Some(day(1))), (counted_max, true));
+    assert_eq!(matching("\"tide 371\"", None), (3, false));
+    assert_eq!(matching("", None), (1_200, false));
 }

@@ -6,8 +6,7 @@ use super::{Tight, append, item};
 use crate::fold::clip;
 use crate::ids::{RecordId, Timestamp};
 use crate::limits::{
-    ANSWER_CHARS_MAX, FOUND_COUNTED_MAX, HIT_CHARS_MAX, HITS_NAMED_MAX, QUERY_CHARS_MAX,
-    QUERY_TERMS_MAX,
+    ANSWER_CHARS_MAX, HIT_CHARS_MAX, HITS_NAMED_MAX, QUERY_CHARS_MAX, QUERY_TERMS_MAX,
 };
 use crate::memory::Memory;
 use crate::recall::Recalled;
@@ -95,8 +94,8 @@ pub fn search(memory: &Memory, found: &Recalled, view: &SearchView<'_>) -> Searc
         let named: Vec<String> = named.map(|hit| hit.id.to_string()).collect();
         let next = PageCursor { from: shown, revision: memory.revision() };
         let more = if answer.left_out > named.len() { ", …" } else { "" };
-        let least = if found.matching > FOUND_COUNTED_MAX { "more than " } else { "" };
-        let count = answer.left_out - usize::from(!least.is_empty());
+        let least = if found.more { "more than " } else { "" };
+        let count = answer.left_out;
         append(
             &mut answer.text,
             format_args!(

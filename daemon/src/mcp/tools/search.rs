@@ -61,7 +61,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if let Some(key) = &params.key {
         let record = find_fact(memory, &reader, key).map_err(|refusal| caller(&refusal))?;
         let hit = Hit::certain(record.id, 1.0);
-        let found = Recalled { hits: vec![hit], corrected: Vec::new(), matching: 1 };
+        let found = Recalled { hits: vec![hit], matching: 1, ..Recalled::default() };
         let fact = SearchView {
             query: "",
             cursor: None,

@@ -484,3 +484,29 @@ async fn no_answer_is_longer_than_every_client_shows() {
         assert!(said.chars().count() <= 9_000, "{tool} says {}", said.chars().count());
     }
 }
+
+#[tokio::test]
+async fn pages_of_a_search_show_each_hit_once_however_many_there_are() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    for part in 0..4 {
+        let items: Vec<_> =
+            (0..70).map(|n| json!({ "content": format!("tide {part}x{n}") })).collect();
+        shim.call("memory_note", json!({ "items": items })).await;
+    }
+    let (mut seen, mut cursor) = (Vec::new(), None);
+    loop {
+        let asked = json!({ "query": "tide", "limit": 50, "cursor": cursor });
+        let page = shim.call("memory_search", asked).await;
+        let ids = page.lines().filter_map(|line| line.split([' ', ':']).next());
+        let is_id = |word: &&str| {
+            word.strip_prefix('n').is_some_and(|number| number.parse::<u64>().is_ok())
+        };
+        seen.extend(ids.filter(is_id).map(str::to_owned));
+        assert!(!seen.is_empty(), "{page}");
+        let Some((_, next)) = page.split_once("cursor\":\"") else { break };
+        cursor = next.split('"').next().map(str::to_owned);
+    }
+    let unique: std::collections::BTreeSet<&String> = seen.iter().collect();
+    assert_eq!((seen.len(), unique.len()), (280, 280));
+}
