@@ -123,3 +123,14 @@ fn restoring_does_not_take_the_place_of_who_is_here() {
     table.restore(Session::new(here.id.clone(), Arc::new(hello(1)), None, Timestamp(5)));
     assert!(!away(&table, "one") && Arc::ptr_eq(&table.all()[0].session, &here));
 }
+
+#[test]
+fn threads_that_differ_in_signs_alone_are_two_sessions() {
+    let table = Arc::new(SessionTable::default());
+    let connection = connect(&table, "one", hello(1));
+    let session = |thread| connection.session(Some(thread), None, None).id.clone();
+    assert_eq!(session("ab-1"), SessionId::new("one/ab-1"), "one that is plain is kept as it is");
+    assert_ne!(session("a.b"), session("ab"));
+    assert_ne!(session("a.b"), session("a/b"));
+    assert_eq!(session("a.b"), session("a.b"));
+}
