@@ -29,7 +29,7 @@ pub const INDEX_BATCH_ROWS_MAX: usize = 2048;
 pub const SETTLE_AFTER: Duration = Duration::from_millis(20);
 
 /// It follows without such a pause when it lacks as much of the journal.
-pub const SETTLE_BYTES: u64 = 1 << 20;
+pub const SETTLE_BYTES: u64 = 256 << 10;
 
 /// Rows that are read from the index while a store is opened are handed on when they are as long as this together.
 pub const RESTORE_TEXTS_BYTES: usize = 256 << 10;
