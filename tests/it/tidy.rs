@@ -4,6 +4,7 @@
 //! file names what it forbids, so the rules about content skip it.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Past this many lines, look for the second idea in a file.
 const LINES: usize = 600;
@@ -140,14 +141,28 @@ fn limits(file: &File) -> Vec<String> {
         .collect()
 }
 
+/// Where this tree and its owner's home are, whatever machine this is, and homes as they are called elsewhere.
+static MACHINE_PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let holds_more = |dir: &&Path| *dir != Path::new("/") && !dir.starts_with(std::env::temp_dir());
+    let dirs = [root().parent().map(Path::to_owned), std::env::home_dir()];
+    let dirs = dirs.iter().flatten().map(PathBuf::as_path).filter(holds_more);
+    let own = dirs.map(|dir| format!("{}/", dir.display()));
+    own.chain(["/home/user/".to_owned(), "/Users/".to_owned()]).collect()
+});
+
 fn machine_paths(file: &File) -> Vec<String> {
-    let paths = ["/work/", "/root/", "/home/user/", "/Users/"];
     file.lines()
         .filter_map(|(number, line)| {
-            let path = paths.iter().find(|path| line.contains(**path))?;
+            let path = MACHINE_PATHS.iter().find(|path| begins_in(line, path))?;
             (file.path != HERE).then(|| format!("line {number}: `{path}`"))
         })
         .collect()
+}
+
+/// Whether a path is in a line as a whole, not as the end of a longer one.
+fn begins_in(line: &str, path: &str) -> bool {
+    let goes_on = |before: char| before.is_alphanumeric() || "._-*})~".contains(before);
+    line.match_indices(path).any(|(at, _)| !line[..at].ends_with(goes_on))
 }
 
 /// The targets of `[text](target)` that are neither elsewhere on the web nor in the tree.
@@ -301,8 +316,11 @@ mod samples {
 
     #[test]
     fn paths_of_a_machine_stay_out() {
-        bad(machine_paths, "docs/agents.md", "see /work/notes");
-        bad(machine_paths, "tests/it/a.rs", "// cd /root/anchord");
+        for path in &*MACHINE_PATHS {
+            bad(machine_paths, "docs/agents.md", &format!("see {path}notes"));
+            good(machine_paths, "docs/agents.md", &format!("see daemon{path}notes"));
+        }
+        bad(machine_paths, "tests/it/a.rs", "// cd /home/user/anchord");
         good(machine_paths, "docs/agents.md", "see ~/.local/state/anchord");
     }
 
