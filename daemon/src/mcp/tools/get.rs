@@ -187,16 +187,19 @@ async fn expand(
     if excerpt.modified > written {
         text.push_str("(the file changed after this anchor was written; check the lines)\n");
     }
+    // Tokens of lines add up, to within one or two a line.
+    let (mut chars, mut taken) = (text.chars().count(), tokens::count(&text));
     for (number, line) in (first..).zip(&excerpt.lines) {
         let line = format!("{number}\t{line}\n");
-        let more = text.clone() + &line;
-        let has_room = more.chars().count() + CUT_CHARS <= room.chars
-            && room.tokens.is_none_or(|max| tokens::count(&more) + CUT_TOKENS <= max);
+        chars += line.chars().count();
+        taken += if room.tokens.is_some() { tokens::count(&line) } else { 0 };
+        let has_room = chars + CUT_CHARS <= room.chars
+            && room.tokens.is_none_or(|max| taken + CUT_TOKENS <= max);
         if !has_room {
             let _ = writeln!(text, "… cut at line {number}; read the file from there");
             break;
         }
-        text = more;
+        text.push_str(&line);
     }
     Ok(text)
 }
