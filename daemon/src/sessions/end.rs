@@ -25,7 +25,7 @@ use futures::future::BoxFuture;
 use super::Session;
 use super::bind::BindError;
 use super::compaction::{Touched, keep_to_budget};
-use super::table::SessionTable;
+use super::table::{Ending, SessionTable};
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject, WriteError};
 use crate::projects::{ProjectId, Registry, RegistryChange, SessionRecord};
@@ -91,16 +91,27 @@ pub(crate) async fn hand_over(
     let Some(record) = daemon.registry.snapshot().session(&from.id).cloned() else {
         return Ok(());
     };
-    let handed = async {
-        to.write(daemon, None, "adopt", || adopting(&from.id, to)).await?;
-        finish(daemon, &Leaving::handed(&record), NoticeCause::Ended).await
-    };
-    if let Err(error) = handed.await {
-        ending.put_back();
-        return Err(error);
-    }
+    let adopted = to.write(daemon, None, "adopt", || adopting(&from.id, to)).await;
+    finish_handed(daemon, ending, &record, adopted.map(drop)).await?;
     tracing::info!(session = %to.id, from = %from.id, "the same conversation by another name");
     Ok(())
+}
+
+/// Ends a session once its work was adopted. Where that failed, or this does, it is put back.
+async fn finish_handed(
+    daemon: &Daemon,
+    ending: Ending<'_>,
+    record: &SessionRecord,
+    adopted: Result<(), BindError>,
+) -> Result<(), BindError> {
+    let finished = match adopted {
+        Ok(()) => finish(daemon, &Leaving::handed(record), NoticeCause::Ended).await.map(drop),
+        Err(error) => Err(error),
+    };
+    if finished.is_err() {
+        ending.put_back();
+    }
+    finished
 }
 
 impl Session {
@@ -112,15 +123,10 @@ impl Session {
     ) -> Result<(), BindError> {
         for record in self.predecessors(&daemon.registry.snapshot(), project.id) {
             let Some(ending) = daemon.sessions().end_if_away(&record.session) else { continue };
-            let taken = async {
-                let decide = adopting(&record.session, self);
-                project.owner.write(Some(self.id.clone()), None, "adopt", decide).await?;
-                finish(daemon, &Leaving::handed(&record), NoticeCause::Ended).await
-            };
-            if let Err(error) = taken.await {
-                ending.put_back();
-                return Err(error);
-            }
+            let decide = adopting(&record.session, self);
+            let adopted = project.owner.write(Some(self.id.clone()), None, "adopt", decide).await;
+            let adopted = adopted.map(drop).map_err(BindError::from);
+            finish_handed(daemon, ending, &record, adopted).await?;
             tracing::info!(session = %self.id, from = %record.session, "took over staged work");
         }
         Ok(())

@@ -20,6 +20,7 @@ use crate::{clock, limits, secrets};
 
 pub(crate) use join::{Joined, Replaced, Sure, Teller};
 
+pub(super) use ending::Ending;
 use ending::Failed;
 use subagents::Expected;
 

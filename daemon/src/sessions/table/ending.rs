@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anchord_memory::SessionId;
 
-use super::{Row, SessionTable, Standing};
+use super::{Inner, Row, SessionTable, Standing};
 use crate::{clock, limits};
 
 /// The end of a session that is under way. Until it is dropped the sweep leaves the session's work to it.
@@ -64,10 +64,7 @@ impl Drop for Ending<'_> {
 impl SessionTable {
     /// Takes a session out, connected or not.
     pub(crate) fn end(&self, id: &SessionId) -> Ending<'_> {
-        let mut inner = self.lock();
-        let standing = inner.remove(id).as_ref().map(Row::standing);
-        inner.ending.push(id.clone());
-        Ending { table: self, id: id.clone(), standing }
+        self.begin_end(&mut self.lock(), id)
     }
 
     /// The same, unless the session is connected or has come back meanwhile.
@@ -76,9 +73,13 @@ impl SessionTable {
         if inner.sessions.get(id).is_some_and(|row| row.disconnected.is_none()) {
             return None;
         }
+        Some(self.begin_end(&mut inner, id))
+    }
+
+    fn begin_end(&self, inner: &mut Inner, id: &SessionId) -> Ending<'_> {
         let standing = inner.remove(id).as_ref().map(Row::standing);
         inner.ending.push(id.clone());
-        Some(Ending { table: self, id: id.clone(), standing })
+        Ending { table: self, id: id.clone(), standing }
     }
 
     /// Whether a session is in the table, so that its end is still to come.
