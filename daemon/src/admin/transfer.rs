@@ -1,6 +1,5 @@
 //! Memory as text: what an agent would get, exports, imports.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutcome, Zipmem};
@@ -20,6 +19,7 @@ use crate::limits::RETRIEVAL_IDS_MAX;
 use crate::project::{Decide, Decided, unwound};
 use crate::projects::{Located, ProjectId, ProjectRecord};
 use crate::secrets::{self, Removed};
+use crate::sessions::{self, Touched};
 
 /// What an agent would get at its start; no notice counts as shown.
 pub(crate) async fn load(daemon: &Daemon, query: &LoadQuery) -> Answer<LoadReply> {
@@ -160,7 +160,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     });
     open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
     // Nothing of it was used here yet: what was here stands its chance beside it.
-    let compacted = crate::sessions::keep_to_budget(daemon, &open, &BTreeSet::new()).await;
+    let compacted = sessions::keep_to_budget(daemon, &open, &Touched::default()).await;
     let made_room = compacted.iter().map(|compacted| &compacted.outcome);
     let made_room = made_room.filter(|outcome| !outcome.is_nothing()).map(render::made_room);
     reply.remarks.extend(made_room.map(|said| said.trim_end().to_owned()));
@@ -245,7 +245,7 @@ impl Source {
 }
 
 async fn establish_project(daemon: &Daemon, located: Located) -> Answer<ProjectId> {
-    crate::sessions::establish_in_registry(daemon, located)
+    sessions::establish_in_registry(daemon, located)
         .await
         .map_err(|error| internal(&error.to_string()))
 }

@@ -187,11 +187,10 @@ impl Session {
         decide: impl Fn() -> Decide<Memory>,
     ) -> Result<Wrote, BindError> {
         let touched = Touched::default();
-        let before = self.bound(daemon).await?.memory();
         let noting = || touched.noted_by(decide());
         let Written { reply, append } = self.write_alone(daemon, call, operation, noting).await?;
         let compacted = match self.project() {
-            Some(project) => self.keep_to_budget(daemon, &project, &before, &touched.ids()).await,
+            Some(project) => self.keep_to_budget(daemon, &project, &touched).await,
             None => Vec::new(),
         };
         let append = compacted.iter().fold(append, |all, more| sum(all, more.append));

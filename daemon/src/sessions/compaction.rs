@@ -35,9 +35,16 @@ pub(crate) struct Compacted {
     pub(super) append: Option<Duration>,
 }
 
-/// The records that a write touches, known once it is decided.
+/// What a write touches, known once it is decided.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Touched(Arc<Mutex<BTreeSet<RecordId>>>);
+pub(crate) struct Touched(Arc<Mutex<Decision>>);
+
+#[derive(Debug, Default)]
+struct Decision {
+    /// The memory that it was made on.
+    before: Memory,
+    records: BTreeSet<RecordId>,
+}
 
 impl Touched {
     /// The decision, which is noted here when it is made.
@@ -46,13 +53,10 @@ impl Touched {
         Box::new(move |memory, now| {
             let decided = decide(memory, now)?;
             let records = decided.changes.iter().filter_map(Change::record);
-            *lock(&touched.0) = records.map(|record| record.id).collect();
+            let records = records.map(|record| record.id).collect();
+            *lock(&touched.0) = Decision { before: memory.clone(), records };
             Ok(decided)
         })
-    }
-
-    pub(crate) fn ids(&self) -> BTreeSet<RecordId> {
-        lock(&self.0).clone()
     }
 }
 
@@ -67,26 +71,26 @@ pub(crate) struct Compaction {
 }
 
 /// Brings what a project shares down to its budget, after a write that is no session's. The write stands, whatever comes
-/// of this, and what it names as `written` goes last.
+/// of this, and what it touched goes last.
 pub(crate) async fn keep_to_budget(
     daemon: &Daemon,
     project: &Arc<OpenProject>,
-    written: &BTreeSet<RecordId>,
+    touched: &Touched,
 ) -> Vec<Compacted> {
     let session = Session::visit("anchord", Place::Foreign(project.id)).within(project);
-    session.keep_to_budget(daemon, project, &project.memory(), written).await
+    session.keep_to_budget(daemon, project, touched).await
 }
 
 impl Session {
     /// Compacts what a write has taken above its budget. The write stands, whatever comes of this, and what it wrote
-    /// stays active, as far as there is room. `before` is the memory that it was made on.
+    /// stays active, as far as there is room.
     pub(super) async fn keep_to_budget(
         &self,
         daemon: &Daemon,
         project: &Arc<OpenProject>,
-        before: &Memory,
-        written: &BTreeSet<RecordId>,
+        touched: &Touched,
     ) -> Vec<Compacted> {
+        let Decision { before, records: written } = std::mem::take(&mut *lock(&touched.0));
         let mut all = Vec::new();
         for shared in [true, false] {
             let memory = project.memory();
@@ -96,8 +100,8 @@ impl Session {
             if !budget.is_exceeded(pool.used(&memory)) {
                 continue;
             }
-            let begins = !self.is_full_of_pinned(daemon, before, &pool);
-            match self.bring_down(daemon, project, pool, budget, written, begins).await {
+            let begins = !self.is_full_of_pinned(daemon, &before, &pool);
+            match self.bring_down(daemon, project, pool, budget, &written, begins).await {
                 Ok(compacted) => {
                     let set_aside = compacted.outcome.set_aside();
                     tracing::info!(project = %project.id, session = %self.id, ?set_aside, "compacted");

@@ -252,7 +252,7 @@ fn within_budget<'a>(
     touched: Touched,
 ) -> BoxFuture<'a, ()> {
     Box::pin(async move {
-        keep_to_budget(daemon, project, &touched.ids()).await;
+        keep_to_budget(daemon, project, &touched).await;
     })
 }
 

@@ -20,7 +20,7 @@ use arc_swap::ArcSwapOption;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use bind::{BindError, Place, View, Wrote, establish_in_registry, is_elsewhere};
-pub(crate) use compaction::{Compacted, Compaction, keep_to_budget, plan as plan_within};
+pub(crate) use compaction::{Compacted, Compaction, Touched, keep_to_budget, plan as plan_within};
 pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use reading::LiveSession;
 pub(crate) use sweep::{recover, sweep};
