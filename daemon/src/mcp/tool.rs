@@ -42,9 +42,10 @@ impl From<BindError> for ToolError {
             BindError::NotAProject(_) | BindError::Unreadable(_) => {
                 Self::Caller(format!("failed to {error}"))
             }
-            BindError::Foreign | BindError::Hangs | BindError::Unknown(_) | BindError::Store(_) => {
-                Self::Caller(error.to_string())
-            }
+            BindError::Foreign
+            | BindError::Hangs(_)
+            | BindError::Unknown(_)
+            | BindError::Store(_) => Self::Caller(error.to_string()),
         }
     }
 }

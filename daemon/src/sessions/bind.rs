@@ -13,15 +13,16 @@ use anchord_proto::host;
 
 use super::compaction::{Compacted, Touched, sum};
 use super::{Session, end};
+use crate::clock;
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided, OpenProject, WriteError, Written, unwound};
+use crate::looks::{Hangs, look};
+use crate::project::{Decide, Decided, OpenProject, WriteError, Written};
 use crate::projects::{
     EstablishError, Established, FOREIGN, Located, NotAProject, Presence, ProjectFiles, ProjectId,
     Registry, RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify,
     locate, locate_exactly,
 };
 use crate::store::{Call, StoreError};
-use crate::{clock, limits};
 
 /// Where a session works.
 #[derive(Debug)]
@@ -79,8 +80,8 @@ pub(crate) enum BindError {
     #[error(transparent)]
     Unreadable(#[from] EstablishError),
     /// The project's disk does not answer.
-    #[error("the project's directory does not answer; is its disk mounted and reachable?")]
-    Hangs,
+    #[error(transparent)]
+    Hangs(#[from] Hangs),
     /// Another machine or container, and no project is named.
     #[error(
         "this agent {FOREIGN} than anchord: name the project with `--project ID`; `anchord project list` shows the ids"
@@ -130,13 +131,14 @@ impl View {
         if files.is_empty() {
             return BTreeSet::new();
         }
+        let Some(root) = self.place.root() else { return BTreeSet::new() };
         let place = Arc::clone(&self.place);
-        unwound(tokio::task::spawn_blocking(move || {
+        let looking = look(root, move || {
             let Some(project) = place.files() else { return BTreeSet::new() };
             let gone = |file: &String| project.exists(file.as_ref()) == Presence::Absent;
             files.into_iter().filter(gone).collect()
-        }))
-        .await
+        });
+        looking.await.unwrap_or_default()
     }
 
     /// Those of a topic's active files that do not exist; of the project's own thread when none is named.
@@ -160,12 +162,12 @@ impl Session {
             (Place::Foreign(id), _) => (Some(*id), None),
             (Place::Here(_), Some(id)) if registry.project(id).is_some() => (Some(id), None),
             (Place::Here(located), _) => {
-                let located = located.clone();
-                blocking(move || {
-                    let resolution = identify(&located, &registry)?;
-                    Ok((resolution.id, resolution.status.notice(&located.root)))
-                })
-                .await?
+                let there = located.clone();
+                let looking = look(&located.root, move || {
+                    let resolution = identify(&there, &registry)?;
+                    Ok::<_, EstablishError>((resolution.id, resolution.status.notice(&there.root)))
+                });
+                looking.await??
             }
         };
         let project = match id {
@@ -239,7 +241,9 @@ impl Session {
         }
         let (hello, registry) = (Arc::clone(&self.hello), daemon.registry.snapshot());
         let surroundings = daemon.surroundings.clone();
-        let found = Arc::new(blocking(move || find(&hello, &registry, &surroundings)).await?);
+        let start = PathBuf::from(start(&hello));
+        let found = look(&start, move || find(&hello, &registry, &surroundings)).await??;
+        let found = Arc::new(found);
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(place.get_or_insert(found)))
     }
@@ -407,8 +411,12 @@ fn find(
     if let Some(named) = named.filter(|_| hello.exact) {
         return Ok(Place::Here(locate_exactly(Path::new(named))?));
     }
-    let start = named.or(hello.cwd.as_deref()).unwrap_or("/");
-    Ok(Place::Here(locate(Path::new(start), named.is_some(), surroundings)?))
+    Ok(Place::Here(locate(Path::new(start(hello)), named.is_some(), surroundings)?))
+}
+
+/// Where to look for a session's project.
+fn start(hello: &Hello) -> &str {
+    hello.project.as_deref().or(hello.cwd.as_deref()).unwrap_or("/")
 }
 
 /// Gives a place its project id. The files are looked at by whoever asks, since a project's disk may hang;
@@ -419,7 +427,8 @@ pub(crate) async fn establish_in_registry(
 ) -> Result<ProjectId, BindError> {
     let registry = daemon.registry.snapshot();
     let now = clock::now();
-    let established = blocking(move || Ok(establish(&located, &registry, now)?)).await?;
+    let root = located.root.clone();
+    let established = look(&root, move || establish(&located, &registry, now)).await??;
     if let Status::Moved { from } = &established.status {
         tracing::info!(project = %established.id, from = %from.display(), "a project moved");
     }
@@ -444,14 +453,6 @@ pub(crate) async fn establish_in_registry(
     });
     daemon.registry.write(None, None, "establish", decide).await?;
     Ok(*decided.get().unwrap_or(&id))
-}
-
-/// Looks at a project's files where it can hold nobody up, and not for ever.
-pub(super) async fn blocking<T: Send + 'static>(
-    look: impl FnOnce() -> Result<T, BindError> + Send + 'static,
-) -> Result<T, BindError> {
-    let looking = unwound(tokio::task::spawn_blocking(look));
-    tokio::time::timeout(limits::FILES_TIME_MAX, looking).await.unwrap_or(Err(BindError::Hangs))
 }
 
 #[cfg(test)]

@@ -13,12 +13,13 @@ use anchord_proto::hello::{Hello, Role};
 use futures::future::join_all;
 use uuid::Uuid;
 
-use super::bind::{BindError, blocking, is_dead, is_foreign_process};
+use super::bind::{BindError, is_dead, is_foreign_process};
 use super::end::{Leaving, finish, left_over, staged_in};
 use super::table::Standing;
 use super::{Place, Session};
 use crate::daemon::Daemon;
 use crate::limits;
+use crate::looks::{Hangs, look};
 use crate::projects::{Changed, ProjectId, SessionRecord, identify, locate};
 
 /// Puts the sessions back that were open when an earlier daemon ended; they may reconnect.
@@ -55,7 +56,7 @@ async fn end_all(daemon: &Arc<Daemon>, all: Vec<Due>) {
             Err(error) => {
                 daemon.sessions().end_failed(session);
                 tracing::warn!(%session, %error, "ending a session failed");
-                if matches!(error, BindError::Hangs) {
+                if matches!(error, BindError::Hangs(_)) {
                     return; // The others would wait as long.
                 }
             }
@@ -65,7 +66,7 @@ async fn end_all(daemon: &Arc<Daemon>, all: Vec<Due>) {
 
 /// Ends a session of a disk that may not answer. What is cut short is done again.
 async fn in_time<T>(ending: impl Future<Output = Result<T, BindError>>) -> Result<T, BindError> {
-    tokio::time::timeout(limits::JOB_TIME_MAX, ending).await.unwrap_or(Err(BindError::Hangs))
+    tokio::time::timeout(limits::JOB_TIME_MAX, ending).await.unwrap_or(Err(BindError::Hangs(Hangs)))
 }
 
 /// What a sweep ends.
@@ -173,16 +174,15 @@ async fn changed_files(
     let named = session.hello.project.as_deref().map(PathBuf::from);
     let root = registry.project(project).map(|known| known.root.clone());
     let starts = [named, Some(record.cwd.clone()), root];
-    blocking(move || {
+    let looking = look(&record.cwd, move || {
         let located = starts.into_iter().flatten().find_map(|start| {
             let located = locate(&start, true, &surroundings).ok()?;
             (identify(&located, &registry).ok()?.id == Some(project)).then_some(located)
         });
         let place = located.map(Place::Here);
-        Ok(place.and_then(|place| Some(place.files()?.changed_since(since, place.repository()))))
-    })
-    .await
-    .unwrap_or_else(|error| {
+        place.and_then(|place| Some(place.files()?.changed_since(since, place.repository())))
+    });
+    looking.await.unwrap_or_else(|error| {
         tracing::warn!(session = %session.id, %error, "the changed files are not known");
         None
     })
