@@ -228,6 +228,7 @@ impl<'i> Search<'i> {
             }
             let Some(term) = search.terms.get(*at) else { continue };
             search.sums.add(term);
+            give_way();
             added += term.most;
         }
         search
@@ -298,6 +299,7 @@ impl<'i> Search<'i> {
             floor = floor.max(f32::MIN_POSITIVE);
             let band = self.sums.from(floor).filter(|(_, sum)| *sum < above);
             // Positive numbers are in the order of their bits.
+            give_way();
             let place = |(at, sum): (u32, f32)| {
                 let (segment, slot) = self.sums.place(at)?;
                 Some((sum.to_bits(), Reverse(segment.doc(slot)?.id), at))
@@ -420,6 +422,12 @@ impl<'i> Search<'i> {
         }
         given
     }
+}
+
+/// Lets another thread that waits for this processor go first: a write takes a fraction of a millisecond, a search of a
+/// large memory several, and where each processor searches the write would wait for all of one.
+fn give_way() {
+    std::thread::yield_now();
 }
 
 /// Where documents are looked at, one after the other: fresh memory for each costs as much as looking.
