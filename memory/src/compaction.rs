@@ -60,7 +60,11 @@ impl Pool {
     fn active<'a>(&'a self, memory: &'a Memory) -> Vec<(&'a Record, &'a Note)> {
         let note = |record: &'a Arc<Record>| record.note().map(|note| (&**record, note));
         match self {
-            Self::Project => memory.active_of(crate::Kind::Note).filter_map(note).collect(),
+            Self::Project => memory
+                .records_of(crate::Kind::Note)
+                .filter(|record| record.standing.is_active() && record.owner().is_none())
+                .filter_map(note)
+                .collect(),
             Self::Own(reader) => memory
                 .own_notes(reader)
                 .filter(|record| record.standing.is_active())
@@ -109,16 +113,39 @@ impl CompactionPlan {
     }
 }
 
-/// A note and what becomes of it.
+/// A note and what becomes of it. What is asked of each, again and again and in the order of their scores, is in here:
+/// the notes themselves lie all over the memory.
 struct Candidate<'a> {
     record: &'a Record,
     note: &'a Note,
+    id: RecordId,
     score: f64,
     /// Tokens it takes as the plan stands.
     tokens: u64,
+    /// Tokens that its summary would take; none where that saves nothing.
+    condensed_tokens: Option<u64>,
+    is_expired: bool,
     stays: bool,
     /// Pinned, or written just now.
     spared: bool,
+}
+
+impl<'a> Candidate<'a> {
+    fn new(record: &'a Record, note: &'a Note, score: f64, now: Timestamp) -> Self {
+        let tokens = u64::from(note.budget_tokens());
+        let summary = Some(u64::from(note.summary_tokens)).filter(|_| !note.condensed);
+        Self {
+            record,
+            note,
+            id: record.id,
+            score,
+            tokens,
+            condensed_tokens: summary.filter(|summary| (1..tokens).contains(summary)),
+            is_expired: note.is_expired(now),
+            stays: true,
+            spared: record.pinned,
+        }
+    }
 }
 
 /// Plans to bring a pool's active notes down to so many tokens. `half_life_factor` as for
@@ -135,17 +162,13 @@ pub fn plan_compaction(
     let mut candidates: Vec<Candidate<'_>> = pool
         .active(memory)
         .into_iter()
-        .map(|(record, note)| Candidate {
-            record,
-            note,
-            score: RetentionParts::of(record, accesses, now, half_life_factor).score(),
-            tokens: u64::from(note.budget_tokens()),
-            stays: true,
-            spared: record.pinned,
+        .map(|(record, note)| {
+            let score = RetentionParts::of(record, accesses, now, half_life_factor).score();
+            Candidate::new(record, note, score, now)
         })
         .collect();
     // The least worth keeping first; of equal ones the older.
-    candidates.sort_by(|a, b| a.score.total_cmp(&b.score).then(a.record.id.cmp(&b.record.id)));
+    candidates.sort_unstable_by(|a, b| a.score.total_cmp(&b.score).then(a.id.cmp(&b.id)));
 
     let tokens_before = candidates.iter().map(|candidate| candidate.tokens).sum();
     let mut plan = CompactionPlan {
@@ -159,7 +182,7 @@ pub fn plan_compaction(
         wants_summary: Vec::new(),
     };
     spared(&mut candidates, spare, target_tokens);
-    plan.archive(&mut candidates, |candidate| candidate.note.is_expired(now));
+    plan.archive(&mut candidates, |candidate| candidate.is_expired);
     plan.promote(&mut candidates);
     plan.fold(&mut candidates);
     // One that is larger than the whole target would take everything else with it and then go, too.
@@ -180,8 +203,8 @@ impl CompactionPlan {
                 return;
             }
             if is(candidate) {
-                self.archive.insert(candidate.record.id, candidate.record.version);
-                self.promote.remove(&candidate.record.id);
+                self.archive.insert(candidate.id, candidate.record.version);
+                self.promote.remove(&candidate.id);
                 self.tokens_after -= candidate.leave();
             }
         }
@@ -192,9 +215,8 @@ impl CompactionPlan {
             if self.is_reached() {
                 return;
             }
-            let summary = u64::from(candidate.note.summary_tokens);
-            if !candidate.note.condensed && (1..candidate.tokens).contains(&summary) {
-                self.promote.insert(candidate.record.id, candidate.record.version);
+            if let Some(summary) = candidate.condensed_tokens {
+                self.promote.insert(candidate.id, candidate.record.version);
                 self.tokens_after -= candidate.tokens - summary;
                 candidate.tokens = summary;
             }
@@ -221,14 +243,14 @@ impl CompactionPlan {
             if self.is_reached() {
                 return;
             }
-            let Some(survivor) = found.get(&candidate.record.id) else { continue };
+            let Some(survivor) = found.get(&candidate.id) else { continue };
             let fold = Fold {
                 version: candidate.record.version,
                 survivor: survivor.id,
                 survivor_version: survivor.version,
             };
-            self.fold.insert(candidate.record.id, fold);
-            self.promote.remove(&candidate.record.id);
+            self.fold.insert(candidate.id, fold);
+            self.promote.remove(&candidate.id);
             self.tokens_after -= candidate.leave();
         }
     }
@@ -253,8 +275,7 @@ fn spared(candidates: &mut [Candidate<'_>], spare: &BTreeSet<RecordId>, target_t
     let pinned: u64 = pinned.map(|candidate| candidate.tokens).sum();
     let room = target_tokens.saturating_sub(pinned).max(target_tokens / 4);
     let mut taken = 0;
-    let named =
-        |candidate: &&mut Candidate<'_>| !candidate.spared && spare.contains(&candidate.record.id);
+    let named = |candidate: &&mut Candidate<'_>| !candidate.spared && spare.contains(&candidate.id);
     for candidate in candidates.iter_mut().rev().filter(named) {
         let room = if taken == 0 { target_tokens } else { room };
         if taken + candidate.tokens <= room {
@@ -270,8 +291,8 @@ fn wants_summary(candidates: &[Candidate<'_>]) -> Vec<RecordId> {
         .filter(|candidate| candidate.stays && candidate.note.summary.is_empty())
         .filter(|candidate| candidate.note.tokens > SUMMARY_WANTED_ABOVE_TOKENS)
         .collect();
-    long.sort_by(|a, b| b.tokens.cmp(&a.tokens).then(a.record.id.cmp(&b.record.id)));
-    long.iter().map(|candidate| candidate.record.id).collect()
+    long.sort_by(|a, b| b.tokens.cmp(&a.tokens).then(a.id.cmp(&b.id)));
+    long.iter().map(|candidate| candidate.id).collect()
 }
 
 #[cfg(test)]

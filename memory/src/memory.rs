@@ -185,7 +185,7 @@ impl Memory {
     }
 
     /// The records of one kind, whatever their standing, oldest first.
-    fn records_of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
+    pub(crate) fn records_of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
         let (first, last) = (RecordId { kind, number: 0 }, RecordId { kind, number: u64::MAX });
         self.records.range(first..=last).map(|(_, record)| record)
     }

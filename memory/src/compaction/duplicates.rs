@@ -3,9 +3,10 @@
 //! Not by comparing all pairs. A text of which three tenths of the runs stand in no other is near none. Of two sets that
 //! similar each has one of the other's rarest runs among its own, so those alone are indexed (prefix filtering;
 //! Chaudhuri, Ganti, Kaushik: "A Primitive Operator for Similarity Joins in Data Cleaning", 2006; ordered by rarity as by
-//! Bayardo, Ma, Srikant: "Scaling Up All Pairs Similarity Search", 2007). What is found is compared exactly, unless its
-//! outline shows that it is not near. Only
-//! survivors are compared with, so a hundred copies cost a hundred comparisons, and no note is compared with more than
+//! Bayardo, Ma, Srikant: "Scaling Up All Pairs Similarity Search", 2007). Where the first run that two have stands in each
+//! tells most of those that are not near (positional filtering; Xiao, Wang, Lin, Yu: "Efficient Similarity Joins for Near
+//! Duplicate Detection", 2008), an outline most of the others; what is left is compared exactly. Only survivors are
+//! compared with, so a hundred copies cost a hundred comparisons, and no note is compared with more than
 //! [`DUPLICATE_CANDIDATES_MAX`] others: what shares a form with very many notes may stay, and is archived by its score.
 //!
 //! Texts are read and sorted by two threads; what comes of it is the same on any number.
@@ -16,6 +17,7 @@ mod runs;
 mod streams;
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use crate::ids::RecordId;
 use crate::limits::DUPLICATE_CANDIDATES_MAX;
@@ -27,6 +29,8 @@ use read::{Set, is_shared};
 const TENTHS: usize = 7;
 /// Lists of survivors, as a power of two.
 const LISTS_LOG2: u32 = 20;
+/// Marks of runs that have a list, as a power of two: few enough for the processor's cache.
+const MARKS_LOG2: u32 = 22;
 
 /// A note that is compared.
 pub(super) struct Text<'a> {
@@ -43,25 +47,36 @@ pub(super) fn find<'a>(best_first: &[Text<'a>]) -> BTreeMap<RecordId, &'a Record
     let mut found = BTreeMap::new();
     let mut survivors = Survivors::default();
     let mut seen = vec![u32::MAX; sets.len()];
+    let lengths: Vec<u32> = sets.iter().map(|set| count(set.runs.len())).collect();
     let (mut lists, mut candidates) = (Vec::new(), Vec::new());
     for (at, set) in sets.iter().enumerate() {
         let Some(text) = best_first.get(set.text) else { continue };
-        let rarest =
-            || set.runs.iter().take(prefix_len(set.runs.len())).filter(|run| is_shared(**run));
+        let prefix = set.runs.iter().take(prefix_len(set.runs.len())).enumerate();
+        let rarest = || prefix.clone().filter(|(_, run)| is_shared(**run));
         let mut survivor = None;
         if text.may_fold {
             let at = count(at);
-            let mut is_new = |candidate: &usize| {
-                seen.get_mut(*candidate).is_some_and(|seen| std::mem::replace(seen, at) != at)
+            // Of what comes before the first run that both have, neither has the other's.
+            let mut may_be_near = |ours: usize, link: &Link| {
+                let survivor = link.survivor as usize;
+                let Some(length) = lengths.get(survivor) else { return false };
+                let theirs_left = (*length as usize).saturating_sub(link.place as usize);
+                let left = (set.runs.len() - ours).min(theirs_left);
+                left >= enough(set.runs.len(), *length as usize)
+                    && seen.get_mut(survivor).is_some_and(|seen| mem::replace(seen, at) != at)
             };
             candidates.clear();
             lists.clear();
-            lists.extend(rarest().map(|run| (*run, survivors.first(*run))));
+            let listed = rarest().filter(|(_, run)| survivors.may_have(**run));
+            lists.extend(listed.map(|(place, run)| (place, *run, survivors.first(*run))));
             candidates.extend(
                 lists
                     .iter()
-                    .flat_map(|(run, first)| survivors.with(*run, *first))
-                    .filter(|candidate| is_new(candidate))
+                    .flat_map(|(place, run, first)| {
+                        survivors.with(*run, *first).map(|link| (*place, link))
+                    })
+                    .filter(|(place, link)| may_be_near(*place, link))
+                    .map(|(_, link)| link.survivor as usize)
                     .take(DUPLICATE_CANDIDATES_MAX),
             );
             candidates.sort_unstable();
@@ -75,8 +90,8 @@ pub(super) fn find<'a>(best_first: &[Text<'a>]) -> BTreeMap<RecordId, &'a Record
                 found.insert(text.record.id, survivor.record);
             }
             None => {
-                for run in rarest() {
-                    survivors.add(*run, at);
+                for (place, run) in rarest() {
+                    survivors.add(*run, at, place);
                 }
             }
         }
@@ -86,24 +101,46 @@ pub(super) fn find<'a>(best_first: &[Text<'a>]) -> BTreeMap<RecordId, &'a Record
 
 /// Survivors by their rarest runs: lists, each with the newest first, of which runs with the same slot share one.
 struct Survivors {
+    /// A bit for each run that may have a list. Most runs of a prefix have none.
+    marks: Vec<u64>,
     /// Where each list begins in `links`, counted from 1.
     heads: Vec<u32>,
-    /// A run, a survivor that has it, and the next link, counted from 1.
-    links: Vec<(u64, u32, u32)>,
+    links: Vec<Link>,
+}
+
+/// That a survivor has a run.
+struct Link {
+    /// Those bits of the run that are not its list's.
+    run: u32,
+    survivor: u32,
+    /// Of the run among all of the survivor's.
+    place: u32,
+    /// The next link, counted from 1.
+    next: u32,
 }
 
 impl Default for Survivors {
     fn default() -> Self {
-        Self { heads: vec![0; 1 << LISTS_LOG2], links: Vec::new() }
+        let marks = vec![0; 1 << (MARKS_LOG2 - 6)];
+        Self { marks, heads: vec![0; 1 << LISTS_LOG2], links: Vec::new() }
     }
 }
 
 impl Survivors {
-    fn add(&mut self, run: u64, survivor: usize) {
+    fn add(&mut self, run: u64, survivor: usize, place: usize) {
         if let Some(head) = self.heads.get_mut(list(run)) {
-            self.links.push((run, count(survivor), *head));
+            let (survivor, place) = (count(survivor), count(place));
+            self.links.push(Link { run: in_list(run), survivor, place, next: *head });
             *head = count(self.links.len());
         }
+        if let Some(marks) = self.marks.get_mut(mark(run)) {
+            *marks |= 1 << (run & 63);
+        }
+    }
+
+    /// Whether a run has a list, or another one with the same mark has.
+    fn may_have(&self, run: u64) -> bool {
+        self.marks.get(mark(run)).is_some_and(|marks| marks >> (run & 63) & 1 == 1)
     }
 
     /// Where the list of a run begins.
@@ -112,16 +149,25 @@ impl Survivors {
     }
 
     /// Those with a run, whose list begins there.
-    fn with(&self, run: u64, first: u32) -> impl Iterator<Item = usize> {
-        let link = |at: u32| self.links.get(usize::try_from(at).ok()?.checked_sub(1)?);
-        std::iter::successors(link(first), move |(_, _, next)| link(*next))
-            .filter(move |(of, _, _)| *of == run)
-            .filter_map(|(_, survivor, _)| usize::try_from(*survivor).ok())
+    fn with(&self, run: u64, first: u32) -> impl Iterator<Item = &Link> {
+        let link = |at: u32| self.links.get((at as usize).checked_sub(1)?);
+        let run = in_list(run);
+        std::iter::successors(link(first), move |of| link(of.next)).filter(move |of| of.run == run)
     }
 }
 
 fn list(run: u64) -> usize {
     usize::try_from(run & ((1 << LISTS_LOG2) - 1)).unwrap_or_default()
+}
+
+/// The word of a run's mark.
+fn mark(run: u64) -> usize {
+    list(run >> 6) & ((1 << (MARKS_LOG2 - 6)) - 1)
+}
+
+/// What tells a run from others in its list. Two that are taken for one cost a comparison.
+fn in_list(run: u64) -> u32 {
+    u32::try_from(run >> LISTS_LOG2 & u64::from(u32::MAX)).unwrap_or_default()
 }
 
 /// How many of a text's rarest runs have to be looked at: two sets with Jaccard above t share one of the rarest
@@ -130,10 +176,14 @@ fn prefix_len(runs: usize) -> usize {
     (runs + 1).saturating_sub((TENTHS * runs).div_ceil(10))
 }
 
+/// How many of two sets' runs have to be in both, so that more than seven tenths are: c, when c > 0.7 · (a + b - c).
+fn enough(a: usize, b: usize) -> usize {
+    TENTHS * (a + b) / (10 + TENTHS) + 1
+}
+
 /// Whether two texts, both in the order of rarity, have more than seven tenths in common.
 fn is_near(a: &[u64], b: &[u64]) -> bool {
-    // c common ones are enough when c > 0.7 · (a + b - c), in whole numbers.
-    let enough = TENTHS * (a.len() + b.len()) / (10 + TENTHS) + 1;
+    let enough = enough(a.len(), b.len());
     let (Some(ours_left), Some(theirs_left)) =
         (a.len().checked_sub(enough), b.len().checked_sub(enough))
     else {

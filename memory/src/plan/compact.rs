@@ -1,6 +1,7 @@
 //! Compacting: what a plan says, or one of its rounds, of that what still is as it was, as one commit.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::Plan;
@@ -63,38 +64,31 @@ impl CompactionPlan {
         let mut outcome = CompactionOutcome::default();
         let planned = self.promote.len() + self.fold.len() + self.archive.len();
         for (id, version) in &self.promote {
-            if let Some(note) = unchanged(memory, *id, *version) {
-                next.states.insert(*id, State { condensed: true, ..State::active(note) });
+            if let Some(state) = next.unchanged(*id, *version) {
+                state.condensed = true;
                 outcome.promoted += 1;
             }
         }
         for (id, fold) in &self.fold {
-            let survivor = memory
-                .record(fold.survivor)
-                .filter(|record| record.version == fold.survivor_version)
-                .filter(|record| record.standing.is_active());
-            let (Some(note), Some(survivor)) = (unchanged(memory, *id, fold.version), survivor)
+            let survivor = next.state(fold.survivor).filter(|state| {
+                state.before.version == fold.survivor_version && state.before.standing.is_active()
+            });
+            let (Some(mut survivor), Some(folded)) = (survivor, next.unchanged(*id, fold.version))
             else {
                 continue;
             };
+            folded.standing = Standing::Archived;
             // What is pinned stays as it is.
-            if !survivor.pinned
-                && let Some(state) = next.of(fold.survivor)
-            {
-                let repeats = state.repeats.saturating_add(note.repeats).saturating_add(1);
-                let survivor = State { repeats, standing: Standing::Active, ..state };
+            if !survivor.before.pinned {
+                let repeats = folded.note.repeats.saturating_add(1);
+                survivor.repeats = survivor.repeats.saturating_add(repeats);
                 next.states.insert(fold.survivor, survivor);
             }
-            let folded = State { standing: Standing::Archived, ..State::active(note) };
-            next.states.insert(*id, folded);
             outcome.folded.push(*id);
         }
         for (id, version) in &self.archive {
-            if unchanged(memory, *id, *version).is_none() {
-                continue;
-            }
-            if let Some(state) = next.of(*id) {
-                next.states.insert(*id, State { standing: Standing::Archived, ..state });
+            if let Some(state) = next.unchanged(*id, *version) {
+                state.standing = Standing::Archived;
                 outcome.archived.push(*id);
             }
         }
@@ -103,21 +97,17 @@ impl CompactionPlan {
         outcome.tokens_before = self.pool.used(memory);
         outcome.tokens_after = outcome.tokens_before;
         let mut changes = Vec::with_capacity(next.states.len());
-        for (id, state) in &next.states {
-            let Some(before) = memory.record(*id) else { continue };
-            let Some(record) = state.written(memory, before) else { continue };
-            if self.pool.has(before) {
-                outcome.tokens_after -= active_tokens(before);
+        for state in next.states.values() {
+            let Some(record) = state.written(memory) else { continue };
+            if self.pool.has(state.before) {
+                outcome.tokens_after -= active_tokens(state.before);
                 outcome.tokens_after += active_tokens(&record);
             }
             changes.push(Change::Put(Arc::new(record)));
         }
         let wants = |id: &&RecordId| {
-            next.of(**id).is_some_and(|state| state.standing.is_active())
-                && memory
-                    .record(**id)
-                    .and_then(|record| record.note())
-                    .is_some_and(|note| note.summary.is_empty())
+            let state = next.state(**id).filter(|state| state.standing.is_active());
+            state.is_some_and(|state| state.note.summary.is_empty())
         };
         outcome.wants_summary = self.wants_summary.iter().filter(wants).copied().collect();
         Plan { changes, outcome }
@@ -127,38 +117,48 @@ impl CompactionPlan {
 /// What a compaction makes of notes. Each is written once, however often it is touched.
 struct Next<'a> {
     memory: &'a Memory,
-    states: BTreeMap<RecordId, State>,
+    states: BTreeMap<RecordId, State<'a>>,
 }
 
-impl Next<'_> {
+impl<'a> Next<'a> {
     /// A note as it is by now.
-    fn of(&self, id: RecordId) -> Option<State> {
-        self.states.get(&id).copied().or_else(|| {
-            let record = self.memory.record(id)?;
-            Some(State { standing: record.standing, ..State::active(record.note()?) })
-        })
+    fn state(&self, id: RecordId) -> Option<State<'a>> {
+        self.states.get(&id).copied().or_else(|| State::of(self.memory.record(id)?))
+    }
+
+    /// A note that is active and not pinned at the version that was planned with.
+    fn unchanged(&mut self, id: RecordId, version: Version) -> Option<&mut State<'a>> {
+        let state = match self.states.entry(id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(State::of(self.memory.record(id)?)?),
+        };
+        let Record { version: now, standing, pinned, .. } = *state.before;
+        (now == version && standing.is_active() && !pinned).then_some(state)
     }
 }
 
-/// All of a note that a compaction may change.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct State {
+/// A note, and all of it that a compaction may change.
+#[derive(Clone, Copy)]
+struct State<'a> {
+    before: &'a Record,
+    note: &'a Note,
     condensed: bool,
     repeats: u32,
     standing: Standing,
 }
 
-impl State {
-    fn active(note: &Note) -> Self {
-        Self { condensed: note.condensed, repeats: note.repeats, standing: Standing::Active }
+impl<'a> State<'a> {
+    fn of(before: &'a Record) -> Option<Self> {
+        let note = before.note()?;
+        let (condensed, repeats) = (note.condensed, note.repeats);
+        Some(Self { before, note, condensed, repeats, standing: before.standing })
     }
 
     /// The version that has this; none where it is so already. It keeps the time of the last: compaction must not make a
     /// note look freshly written, which would keep what it touched in view longer than what it left alone.
-    fn written(self, memory: &Memory, before: &Record) -> Option<Record> {
-        let note = before.note()?;
-        let Self { condensed, repeats, standing } = self;
-        if self == (Self { standing: before.standing, ..Self::active(note) }) {
+    fn written(&self, memory: &Memory) -> Option<Record> {
+        let Self { before, note, condensed, repeats, standing } = *self;
+        if (condensed, repeats, standing) == (note.condensed, note.repeats, before.standing) {
             return None;
         }
         Some(Record {
@@ -178,11 +178,4 @@ impl State {
 fn active_tokens(record: &Record) -> u64 {
     let note = record.note().filter(|_| record.standing.is_active());
     note.map_or(0, |note| u64::from(note.budget_tokens()))
-}
-
-/// The note, when it is active and not pinned at the version that was planned with.
-fn unchanged(memory: &Memory, id: RecordId, version: Version) -> Option<&Note> {
-    let record = memory.record(id)?;
-    (record.version == version && record.standing.is_active() && !record.pinned)
-        .then(|| record.note())?
 }

@@ -132,7 +132,11 @@ impl Read {
 
     /// The sets, once runs are counted.
     fn rarest_first(self) -> Share {
-        let mut share = Share::default();
+        let near = || self.texts.iter().filter(|one| !one.is_out);
+        let mut share = Share {
+            runs: Vec::with_capacity(near().map(|one| one.runs).sum()),
+            ranges: Vec::with_capacity(near().count()),
+        };
         let mut cursors = Cursors::default();
         let mut set = Vec::new();
         for one in &self.texts {

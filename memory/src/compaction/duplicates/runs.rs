@@ -23,70 +23,81 @@ pub(super) fn runs(text: &str, room: &mut Vec<u64>, mut each: impl FnMut(u64)) {
 /// spaces is a word.
 #[inline]
 fn words(text: &str, mut each: impl FnMut(u64)) {
+    let bytes = text.as_bytes();
     let mut word = EMPTY;
     let mut end = |word: &mut u64| {
         if *word != EMPTY {
             each(std::mem::replace(word, EMPTY));
         }
     };
-    let mut bytes = text.as_bytes();
-    loop {
-        let mut letters = 0;
-        for byte in bytes {
-            match LETTERS.get(usize::from(*byte)) {
-                Some(letter @ 1..NOT_ASCII) => word = spell(word, u32::from(*letter)),
-                _ => break,
-            }
-            letters += 1;
+    let mut at = 0;
+    // Eight bytes at once: most words end in them, and a branch for each letter would seldom be foreseen.
+    while at < bytes.len() {
+        let eight = eight(bytes, at);
+        let letters = letters(eight);
+        let count = first(!letters & TOPS);
+        if count > 0 {
+            word = mix(word, (eight | SMALL) & u64::MAX >> (64 - 8 * count));
         }
-        bytes = bytes.get(letters..).unwrap_or_default();
-        let Some((byte, rest)) = bytes.split_first() else { break };
-        if byte.is_ascii() {
-            end(&mut word);
-            bytes = rest;
+        at += count;
+        if count == 8 {
             continue;
         }
-        let rest = text.get(text.len() - bytes.len()..).unwrap_or_default();
-        let Some(char) = rest.chars().next() else { break };
-        bytes = bytes.get(char.len_utf8()..).unwrap_or_default();
-        let wide = char >= '\u{2e80}';
-        let counts = char.is_alphanumeric();
-        if !counts || wide {
-            end(&mut word);
-        }
-        if counts {
-            let small = char.to_lowercase();
-            word = small.fold(word, |word, letter| spell(word, u32::from(letter)));
-            if wide {
+        if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) {
+            let Some(char) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
+            at += char.len_utf8();
+            let wide = char >= '\u{2e80}';
+            let counts = char.is_alphanumeric();
+            if !counts || wide {
                 end(&mut word);
             }
+            if counts {
+                word = char.to_lowercase().fold(word, |word, small| mix(word, u64::from(small)));
+                if wide {
+                    end(&mut word);
+                }
+            }
+            continue;
         }
+        end(&mut word);
+        at += first((letters | eight) & TOPS & u64::MAX << (8 * count)) - count;
     }
     end(&mut word);
 }
 
-/// Letters and digits of ASCII, by byte, in lower case; 0 for what else is ASCII.
-#[expect(clippy::indexing_slicing, reason = "made while compiling")]
-const LETTERS: [u8; 256] = {
-    let mut letters = [NOT_ASCII; 256];
-    let mut byte: u8 = 0;
-    while byte < NOT_ASCII {
-        letters[byte as usize] =
-            if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { 0 };
-        byte += 1;
-    }
-    letters
-};
-
-const NOT_ASCII: u8 = 128;
-
-/// A word without a letter: where FNV-1a of 64 bits begins (Fowler, Noll, Vo), whose prime [`spell`] has.
-const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
-
+/// The bytes from a place on, the first one lowest; 0 for what is beyond the end.
 #[inline]
-fn spell(word: u64, letter: u32) -> u64 {
-    (word ^ u64::from(letter)).wrapping_mul(0x0100_0000_01b3)
+fn eight(bytes: &[u8], at: usize) -> u64 {
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.first_chunk().map_or_else(
+        || rest.iter().rev().fold(0, |eight, byte| eight << 8 | u64::from(*byte)),
+        |eight| u64::from_le_bytes(*eight),
+    )
 }
+
+/// The top bit of each byte that is a letter or digit of ASCII. Sums of seven bits each do not reach the next byte.
+#[inline]
+fn letters(eight: u64) -> u64 {
+    let at_least = |bytes: u64, least: u8| bytes + u64::from(0x80 - least) * ONES;
+    let (plain, small) = (eight & !TOPS, (eight | SMALL) & !TOPS);
+    let digits = at_least(plain, b'0') & !at_least(plain, b'9' + 1);
+    let letters = at_least(small, b'a') & !at_least(small, b'z' + 1);
+    (digits | letters) & !eight & TOPS
+}
+
+/// The number of the first byte whose top bit is set; 8 if there is none.
+#[inline]
+fn first(tops: u64) -> usize {
+    (tops.trailing_zeros() / 8) as usize
+}
+
+const ONES: u64 = u64::from_le_bytes([1; 8]);
+const TOPS: u64 = 0x80 * ONES;
+/// What a small letter of ASCII has and its capital has not; all digits have it.
+const SMALL: u64 = 0x20 * ONES;
+
+/// A word without a letter.
+const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
 
 #[inline]
 fn mix(hash: u64, more: u64) -> u64 {
