@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::queue::{FairQueue, NotQueued, Taken};
 use crate::store::limits::{SETTLE_AFTER, SETTLE_BYTES};
-use crate::store::{Answer, Call, Entry, Health, Machine, Replies, Store};
+use crate::store::{Answer, Call, Entry, Health, Left, Machine, Replies, Store};
 use crate::{clock, limits};
 
 /// What a decision comes to: the changes to make durable, and what to tell the caller then.
@@ -215,11 +215,14 @@ struct Worker<M: Machine> {
 impl<M: Machine> Worker<M> {
     fn run(mut self, queue: &FairQueue<Job<M>>) {
         // An index that was built anew lacks history, which is looked up while nothing else is to be done.
-        let mut dirty = true;
+        let (mut dirty, mut left) = (true, Left::Nothing);
         let mut flushed = clock::start();
         loop {
-            let settled = self.store.unsettled_bytes() == 0;
-            let idle = if settled { limits::INDEX_FLUSH_AFTER } else { SETTLE_AFTER };
+            let idle = match left {
+                Left::Marks => Duration::ZERO,
+                _ if self.store.unsettled_bytes() > 0 => SETTLE_AFTER,
+                _ => limits::INDEX_FLUSH_AFTER,
+            };
             match queue.take(limits::BATCH_JOBS_MAX, idle) {
                 Taken::Batch(jobs) => {
                     self.serve(jobs);
@@ -228,12 +231,15 @@ impl<M: Machine> Worker<M> {
                     }
                     dirty = true;
                 }
+                // Marks go on a few at a time, while nobody waits.
+                Taken::Idle if left == Left::Marks => left = self.store.flush(),
                 Taken::Idle => self.settle(),
                 Taken::Closed => break,
             }
             if dirty && flushed.elapsed() >= limits::INDEX_FLUSH_AFTER {
                 self.settle();
-                dirty = self.store.flush();
+                left = self.store.flush();
+                dirty = left != Left::Nothing;
                 flushed = clock::start();
             }
             let health = self.store.health();

@@ -14,9 +14,11 @@ use uuid::Uuid;
 use super::format::{self, Crc, FORMAT};
 use super::index::{HISTORY, Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE};
 use super::journal::{Journal, Position};
-use super::limits::{ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX};
+use super::limits::{ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX, MARKS_BATCH_ROWS_MAX};
 use super::sled_index::SledPlace;
-use super::{Entry, Health, Machine, Reading, Replies, Row, Sizes, Store, StoreError, snapshot};
+use super::{
+    Entry, Health, Left, Machine, Reading, Replies, Row, Sizes, Store, StoreError, snapshot,
+};
 
 /// A store in a directory.
 #[derive(Debug)]
@@ -105,8 +107,11 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         Ok(())
     }
 
-    fn flush(&mut self) -> bool {
+    fn flush(&mut self) -> Left {
         self.write_marks();
+        if !self.unwritten_marks.is_empty() {
+            return Left::Marks;
+        }
         if self.history_from > 1
             && !self.history_damaged
             && let Err(error) = self.fill_history(self.history_from - 1)
@@ -117,7 +122,8 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         if let Err(error) = self.index.flush() {
             self.drop_index(&error);
         }
-        self.history_from > 1 && !self.history_damaged && self.index_fault.is_none()
+        let lacks = self.history_from > 1 && !self.history_damaged && self.index_fault.is_none();
+        if lacks { Left::History } else { Left::Nothing }
     }
 
     fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
@@ -169,7 +175,9 @@ impl<M: Machine> Store<M> for JournalStore<M> {
     }
 
     fn close(mut self: Box<Self>) {
-        self.write_marks();
+        while !self.unwritten_marks.is_empty() {
+            self.write_marks();
+        }
         if let Err(error) = self.index.flush() {
             self.drop_index(&error);
         }
@@ -284,14 +292,15 @@ impl<M: Machine> JournalStore<M> {
         snapshot::write(&*self.journal.disk, &self.snapshots, place.segment, &bytes)
     }
 
+    /// Writes some of the soft marks.
     fn write_marks(&mut self) {
-        let rows: Vec<Row> = std::mem::take(&mut self.unwritten_marks)
-            .into_iter()
-            .map(|key| {
-                let value = self.marks.get(&key).cloned();
-                Row { key: format!("{MARKS}{key}"), value }
-            })
-            .collect();
+        let mut rows = Vec::new();
+        while rows.len() < MARKS_BATCH_ROWS_MAX
+            && let Some(key) = self.unwritten_marks.pop_first()
+        {
+            let value = self.marks.get(&key).cloned();
+            rows.push(Row { key: format!("{MARKS}{key}"), value });
+        }
         if rows.is_empty() {
             return;
         }

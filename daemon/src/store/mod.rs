@@ -174,10 +174,10 @@ pub trait Store<M: Machine>: Send {
     /// appended stays promised, and a later call tries again.
     fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError>;
 
-    /// Writes what may be written late: soft marks, the index's own buffers, and history that a
-    /// rebuilt index still lacks. To be called off the hot path, every few seconds. Says whether there is more to write,
-    /// which another call does: each takes a bounded time.
-    fn flush(&mut self) -> bool;
+    /// Writes what may be written late: soft marks, then the index's own buffers, and history that a rebuilt index still
+    /// lacks. To be called off the hot path, every few seconds. Says what is left to write, which another call does: each
+    /// takes a bounded time.
+    fn flush(&mut self) -> Left;
 
     /// The entry whose change has this history key (see [`Machine::history_keys`]), read from the
     /// journal by reference.
@@ -211,6 +211,17 @@ pub trait Store<M: Machine>: Send {
 
     /// Flushes and lets go of the files.
     fn close(self: Box<Self>);
+}
+
+/// What is left to write late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// All is written.
+    Nothing,
+    /// Soft marks, which take a moment each time.
+    Marks,
+    /// History of earlier segments, each of which takes a while to read.
+    History,
 }
 
 /// What a store takes up on disk.

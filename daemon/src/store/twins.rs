@@ -16,7 +16,8 @@ use super::index::{Index, IndexError, IndexPlace, MemIndex};
 use super::limits::{ENTRY_BYTES_MAX, SETTLE_BYTES};
 use super::sim_disk::Random;
 use super::{
-    Entry, Health, Machine, OpenReport, Opened, Reading, Replies, Row, Sizes, Store, StoreError,
+    Entry, Health, Left, Machine, OpenReport, Opened, Reading, Replies, Row, Sizes, Store,
+    StoreError,
 };
 
 /// What outlives a [`MemStore`]: open another one on it. Clones are the same.
@@ -159,9 +160,9 @@ impl<M: Machine> Store<M> for MemStore<M> {
         Ok(())
     }
 
-    fn flush(&mut self) -> bool {
+    fn flush(&mut self) -> Left {
         lock(&self.kept).marks.clone_from(&self.marks);
-        false
+        Left::Nothing
     }
 
     fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
@@ -256,7 +257,7 @@ impl<M: Machine, S: Store<M>> Store<M> for FailingStore<S> {
         outcome
     }
 
-    fn flush(&mut self) -> bool {
+    fn flush(&mut self) -> Left {
         self.inner.flush()
     }
 

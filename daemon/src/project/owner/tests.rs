@@ -374,7 +374,7 @@ async fn a_thread_that_dies_lets_go_of_everyone() {
         fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
             self.0.settle(state, replies)
         }
-        fn flush(&mut self) -> bool {
+        fn flush(&mut self) -> Left {
             self.0.flush()
         }
         fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {

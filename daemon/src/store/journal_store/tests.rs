@@ -12,7 +12,8 @@ use std::path::Path;
 use anchord_memory::{Revision, Seq, Timestamp};
 
 use self::tally::{DIR, Machinery, Tally, add, call};
-use crate::store::{Answer, JournalStore, Machine, Store, StoreError};
+use crate::store::limits::MARKS_BATCH_ROWS_MAX;
+use crate::store::{Answer, JournalStore, Left, Machine, Store, StoreError};
 
 #[test]
 fn what_was_written_is_there_after_reopening() {
@@ -153,7 +154,7 @@ fn history_missing_after_a_rebuild_is_filled_in_while_idle() {
     assert_eq!(machinery.index.row("h/x@1000"), None);
     // The last segment's is there, and that of the one before is looked up with each call.
     let mut calls = 1;
-    while again.store.flush() {
+    while again.store.flush() == Left::History {
         calls += 1;
     }
     assert_eq!(calls, segments - 1);
@@ -288,4 +289,24 @@ fn a_reading_is_of_what_was_there_when_it_was_asked_for() {
         .map(|()| read)
     });
     assert_eq!(read.join().unwrap().unwrap(), before);
+}
+
+#[test]
+fn many_marks_are_written_a_few_at_a_time_and_all_of_them_at_the_end() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let keys: Vec<String> =
+        (0..3 * MARKS_BATCH_ROWS_MAX).map(|mark| format!("read/n{mark}")).collect();
+    for key in &keys {
+        writer.store.mark(key, Some("1"));
+    }
+    let left: Vec<Left> = (0..3).map(|_| writer.store.flush()).collect();
+    assert_eq!(left, [Left::Marks, Left::Marks, Left::Nothing]);
+    for key in &keys {
+        writer.store.mark(key, Some("2"));
+    }
+    writer.store.close();
+    let again = machinery.open().unwrap();
+    assert_eq!(again.store.marks().len(), keys.len());
+    assert!(again.store.marks().values().all(|value| value == "2"));
 }
