@@ -4,6 +4,7 @@
 mod clients;
 mod cold_start;
 mod commands;
+mod damage;
 mod disk;
 mod endings;
 mod exactly_once;

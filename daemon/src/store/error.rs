@@ -46,7 +46,7 @@ pub enum StoreError {
     },
 
     /// Tell the caller why; only the user can change it.
-    #[error("not saved: read-only: {why}")]
+    #[error("not saved: read-only: {why}; `anchord doctor` says what to do")]
     ReadOnly {
         /// What happened, and what to do.
         why: String,

@@ -1,0 +1,55 @@
+//! A journal with a bad place: what can be read is read, nothing is acknowledged that would not be kept, and who asks is told.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anchord_tests::{Agent, Instance, Project, walk, write};
+use serde_json::json;
+
+/// The journal of the daemon's own records: which projects and sessions there are.
+fn own_records(instance: &Instance) -> PathBuf {
+    let mut found = None;
+    walk(&instance.home(), &mut |path: &Path| {
+        if path.ends_with("daemon/journal/000001.jsonl") {
+            found = Some(path.to_owned());
+        }
+    });
+    found.expect("the daemon keeps records of its own")
+}
+
+#[test]
+fn damaged_records_of_the_daemon_lose_nothing_and_are_told() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("before the damage"));
+    drop(agent);
+    instance.kill9();
+    let journal = own_records(&instance);
+    let whole = fs::read_to_string(&journal).unwrap();
+    // An entry in the middle: the last one may have been cut by a crash, and goes then.
+    let damaged = whole.replacen("\"project_seen\"", "\"project_sean\"", 1);
+    assert_ne!(damaged, whole);
+    fs::write(&journal, &damaged).unwrap();
+
+    let mut agent = Agent::open(&instance, project.path());
+    assert!(agent.tool("memory_load", &json!({})).contains("before the damage"));
+    let refused = agent.call("memory_save", &write::save("after the damage")).unwrap();
+    assert!(refused.is_error, "{}", refused.text);
+    assert!(refused.text.contains("not saved"), "{}", refused.text);
+    assert!(refused.text.contains("`anchord doctor`"), "{}", refused.text);
+    let doctor = instance.anchord().arg("doctor").output().unwrap();
+    let told = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert_eq!(doctor.status.code(), Some(1), "{told}");
+    assert!(told.contains("the daemon's own records cannot be written"), "{told}");
+    drop(agent);
+    instance.kill9();
+    assert_eq!(fs::read_to_string(&journal).unwrap(), damaged, "nobody wrote behind the bad place");
+
+    fs::write(&journal, &whole).unwrap();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("after it was put back"));
+    let loaded = agent.tool("memory_load", &json!({}));
+    assert!(loaded.contains("before the damage"), "{loaded}");
+    assert!(loaded.contains("after it was put back"), "{loaded}");
+}
