@@ -323,6 +323,8 @@ fn forget(directory: &Path, ids: &BTreeSet<String>) -> io::Result<()> {
             file.write_all(&text)?;
             file.sync_data()?;
             std::fs::rename(&temporary, &path)?;
+            // Or a power cut brings back what is told to be gone.
+            std::fs::File::open(directory)?.sync_all()?;
         }
     }
     Ok(())

@@ -275,7 +275,15 @@ pub(crate) async fn unwound<T>(task: tokio::task::JoinHandle<T>) -> T {
 pub(crate) fn remove_whole(directory: &Path) -> io::Result<()> {
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let deleted = directory.with_file_name(format!("{DELETED}{name}"));
+    // What an earlier one could not take away would be in the way.
+    match std::fs::remove_dir_all(&deleted) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     std::fs::rename(directory, &deleted)?;
+    if let Some(projects) = directory.parent() {
+        std::fs::File::open(projects)?.sync_all()?;
+    }
     std::fs::remove_dir_all(&deleted)
 }
 

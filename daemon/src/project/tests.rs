@@ -146,3 +146,12 @@ async fn a_deletion_that_was_cut_short_is_finished_by_the_next_daemon() {
     let left = std::fs::read_dir(&projects).unwrap().map(|name| name.unwrap().file_name());
     assert_eq!(left.collect::<Vec<_>>(), ["2"]);
 }
+
+#[test]
+fn what_is_left_of_an_earlier_deletion_is_in_nobodys_way() {
+    let scratch = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(scratch.path().join(".deleted-1/journal")).unwrap();
+    std::fs::create_dir_all(scratch.path().join("1/journal")).unwrap();
+    remove_whole(&scratch.path().join("1")).unwrap();
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+}
