@@ -220,22 +220,12 @@ impl Registry {
         self.sessions.get(id)
     }
 
-    /// A project's sessions that have not ended.
-    pub fn sessions_of(&self, id: ProjectId) -> impl Iterator<Item = &Arc<SessionRecord>> {
-        self.sessions.values().filter(move |session| session.project == id)
-    }
-
     /// The sessions that have not ended and carry this id of the agent's; they are one conversation.
     pub fn sessions_by_agent<'a>(
         &'a self,
         agent_session: &'a str,
     ) -> impl Iterator<Item = &'a Arc<SessionRecord>> {
         self.sessions.values().filter(move |s| s.agent_session.as_deref() == Some(agent_session))
-    }
-
-    /// The projects that may hold staged work: recovery opens these and no others.
-    pub fn projects_with_sessions(&self) -> BTreeSet<ProjectId> {
-        self.sessions.values().map(|session| session.project).collect()
     }
 
     /// Sessions that ended, oldest first; the last [`ENDED_SESSIONS_MAX`].

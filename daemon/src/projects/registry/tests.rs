@@ -49,13 +49,13 @@ fn restored(registry: &Registry) -> Registry {
 }
 
 #[test]
-fn sessions_that_have_not_ended_name_the_projects_to_recover() {
+fn sessions_that_have_not_ended_are_kept_with_their_projects() {
     let bound = |id, project| RegistryChange::SessionBound(session(id, project));
     let registry =
         after(&[bound("a", 1), bound("b", 1), bound("c", 2), ended("c"), ended("ghost")]);
     let project = ProjectId(Uuid::from_u128(1));
-    assert_eq!(registry.projects_with_sessions(), BTreeSet::from([project]));
-    assert_eq!(registry.sessions_of(project).count(), 2);
+    let projects: Vec<ProjectId> = registry.sessions().map(|session| session.project).collect();
+    assert_eq!(projects, [project, project]);
     assert_eq!(registry.sessions_by_agent("agent-b").count(), 1);
     assert_eq!(registry.sessions_by_agent("agent-c").count(), 0);
     assert!(registry.session(&SessionId::new("c")).is_none());
