@@ -83,6 +83,16 @@ proptest! {
     }
 
     #[test]
+    fn numbered_lines_add_up_to_a_token(
+        lines in prop::collection::vec("[ \ta-zA-Z0-9_.,:;(){}'\"/=<>-]{0,60}|.{0,40}", 1..8)
+    ) {
+        let lines: Vec<String> =
+            (7..).zip(&lines).map(|(number, line)| format!("{number}\t{line}\n")).collect();
+        let parts: u32 = lines.iter().map(|line| count(line)).sum();
+        prop_assert_eq!(count(&lines.concat()), parts);
+    }
+
+    #[test]
     fn any_text_is_counted(text in ".{0,200}") {
         prop_assert!(count(&text) as usize <= text.len());
         prop_assert_eq!(count(&text) == 0, text.is_empty());

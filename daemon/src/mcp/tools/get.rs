@@ -187,7 +187,7 @@ async fn expand(
     if excerpt.modified > written {
         text.push_str("(the file changed after this anchor was written; check the lines)\n");
     }
-    // Tokens of lines add up, to within one or two a line.
+    // Tokens of lines that begin with a number add up: no piece reaches over such a line's end.
     let (mut chars, mut taken) = (text.chars().count(), tokens::count(&text));
     for (number, line) in (first..).zip(&excerpt.lines) {
         let line = format!("{number}\t{line}\n");
