@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::limits::{
     RETRIEVAL_ASKED_BYTES_MAX, RETRIEVAL_FILE_BYTES_MAX, RETRIEVAL_IDS_MAX, RETRIEVALS_QUEUED_MAX,
 };
+use crate::store::{Disk, RealDisk};
 
 /// The file that is written, and the one before it.
 const NEWER: &str = "retrievals.jsonl";
@@ -324,7 +325,7 @@ fn forget(directory: &Path, ids: &BTreeSet<String>) -> io::Result<()> {
             file.sync_data()?;
             std::fs::rename(&temporary, &path)?;
             // Or a power cut brings back what is told to be gone.
-            std::fs::File::open(directory)?.sync_all()?;
+            RealDisk.sync_dir(directory)?;
         }
     }
     Ok(())

@@ -19,7 +19,9 @@ use reads::Reads;
 use crate::budgets::Filled;
 use crate::projects::ProjectId;
 use crate::retrieval_log::RetrievalLog;
-use crate::store::{JournalStore, Machine, OpenReport, Opened, Options, Store, StoreError};
+use crate::store::{
+    Disk, JournalStore, Machine, OpenReport, Opened, Options, RealDisk, Store, StoreError,
+};
 use crate::{clock, limits};
 
 /// Where projects' data is, beneath the daemon's.
@@ -282,7 +284,7 @@ pub(crate) fn remove_whole(directory: &Path) -> io::Result<()> {
     }
     std::fs::rename(directory, &deleted)?;
     if let Some(projects) = directory.parent() {
-        std::fs::File::open(projects)?.sync_all()?;
+        RealDisk.sync_dir(projects)?;
     }
     std::fs::remove_dir_all(&deleted)
 }
