@@ -60,6 +60,7 @@ impl Pool {
     fn active<'a>(&'a self, memory: &'a Memory) -> Vec<(&'a Record, &'a Note)> {
         let note = |record: &'a Arc<Record>| record.note().map(|note| (&**record, note));
         match self {
+            // Walked, since most notes are active when there are too many: to look each up takes longer.
             Self::Project => memory
                 .records_of(crate::Kind::Note)
                 .filter(|record| record.standing.is_active() && record.owner().is_none())

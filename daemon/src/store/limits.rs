@@ -26,7 +26,7 @@ pub const SNAPSHOTS_KEPT_MAX: usize = 2;
 pub const INDEX_BATCH_ROWS_MAX: usize = 2048;
 
 /// Soft marks written to the index at once. sled copies a node for each row, and lets go of the copies after the batch:
-/// those of 10,000 marks came to 30 MB, and to a tenth of a second in which nobody else could write.
+/// those of 10,000 marks came to 30 MB. Nobody else can write meanwhile.
 pub const MARKS_BATCH_ROWS_MAX: usize = 64;
 
 /// The index follows once nothing was written for so long: longer than one who writes without a pause needs for the next.
