@@ -6,15 +6,37 @@ use std::path::{Path, PathBuf};
 use anchord_tests::{Agent, Instance, Project, walk, write};
 use serde_json::json;
 
-/// The journal of the daemon's own records: which projects and sessions there are.
-fn own_records(instance: &Instance) -> PathBuf {
+/// The journal of the daemon's own records (which projects and sessions there are), or that of the one project.
+fn journal(instance: &Instance, own_records: bool) -> PathBuf {
     let mut found = None;
     walk(&instance.home(), &mut |path: &Path| {
-        if path.ends_with("daemon/journal/000001.jsonl") {
+        let is_own = path.ends_with("daemon/journal/000001.jsonl");
+        if path.ends_with("journal/000001.jsonl") && is_own == own_records {
             found = Some(path.to_owned());
         }
     });
-    found.expect("the daemon keeps records of its own")
+    found.expect("there is a journal")
+}
+
+#[test]
+fn a_bad_place_in_a_journal_is_named_once() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("redis it is"));
+    agent.tool("memory_save", &write::save("second"));
+    drop(agent);
+    instance.kill9();
+    let journal = journal(&instance, false);
+    let whole = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, whole.replacen("redis it is", "redis it was", 1)).unwrap();
+    let mut verify = instance.anchord();
+    verify.args(["journal", "verify"]).current_dir(project.path());
+    let verified = verify.output().unwrap();
+    let told = String::from_utf8_lossy(&verified.stdout).into_owned();
+    assert_eq!(verified.status.code(), Some(5), "{told}");
+    assert_eq!(told.matches("the checksum is").count(), 1, "{told}");
+    assert!(told.contains("journal/000001.jsonl line 2: the checksum is"), "{told}");
 }
 
 #[test]
@@ -25,7 +47,7 @@ fn damaged_records_of_the_daemon_lose_nothing_and_are_told() {
     agent.tool("memory_save", &write::save("before the damage"));
     drop(agent);
     instance.kill9();
-    let journal = own_records(&instance);
+    let journal = journal(&instance, true);
     let whole = fs::read_to_string(&journal).unwrap();
     // An entry in the middle: the last one may have been cut by a crash, and goes then.
     let damaged = whole.replacen("\"project_seen\"", "\"project_sean\"", 1);

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use anchord_daemon::http::api::{
-    self, IndexState, JournalLine, JournalQuery, ProjectParams, ProjectQuery, ProjectStatus,
-    RebuildReply, VerifyReply,
+    self, IndexState, JournalLine, JournalQuery, Problem, ProjectParams, ProjectQuery,
+    ProjectStatus, RebuildReply, VerifyReply,
 };
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
@@ -183,8 +183,11 @@ fn verdict(reply: &VerifyReply) -> String {
         show::count(reply.segments.into(), "segment"),
         show::bytes(reply.bytes),
     )];
-    let problems = reply.problems.iter();
-    lines.extend(problems.map(|bad| format!("  {} line {}: {}", bad.file, bad.line, bad.what)));
+    lines.extend(reply.problems.iter().map(|Problem { file, line, what }| match (file, line) {
+        (file, _) if file.is_empty() => format!("  {what}"),
+        (file, 0) => format!("  {file}: {what}"),
+        (file, line) => format!("  {file} line {line}: {what}"),
+    }));
     lines.push(match &reply.index {
         IndexState::InUse => "the index follows".to_owned(),
         IndexState::OutOfUse { reason } => {

@@ -66,13 +66,14 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
     let (read, replayed) = unwound(replaying).await;
     let mut problems = Vec::new();
     if let Err(error) = &read {
-        let (file, line) = place_of(error);
-        problems.push(Problem { file, line, what: error.to_string() });
+        problems.push(problem(error));
     } else if replayed != state {
         let what = "the entries do not lead to the memory that is served".to_owned();
         problems.push(Problem { file: String::new(), line: 0, what });
     }
-    if let Some(why) = health.read_only {
+    // Where reading meets the bad place itself, that it makes the journal read-only is nothing more to know.
+    let known = read.err().map(|error| error.to_string());
+    if let Some(why) = health.read_only.filter(|why| known.as_ref() != Some(why)) {
         problems.push(Problem { file: String::new(), line: 0, what: why });
     }
     let index = match health.index {
@@ -104,13 +105,14 @@ pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildRep
     })
 }
 
-/// File and line of a damaged journal line, `journal/000001.jsonl:17`.
-fn place_of(error: &StoreError) -> (String, u64) {
-    match error {
-        StoreError::Damaged { at, .. } => match at.rsplit_once(':') {
-            Some((file, line)) => (file.to_owned(), line.parse().unwrap_or_default()),
-            None => (at.clone(), 0),
+/// A bad place, `journal/000001.jsonl:17` in its two parts.
+fn problem(error: &StoreError) -> Problem {
+    let (file, line, what) = match error {
+        StoreError::Damaged { at, why } => match at.rsplit_once(':') {
+            Some((file, line)) => (file, line.parse().unwrap_or_default(), why.clone()),
+            None => (at.as_str(), 0, why.clone()),
         },
-        _ => (String::new(), 0),
-    }
+        _ => ("", 0, error.to_string()),
+    };
+    Problem { file: file.to_owned(), line, what }
 }

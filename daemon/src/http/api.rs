@@ -460,9 +460,9 @@ pub enum IndexState {
 /// A bad place in a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// The segment's file name.
+    /// The segment's file name; empty where it is no place in a file.
     pub file: String,
-    /// The line, from 1.
+    /// The line, from 1; 0 where it is no line.
     pub line: u64,
     /// What is wrong with it.
     pub what: String,

@@ -43,9 +43,12 @@ fn a_verdict_names_each_bad_place() {
         line: 7,
         what: "its checksum differs".into(),
     });
+    let nowhere = "the entries do not lead to the memory that is served";
+    reply.problems.push(Problem { file: String::new(), line: 0, what: nowhere.into() });
     insta::assert_snapshot!(verdict(&reply), @r"
     /src/parser: 41 good entries in 1 segment, 20 kB
       000001.jsonl line 7: its checksum differs
+      the entries do not lead to the memory that is served
     the index is out of use until it is rebuilt: the disk is full
     ");
 }
