@@ -2,15 +2,14 @@
 
 use std::io::Write;
 
-use anchord_daemon::http::api::{self, LoadQuery, LoadReply};
 use anchord_memory::Kind;
-use anchord_proto::instance::InstanceDir;
+use anchord_memory::limits::LOAD_TOKENS_MIN;
 use clap::builder::PossibleValuesParser;
+use serde_json::json;
 
-use super::{ProjectArg, print_json};
-use crate::client::Client;
+use super::ProjectArg;
 use crate::exit::Error;
-use crate::{show, spoken};
+use crate::tool::{self, Caller};
 
 /// Print what an agent would get at its start
 ///
@@ -18,34 +17,38 @@ use crate::{show, spoken};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord load
+  anchord load --task 'the login is slow' --max-tokens 1000
   anchord load --section lessons --section notes
   anchord load --project ~/src/parser | less")]
 pub(crate) struct Args {
     /// This section alone; may be said again
     #[arg(long, value_name = "SECTION", value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::plural)))]
     section: Vec<String>,
+    /// What the agent is about to do: what is about it gets room first
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+    /// Tokens of the answer at most [default: as configured]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(LOAD_TOKENS_MIN)..))]
+    max_tokens: Option<u32>,
     /// From an earlier answer: what comes after it
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     #[command(flatten)]
     project: ProjectArg,
-    /// Print JSON, the text unchanged in it
+    /// Print JSON: the text, the records that it shows in full, and the cursor of what was cut
     #[arg(long)]
     json: bool,
 }
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let query = LoadQuery {
-            project: self.project.resolve()?,
-            sections: Some(self.section.join(",")).filter(|names| !names.is_empty()),
-            cursor: self.cursor,
-        };
-        let load: LoadReply = Client::started(&InstanceDir::locate()?)?.get(api::LOAD, &query)?;
-        if self.json {
-            return print_json(out, &load);
-        }
-        let text = spoken::as_commands(&load.text, &spoken::typed());
-        Ok(writeln!(out, "{}", show::plain_lines(text.trim_end_matches('\n')))?)
+        let arguments = json!({
+            "sections": self.section,
+            "task": self.task,
+            "max_tokens": self.max_tokens,
+            "cursor": self.cursor,
+        });
+        let reply = Caller::new(self.project.resolve()?)?.call("memory_load", arguments)?;
+        tool::print(out, &reply, self.json)
     }
 }

@@ -14,7 +14,7 @@ pub(crate) use purge::{purge, scan_secrets};
 pub(crate) use sessions::past_sessions;
 pub(crate) use status::{project, projects, status};
 pub(crate) use tool::{call_tool, retrievals};
-pub(crate) use transfer::{export_document, import_memory, load};
+pub(crate) use transfer::{export_document, import_memory};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,15 +43,6 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn name(&self, daemon: &Daemon) -> String {
-        let known = self.id.and_then(|id| daemon.registry.snapshot().project(id).cloned());
-        match (&self.located, known) {
-            (Some(located), _) => located.name.clone(),
-            (None, Some(record)) => record.name.clone(),
-            (None, None) => String::new(),
-        }
-    }
-
     pub(super) fn reference(&self, daemon: &Daemon, id: ProjectId) -> ProjectRef {
         let root = match (&self.located, daemon.registry.snapshot().project(id)) {
             (Some(located), _) => text(&located.root),

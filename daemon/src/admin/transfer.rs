@@ -1,4 +1,4 @@
-//! Memory as text: what an agent would get, exports, imports.
+//! Memory as text: exports and imports.
 
 use std::sync::Arc;
 
@@ -12,45 +12,13 @@ use super::{
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
-    ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply,
-    ImportSource, LoadQuery, LoadReply, Retrieval,
+    ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply, ImportSource, Retrieval,
 };
 use crate::limits::RETRIEVAL_IDS_MAX;
 use crate::project::{Decide, Decided, unwound};
 use crate::projects::{Located, ProjectId, ProjectRecord};
 use crate::secrets::{self, Removed};
 use crate::sessions::{self, Touched};
-
-/// What an agent would get at its start; no notice counts as shown.
-pub(crate) async fn load(daemon: &Daemon, query: &LoadQuery) -> Answer<LoadReply> {
-    let started = clock::start();
-    let asked = ask(daemon, &query.project).await?;
-    let name = asked.name(daemon);
-    let refused = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
-    let Some(id) = asked.id.filter(|id| daemon.projects.exists(*id)) else {
-        let load = crate::mcp::load_text(&Memory::default(), &name, None, query);
-        return Ok(LoadReply { project: None, text: load.map_err(refused)?.text });
-    };
-    let open = daemon.projects.open(id).await.map_err(store_error)?;
-    let load = crate::mcp::load_text(&open.memory(), &name, Some(&open), query).map_err(refused)?;
-    let line = Retrieval {
-        tool: "memory_load".to_owned(),
-        asked: said(&[("sections", &query.sections), ("cursor", &query.cursor)]),
-        ids: load.shown.iter().map(ToString::to_string).collect(),
-        truncated: load.truncated,
-        ..Retrieval::default()
-    };
-    visit(&open).log(daemon, line, started.elapsed(), load.text.clone());
-    Ok(LoadReply { project: Some(asked.reference(daemon, id)), text: load.text })
-}
-
-/// The parameters that were given, as a tool's call would have them.
-fn said(fields: &[(&str, &Option<String>)]) -> serde_json::Value {
-    let given = fields.iter().filter_map(|(name, value)| {
-        Some(((*name).to_owned(), serde_json::Value::from(value.as_deref()?)))
-    });
-    serde_json::Value::Object(given.collect())
-}
 
 /// A project's memory as a document.
 pub(crate) async fn export_document(

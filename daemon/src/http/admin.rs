@@ -11,7 +11,7 @@ use axum::{Json, Router};
 
 use super::api::{
     self, DeleteParams, ErrorCode, ErrorReply, ExportFormat, ExportQuery, ForgetParams,
-    ImportParams, JournalQuery, LinkParams, LoadQuery, LogQuery, PastSessionsParams, ProjectParams,
+    ImportParams, JournalQuery, LinkParams, LogQuery, PastSessionsParams, ProjectParams,
     ProjectQuery, PurgeParams, ToolParams,
 };
 use crate::admin;
@@ -25,7 +25,6 @@ type Reply<T> = Result<Json<T>, ErrorReply>;
 pub(super) fn router(daemon: Arc<Daemon>) -> Router {
     Router::new()
         .route(api::STATUS, get(status))
-        .route(api::LOAD, get(load))
         .route(api::PROJECTS, get(projects))
         .route(api::PROJECT, get(project))
         .route(api::PROJECT_LINK, post(link))
@@ -50,10 +49,6 @@ pub(super) fn router(daemon: Arc<Daemon>) -> Router {
 
 async fn status(State(daemon): Shared) -> Reply<api::StatusReply> {
     admin::status(&daemon).await.map(Json)
-}
-
-async fn load(State(daemon): Shared, Asked(query): Asked<LoadQuery>) -> Reply<api::LoadReply> {
-    admin::load(&daemon, &query).await.map(Json)
 }
 
 async fn projects(State(daemon): Shared) -> Reply<api::ProjectsReply> {

@@ -29,8 +29,6 @@ pub use transfer::{
 
 /// `GET`: [`StatusReply`].
 pub const STATUS: &str = "/v1/status";
-/// `GET` with [`LoadQuery`]: [`LoadReply`], what an agent would get; consumes no notice.
-pub const LOAD: &str = "/v1/load";
 /// `GET`: [`ProjectsReply`], every project the daemon knows.
 pub const PROJECTS: &str = "/v1/projects";
 /// `GET` with [`ProjectQuery`]: [`ProjectStatus`] of one project, opened so that its records are counted.
@@ -119,20 +117,6 @@ impl ErrorCode {
 pub struct ProjectQuery {
     /// A directory or an id.
     pub project: String,
-}
-
-/// Which part of whose memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct LoadQuery {
-    /// A directory or an id.
-    pub project: String,
-    /// Sections with commas between them, `notes,lessons`; all when left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sections: Option<String>,
-    /// From an earlier reply's text: what comes after it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
 }
 
 /// Which project a `POST` is about.
@@ -335,16 +319,6 @@ pub struct CountersStatus {
     pub calls_failed: u64,
     /// Panics caught.
     pub panics: u64,
-}
-
-/// What an agent would get at its start.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LoadReply {
-    /// Whose memory it is; absent when nothing was ever written here.
-    #[serde(default)]
-    pub project: Option<ProjectRef>,
-    /// The text.
-    pub text: String,
 }
 
 /// Every project the daemon knows, last used first.

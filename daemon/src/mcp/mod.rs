@@ -13,4 +13,4 @@ mod transport;
 pub(crate) use calls::{Called, call_by_name, internal_text};
 pub(crate) use server::serve;
 pub(crate) use tool::ToolError;
-pub(crate) use tools::{ToolList, load_text};
+pub(crate) use tools::ToolList;

@@ -148,6 +148,11 @@ impl Session {
         Self { place: Mutex::new(Some(Arc::new(place))), visits: true, ..session }
     }
 
+    /// Whether it is one of those.
+    pub(crate) fn is_visit(&self) -> bool {
+        self.visits
+    }
+
     /// The same in a project that is open.
     pub(crate) fn within(self, project: &Arc<OpenProject>) -> Self {
         self.works_in(Some(project));

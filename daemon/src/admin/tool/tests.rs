@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::http::api::LoadQuery;
-use crate::testing::{Shim, World, hello_from, holding};
+use crate::sessions::sweep;
+use crate::testing::{Shim, World, dead, hello_from, holding, poll};
 
 fn demo(world: &World) -> String {
     world.hello().cwd.unwrap()
@@ -72,18 +72,9 @@ async fn every_answer_that_reads_is_logged_with_what_it_gave() {
 async fn a_load_and_an_export_from_a_shell_are_logged_as_tools_are() {
     let world = World::new().await;
     let _shim = with_notes(&world).await;
-    let query = |sections: &str| LoadQuery {
-        project: demo(&world),
-        sections: Some(sections.to_owned()),
-        cursor: None,
-    };
-    let loaded = crate::admin::load(&world.daemon, &query("notes,lessons")).await.unwrap();
+    let arguments = json!({"sections": ["notes", "lessons"], "task": "size the queue"});
+    let loaded = command(&world, "memory_load", arguments).await.unwrap();
     assert!(loaded.text.contains("the queue is bounded") && !loaded.text.contains("Blueprints"));
-    let refused = crate::admin::load(&world.daemon, &query("odd")).await.unwrap_err();
-    assert_eq!(
-        (refused.code, refused.error.as_str()),
-        (ErrorCode::BadRequest, "there is no section `odd`")
-    );
     let format = crate::http::api::ExportFormat::Zipmem;
     crate::admin::export_document(&world.daemon, &demo(&world), format).await.unwrap();
     let lines: Vec<String> = log(&world)
@@ -98,7 +89,7 @@ async fn a_load_and_an_export_from_a_shell_are_logged_as_tools_are() {
     assert_eq!(
         lines,
         [
-            "1 anchord-cli memory_load {\"sections\":\"notes,lessons\"} -> [n1 n2 n3]\n",
+            "1 anchord-cli memory_load {\"sections\":[\"notes\",\"lessons\"],\"task\":\"size the queue\"} -> [n1 n2 n3]\n",
             "2 anchord-cli memory_export {\"format\":\"zipmem\"} -> [n1 n2 n3]\n",
         ]
     );
@@ -133,13 +124,31 @@ async fn a_person_gets_at_what_a_past_session_kept_for_itself() {
 }
 
 #[tokio::test]
+async fn a_person_who_loads_leaves_notices_to_the_next_agent() {
+    let world = World::new().await;
+    let mut gone = world.connect(dead(world.hello())).await;
+    gone.initialize("2025-06-18").await;
+    gone.call("memory_checkpoint", json!({"summary": "half way"})).await;
+    drop(gone);
+    poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
+    sweep(&world.daemon).await;
+    let is_told = |text: &str| text.contains("Kept for");
+    for _ in 0..2 {
+        let loaded = command(&world, "memory_load", json!({})).await.unwrap();
+        assert!(is_told(&loaded.text), "{}", loaded.text);
+    }
+    let mut shim = world.shim().await;
+    assert!(is_told(&shim.call("memory_load", json!({})).await));
+    assert!(!is_told(&shim.call("memory_load", json!({})).await));
+}
+
+#[tokio::test]
 async fn what_a_command_is_given_counts_as_given_to_no_model() {
     let world = World::new().await;
     let mut shim = with_notes(&world).await;
     let given = || world.daemon.projects.retrievals().tokens();
     command(&world, "memory_search", json!({"query": "retry"})).await.unwrap();
-    let all = LoadQuery { project: demo(&world), sections: None, cursor: None };
-    crate::admin::load(&world.daemon, &all).await.unwrap();
+    command(&world, "memory_load", json!({})).await.unwrap();
     assert_eq!(log(&world).await.iter().filter(|line| line.tokens > 0).count(), 2);
     assert_eq!(given(), 0);
     shim.call("memory_search", json!({"query": "retry"})).await;
@@ -341,13 +350,13 @@ async fn a_log_goes_with_its_project_and_loses_what_is_purged() {
 
     let other = world.directory("other");
     std::fs::create_dir(&other).unwrap();
-    let mut gone = world.connect(crate::testing::dead(hello_from(&other))).await;
+    let mut gone = world.connect(dead(hello_from(&other))).await;
     gone.initialize("2025-06-18").await;
     gone.call("memory_note", json!({"content": "x"})).await;
     gone.call("memory_load", json!({})).await;
     drop(gone);
-    crate::testing::poll(|| (world.daemon.sessions().connections() == 1).then_some(())).await;
-    crate::sessions::sweep(&world.daemon).await;
+    poll(|| (world.daemon.sessions().connections() == 1).then_some(())).await;
+    sweep(&world.daemon).await;
     let registry = world.daemon.registry.snapshot();
     let id = registry.projects().find(|project| project.root == other).unwrap().id;
     world.daemon.projects.retrievals().flush().await;

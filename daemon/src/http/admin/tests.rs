@@ -35,6 +35,13 @@ async fn post_json(world: &World, target: &str, body: Value) -> Value {
     serde_json::from_str(&reply).unwrap()
 }
 
+/// What `anchord load` prints of a directory or an id.
+async fn loaded(world: &World, project: &str) -> String {
+    let call = json!({ "project": project, "tool": "memory_load" });
+    let reply = post_json(world, api::TOOL, call).await;
+    reply["text"].as_str().unwrap().to_owned()
+}
+
 /// Something was saved in the project, by a session that is gone since; the project's id.
 async fn saved(world: &World) -> String {
     let mut shim = world.connect(dead(world.hello())).await;
@@ -64,7 +71,7 @@ async fn every_error_has_the_one_form() {
         (Method::GET, api::PROJECT.to_owned(), "", 400, "bad_request"),
         (Method::GET, format!("{}?project={unknown}", api::PROJECT), "", 404, "not_found"),
         (Method::GET, format!("{}?project={demo}", api::PROJECT), "", 404, "not_found"),
-        (Method::GET, format!("{}?project=/nowhere", api::LOAD), "", 400, "bad_request"),
+        (Method::GET, format!("{}?project=/nowhere", api::PROJECT), "", 400, "bad_request"),
         (Method::GET, format!("{}?project={demo}&format=pdf", api::EXPORT), "", 400, "bad_request"),
         (Method::GET, format!("{}?project={demo}&limit=x", api::JOURNAL), "", 400, "bad_request"),
         (Method::POST, api::PROJECT_DELETE.to_owned(), "", 400, "bad_request"),
@@ -119,14 +126,13 @@ async fn the_status_shows_sessions_and_projects() {
 async fn a_load_a_journal_and_an_export_say_what_was_saved() {
     let world = World::new().await;
     let demo = world.directory("demo").display().to_string();
-    let before = get_json(&world, &format!("{}?project={demo}", api::LOAD)).await;
-    assert!(before["project"].is_null() && before["text"].as_str().unwrap().contains("Nothing"));
+    let before = loaded(&world, &demo).await;
+    assert!(before.contains("Nothing"), "{before}");
 
     let id = saved(&world).await;
     for project in [&demo, &id] {
-        let load = get_json(&world, &format!("{}?project={project}", api::LOAD)).await;
-        assert_eq!(load["project"]["id"], id);
-        assert!(load["text"].as_str().unwrap().contains("warm the cache"));
+        let load = loaded(&world, project).await;
+        assert!(load.contains("warm the cache"), "{load}");
     }
     let journal = format!("{}?project={id}&limit=10", api::JOURNAL);
     let (status, lines) = send(&world, Method::GET, &journal, "").await;
@@ -202,8 +208,8 @@ async fn a_directory_can_be_given_another_project_s_memory() {
     let linked =
         post_json(&world, api::PROJECT_LINK, json!({ "path": other, "project": id })).await;
     assert_eq!(linked["id"], id);
-    let load = get_json(&world, &format!("{}?project={other}", api::LOAD)).await;
-    assert!(load["text"].as_str().unwrap().contains("warm the cache"), "{load}");
+    let load = loaded(&world, &other).await;
+    assert!(load.contains("warm the cache"), "{load}");
 }
 
 #[tokio::test]
@@ -222,9 +228,9 @@ async fn a_link_ends_with_its_project() {
         poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
         sessions::sweep(&world.daemon).await;
     };
-    let loaded = async || {
-        let load = get_json(&world, &format!("{}?project={other}", api::LOAD)).await;
-        (load["project"]["id"].clone(), load["text"].as_str().unwrap_or_default().to_owned())
+    let of_other = async || {
+        let project = get_json(&world, &format!("{}?project={other}", api::PROJECT)).await;
+        project["id"].clone()
     };
     let removals = [
         (api::PROJECT_FORGET, json!({ "project": id })),
@@ -232,16 +238,16 @@ async fn a_link_ends_with_its_project() {
     ];
     for (removal, body) in removals {
         post_json(&world, api::PROJECT_LINK, link.clone()).await;
-        assert_eq!(loaded().await.0, id);
+        assert_eq!(of_other().await, id);
         post_json(&world, removal, body).await;
         save("other", "in other").await;
         let listed = get_json(&world, api::PROJECTS).await;
         let own = &listed["projects"][0]["id"];
         assert!(own.is_string() && *own != id, "what was saved is listed: {listed}");
-        assert_eq!(&loaded().await.0, own);
+        assert_eq!(of_other().await, *own);
         save("demo", "anew").await;
     }
-    let (own, text) = loaded().await;
+    let (own, text) = (of_other().await, loaded(&world, &other).await);
     assert!(
         own != id && text.contains("in other"),
         "who has the id of a deleted one is another: {text}"

@@ -1,18 +1,14 @@
 //! `memory_load`: the memory, condensed; what else is to be known last.
 
-use std::collections::BTreeSet;
-
-use anchord_memory::render::{self, LiveSession, LoadText, LoadView, Tight};
-use anchord_memory::{Kind, Memory, Reader, Refusal, Revision, SessionId, find_topic, limits};
+use anchord_memory::render::{self, LiveSession, LoadView};
+use anchord_memory::{Kind, Refusal, Revision, find_topic, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::budgets;
 use crate::clock;
-use crate::http::api::LoadQuery;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
-use crate::project::OpenProject;
 use crate::sessions::session_key;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -134,51 +130,11 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     )
     .map_err(refused)?;
     context.session.set_revision_seen(Some(view.memory.revision()));
-    if let Some(project) = &view.project {
+    // A notice is for the next agent: a person who looks does not use it up.
+    if let Some(project) = view.project.as_ref().filter(|_| !context.session.is_visit()) {
         project.mark_shown(load.notices_shown);
     }
     context.gave_newest(&view.memory, &load.shown, load.truncated);
+    context.left(load.next, None);
     Ok(load.text)
-}
-
-/// What `anchord load` prints: the same text in full; no notice counts as shown.
-///
-/// # Errors
-/// When there is no such section, or the cursor is none.
-pub(crate) fn load_text(
-    memory: &Memory,
-    name: &str,
-    project: Option<&OpenProject>,
-    query: &LoadQuery,
-) -> Result<LoadText, String> {
-    let seen = project.map(OpenProject::notices_shown).unwrap_or_default();
-    let sections = match query.sections.as_deref().filter(|names| !names.is_empty()) {
-        Some(names) => names
-            .split(',')
-            .map(|name| {
-                let kind = Kind::ALL.into_iter().find(|kind| kind.plural() == name);
-                kind.ok_or_else(|| format!("there is no section `{name}`"))
-            })
-            .collect::<Result<Vec<Kind>, String>>()?,
-        None => Kind::ALL.to_vec(),
-    };
-    let view = LoadView {
-        project: name,
-        sections: &sections,
-        chars_max: Some(limits::ANSWER_CHARS_MAX),
-        tokens_max: None,
-        task: None,
-        topic: None,
-        gone: &BTreeSet::new(),
-        tight: Tight::default(),
-        cursor: query.cursor.as_deref(),
-        reader: &Reader::anyone(),
-        session: &SessionId::new("anchord load"),
-        notices_seen: &seen,
-        live: &[],
-        others_changed: None,
-        now: clock::now(),
-        last: "",
-    };
-    render::load(memory, &view).map_err(|refusal| format!("failed to load: {refusal}"))
 }

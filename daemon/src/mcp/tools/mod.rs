@@ -27,8 +27,6 @@ use sha2::{Digest, Sha256};
 
 use super::tool::ToolSpec;
 
-pub(crate) use load::load_text;
-
 /// The tools of one set, built once and shared by every connection that asked for the set.
 pub(crate) struct ToolList {
     tools: Vec<ToolSpec>,
