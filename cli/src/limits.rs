@@ -12,8 +12,15 @@ pub(crate) const STOP_SECONDS_MAX: u64 = 60;
 /// How often something that sends no event is looked at again.
 pub(crate) const POLL_MILLISECONDS: u64 = 20;
 
-/// A file to import is read up to here.
-pub(crate) const IMPORT_BYTES_MAX: u64 = 64 << 20;
+/// An export is read up to here, to be imported: as far as one is written.
+pub(crate) const EXPORT_BYTES_MAX: u64 = REPLY_BYTES_MAX as u64;
+
+/// So many bytes of an export's records are handed to the daemon at once, or a record more.
+pub(crate) const IMPORT_PART_BYTES: usize = 8 << 20;
+
+/// Another system's files are handed to the daemon in one request, if they have no more than this: with each quote
+/// escaped that is what a request may have.
+pub(crate) const IMPORT_BYTES_MAX: u64 = 30 << 20;
 
 /// An instruction file (`CLAUDE.md`) or an agent's configuration is read up to here. Claude Code keeps the
 /// history of all projects in one file.

@@ -8,8 +8,8 @@ mod exported;
 mod sessions;
 mod zipmem;
 
-pub use compactor::{COMPACTOR, Compactor, is_compactor, parse_compactor, plan_import_compactor};
-pub use exported::{EXPORTED, Exported, is_export, parse_export, plan_import_export};
+pub use compactor::{COMPACTOR, Compactor, parse_compactor, plan_import_compactor};
+pub use exported::{EXPORTED, Exported, parse_export, plan_import_export};
 pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
 pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
 

@@ -1,22 +1,23 @@
 //! `anchord import`: another system's memory, planned first, then brought over. The original is only read.
 
+mod parts;
 mod sessions;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anchord_daemon::http::api::{self, ImportCounts, ImportParams, ImportReply, ImportSource};
-use anchord_memory::import;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
 use super::{ProjectArg, home, print_json, utf8};
 use crate::client::Client;
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::Error;
-use crate::limits::IMPORT_BYTES_MAX;
+use crate::limits::{EXPORT_BYTES_MAX, IMPORT_BYTES_MAX, IMPORT_PART_BYTES};
 use crate::show;
 use crate::table::{Align, Table};
 
@@ -67,11 +68,11 @@ impl Args {
         if let Some(What::Sessions(args)) = self.what.take() {
             return args.run(out);
         }
-        let mut params = self.read()?;
+        let mut source = self.read()?;
         let mut client = Client::started(&InstanceDir::locate()?)?;
-        let plan: ImportReply = client.post(api::IMPORT, &params)?;
+        let plan = source.hand_over(&mut client)?;
         if !self.json {
-            show_plan(out, &plan, &params)?;
+            show_plan(out, &plan, &source.params)?;
             out.flush()?;
         }
         let goes_on = !self.dry_run && !plan.already && !plan.nothing;
@@ -81,8 +82,8 @@ impl Args {
         if can_ask() && !confirmed("Bring this over?", self.yes)? {
             return Ok(writeln!(out, "nothing was imported")?);
         }
-        params.dry_run = false;
-        let done: ImportReply = client.post(api::IMPORT, &params)?;
+        source.params.dry_run = false;
+        let done = source.hand_over(&mut client)?;
         if self.json {
             return print_json(out, &done);
         }
@@ -94,12 +95,12 @@ impl Args {
             out,
             "imported{}; {} was not touched",
             revision.unwrap_or_default(),
-            show::plain(&params.path)
+            show::plain(&source.params.path)
         )?)
     }
 
     /// The daemon is handed texts, never a path to open.
-    fn read(&self) -> Result<ImportParams, Error> {
+    fn read(&self) -> Result<Source, Error> {
         let named = self.path.as_ref().ok_or_else(|| Error::usage("no path was named"))?;
         let (state, session) = if named.is_dir() {
             (named.join("state.json"), Some(named.join("session.json")))
@@ -111,14 +112,61 @@ impl Args {
         })?;
         let session = session.map(|path| text_of(&path)).transpose()?.flatten();
         let path = std::path::absolute(named).context("cannot find the working directory")?;
-        Ok(ImportParams {
+        let source = source_of(&state, &state_text)?;
+        let parts = match source {
+            ImportSource::Anchord => parts::split(state_text, IMPORT_PART_BYTES)
+                .map_err(|reason| not_json(&state, &reason))?,
+            ImportSource::Zipmem | ImportSource::Compactor => {
+                let bytes = state_text.len() + session.as_deref().map_or(0, str::len);
+                if bytes as u64 > IMPORT_BYTES_MAX {
+                    return Err(too_large(named, IMPORT_BYTES_MAX));
+                }
+                vec![state_text]
+            }
+        };
+        let params = ImportParams {
             project: self.project.resolve()?,
-            source: source_of(&state, &state_text)?,
+            source,
             path: utf8(path)?,
-            state: state_text,
+            state: String::new(),
             session,
             dry_run: true,
-        })
+        };
+        Ok(Source { params, parts })
+    }
+}
+
+/// What is to be brought over.
+struct Source {
+    /// Without a state.
+    params: ImportParams,
+    /// The state, or an export in parts.
+    parts: Vec<String>,
+}
+
+impl Source {
+    /// Has the daemon plan all of it, or bring it over.
+    fn hand_over(&self, client: &mut Client) -> Result<ImportReply, Error> {
+        let mut all: Option<ImportReply> = None;
+        for (at, state) in self.parts.iter().enumerate() {
+            let params = ImportParams { state: state.clone(), ..self.params.clone() };
+            let reply = client.post(api::IMPORT, &params).map_err(|mut error| {
+                if at > 0 && !params.dry_run {
+                    let of = self.parts.len();
+                    let done =
+                        format!("{at} of {of} parts are brought over; the same command goes on");
+                    error.action = Some(
+                        error.action.map_or(done.clone(), |action| format!("{action}\n{done}")),
+                    );
+                }
+                error
+            })?;
+            all = Some(match all {
+                Some(before) => parts::joined(before, reply),
+                None => reply,
+            });
+        }
+        all.ok_or_else(|| Error::failed("there is nothing to bring over"))
     }
 }
 
@@ -132,20 +180,29 @@ const ZIPMEM: [&str; 6] =
 
 /// Whose memory a file is, by its fields.
 fn source_of(path: &Path, text: &str) -> Result<ImportSource, Error> {
-    let path = path.display();
-    let usage = |what: String| Error::usage(what).with_action(TAKES);
     // Editors on some systems put a mark there.
-    let fields = serde_json::from_str::<Map<String, Value>>(text.trim_start_matches('\u{feff}'))
-        .map_err(|reason| usage(format!("{path} is no JSON object: {reason}")))?;
-    if import::is_compactor(text) {
+    let fields: BTreeMap<String, &RawValue> =
+        serde_json::from_str(text.trim_start_matches('\u{feff}'))
+            .map_err(|reason| not_json(path, &reason))?;
+    let has = |name: &str| fields.contains_key(name);
+    if has("items") {
         Ok(ImportSource::Compactor)
-    } else if import::is_export(text) {
+    } else if has("records") && has("revision") {
         Ok(ImportSource::Anchord)
-    } else if ZIPMEM.iter().any(|name| fields.contains_key(*name)) {
+    } else if ZIPMEM.into_iter().any(has) {
         Ok(ImportSource::Zipmem)
     } else {
-        Err(usage(format!("{path} has nothing in it that anchord can bring over")))
+        let what = format!("{} has nothing in it that anchord can bring over", path.display());
+        Err(Error::usage(what).with_action(TAKES))
     }
+}
+
+fn not_json(path: &Path, reason: &serde_json::Error) -> Error {
+    Error::usage(format!("{} is no JSON object: {reason}", path.display())).with_action(TAKES)
+}
+
+fn too_large(path: &Path, limit: u64) -> Error {
+    Error::usage(format!("{} is larger than {}", path.display(), show::bytes(limit)))
 }
 
 fn text_of(path: &Path) -> Result<Option<String>, Error> {
@@ -154,11 +211,10 @@ fn text_of(path: &Path) -> Result<Option<String>, Error> {
         file => file.with_context(|| format!("cannot open {}", path.display()))?,
     };
     let mut text = String::new();
-    let read = file.take(IMPORT_BYTES_MAX + 1).read_to_string(&mut text);
+    let read = file.take(EXPORT_BYTES_MAX + 1).read_to_string(&mut text);
     read.with_context(|| format!("cannot read {}", path.display()))?;
-    if text.len() as u64 > IMPORT_BYTES_MAX {
-        let limit = show::bytes(IMPORT_BYTES_MAX);
-        return Err(Error::usage(format!("{} is larger than {limit}", path.display())));
+    if text.len() as u64 > EXPORT_BYTES_MAX {
+        return Err(too_large(path, EXPORT_BYTES_MAX));
     }
     Ok(Some(text))
 }

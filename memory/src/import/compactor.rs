@@ -25,11 +25,6 @@ pub struct Compactor {
     pub notes: Vec<String>,
 }
 
-/// Whether a `state.json` is the compactor's: zipmem's has no items.
-pub fn is_compactor(state: &str) -> bool {
-    object("state.json", state).is_ok_and(|fields| fields.contains_key("items"))
-}
-
 /// Reads the compactor's file.
 ///
 /// # Errors

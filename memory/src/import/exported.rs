@@ -37,12 +37,6 @@ pub struct Exported {
     pub notes: Vec<String>,
 }
 
-/// Whether a document is an export of anchord's: others have no revision.
-pub fn is_export(document: &str) -> bool {
-    object("the export", document)
-        .is_ok_and(|fields| fields.contains_key("records") && fields.contains_key("revision"))
-}
-
 /// Reads an export.
 ///
 /// # Errors

@@ -9,31 +9,47 @@ fn args(path: PathBuf, project: &Path) -> Args {
     Args { what: None, path: Some(path), project, dry_run: false, yes: false, json: false }
 }
 
+fn refused(args: Args) -> Error {
+    args.read().err().expect("it is refused")
+}
+
 #[test]
 fn state_and_staged_work_are_read_and_a_missing_session_is_fine() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join(".zipmem");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("state.json"), "{\"version\":1}").unwrap();
-    let params = args(folder.clone(), scratch.path()).read().unwrap();
-    assert_eq!(params.state, "{\"version\":1}");
+    let Source { params, parts } = args(folder.clone(), scratch.path()).read().unwrap();
+    assert_eq!(parts, ["{\"version\":1}"]);
     assert_eq!(params.session, None);
     assert!(params.dry_run, "the first request is a plan");
 
     std::fs::write(folder.join("session.json"), "{}").unwrap();
-    let params = args(folder.clone(), scratch.path()).read().unwrap();
+    let params = args(folder.clone(), scratch.path()).read().unwrap().params;
     assert_eq!(params.session.as_deref(), Some("{}"));
-    let params = args(folder.join("state.json"), scratch.path()).read().unwrap();
+    let params = args(folder.join("state.json"), scratch.path()).read().unwrap().params;
     assert_eq!(params.session, None, "only the file that was named is read");
     assert_eq!(params.source, ImportSource::Zipmem);
     std::fs::write(folder.join("state.json"), "{\"version\":1,\"items\":[]}").unwrap();
-    assert_eq!(args(folder, scratch.path()).read().unwrap().source, ImportSource::Compactor);
+    assert_eq!(args(folder, scratch.path()).read().unwrap().params.source, ImportSource::Compactor);
+}
+
+#[test]
+fn a_file_is_told_by_its_fields() {
+    for (text, source) in [
+        (r#"{"version": 1, "items": []}"#, ImportSource::Compactor),
+        (r#"{"items": {"a": {"content": "by id"}}}"#, ImportSource::Compactor),
+        (r#"{"version": 1, "blueprints": []}"#, ImportSource::Zipmem),
+        ("\u{feff}{\"records\": [], \"revision\": 3}", ImportSource::Anchord),
+    ] {
+        assert_eq!(source_of(Path::new("x"), text).unwrap(), source, "{text}");
+    }
 }
 
 #[test]
 fn a_folder_without_a_state_is_the_callers_mistake() {
     let scratch = tempfile::tempdir().unwrap();
-    let error = args(scratch.path().to_owned(), scratch.path()).read().unwrap_err();
+    let error = refused(args(scratch.path().to_owned(), scratch.path()));
     assert_eq!(error.kind.code(), 2);
     assert!(error.message.ends_with("state.json does not exist"), "{error}");
 }
@@ -47,7 +63,7 @@ fn a_file_of_nobodys_is_the_callers_mistake() {
         ("{}", "x.json has nothing in it that anchord can bring over"),
     ] {
         std::fs::write(&path, text).unwrap();
-        let error = args(path.clone(), scratch.path()).read().unwrap_err();
+        let error = refused(args(path.clone(), scratch.path()));
         assert_eq!(error.kind.code(), 2);
         assert!(error.message.ends_with(why), "{error}");
         assert!(error.action.unwrap().contains("anchord export --format json"));

@@ -19,7 +19,6 @@ fn export(memory: &Memory) -> String {
 }
 
 fn import(memory: &mut Memory, document: &str) -> ImportOutcome {
-    assert!(is_export(document));
     let source = parse_export(document).unwrap();
     let plan = plan_import_export(memory, &source, "digest", &origin("import", 50));
     apply(memory, plan)
@@ -107,7 +106,6 @@ fn what_makes_no_sense_is_left_out_and_named() {
     let bound: Vec<_> = memory.bindings().map(|(key, bound)| (key, bound.topic.as_str())).collect();
     assert_eq!(bound, [("claude:c", "new")]);
     assert!(matches!(parse_export(r#"{"format": 2}"#), Err(ImportError::Version(2))));
-    assert!(!is_export("{}") && !is_export("[]"));
     assert_eq!(memory.topic("cache").unwrap().updated.time, day(2));
 }
 

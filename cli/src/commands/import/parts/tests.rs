@@ -1,0 +1,36 @@
+//! Parts of an export: nothing is in two of them, nothing in none.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+#[test]
+fn each_record_is_in_one_part_and_the_rest_in_the_last() {
+    let record =
+        |at: usize| json!({"id": format!("n{at}"), "text": "a \"quoted\" line\n".repeat(at)});
+    let records: Vec<Value> = (0..40).map(record).collect();
+    let export = json!({
+        "format": 1, "revision": 9, "records": records, "bindings": {"a \"b\"": "t"}, "staged": {},
+    });
+    let pretty = serde_json::to_string_pretty(&export).unwrap();
+    for bytes in [1, 100, 2_000, 5_000] {
+        let parts = split(pretty.clone(), bytes).unwrap();
+        let parts: Vec<Value> =
+            parts.iter().map(|part| serde_json::from_str(part).unwrap()).collect();
+        let told = parts.iter().flat_map(|part| part["records"].as_array().unwrap().clone());
+        assert_eq!(told.collect::<Vec<_>>(), records, "{bytes}");
+        assert!(parts.iter().all(|part| part["format"] == 1));
+        let (last, others) = parts.split_last().unwrap();
+        assert!(others.iter().all(|part| part.as_object().unwrap().len() == 2), "{bytes}");
+        let rest = ["revision", "bindings", "staged"];
+        assert!(rest.iter().all(|name| last[name] == export[name]), "{last}");
+    }
+    assert_eq!(split(pretty.clone(), pretty.len()).unwrap(), [pretty]);
+}
+
+#[test]
+fn what_has_no_records_is_told() {
+    for export in ["{\"revision\": 1, \"records\": 7}", "{\"revision\": 1}", "[1, 2, 3, 4, 5, 6]"] {
+        assert!(split(export.to_owned(), 10).is_err(), "{export}");
+    }
+}
