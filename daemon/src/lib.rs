@@ -5,6 +5,7 @@
 
 pub mod activation;
 mod admin;
+mod beside;
 mod budgets;
 pub mod clock;
 pub mod config;

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
+use crate::beside::beside;
 use crate::limits;
-use crate::project::unwound;
 
 /// The disk did not answer in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,10 +28,10 @@ pub(crate) async fn look<T: Send + 'static>(
     let turns = turns(at);
     let looking = async move {
         let turn = turns.acquire_owned().await;
-        unwound(tokio::task::spawn_blocking(move || {
+        beside(move || {
             let _until_it_answers = turn;
             look()
-        }))
+        })
         .await
     };
     tokio::time::timeout(limits::FILES_TIME_MAX, looking).await.map_err(|_elapsed| Hangs)

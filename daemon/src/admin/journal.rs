@@ -3,9 +3,9 @@
 use anchord_memory::{Change, Memory, Seq, SessionId};
 
 use super::{Answer, internal, known, opened, reference, store_error, write_error};
+use crate::beside::beside;
 use crate::daemon::Daemon;
 use crate::http::api::{IndexState, JournalLine, Problem, RebuildReply, VerifyReply};
-use crate::project::unwound;
 use crate::store::{Entry, Machine, StoreError, discard_index};
 use crate::{clock, limits};
 
@@ -21,7 +21,7 @@ pub(crate) async fn journal(
     let limit = limit.min(limits::JOURNAL_PAGE_ENTRIES_MAX);
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
     // The owner serves sessions meanwhile.
-    let reading = tokio::task::spawn_blocking(move || {
+    let read = beside(move || {
         let (mut text, mut lines) = (String::new(), 0);
         let read = reading(Seq(from.max(1)), &mut |entry| {
             let line = serde_json::to_string(&line_of(entry));
@@ -32,7 +32,7 @@ pub(crate) async fn journal(
         });
         read.map(|()| text)
     });
-    unwound(reading).await.map_err(store_error)
+    read.await.map_err(store_error)
 }
 
 fn line_of(entry: &Entry<Change>) -> JournalLine {
@@ -55,19 +55,19 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
         .ask(|store, state| (store.reading(), store.sizes(), store.health(), state.clone()));
     let (reading, sizes, health, state) = asked.await.map_err(write_error)?;
     // The owner serves sessions meanwhile.
-    let replaying = tokio::task::spawn_blocking(move || {
+    let replaying = beside(move || {
         let mut replayed = Memory::default();
         let read = reading(Seq(1), &mut |entry| {
             replayed.apply(entry.seq, &entry.changes);
             true
         });
-        (read, replayed)
+        (read, replayed == state)
     });
-    let (read, replayed) = unwound(replaying).await;
+    let (read, is_same) = replaying.await;
     let mut problems = Vec::new();
     if let Err(error) = &read {
         problems.push(problem(error));
-    } else if replayed != state {
+    } else if !is_same {
         let what = "the entries do not lead to the memory that is served".to_owned();
         problems.push(Problem { file: String::new(), line: 0, what });
     }
@@ -100,7 +100,7 @@ pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildRep
     Ok(RebuildReply {
         project: reference(&record),
         entries: open.report.entries,
-        rows: u64::try_from(open.memory().rows().count()).unwrap_or(u64::MAX),
+        rows: beside(move || open.memory().rows().count() as u64).await,
         took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     })
 }

@@ -19,10 +19,11 @@ pub(crate) use transfer::{export_document, import_memory};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::beside::beside;
 use crate::daemon::Daemon;
 use crate::http::api::{ErrorCode, ErrorReply, ProjectRef, StopReply};
 use crate::looks::{Hangs, look};
-use crate::project::{OpenProject, WriteError, unwound};
+use crate::project::{OpenProject, WriteError};
 use crate::projects::{Located, ProjectId, ProjectRecord, identify, locate};
 use crate::store::StoreError;
 
@@ -126,7 +127,7 @@ pub(super) fn text(path: &Path) -> String {
 
 /// What the files of one of the daemon's own directories take.
 pub(super) async fn bytes_of(directory: PathBuf) -> u64 {
-    unwound(tokio::task::spawn_blocking(move || directory_bytes(&directory))).await
+    beside(move || directory_bytes(&directory)).await
 }
 
 pub(super) fn directory_bytes(directory: &Path) -> u64 {

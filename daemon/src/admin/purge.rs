@@ -12,13 +12,13 @@ use anchord_memory::{Change, Memory, Note, Purge, RecordId, Revision, Seq, limit
 use blacken::Blackened;
 
 use super::{Answer, internal, opened, reference, store_error, write_error};
+use crate::beside::beside;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
     ErrorCode, ErrorReply, ProjectRef, PurgeParams, PurgeReply, PurgedStatus, SecretEntry,
     SecretRecord, SecretsReply,
 };
-use crate::project::unwound;
 use crate::projects::ProjectRecord;
 use crate::store::{Entry, JournalStore, Opened, Options, Reading, Store as _, StoreError};
 use crate::{lifecycle, retrieval_log};
@@ -42,13 +42,13 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
     let directories = [daemon.projects.directory(record.id), daemon.instance.logs().to_owned()];
     let surveying = {
         let (wanted, memory, directories) = (wanted.clone(), open.memory(), directories.clone());
-        tokio::task::spawn_blocking(move || {
+        beside(move || {
             let surveyed = Survey::of(&reading, &memory, wanted)?;
             let found = blacken::find(&directories, &surveyed.texts());
             Ok::<_, PurgeError>((surveyed, found))
         })
     };
-    let (surveyed, found) = unwound(surveying).await?;
+    let (surveyed, found) = surveying.await?;
     if let Some(id) = surveyed.purge.missing().next() {
         return Err(missing(&open.memory(), id));
     }
@@ -263,7 +263,7 @@ pub(crate) async fn scan_secrets(daemon: &Daemon, project: &str) -> Answer<Secre
     let project = reference(&record);
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
     // The owner serves sessions meanwhile.
-    let scanning = tokio::task::spawn_blocking(move || {
+    let scanning = beside(move || {
         let mut scan = Scan::default();
         let read = reading(Seq(1), &mut |entry| {
             scan.entry(entry);
@@ -271,7 +271,7 @@ pub(crate) async fn scan_secrets(daemon: &Daemon, project: &str) -> Answer<Secre
         });
         read.map(|()| scan.reply(project))
     });
-    unwound(scanning).await.map_err(store_error)
+    scanning.await.map_err(store_error)
 }
 
 #[derive(Default)]

@@ -8,6 +8,7 @@ use futures::StreamExt as _;
 use futures::stream;
 
 use super::{Answer, directory_bytes, opened, text};
+use crate::beside::beside;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
@@ -18,7 +19,7 @@ use crate::http::api::{
 use crate::limits;
 use crate::looks::look;
 use crate::metrics::HooksSeen;
-use crate::project::{OpenProject, unwound};
+use crate::project::OpenProject;
 use crate::projects::ProjectRecord;
 use crate::sessions::is_elsewhere;
 
@@ -169,10 +170,8 @@ async fn project_status(
     let read_only = open.as_ref().and_then(|open| open.owner.health().read_only.clone());
     let root = record.root.clone();
     let exists = look(&record.root, move || root.is_dir()).await.unwrap_or(false);
-    let (bytes, last_used) = unwound(tokio::task::spawn_blocking(move || {
-        (directory_bytes(&directory), modified(&directory.join("journal")))
-    }))
-    .await;
+    let (bytes, last_used) =
+        beside(move || (directory_bytes(&directory), modified(&directory.join("journal")))).await;
     let totals = memory.as_ref().map(|memory| memory.totals());
     ProjectStatus {
         id: record.id.to_string(),

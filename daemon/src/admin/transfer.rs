@@ -9,13 +9,14 @@ use super::tool::visit;
 use super::{
     Answer, ask, bad_request, internal, not_found, opened, reference, store_error, write_error,
 };
+use crate::beside::beside;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
     ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply, ImportSource, Retrieval,
 };
 use crate::limits::RETRIEVAL_IDS_MAX;
-use crate::project::{Decide, Decided, unwound};
+use crate::project::{Decide, Decided};
 use crate::projects::{Located, ProjectId, ProjectRecord};
 use crate::secrets::{self, Removed};
 use crate::sessions::{self, Touched};
@@ -31,8 +32,7 @@ pub(crate) async fn export_document(
     let memory = open.memory();
     let (of, rendered) = (Arc::clone(&record), Arc::clone(&memory));
     // It may be as long as the memory is large: no thread that serves others has the time.
-    let rendering = tokio::task::spawn_blocking(move || document(&of, &rendered, format));
-    let text = unwound(rendering).await?;
+    let text = beside(move || document(&of, &rendered, format)).await?;
     let name = serde_json::to_value(format).map_err(|error| internal(&error.to_string()))?;
     let ids = memory.records().take(RETRIEVAL_IDS_MAX).map(|record| record.id.to_string());
     let line = Retrieval {
@@ -78,9 +78,8 @@ fn document(record: &ProjectRecord, memory: &Memory, format: ExportFormat) -> An
 pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answer<ImportReply> {
     let (named, dry_run) = (params.project.clone(), params.dry_run);
     // It may be 64 MiB: no thread that serves others has the time.
-    let reading = tokio::task::spawn_blocking(move || Read::of(&params));
-    let Read { source, digest, removed } =
-        unwound(reading).await.map_err(|error| bad_request(&error))?;
+    let reading = beside(move || Read::of(&params));
+    let Read { source, digest, removed } = reading.await.map_err(|error| bad_request(&error))?;
     let asked = ask(daemon, &named).await?;
     let by = Provenance {
         session: SessionId::new(format!("import-{}", uuid::Uuid::now_v7())),
@@ -93,8 +92,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     };
     let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
     let (read, known, author) = (Arc::clone(&source), digest.clone(), by.clone());
-    let planning = tokio::task::spawn_blocking(move || read.plan(&memory, &known, &author));
-    let planned = unwound(planning).await;
+    let planned = beside(move || read.plan(&memory, &known, &author)).await;
     let outcome = &planned.outcome;
     let mut reply = ImportReply {
         project: asked.id.map(|id| asked.reference(daemon, id)),

@@ -13,8 +13,9 @@ use futures::future::join_all;
 
 use super::threads::Name;
 use super::{Call, HookError};
+use crate::beside::unwound;
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided, unwound};
+use crate::project::{Decide, Decided};
 use crate::projects::ProjectId;
 use crate::sessions::{BindError, Session, session_key};
 use crate::{budgets, clock, limits};

@@ -16,6 +16,7 @@ use arc_swap::ArcSwapOption;
 pub use owner::{Decide, Decided, Owner, WriteError, Written};
 use reads::Reads;
 
+use crate::beside::{beside, unwound};
 use crate::budgets::Filled;
 use crate::projects::ProjectId;
 use crate::retrieval_log::RetrievalLog;
@@ -217,7 +218,7 @@ impl OpenProjects {
                 slot.filled.store(Some(Arc::new(Filled::of(&project.memory()))));
             }
             retrievals.flush().await;
-            unwound(tokio::task::spawn_blocking(move || then(&directory))).await
+            beside(move || then(&directory)).await
         }))
         .await
     }
@@ -259,18 +260,6 @@ impl Slot {
 async fn at_once(all: impl Iterator<Item = impl Future<Output = ()>>) {
     let limited = |one| tokio::time::timeout(limits::JOB_TIME_MAX, one);
     futures::future::join_all(all.map(limited)).await;
-}
-
-/// What a task gives; its panic goes on in the one who waits.
-pub(crate) async fn unwound<T>(task: tokio::task::JoinHandle<T>) -> T {
-    match task.await {
-        Ok(outcome) => outcome,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // Tasks are never aborted; only the runtime's own end leads here.
-            Err(_cancelled) => std::future::pending().await,
-        },
-    }
 }
 
 /// Removes a project's directory: at once under its name, so that a crash leaves none that lacks some of its files.
@@ -325,7 +314,7 @@ pub(crate) type Marks = BTreeMap<String, String>;
 pub(crate) async fn open_owner<M: Machine>(
     directory: PathBuf,
 ) -> Result<(Owner<M>, OpenReport, Marks), StoreError> {
-    unwound(tokio::task::spawn_blocking(move || open_blocking::<M>(&directory))).await
+    beside(move || open_blocking::<M>(&directory)).await
 }
 
 fn open_blocking<M: Machine>(

@@ -17,10 +17,11 @@ use anchord_proto::hello::ToolSet;
 
 use super::bind::BindError;
 use super::{Place, Session};
+use crate::beside::beside;
 use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided, OpenProject, unwound};
+use crate::project::{Decide, Decided, OpenProject};
 use crate::store::Call;
 
 /// What was done to bring a pool down to its budget.
@@ -240,10 +241,7 @@ pub(crate) async fn plan(
 ) -> CompactionPlan {
     let factor = budgets::project_settings(&memory, &daemon.config).half_life_factor();
     let now = clock::now();
-    unwound(tokio::task::spawn_blocking(move || {
-        plan_compaction(&memory, &pool, target, &accesses, factor, now, &spare)
-    }))
-    .await
+    beside(move || plan_compaction(&memory, &pool, target, &accesses, factor, now, &spare)).await
 }
 
 /// How long two writes took in the journal.

@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::tokens_max;
+use crate::beside::beside;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
-use crate::project::unwound;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -48,7 +48,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let view = context.view().await?;
     let name = view.place.name(&context.daemon);
     let (memory, reader, now) = (Arc::clone(&view.memory), context.reader(), clock::now());
-    let rendering = tokio::task::spawn_blocking(move || {
+    let rendering = beside(move || {
         let text = match params.format {
             Format::Markdown => export::markdown(&memory, &name, now),
             Format::Zipmem => export::zipmem_state(&memory, &name, now).to_string(),
@@ -59,7 +59,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         };
         page(&text, params.cursor.as_deref(), tokens_max, memory.revision())
     });
-    let (text, truncated) = unwound(rendering).await?;
+    let (text, truncated) = rendering.await?;
     if truncated {
         context.gave([], true);
     }

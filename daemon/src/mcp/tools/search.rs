@@ -1,5 +1,7 @@
 //! `memory_search`: find records of every kind by words, tags, file or time.
 
+use std::sync::Arc;
+
 use anchord_memory::files::{normalise, relative};
 use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView, Tight};
 use anchord_memory::search::{Hit, Tuning};
@@ -8,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::{KindParams, ScopeParams, limit, tokens_max, wanted_tags};
+use crate::beside::beside;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -98,25 +101,33 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     // The root itself is all files.
     let file = file.filter(|file| *file != normalise(&root));
     let ranking = context.ranking(&view, now);
-    let found = recall(
-        memory,
-        &Recall {
-            reader: &reader,
-            query: &params.query,
-            kinds: &kinds,
-            tags: &tags,
-            own,
-            file: file.as_deref(),
-            since: time("since", params.since.as_deref())?,
-            until: time("until", params.until.as_deref())?,
-            limit: cursor
-                .map_or(0, |cursor| cursor.from)
-                .saturating_add(limit + limits::HITS_NAMED_MAX + 1),
-            tuning: &Tuning::default(),
-            prior: &|record| ranking.prior(record),
-            explain: params.explain,
-        },
-    );
+    let since = time("since", params.since.as_deref())?;
+    let until = time("until", params.until.as_deref())?;
+    let from = cursor.map_or(0, |cursor| cursor.from);
+    // Nothing but words are looked up: all else is looked for in each record.
+    let looks_at_all = file.is_some() || params.query.trim().is_empty();
+    let (searched, query, explain) = (Arc::clone(memory), params.query.clone(), params.explain);
+    let searching = {
+        let ranking = ranking.clone();
+        move || {
+            let wanted = Recall {
+                reader: &reader,
+                query: &query,
+                kinds: &kinds,
+                tags: &tags,
+                own,
+                file: file.as_deref(),
+                since,
+                until,
+                limit: from.saturating_add(limit + limits::HITS_NAMED_MAX + 1),
+                tuning: &Tuning::default(),
+                prior: &|record| ranking.prior(record),
+                explain,
+            };
+            recall(&searched, &wanted)
+        }
+    };
+    let found = if looks_at_all { beside(searching).await } else { searching() };
     let explain = |record: &anchord_memory::Record| ranking.explain(record);
     let answer = render::search(
         memory,

@@ -1,5 +1,7 @@
 //! What looks: `recall`, `query`, `status`, `list`, `export`.
 
+use std::sync::Arc;
+
 use anchord_memory::render::compactor as form;
 use anchord_memory::search::Tuning;
 use anchord_memory::{Kind, Recall, Record, RecordId, limits, recall as recall_from};
@@ -7,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Caller, Tags};
+use crate::beside::beside;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -150,6 +153,7 @@ async fn list(context: Context, params: ListParams) -> Result<String, ToolError>
 async fn export(context: Context, params: ExportParams) -> Result<String, ToolError> {
     let view = context.view().await?;
     let reader = Caller::of(&context).reader(&view.memory);
-    let items = form::items(&view.memory, &reader);
-    Ok(form::export(&items, params.summaries_only, clock::now()))
+    let (memory, now) = (Arc::clone(&view.memory), clock::now());
+    let export = move || form::export(&form::items(&memory, &reader), params.summaries_only, now);
+    Ok(beside(export).await)
 }
