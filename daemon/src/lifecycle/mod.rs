@@ -13,7 +13,6 @@ mod prompt;
 mod start;
 mod subagent;
 mod threads;
-mod words;
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};

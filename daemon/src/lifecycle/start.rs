@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anchord_memory::lifecycle::{Answer, StartSource};
-use anchord_memory::render::lifecycle::Told;
+use anchord_memory::render::{self, lifecycle::Told};
 
-use super::{Call, HookError, Said, compaction, subagent, words};
+use super::{Call, HookError, Said, compaction, subagent};
 
 /// The load, framed.
 pub(super) async fn started(call: &Call<'_>, source: StartSource) -> Result<Said, HookError> {
@@ -44,7 +44,8 @@ async fn rebuilt(call: &Call<'_>) -> Result<Said, HookError> {
 /// What the model's context has then is not told again.
 async fn loaded(call: &Call<'_>) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
-    let load = words::session_start(call, &view).await;
+    let loading = call.session.loading(call.daemon, &view, None).await;
+    let load = render::lifecycle::session_start(&view.memory, &loading.view());
     let revision = view.memory.revision();
     call.session.set_revision_seen(Some(revision));
     call.session.set_injected(Some(revision));

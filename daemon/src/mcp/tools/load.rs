@@ -1,15 +1,13 @@
 //! `memory_load`: the memory, condensed; what else is to be known last.
 
-use anchord_memory::render::{self, LiveSession, LoadView};
+use anchord_memory::render::{self, LoadView};
 use anchord_memory::{Kind, Refusal, Revision, find_topic, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::budgets;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
-use crate::sessions::session_key;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -83,49 +81,27 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             clock::now(),
         ));
     }
-    let name = view.place.name(&context.daemon);
     let sections: Vec<Kind> = match params.sections {
         Some(sections) if !sections.is_empty() => sections.into_iter().map(Kind::from).collect(),
         Some(_) | None => Kind::ALL.to_vec(),
     };
-    let seen = view.project.as_ref().map(|project| project.notices_shown()).unwrap_or_default();
-    let live: Vec<LiveSession> = context
-        .others_live(&view)
-        .into_iter()
-        .map(|live| LiveSession { client: live.client.to_string() })
-        .collect();
     let refused = |refusal: Refusal| ToolError::Caller(format!("failed to load: {refusal}"));
     if let Some(name) = &params.topic {
         find_topic(&view.memory, name).map_err(refused)?;
     }
-    let key = session_key(&context.session);
-    let topic = params.topic.as_deref().or_else(|| view.memory.bound(&key));
-    let gone = view.gone_files(topic).await;
-    let tail = context.session.remarks(&context.daemon, &view).await;
-    let (settings, reader, now) = (
-        budgets::project_settings(&view.memory, &context.daemon.config),
-        context.reader(),
-        clock::now(),
-    );
+    let (session, daemon) = (&context.session, &context.daemon);
+    let loading = session.loading(daemon, &view, params.topic.as_deref()).await;
+    let whole = loading.view();
     let load = render::load(
         &view.memory,
         &LoadView {
-            project: &name,
             sections: &sections,
             chars_max: Some(limits::ANSWER_CHARS_MAX),
-            tokens_max: Some(params.max_tokens.unwrap_or_else(|| settings.load_tokens())),
+            tokens_max: params.max_tokens.or(whole.tokens_max),
             task: params.task.as_deref(),
-            topic,
-            gone: &gone,
-            tight: context.session.tight(&context.daemon, &view.memory),
             cursor: params.cursor.as_deref(),
-            reader: &reader,
-            session: &context.session.id,
-            notices_seen: &seen,
-            live: &live,
-            others_changed: params.since.map(Revision).or(context.session.revision_seen()),
-            now,
-            last: &tail,
+            others_changed: params.since.map(Revision).or(session.revision_seen()),
+            ..whole
         },
     )
     .map_err(refused)?;

@@ -1,0 +1,80 @@
+//! What a session's load is made of, whoever asks for it: a tool or a hook.
+
+use std::collections::BTreeSet;
+
+use anchord_memory::render::{self, LoadView, Tight};
+use anchord_memory::{Kind, NoticeId, Reader, SessionId, Timestamp};
+
+use super::{Session, View, session_key};
+use crate::daemon::Daemon;
+use crate::{budgets, clock};
+
+/// All that is looked up for a load.
+#[derive(Debug)]
+pub(crate) struct Loading {
+    project: String,
+    load_tokens: u32,
+    topic: Option<String>,
+    gone: BTreeSet<String>,
+    tight: Tight,
+    reader: Reader,
+    session: SessionId,
+    notices_seen: BTreeSet<NoticeId>,
+    live: Vec<render::LiveSession>,
+    now: Timestamp,
+    last: String,
+}
+
+impl Session {
+    /// Looks up what a load of this session shows beside records. The topic in full is the one that is named, else the
+    /// session's own.
+    pub(crate) async fn loading(
+        &self,
+        daemon: &Daemon,
+        view: &View,
+        topic: Option<&str>,
+    ) -> Loading {
+        let seen = view.project.as_ref().map(|project| project.notices_shown());
+        let live = self.others_live(daemon, view).into_iter();
+        let topic = topic.or_else(|| view.memory.bound(&session_key(self)));
+        Loading {
+            project: view.place.name(daemon),
+            load_tokens: budgets::project_settings(&view.memory, &daemon.config).load_tokens(),
+            gone: view.gone_files(topic).await,
+            topic: topic.map(str::to_owned),
+            tight: self.tight(daemon, &view.memory),
+            reader: self.reader(daemon),
+            session: self.id.clone(),
+            notices_seen: seen.unwrap_or_default(),
+            live: live
+                .map(|live| render::LiveSession { client: live.client.to_string() })
+                .collect(),
+            now: clock::now(),
+            last: self.remarks(daemon, view).await,
+        }
+    }
+}
+
+impl Loading {
+    /// The load of a session's start: every section, in as many tokens as are configured.
+    pub(crate) fn view(&self) -> LoadView<'_> {
+        LoadView {
+            project: &self.project,
+            sections: &Kind::ALL,
+            chars_max: None,
+            tokens_max: Some(self.load_tokens),
+            task: None,
+            topic: self.topic.as_deref(),
+            gone: &self.gone,
+            tight: self.tight,
+            cursor: None,
+            reader: &self.reader,
+            session: &self.session,
+            notices_seen: &self.notices_seen,
+            live: &self.live,
+            others_changed: None,
+            now: self.now,
+            last: &self.last,
+        }
+    }
+}
