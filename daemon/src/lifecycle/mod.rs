@@ -237,7 +237,8 @@ async fn handled(
     *event = Some(envelope.name.clone());
     let name: Name = (envelope.client, envelope.agent_session.clone());
     let rebuilt = Event::SessionStarted { source: StartSource::Rebuilt };
-    if envelope.event != rebuilt && daemon.lifecycle().threads.is_double(&name, digest(line)) {
+    let threads = &daemon.lifecycle().threads;
+    if envelope.event != rebuilt && threads.is_double(&name, digest(line), &envelope.event) {
         daemon.metrics().hook_doubled();
         return Ok(Handled::default());
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use anchord_memory::lifecycle::Event;
 use anchord_memory::{Captured, RecordId, Revision};
 
 use crate::projects::ProjectId;
@@ -76,13 +77,18 @@ impl Threads {
         look(thread)
     }
 
-    /// Whether an event of this digest came in the last seconds; from now on it has.
-    pub(crate) fn is_double(&self, name: &Name, digest: u64) -> bool {
+    /// Whether an event of this digest came in the last seconds; from now on it has. What came before a turn begins or
+    /// ends has been answered by then, so the same words in the next turn are no double.
+    pub(crate) fn is_double(&self, name: &Name, digest: u64, event: &Event) -> bool {
+        let turns = matches!(event, Event::PromptSubmitted { .. } | Event::TurnEnded { .. });
         self.with(name, |thread| {
             let now = clock::start();
             thread.seen.retain(|(_, at)| now.duration_since(*at) < limits::DOUBLE_WITHIN);
             let double = thread.seen.iter().any(|(seen, _)| *seen == digest);
             if !double {
+                if turns {
+                    thread.seen.clear();
+                }
                 thread.seen.push_back((digest, now));
                 if thread.seen.len() > limits::EVENTS_SEEN_MAX {
                     thread.seen.pop_front();

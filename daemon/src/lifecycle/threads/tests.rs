@@ -9,12 +9,27 @@ fn name(session: &str) -> Name {
 #[test]
 fn the_same_event_of_the_same_conversation_is_a_double() {
     let threads = Threads::default();
-    assert!(!threads.is_double(&name("a"), 1));
-    assert!(threads.is_double(&name("a"), 1));
-    assert!(!threads.is_double(&name("a"), 2));
-    assert!(!threads.is_double(&name("b"), 1), "another conversation");
+    let is_double = |of: &str, digest| threads.is_double(&name(of), digest, &Event::Reset);
+    assert!(!is_double("a", 1));
+    assert!(is_double("a", 1));
+    assert!(!is_double("a", 2));
+    assert!(!is_double("b", 1), "another conversation");
     threads.end(&name("a"));
-    assert!(threads.is_double(&name("a"), 1), "an end may be told twice, too");
+    assert!(is_double("a", 1), "an end may be told twice, too");
+}
+
+/// With a quick model turns are shorter than the time in which doubles come.
+#[test]
+fn the_same_words_in_the_next_turn_are_no_double() {
+    let threads = Threads::default();
+    let is_double = |digest, event: &Event| threads.is_double(&name("a"), digest, event);
+    let prompt = Event::PromptSubmitted { prompt: "go on".to_owned() };
+    let answer = Event::TurnEnded { last_message: Some("Done.".to_owned()) };
+    for turn in 0..3 {
+        assert!(!is_double(1, &prompt) && is_double(1, &prompt), "{turn}");
+        assert!(!is_double(2, &Event::Reset) && is_double(2, &Event::Reset), "{turn}");
+        assert!(!is_double(3, &answer) && is_double(3, &answer), "{turn}");
+    }
 }
 
 #[test]
