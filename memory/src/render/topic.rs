@@ -17,6 +17,8 @@ use crate::topic::{HistoryLine, MAIN, Topic, TopicDecision};
 
 /// Stands at the end of a topic that is shown with what the reader has staged.
 pub(super) const STAGED: &str = "\n  (with what you staged; not saved yet)";
+/// Stands for the status of a topic that has none.
+const NO_STATUS: &str = "(no status yet)";
 
 /// How much of a topic is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +51,7 @@ pub(super) fn full(
     detail: Detail,
 ) -> String {
     let mut status = topic.status.trim().lines();
-    let first = status.next().unwrap_or("(no status yet)");
+    let first = status.next().unwrap_or(NO_STATUS);
     let mut lines: Vec<String> = status.map(|line| format!("  {line}")).collect();
     let line = |text: &str| match detail {
         Detail::Loaded => clip(text, TOPIC_LINE_CHARS_MAX),
@@ -101,10 +103,12 @@ pub(super) fn full(
     text
 }
 
-/// The record in one line: its name and the first line of its status.
+/// The record in one line: its name and the first line of its status; without one, of what was last told of it.
 pub(super) fn head(record: &Record, topic: &Topic) -> String {
-    let status = topic.status.trim().lines().next().unwrap_or("(no status yet)");
-    format!("{} {}: {}", record.id, topic.name, one_line(status))
+    let status = topic.status.trim().lines().next().map(one_line);
+    let told = || topic.history.last().map(|line| one_line(&history_line(line)));
+    let says = status.or_else(told).unwrap_or_else(|| NO_STATUS.to_owned());
+    format!("{} {}: {says}", record.id, topic.name)
 }
 
 fn history_line(line: &HistoryLine) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{BoundSession, topic, topics};
+use super::{BoundSession, head, topic, topics};
 use crate::limits::{ANSWER_CHARS_MAX, TOPIC_DECISIONS_SHOWN_MAX, TOPIC_HISTORY_SHOWN_MAX};
 use crate::testing::{apply, origin, save};
 use crate::{HistoryLine, Memory, Staged, Timestamp, TopicDecision, TopicPart, plan_bind};
@@ -64,6 +64,20 @@ fn a_topic_reads_well() {
         &BTreeSet::new(),
     );
     insta::assert_snapshot!(nothing, @"wire: (no status yet)");
+}
+
+#[test]
+fn a_topic_without_a_status_is_named_with_what_was_last_told() {
+    let mut memory = Memory::default();
+    for (day, told) in [(1, "begun"), (2, "Session ended. Asked: fix the login")] {
+        let history = vec![HistoryLine::new(told)];
+        write(&mut memory, "one", day, TopicPart { history, ..of("session-1a", "") });
+    }
+    let record = memory.topic("session-1a").unwrap();
+    assert_eq!(
+        head(record, record.topic().unwrap()),
+        "t1 session-1a: 2026-11-02 claude-code: Session ended. Asked: fix the login"
+    );
 }
 
 #[test]
