@@ -120,9 +120,8 @@ impl Service {
 
     /// The memory of this connection's project, if that is open already; nothing is opened for a list.
     fn known_memory(&self) -> Option<Arc<Memory>> {
-        let sessions = self.daemon.sessions().all();
-        let own = sessions.iter().find(|standing| standing.session.id == self.connection.id);
-        Some(own?.session.project()?.memory())
+        let session = self.daemon.sessions().served_by(&self.connection)?;
+        Some(session.project()?.memory())
     }
 }
 

@@ -216,13 +216,12 @@ impl Session {
 
     /// Whose budget the session's own notes have.
     pub(crate) fn holder(&self) -> budgets::Holder {
-        budgets::Holder { client: self.client().to_string(), flag: self.hello.budget }
+        budgets::Holder { client: self.client().to_string(), flag: self.flags.load().budget }
     }
 
     /// Whose own notes count together: with the compactor's tools a client goes on with what its ended sessions left.
     fn own_reader(&self, daemon: &Daemon, memory: &Memory) -> Reader {
-        let tools = self.hello.tools.as_deref().and_then(|named| named.parse().ok());
-        if tools != Some(ToolSet::Compactor) {
+        if self.flags.load().tools != ToolSet::Compactor {
             return self.reader(daemon);
         }
         let live = daemon.sessions().live();

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use anchord_memory::{Revision, SessionId, Timestamp};
 use anchord_proto::hello::{Hello, Role, ToolSet};
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use bind::{BindError, Place, View, Wrote, establish_in_registry, is_elsewhere};
@@ -92,6 +92,21 @@ pub(crate) fn session_key(session: &Session) -> String {
 /// How some clients call the part of them that speaks MCP: `codex-mcp-client`, `openclaw-bundle-mcp`.
 const MCP_PARTS: [&str; 2] = ["-mcp-client", "-bundle-mcp"];
 
+/// What a shim was started with that counts for the sessions whose calls come by it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flags {
+    /// Tokens of what a session keeps for itself.
+    budget: Option<u32>,
+    tools: ToolSet,
+}
+
+impl Flags {
+    fn of(hello: &Hello) -> Self {
+        let tools = hello.tools.as_deref().and_then(|named| named.parse().ok());
+        Self { budget: hello.budget, tools: tools.unwrap_or_default() }
+    }
+}
+
 /// The project that a session works in. When that is closed the session, which may go on for days, must not keep its
 /// memory.
 #[derive(Debug)]
@@ -106,7 +121,10 @@ pub(crate) struct Session {
     pub(crate) id: SessionId,
     /// What the agent itself calls the conversation, if it says.
     pub(crate) agent_session: Option<Arc<str>>,
+    /// What was said by whoever began it; hooks know nothing of the shim's flags.
     pub(crate) hello: Arc<Hello>,
+    /// Those of the shim that its calls come by, as its table knows.
+    flags: ArcSwap<Flags>,
     pub(crate) started: Timestamp,
     client: Mutex<Arc<str>>,
     place: Mutex<Option<Arc<Place>>>,
@@ -128,6 +146,7 @@ impl Session {
         Self {
             id,
             agent_session,
+            flags: ArcSwap::from_pointee(Flags::of(&hello)),
             hello,
             started: now,
             client: Mutex::default(),
@@ -171,7 +190,13 @@ impl Session {
     fn resumed(&self, hello: Arc<Hello>) -> Self {
         let session = Self::new(self.id.clone(), hello, self.agent_session.clone(), self.started);
         session.set_client(&self.client());
+        session.flags.store(self.flags.load_full());
         session
+    }
+
+    /// The session's calls come by the connection of this shim.
+    fn set_flags(&self, shim: &Hello) {
+        self.flags.store(Arc::new(Flags::of(shim)));
     }
 
     /// The client's own name, as people know it; empty until it said one.

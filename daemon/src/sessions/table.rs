@@ -130,6 +130,7 @@ impl SessionTable {
                     let hello = Arc::clone(&connection.hello);
                     row.session = Arc::new(row.session.resumed(hello));
                 }
+                row.session.set_flags(&connection.hello);
                 row.disconnected = None;
             }
         }
@@ -168,11 +169,24 @@ impl SessionTable {
         let subagent = call.and_then(|call| inner.expected(connection, &session, call, now));
         drop(inner);
         for session in subagent.iter().chain([&session]) {
+            session.set_flags(&connection.hello);
             if let Some(client) = client {
                 session.set_client(client);
             }
         }
         subagent.unwrap_or(session)
+    }
+
+    /// The session that a connection's calls belong to, as far as they have said; the one heard of last where they are of
+    /// several.
+    pub(crate) fn served_by(&self, connection: &Connection) -> Option<Arc<Session>> {
+        let inner = self.lock();
+        let current = inner.current.get(&connection.id).and_then(|id| inner.sessions.get(id));
+        let served = || {
+            let rows = inner.sessions.values().filter(|row| row.is_served_by(&connection.id));
+            rows.max_by_key(|row| (row.last_call, row.session.id.clone()))
+        };
+        Some(Arc::clone(&current.or_else(served)?.session))
     }
 
     /// The connection is over. Its sessions go on for the grace.

@@ -1,5 +1,6 @@
 //! What a person pulls in by its URI.
 
+use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
 
 use crate::testing::{Shim, World, poll};
@@ -51,6 +52,35 @@ async fn resources_are_listed_and_a_list_opens_nothing() {
         list["result"]["resources"][1]["uri"], "anchord://topic/Cache%20warm-up/2",
         "{list}"
     );
+}
+
+#[tokio::test]
+async fn topics_are_listed_also_where_calls_are_of_the_hooks_session() {
+    let world = World::new().await;
+    saved(&world).await;
+    let hello = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
+    let event = json!({
+        "hook_event_name": "SessionStart", "session_id": "a", "source": "startup",
+    });
+    world.hook("claude-code", &event).await;
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    let mut listed = async |expected: usize| {
+        let list = shim.request("resources/list", json!({})).await;
+        let resources = list["result"]["resources"].as_array().unwrap().len();
+        assert_eq!(resources, expected, "{list}");
+        shim.call("memory_load", json!({})).await;
+    };
+    listed(1).await;
+    listed(2).await;
+
+    // An agent that names its threads calls for none but those.
+    let mut shim = world.connect(world.hello()).await;
+    shim.initialize("2025-06-18").await;
+    let thread = json!({ "name": "memory_load", "arguments": {}, "_meta": { "threadId": "t" } });
+    shim.request("tools/call", thread).await;
+    let list = shim.request("resources/list", json!({})).await;
+    assert_eq!(list["result"]["resources"].as_array().unwrap().len(), 2, "{list}");
 }
 
 #[tokio::test]

@@ -30,6 +30,17 @@ async fn gone(world: &World, shim: Shim) -> SessionId {
     id
 }
 
+/// The hooks of an agent are heard before the server that it started says anything; the calls are of the hooks' session.
+async fn hooked(world: &World, talk: &str, hello: Hello) -> Shim {
+    let event =
+        json!({ "hook_event_name": "SessionStart", "session_id": talk, "source": "startup" });
+    world.hook("claude-code", &event).await;
+    let hello = Hello { agent_session: Some(talk.to_owned()), ..hello };
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    shim
+}
+
 fn memory(world: &World) -> Arc<Memory> {
     world.daemon.projects.all()[0].memory()
 }
@@ -68,4 +79,44 @@ async fn notes_that_a_session_takes_over_keep_to_its_budget() {
     let own = Reader::session(SessionId::new(next.welcome.session.clone().unwrap()));
     let used = Pool::Own(own).used(&memory(&world));
     assert!((1..=800).contains(&used), "{used} of 1000 tokens");
+}
+
+#[tokio::test]
+async fn the_flag_of_a_server_counts_also_in_a_session_that_hooks_began() {
+    let world = World::new().await;
+    let mut shim = hooked(&world, "a", Hello { budget: Some(1_000), ..world.hello() }).await;
+    let status = shim.call("memory_status", json!({})).await;
+    assert!(status.contains("1000 tokens (from --budget)"), "{status}");
+    // A hook's own write is by the same budget, also when the agent's process is another by now.
+    let session = |world: &World| Arc::clone(&world.daemon.sessions().all()[0].session);
+    let before = session(&world);
+    let again = Hello { agent_pid: Some(i32::MAX.unsigned_abs()), ..world.hello() };
+    let event = json!({ "hook_event_name": "Stop", "session_id": "a" });
+    let again = Hello { client: Some("claude-code".to_owned()), ..again };
+    world.hook_by(again, &event).await;
+    let after = session(&world);
+    assert!(!Arc::ptr_eq(&before, &after), "it has another process");
+    assert_eq!(after.holder().flag, Some(1_000));
+}
+
+#[tokio::test]
+async fn what_the_compactors_tools_count_is_what_is_brought_down_also_with_hooks() {
+    let world = World::new().await;
+    let hello =
+        || Hello { tools: Some("compactor".to_owned()), budget: Some(1_000), ..world.hello() };
+    let mut first = hooked(&world, "a", hello()).await;
+    for note in notes("first", 5) {
+        first.call("store", note).await;
+    }
+    let event = json!({ "hook_event_name": "SessionEnd", "session_id": "a", "reason": "other" });
+    world.hook("claude-code", &event).await;
+    drop(first);
+    let mut next = hooked(&world, "b", hello()).await;
+    let mut said = String::new();
+    for note in notes("next", 5) {
+        said = next.call("store", note).await;
+    }
+    let (_, used) = said.split_once("Budget: ").unwrap();
+    let used: u64 = used.split('/').next().unwrap().parse().unwrap();
+    assert!((1..=900).contains(&used), "of 1000 tokens: {said}");
 }

@@ -168,6 +168,8 @@ impl Inner {
         let Some((connection, sure)) = serving else {
             return Joined { session, sure, replaced: None };
         };
+        session.set_flags(&connection.hello);
+        let connection = connection.id.clone();
         if let Some(row) = self.sessions.get_mut(id) {
             row.through = Some(connection.clone());
             row.disconnected = None;
@@ -177,14 +179,14 @@ impl Inner {
         Joined { session, sure, replaced }
     }
 
-    /// The default session of the connection that the agent's calls come by.
-    fn serving(&self, teller: &Teller, session: &Session) -> Option<(SessionId, Sure)> {
+    /// The connection that the agent's calls come by.
+    fn serving(&self, teller: &Teller, session: &Session) -> Option<(Arc<Connection>, Sure)> {
         let connections = || self.connections.values().filter(|one| works_in(&one.hello, session));
         let named = connections().find(|connection| {
             connection.hello.agent_session.as_deref() == Some(teller.agent_session.as_str())
         });
         if let Some(connection) = named {
-            return Some((connection.id.clone(), Sure::ById));
+            return Some((Arc::clone(connection), Sure::ById));
         }
         // An agent with two connections has registered anchord twice; which is called is not known.
         let only = |started: &dyn Fn(&Connection) -> bool| {
@@ -207,7 +209,7 @@ impl Inner {
         let mut processes = teller.processes.iter();
         let connection =
             processes.find_map(itself).or_else(|| by_wrappers(teller.processes.first()?))?;
-        Some((connection.id.clone(), Sure::ByProcess))
+        Some((Arc::clone(connection), Sure::ByProcess))
     }
 
     /// Whether a connection is not certainly another client's: an agent that another one started has that one's
