@@ -221,3 +221,33 @@ async fn a_disk_that_does_not_answer_keeps_only_its_own_project_s_sessions() {
     sweep(&world.daemon).await;
     assert!(!ids.iter().any(registered), "what was cut short is ended");
 }
+
+#[tokio::test]
+async fn a_session_of_hooks_works_in_the_project_that_they_name_also_after_a_restart() {
+    let world = World::new().await;
+    std::fs::create_dir(world.directory("other")).unwrap();
+    let named = Hello {
+        agent_session: Some("a".to_owned()),
+        project: world.hello().cwd,
+        ..hello_from(&world.directory("other"))
+    };
+    let hook = Hello { client: Some("claude-code".to_owned()), ..named.clone() };
+    let event = |name: &str, field: &str| json!({ "hook_event_name": name, "session_id": "a", field: "resume" });
+    world.hook_by(hook.clone(), &event("SessionStart", "source")).await;
+    let (shim, _) = checkpointed(&world, named).await;
+    let of_hooks = |world: &World| {
+        let all = world.daemon.sessions().all();
+        let own = all.iter().find(|standing| standing.session.id.0.starts_with("claude-code:"));
+        (all.len(), own.unwrap().session.known_root().map(PathBuf::from))
+    };
+    assert_eq!(of_hooks(&world), (1, Some(world.directory("demo"))));
+
+    let world = world.restart(true).await;
+    world.hook_by(hook, &event("UserPromptSubmit", "prompt")).await;
+    assert_eq!(of_hooks(&world).1, Some(world.directory("demo")));
+    let mut back = shim.reconnect(&world).await;
+    back.initialize("2025-06-18").await;
+    let load = back.call("memory_load", json!({})).await;
+    assert!(load.contains("Staged by you and not saved yet: a summary"), "{load}");
+    assert_eq!(of_hooks(&world), (1, Some(world.directory("demo"))), "the calls are the hooks'");
+}

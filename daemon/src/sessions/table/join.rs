@@ -157,10 +157,11 @@ impl Inner {
             return Joined { session, sure: Sure::ById, replaced: None };
         }
         let known = &row.session.hello;
-        if (known.pid, known.pid_start) != (teller.hello.pid, teller.hello.pid_start) {
+        let other = (known.pid, known.pid_start) != (teller.hello.pid, teller.hello.pid_start);
+        // Of one that an earlier daemon left, less is known than its hook says: the registry has no named project.
+        if std::mem::take(&mut row.orphan) || other {
             row.session = Arc::new(row.session.resumed(Arc::new(teller.hello.clone())));
         }
-        row.orphan = false;
         row.disconnected = row.disconnected.map(|_| clock::start());
         let session = Arc::clone(&row.session);
         let sure = row.sure.unwrap_or(Sure::Alone);
