@@ -61,8 +61,8 @@ pub struct Hello {
     /// The inode of the working directory.
     #[serde(default)]
     pub cwd_ino: Option<u64>,
-    /// What the user or the agent named as the project: its id, or a directory, absolute and without links where it
-    /// exists.
+    /// What the user or, with `by_agent`, the agent named as the project: its id, or a directory, absolute and without
+    /// links where it exists.
     #[serde(default)]
     pub project: Option<String>,
     /// The tool set asked for, as text: a daemon must be able to answer to a name it does not know.
@@ -83,6 +83,10 @@ pub struct Hello {
     /// Tokens of what the session keeps for itself, as its command line says.
     #[serde(default)]
     pub budget: Option<u32>,
+    /// The agent, which says so wherever it is started, and not the user named `project`: a directory to look from, as
+    /// `cwd` is, that need not be a project.
+    #[serde(default)]
+    pub by_agent: bool,
 }
 
 /// What continues an earlier connection of the same shim.
@@ -181,6 +185,7 @@ impl Hello {
             resume: None,
             exact: false,
             budget: None,
+            by_agent: false,
         }
     }
 

@@ -10,8 +10,11 @@ use anchord_proto::hello::{Hello, Role};
 use anchord_proto::host;
 use uuid::Uuid;
 
-/// The variables that name the project, after the command line, in order.
-const PROJECT_VARIABLES: [&str; 2] = ["ANCHORD_PROJECT", "CLAUDE_PROJECT_DIR"];
+/// The variable by which the user names the project, after the command line.
+const PROJECT_VARIABLE: &str = "ANCHORD_PROJECT";
+
+/// The variable in which an agent tells its servers and hooks where it was started, a project or not.
+const AGENT_PROJECT_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
 
 /// The variable in which an agent names its session to the servers and hooks it starts.
 const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
@@ -42,7 +45,7 @@ pub fn hello(role: Role, project: Option<&Path>) -> Hello {
     let cwd = fs::metadata(".").ok();
     hello.cwd_dev = cwd.as_ref().map(MetadataExt::dev);
     hello.cwd_ino = cwd.as_ref().map(MetadataExt::ino);
-    hello.project = named_project(project, variable);
+    name_project(&mut hello, project, variable);
     hello
 }
 
@@ -54,15 +57,21 @@ fn agent_session(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     })
 }
 
-/// The project that the command line or a variable names: an id as it is, or a directory, absolute and where it exists
-/// without links: the daemon compares what servers and hooks name.
-fn named_project(
+/// Says which project the command line or a variable names, and whether it is the user who does.
+fn name_project(
+    hello: &mut Hello,
     project: Option<&Path>,
     variable: impl Fn(&str) -> Option<String>,
-) -> Option<String> {
-    let named = project
-        .map(Path::to_owned)
-        .or_else(|| PROJECT_VARIABLES.into_iter().find_map(variable).map(PathBuf::from))?;
+) {
+    let by_user = project.map(Path::to_owned).or_else(|| Some(variable(PROJECT_VARIABLE)?.into()));
+    let named = by_user.clone().or_else(|| Some(variable(AGENT_PROJECT_VARIABLE)?.into()));
+    hello.project = named.and_then(plain_name);
+    hello.by_agent = by_user.is_none() && hello.project.is_some();
+}
+
+/// An id as it is, or a directory, absolute and where it exists without links: the daemon compares what servers and
+/// hooks name.
+fn plain_name(named: PathBuf) -> Option<String> {
     if named.to_str().is_some_and(|named| Uuid::try_parse(named).is_ok()) {
         return into_text(named);
     }

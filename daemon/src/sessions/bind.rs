@@ -392,7 +392,8 @@ fn find(
     registry: &Registry,
     surroundings: &Surroundings,
 ) -> Result<Place, BindError> {
-    let named = hello.project.as_deref();
+    // Where an agent was started is no more than a directory to look from.
+    let named = hello.project.as_deref().filter(|_| !hello.by_agent);
     if let Some(id) =
         named.filter(|_| !hello.exact).and_then(|named| named.parse().ok().map(ProjectId))
     {

@@ -25,6 +25,7 @@ fn full() -> Hello {
         resume: Some(Resume { token: "t".to_owned(), revision: Some("2025-06-18".to_owned()) }),
         exact: true,
         budget: Some(60_000),
+        by_agent: true,
     }
 }
 
@@ -35,7 +36,7 @@ fn the_bytes_of_a_hello_are_frozen() {
         r#"{"anchord":1,"role":"mcp","build":"0.1.0","instance":"01234567-89ab-4def-8123-456789abcdef","#,
         r#""pid":12,"pid_start":345,"boot":"b","pidns":4026531836,"agent_pid":11,"cwd":"/p","#,
         r#""cwd_dev":1,"cwd_ino":2,"project":"/p","tools":"default","client":"codex","#,
-        r#""agent_session":"s","resume":{"token":"t","revision":"2025-06-18"},"exact":true,"budget":60000}"#,
+        r#""agent_session":"s","resume":{"token":"t","revision":"2025-06-18"},"exact":true,"budget":60000,"by_agent":true}"#,
     );
     assert_eq!(serde_json::to_string(&full()).unwrap(), frozen);
     assert_eq!(Hello::read(frozen.as_bytes(), 1), Ok((full(), 1)));

@@ -4,20 +4,33 @@ use super::*;
 
 const ID: &str = "67e55044-10b1-426f-9247-bb680e5fe0c8";
 
-fn check(named: Option<&str>, variables: &[(&str, &str)], expected: Option<&str>) {
+fn named(named: Option<&str>, variables: &[(&str, &str)]) -> (Option<String>, bool) {
     let variable = |name: &str| {
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())
     };
-    assert_eq!(named_project(named.map(Path::new), variable).as_deref(), expected);
+    let mut hello = Hello::new(Role::Mcp, Uuid::nil(), 1);
+    name_project(&mut hello, named.map(Path::new), variable);
+    (hello.project, hello.by_agent)
+}
+
+fn check(name: Option<&str>, variables: &[(&str, &str)], expected: Option<&str>) {
+    assert_eq!(named(name, variables).0.as_deref(), expected);
 }
 
 #[test]
-fn an_id_is_passed_as_it_is_whoever_names_it() {
+fn an_id_that_the_user_names_is_passed_as_it_is() {
     check(Some(ID), &[], Some(ID));
-    for name in PROJECT_VARIABLES {
-        check(None, &[(name, ID)], Some(ID));
-    }
+    check(None, &[("ANCHORD_PROJECT", ID)], Some(ID));
+}
+
+#[test]
+fn where_an_agent_was_started_is_no_name_of_the_users() {
+    let agents = ("CLAUDE_PROJECT_DIR", "/c");
+    assert_eq!(named(None, &[agents]), (Some("/c".to_owned()), true));
+    assert_eq!(named(None, &[("ANCHORD_PROJECT", "/b"), agents]), (Some("/b".to_owned()), false));
+    assert_eq!(named(Some("/a"), &[agents]), (Some("/a".to_owned()), false));
+    assert_eq!(named(None, &[]), (None, false));
 }
 
 #[test]

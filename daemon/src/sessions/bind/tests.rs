@@ -206,3 +206,36 @@ async fn sessions_keep_no_project_in_memory_that_is_closed() {
     assert!(session.project_id().is_some() && session.project().is_none());
     assert!(shim.call("memory_status", json!({})).await.contains("staged by this session"));
 }
+
+#[tokio::test]
+async fn a_home_where_an_agent_was_started_is_no_project_and_one_that_the_user_names_is() {
+    let world = World::new().await;
+    let home = world.directory("home");
+    std::fs::create_dir(&home).unwrap();
+    std::fs::write(home.join("letter"), "private").unwrap();
+    let named = Hello { project: home.to_str().map(str::to_owned), ..hello_from(&home) };
+    let by_agent = Hello { by_agent: true, ..named.clone() };
+    let said = says(&world, by_agent.clone()).await;
+    assert!(said.contains("is your home directory, not a project"), "{said}");
+    let hook = Hello { client: Some("claude-code".to_owned()), ..by_agent };
+    let event = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "a", "prompt": "hi" });
+    assert_eq!(world.hook_by(hook, &event).await, "");
+    assert!(world.daemon.metrics().hooks().last_failure.is_none(), "nothing is wrong");
+    assert!(world.daemon.projects.all().is_empty(), "nothing was made");
+
+    // In a project it is where the search begins, whatever the working directory is by now.
+    let demo = Hello { project: world.hello().cwd, by_agent: true, ..hello_from(&home) };
+    assert!(says(&world, demo).await.starts_with("Staged."));
+    assert!(says(&world, named).await.starts_with("Staged."));
+}
+
+/// The path of a container's project may be another one's here.
+#[tokio::test]
+async fn a_foreign_agents_own_word_for_where_it_works_names_no_project() {
+    let world = World::new().await;
+    assert!(says(&world, world.hello()).await.starts_with("Staged."));
+    let foreign = Hello { pidns: Some(1), project: world.hello().cwd, ..world.hello() };
+    assert!(says(&world, foreign.clone()).await.starts_with("Staged."), "the user means this one");
+    let said = says(&world, Hello { by_agent: true, ..foreign }).await;
+    assert!(said.contains("name the project with `--project ID`"), "{said}");
+}
