@@ -13,7 +13,6 @@ use crate::limits;
 use crate::looks::look;
 use crate::mcp::{Called, ToolError, call_by_name, internal_text};
 use crate::project::OpenProject;
-use crate::projects::{identify, locate};
 use crate::retrieval_log::{COMMAND_LINE, Start};
 use crate::sessions::{Place, Session};
 
@@ -76,13 +75,10 @@ async fn place(daemon: &Daemon, project: &str) -> Answer<Place> {
             let Some(root) = registry.project(id).map(|record| record.root.clone()) else {
                 return Ok(Place::Foreign(id));
             };
-            let (start, surroundings) = (root.clone(), daemon.surroundings.clone());
-            let still = look(&root, move || {
-                let located = locate(&start, true, &surroundings).ok()?;
-                (identify(&located, &registry).ok()?.id == Some(id)).then_some(located)
-            });
-            // What is remembered is there all the same.
-            Ok(still.await.ok().flatten().map_or(Place::Foreign(id), Place::Here))
+            let surroundings = daemon.surroundings.clone();
+            let named = look(&root, move || Place::named(id, &registry, &surroundings));
+            // What is remembered is there also when its disk does not answer.
+            Ok(named.await.ok().flatten().unwrap_or(Place::Foreign(id)))
         }
         (None, None) => Err(super::not_found(project)),
     }

@@ -29,11 +29,26 @@ use crate::store::{Call, StoreError};
 pub(crate) enum Place {
     /// On this machine, where its files can be read.
     Here(Located),
-    /// In a container or on another machine: only the project's id is believed, no file is judged.
+    /// In a container, on another machine, or not where it was: only the project's id is believed, no file is judged.
     Foreign(ProjectId),
 }
 
 impl Place {
+    /// A project that is named by its id; none that is not known. What stands where it was seen last may be another one
+    /// by now, and what is remembered is there all the same. Looks at files.
+    pub(crate) fn named(
+        id: ProjectId,
+        registry: &Registry,
+        surroundings: &Surroundings,
+    ) -> Option<Self> {
+        let root = &registry.project(id)?.root;
+        let is_it = |located: &Located| {
+            identify(located, registry).is_ok_and(|resolution| resolution.id == Some(id))
+        };
+        let located = locate(root, true, surroundings).ok().filter(is_it);
+        Some(located.map_or(Self::Foreign(id), Self::Here))
+    }
+
     /// What people call the project.
     pub(crate) fn name(&self, daemon: &Daemon) -> String {
         match self {
@@ -397,13 +412,12 @@ fn find(
     if let Some(id) =
         named.filter(|_| !hello.exact).and_then(|named| named.parse().ok().map(ProjectId))
     {
-        return match registry.project(id) {
-            Some(project) if !is_foreign(hello) => {
-                Ok(Place::Here(locate(&project.root, true, surroundings)?))
-            }
-            Some(_) => Ok(Place::Foreign(id)),
-            None => Err(BindError::Unknown(id)),
+        let place = if is_foreign(hello) {
+            registry.project(id).map(|project| Place::Foreign(project.id))
+        } else {
+            Place::named(id, registry, surroundings)
         };
+        return place.ok_or(BindError::Unknown(id));
     }
     if is_foreign(hello) {
         let known = named.and_then(|named| registry.project_at(Path::new(named)));

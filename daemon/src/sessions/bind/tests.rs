@@ -4,7 +4,7 @@ use anchord_proto::hello::{Hello, Resume};
 use serde_json::json;
 
 use crate::admin;
-use crate::sessions::sweep;
+use crate::sessions::{Session, sweep};
 use crate::testing::{Shim, World, dead, hello_from, poll};
 
 async fn says(world: &World, hello: Hello) -> String {
@@ -238,4 +238,42 @@ async fn a_foreign_agents_own_word_for_where_it_works_names_no_project() {
     assert!(says(&world, foreign.clone()).await.starts_with("Staged."), "the user means this one");
     let said = says(&world, Hello { by_agent: true, ..foreign }).await;
     assert!(said.contains("name the project with `--project ID`"), "{said}");
+}
+
+#[tokio::test]
+async fn a_project_that_is_named_by_its_id_is_not_what_stands_in_its_directory_now() {
+    let put = |world: &World, file: &str, text: &str| {
+        let file = world.directory("demo").join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    for case in ["replaced by another clone", "replaced by another project", "moved away"] {
+        let world = World::new().await;
+        assert!(says(&world, world.hello()).await.starts_with("Staged."));
+        let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
+        std::fs::rename(world.directory("demo"), world.directory("aside")).unwrap();
+        match case {
+            "replaced by another clone" => {
+                std::fs::create_dir_all(world.directory("demo/.git/objects")).unwrap();
+                std::fs::create_dir_all(world.directory("demo/.git/refs")).unwrap();
+                put(&world, ".git/HEAD", "ref: refs/heads/main\n");
+            }
+            "replaced by another project" => {
+                put(&world, ".anchord/project-id", "00000000-0000-4000-8000-000000000001\n");
+            }
+            _ => {}
+        }
+        std::fs::create_dir_all(world.directory("other")).unwrap();
+        let project = Some(id.to_string());
+        let hello = Hello { project, ..hello_from(&world.directory("other")) };
+        let mut shim = agent(&world, hello, "talk").await;
+        let said = shim.call("memory_checkpoint", lesson()).await;
+        assert!(said.starts_with("Staged."), "{case}: {said}");
+        let all: Vec<_> = world.daemon.projects.all().iter().map(|project| project.id).collect();
+        assert_eq!(all, [id], "{case}");
+        let of_talk = |session: &Session| session.agent_session.as_deref() == Some("talk");
+        let mut sessions = world.daemon.sessions().all().into_iter().map(|one| one.session);
+        let session = sessions.find(|session| of_talk(session)).unwrap();
+        assert_eq!(session.known_root(), None, "{case}: no file there is the project's");
+    }
 }
