@@ -24,7 +24,7 @@ use crate::daemon::Daemon;
 use crate::http::api::{ErrorCode, ErrorReply, ProjectRef, StopReply};
 use crate::looks::{Hangs, look};
 use crate::project::{OpenProject, WriteError};
-use crate::projects::{Located, ProjectId, ProjectRecord, identify, locate};
+use crate::projects::{Located, NotAProject, ProjectId, ProjectRecord, identify, locate};
 use crate::store::StoreError;
 
 /// The answer to an admin request.
@@ -64,7 +64,14 @@ pub(super) async fn ask(daemon: &Daemon, project: &str) -> Answer<Asked> {
         };
     }
     let registry = daemon.registry.snapshot();
-    find(daemon, project, move |located| {
+    look_for(daemon, project, move |located| {
+        if let Err(NotAProject::Excluded { path, .. }) = &located
+            && let Some(known) = registry.project_at(path)
+        {
+            // The user has named it to an agent, so it is a project all the same.
+            return Ok(Asked { located: None, id: Some(known.id) });
+        }
+        let located = located.map_err(|error| bad_request(&error))?;
         let id = identify(&located, &registry).map_err(|error| bad_request(&error))?.id;
         Ok(Asked { located: Some(located), id })
     })
@@ -77,11 +84,19 @@ pub(super) async fn find<T: Send + 'static>(
     directory: &str,
     and: impl FnOnce(Located) -> Answer<T> + Send + 'static,
 ) -> Answer<T> {
+    let found = |located: Result<_, _>| and(located.map_err(|error| bad_request(&error))?);
+    look_for(daemon, directory, found).await
+}
+
+/// Looks for the project of a directory, and for what else is in its files.
+async fn look_for<T: Send + 'static>(
+    daemon: &Daemon,
+    directory: &str,
+    and: impl FnOnce(Result<Located, NotAProject>) -> Answer<T> + Send + 'static,
+) -> Answer<T> {
     let (directory, surroundings) = (PathBuf::from(directory), daemon.surroundings.clone());
     let start = directory.clone();
-    let looked = look(&start, move || {
-        and(locate(&directory, false, &surroundings).map_err(|error| bad_request(&error))?)
-    });
+    let looked = look(&start, move || and(locate(&directory, false, &surroundings)));
     looked.await.map_err(hangs)?
 }
 

@@ -76,8 +76,8 @@ pub enum NotAProject {
     },
     /// The directory is one that the walk never takes.
     #[error(
-        "find a project: {} is {what}, not a project; name one with `--project DIR` or \
-         ANCHORD_PROJECT, or run `anchord init` in the project's directory",
+        "find a project: {} is {what}, not a project; work in the project's directory, or name \
+         it with `--project DIR` or ANCHORD_PROJECT",
         path.display()
     )]
     Excluded {

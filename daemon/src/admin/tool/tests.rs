@@ -1,5 +1,6 @@
 //! Commands that call tools, and what the log says of them and of agents.
 
+use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
 
 use super::*;
@@ -365,4 +366,31 @@ async fn a_log_goes_with_its_project_and_loses_what_is_purged() {
     let id = id.to_string();
     super::super::delete_project(&world.daemon, &id, &id).await.unwrap();
     assert!(!directory.exists());
+}
+
+#[tokio::test]
+async fn a_home_that_an_agent_was_told_to_use_is_a_project_for_commands_too() {
+    let world = World::new().await;
+    let home = world.directory("home");
+    std::fs::create_dir(&home).unwrap();
+    let project = home.to_str().unwrap().to_owned();
+    let listed = async || {
+        let (tool, arguments) = ("memory_list".to_owned(), serde_json::Map::new());
+        call_tool(&world.daemon, ToolParams { project: project.clone(), tool, arguments }).await
+    };
+    let refused = listed().await.unwrap_err();
+    assert!(refused.error.contains("is your home directory, not a project"), "{refused:?}");
+    assert!(refused.error.contains("`--project DIR`"), "{refused:?}");
+
+    let named = Hello { project: Some(project.clone()), ..world.hello() };
+    let mut shim = world.connect(named).await;
+    shim.initialize("2025-06-18").await;
+    shim.call("memory_note", json!({"content": "The letters are in the attic."})).await;
+    assert!(listed().await.unwrap().text.contains("in the attic"));
+    let status = crate::admin::project(&world.daemon, &project).await.unwrap();
+    assert_eq!((status.root.as_str(), status.revision), (project.as_str(), 1));
+    // Below it the home is still passed over.
+    std::fs::create_dir(home.join("new")).unwrap();
+    let below = crate::admin::project(&world.daemon, home.join("new").to_str().unwrap()).await;
+    assert!(below.unwrap_err().error.contains("nothing is remembered for"));
 }
