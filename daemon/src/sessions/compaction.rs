@@ -15,8 +15,8 @@ use anchord_memory::{
 };
 use anchord_proto::hello::ToolSet;
 
+use super::Session;
 use super::bind::BindError;
-use super::{Place, Session};
 use crate::beside::beside;
 use crate::budgets::{self, InForce};
 use crate::clock;
@@ -78,7 +78,7 @@ pub(crate) async fn keep_to_budget(
     project: &Arc<OpenProject>,
     touched: &Touched,
 ) -> Vec<Compacted> {
-    let session = Session::visit("anchord", Place::Foreign(project.id)).within(project);
+    let session = Session::of_daemon(project);
     session.keep_to_budget(daemon, project, touched).await
 }
 

@@ -159,9 +159,19 @@ impl Session {
         }
     }
 
-    /// A session of one call that no agent makes; with the call it is over.
+    /// A session of one call that a command makes and no agent; with the call it is over.
     pub(crate) fn visit(client: &str, place: Place) -> Self {
-        let id = SessionId::new(format!("cli-{}", uuid::Uuid::now_v7()));
+        Self::brief("cli", client, place)
+    }
+
+    /// Whose what the daemon does to a project by itself is.
+    pub(crate) fn of_daemon(project: &Arc<OpenProject>) -> Self {
+        Self::brief("daemon", "anchord", Place::Foreign(project.id)).within(project)
+    }
+
+    /// A session that is over at once. In the journal its id begins with whose it was.
+    fn brief(whose: &str, client: &str, place: Place) -> Self {
+        let id = SessionId::new(format!("{whose}-{}", uuid::Uuid::now_v7()));
         let hello = Hello::new(Role::Http, uuid::Uuid::new_v4(), std::process::id());
         let session = Self::new(id, Arc::new(hello), None, clock::now());
         session.set_client(client);

@@ -62,6 +62,13 @@ async fn what_is_kept_of_a_session_that_is_gone_keeps_to_the_budget() {
     assert!((1..=1_600).contains(&used), "{used} of 2000 tokens");
     let stays = |id: &str| memory.record(id.parse().unwrap()).unwrap().standing.is_active();
     assert!((9..=20).any(|note| stays(&format!("n{note}"))), "of what was kept something stays");
+    let project = world.hello().cwd.unwrap();
+    let journal = crate::admin::journal(&world.daemon, &project, 1, 100).await.unwrap();
+    let lines: Vec<Value> =
+        journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let compacted = lines.iter().rfind(|line| line["op"] == "compact").unwrap();
+    let session = compacted["session"].as_str().unwrap();
+    assert!(session.starts_with("daemon-"), "nobody's command: {session}");
 }
 
 #[tokio::test]
