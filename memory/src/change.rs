@@ -117,6 +117,9 @@ pub struct Notice {
     pub cause: NoticeCause,
     /// What was kept.
     pub kept: Counts,
+    /// Not all of the project's files could be looked at, so that more may have changed than `cause` says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub files_unseen: bool,
 }
 
 /// Why a session's staged work was folded without its own save.
@@ -174,3 +177,6 @@ impl fmt::Display for Counts {
         f.write_str(&parts.join(", "))
     }
 }
+
+#[cfg(test)]
+mod tests;

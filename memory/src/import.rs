@@ -273,6 +273,7 @@ fn keep_pending(
         row,
         cause,
         kept,
+        files_unseen: false,
     }
 }
 

@@ -36,6 +36,8 @@ pub(super) struct Leaving {
     pub(super) session: SessionId,
     pub(super) client: Arc<str>,
     pub(super) project: ProjectId,
+    /// Not all of the project's files could be looked at for what changed after its last checkpoint.
+    pub(super) files_unseen: bool,
     /// Another session goes on with its work.
     handed: bool,
 }
@@ -49,7 +51,7 @@ impl Leaving {
 impl From<&SessionRecord> for Leaving {
     fn from(record: &SessionRecord) -> Self {
         let (session, client) = (record.session.clone(), record.client.as_str().into());
-        Self { session, client, project: record.project, handed: false }
+        Self { session, client, project: record.project, files_unseen: false, handed: false }
     }
 }
 
@@ -147,8 +149,13 @@ pub(super) async fn after_write(daemon: &Daemon, session: &Session, project: Pro
     if daemon.sessions().holds(&session.id) {
         return;
     }
-    let leaving =
-        Leaving { session: session.id.clone(), client: session.client(), project, handed: false };
+    let leaving = Leaving {
+        session: session.id.clone(),
+        client: session.client(),
+        project,
+        files_unseen: false,
+        handed: false,
+    };
     match finish(daemon, &leaving, NoticeCause::Ended).await {
         Ok(had_staged) => {
             tracing::info!(session = %session.id, had_staged, "a call outlived its session");
@@ -172,6 +179,7 @@ pub(super) fn left_over(daemon: &Daemon) -> Vec<Leaving> {
                 session: session.clone(),
                 client: Arc::clone(&staged.client),
                 project: project.id,
+                files_unseen: false,
                 handed: false,
             };
             found.entry((project.id, session.clone())).or_insert_with(leaving);
@@ -226,14 +234,15 @@ async fn fold(
     leaving: &Leaving,
     cause: NoticeCause,
 ) -> Result<(), WriteError> {
-    let Leaving { session, client, .. } = leaving.clone();
+    let Leaving { session, client, files_unseen, .. } = leaving.clone();
     let table: Arc<SessionTable> = Arc::clone(daemon.sessions());
     let decide: Decide<Memory> = Box::new(move |memory, time| {
         let plan = if table.holds(&session) {
             None
         } else {
             let by = Provenance { session, client, time };
-            plan_keep(memory, &by.session, &by, cause)
+            let plan = plan_keep(memory, &by.session, &by, cause);
+            plan.map(|plan| if files_unseen { plan.with_files_unseen() } else { plan })
         };
         let changes = plan.map(|plan| plan.changes).unwrap_or_default();
         Ok(Decided { changes, reply: String::new() })

@@ -136,7 +136,7 @@ async fn keep(
     standing: &Standing,
     record: &SessionRecord,
 ) -> Result<bool, BindError> {
-    let leaving = Leaving::from(record);
+    let mut leaving = Leaving::from(record);
     let Some((_, staged)) = staged_in(daemon, &leaving).await? else {
         return finish(daemon, &leaving, NoticeCause::Ended).await;
     };
@@ -146,6 +146,7 @@ async fn keep(
     } else {
         None
     };
+    leaving.files_unseen = changed.as_ref().is_some_and(|changed| !changed.complete);
     let died = standing.orphan && (daemon.after_crash || machine_died(record));
     let cause = match changed {
         Some(changed) if !changed.files.is_empty() => {
@@ -157,8 +158,8 @@ async fn keep(
     finish(daemon, &leaving, cause).await
 }
 
-/// The files of the session's project that changed after its last checkpoint; none where they cannot be
-/// seen, or where its directory is another project by now.
+/// The files of the session's project that changed after its last checkpoint; none where they are not this machine's to
+/// see, or where its directory is another project by now.
 async fn changed_files(
     daemon: &Daemon,
     session: &Session,
@@ -184,7 +185,7 @@ async fn changed_files(
     });
     looking.await.unwrap_or_else(|error| {
         tracing::warn!(session = %session.id, %error, "the changed files are not known");
-        None
+        Some(Changed::default())
     })
 }
 

@@ -87,8 +87,22 @@ pub fn plan_keep(
         row,
         cause,
         kept,
+        files_unseen: false,
     })));
     Some(Plan { changes, outcome: () })
+}
+
+impl Plan<()> {
+    /// The plan of who could not look at all of the project's files: its notice says so.
+    #[must_use]
+    pub fn with_files_unseen(mut self) -> Self {
+        for change in &mut self.changes {
+            if let Change::Notify(notice) = change {
+                notice.files_unseen = true;
+            }
+        }
+        self
+    }
 }
 
 /// What was noted of a session over all its runs, where its row is to be made from that: nobody wrote one yet, and

@@ -41,15 +41,22 @@ pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<St
     let client = clip(&one_line(client), 40);
     let comma = if client.is_empty() { "" } else { ", " };
     let who = format!("session {} ({client}{comma}{})", notice.row, notice.time.date());
+    let unseen = if notice.files_unseen {
+        " Not all files could be looked at: some may have changed since its last checkpoint."
+    } else {
+        ""
+    };
     let head = match &notice.cause {
         NoticeCause::Ended => {
-            format!("Kept for {who}, which ended without saving: {}.\n", notice.kept)
+            format!("Kept for {who}, which ended without saving: {}.{unseen}\n", notice.kept)
         }
         NoticeCause::Crashed { files, .. } => {
-            let look = if files.is_empty() {
-                ""
-            } else {
-                " Changed since its last checkpoint, so look again:"
+            let look = match (files.is_empty(), notice.files_unseen) {
+                (true, _) => unseen,
+                (false, false) => " Changed since its last checkpoint, so look again:",
+                (false, true) => {
+                    " Changed since its last checkpoint, so look again (not all files could be looked at):"
+                }
             };
             format!("Recovered after a crash from {who}: {}.{look}\n", notice.kept)
         }

@@ -137,17 +137,18 @@ fn recovery(notice: &Notice) -> String {
         kept.blueprints, kept.anchors, kept.lessons
     );
     let day = notice.time.date();
+    let unseen = if notice.files_unseen { "> Not all files could be looked at.\n" } else { "" };
     match &notice.cause {
         NoticeCause::Ended => {
             format!(
-                "> A session ended without saving ({day}); kept from its checkpoints: {counts}.\n"
+                "> A session ended without saving ({day}); kept from its checkpoints: {counts}.\n{unseen}"
             )
         }
         NoticeCause::Crashed { files, .. } => {
             let changed =
                 if files.is_empty() { "" } else { "> Files changed since its last checkpoint:\n" };
             format!(
-                "> ⚠️ **ZipMem recovery**\n> The previous session ended abruptly ({day}).\n> Recovered from checkpoints: {counts}.\n{changed}{}",
+                "> ⚠️ **ZipMem recovery**\n> The previous session ended abruptly ({day}).\n> Recovered from checkpoints: {counts}.\n{unseen}{changed}{}",
                 notice::files(notice, ZIPMEM_FILES_MAX, usize::MAX, ">   - ")
             )
         }

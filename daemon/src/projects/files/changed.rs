@@ -24,7 +24,7 @@ use crate::limits::{
 };
 use crate::projects::locate::MARKER;
 
-/// Files changed since some time.
+/// Files changed since some time. By default nothing was looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changed {
     /// Relative to the root, in order; at most [`CHANGED_FILES_MAX`]. Control characters are replaced.

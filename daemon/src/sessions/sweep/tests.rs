@@ -146,6 +146,30 @@ async fn a_file_that_changed_after_the_last_checkpoint_is_named() {
 }
 
 #[tokio::test]
+async fn a_notice_says_when_not_all_files_could_be_looked_at() {
+    for (changed, said) in [
+        (false, "which ended without saving: nothing. Not all files could be looked at:"),
+        (true, ": nothing. Changed since its last checkpoint, so look again (not all files"),
+    ] {
+        let world = World::new().await;
+        let deep = "d/".repeat(limits::CHANGED_DEPTH_MAX + 2);
+        std::fs::create_dir_all(world.directory("demo").join(deep)).unwrap();
+        let (gone, id) = checkpointed(&world, dead(world.hello())).await;
+        if changed {
+            let file = std::fs::File::create(world.directory("demo/late.rs")).unwrap();
+            let later = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(4_000_000_000);
+            file.set_modified(later).unwrap();
+        }
+        drop(gone);
+        until_away(&world, &id).await;
+        sweep(&world.daemon).await;
+        let load = world.shim().await.call("memory_load", json!({})).await;
+        assert!(load.contains(said), "{load}");
+        assert_eq!(load.contains("- late.rs"), changed, "{load}");
+    }
+}
+
+#[tokio::test]
 async fn a_session_that_cannot_be_ended_is_tried_again_later_and_later() {
     let world = World::new().await;
     let (shim, id) = checkpointed(&world, dead(world.hello())).await;

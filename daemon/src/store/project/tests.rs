@@ -69,6 +69,7 @@ fn changes() -> Vec<Vec<Change>> {
         row: RecordId { kind: Kind::SessionRow, number: 4 },
         cause: NoticeCause::Crashed { files: vec!["a.rs".to_owned()], more: 2 },
         kept: Counts { anchors: 1, ..Counts::default() },
+        files_unseen: false,
     };
     vec![
         vec![Change::Stage { session: session.clone(), part: part("half way") }],

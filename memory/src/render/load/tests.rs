@@ -196,6 +196,29 @@ fn notices_and_what_others_changed_come_last_and_leave_the_rest_as_it_is() {
 }
 
 #[test]
+fn a_notice_does_not_pass_off_a_part_of_the_files_as_all() {
+    let mut memory = Memory::default();
+    let crashed = |files: &[&str]| NoticeCause::Crashed {
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+        more: 0,
+    };
+    for (session, cause) in
+        [("one", NoticeCause::Ended), ("two", crashed(&[])), ("three", crashed(&["a.rs"]))]
+    {
+        checkpoint(&mut memory, &origin(session, 3), lessons([lesson(session, "")]));
+        let plan = plan_keep(&memory, &SessionId::new(session), &origin("anchord", 4), cause);
+        apply(&mut memory, plan.unwrap().with_files_unseen());
+    }
+    let text = loaded(&memory, &Asked::default()).text;
+    insta::assert_snapshot!(text.split_once("Revision 3.\n\n").unwrap().1, @r"
+    Recovered after a crash from session s6 (claude-code, 2026-11-04): 1 lesson. Changed since its last checkpoint, so look again (not all files could be looked at):
+    - a.rs
+    Recovered after a crash from session s4 (claude-code, 2026-11-04): 1 lesson. Not all files could be looked at: some may have changed since its last checkpoint.
+    Kept for session s2 (claude-code, 2026-11-04), which ended without saving: 1 lesson. Not all files could be looked at: some may have changed since its last checkpoint.
+    ");
+}
+
+#[test]
 fn what_is_cut_is_counted_and_fetched_by_cursor() {
     let mut memory = Memory::default();
     let mut part =

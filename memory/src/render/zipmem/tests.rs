@@ -117,6 +117,24 @@ fn after_an_abrupt_end_the_recovery_comes_first() {
 }
 
 #[test]
+fn a_recovery_says_when_not_all_files_could_be_looked_at() {
+    for cause in
+        [NoticeCause::Ended, NoticeCause::Crashed { files: vec!["src/a.rs".to_owned()], more: 0 }]
+    {
+        let mut memory = Memory::default();
+        let plan = plan_checkpoint(&memory, &origin("cut", 2), some_part()).unwrap();
+        apply(&mut memory, plan);
+        let plan = plan_keep(&memory, &SessionId::new("cut"), &origin("anchord", 3), cause);
+        apply(&mut memory, plan.unwrap().with_files_unseen());
+        let text = loaded(&memory, &[Kind::SessionRow]);
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("> ")).collect();
+        let said = lines.iter().position(|line| *line == "> Not all files could be looked at.");
+        let changed = lines.iter().position(|line| line.starts_with("> Files changed"));
+        assert!(said.is_some() && changed.is_none_or(|changed| said < Some(changed)), "{text}");
+    }
+}
+
+#[test]
 fn above_the_soft_limit_the_size_is_shown() {
     let mut memory = Memory::default();
     let part = blueprints([blueprint("big", &"x".repeat(150 * 1024))]);
