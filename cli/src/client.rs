@@ -2,12 +2,14 @@
 //!
 //! Blocking on the outside: a command asks one thing after the other.
 
+use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anchord_daemon::http::api::{ErrorCode, ErrorReply};
+use anchord_daemon::instance::{self, InstanceError as Unavailable};
 use anchord_proto::hello::{Answer, RefusalCode, Refused, Role};
 use anchord_proto::instance::{InstanceDir, InstanceError};
 use anchord_proto::limits::{RECONNECT_DEADLINE_MS, WELCOME_DEADLINE_MS, millis};
@@ -53,7 +55,7 @@ impl Client {
             Ok(connection) => Self::over(connection.stream),
             // The search ends in words alone; asking once more tells the kind.
             Err(reason) => Err(match dial(dir) {
-                Err(error) if error.kind != Kind::NoDaemon => error,
+                Err(error) if !matches!(error.kind, Kind::NoDaemon | Kind::Passing) => error,
                 _ => Error::new(Kind::NoDaemon, reason),
             }),
         }
@@ -138,13 +140,63 @@ impl Client {
 /// Connects and says hello, once.
 fn dial(dir: &InstanceDir) -> Result<UnixStream, Error> {
     let deadline = millis(WELCOME_DEADLINE_MS);
-    let stream = socket::connect(dir, deadline)?;
+    let stream = match socket::connect(dir, deadline) {
+        Ok(stream) => stream,
+        Err(ConnectError::Instance(error)) => return Err(error.into()),
+        Err(ConnectError::Peer(error)) => return Err(Error::new(Kind::Refused, error.to_string())),
+        Err(ConnectError::NoDaemon(_)) => return Err(nobody_listens(dir)),
+        Err(ConnectError::Io(why)) => return Err(silent(dir, &why)),
+    };
     // Nothing follows the answer until we ask, so that the rest is empty.
     let (answer, _) = link::say_hello(&stream, &hello(Role::Http, None), deadline)
-        .map_err(|why| Error::new(Kind::NoDaemon, format!("the daemon does not answer: {why}")))?;
+        .map_err(|why| silent(dir, &why))?;
     match answer {
         Answer::Welcome(_) => Ok(stream),
         Answer::Refused(refused) => Err(refused.into()),
+    }
+}
+
+/// Whether a daemon lives all the same is told by its lock.
+fn nobody_listens(dir: &InstanceDir) -> Error {
+    match instance::ensure_free(dir) {
+        Ok(()) => Error::new(Kind::NoDaemon, "no daemon is running")
+            .with_action("It starts with the first agent that needs it, or by `anchord restart`."),
+        Err(Unavailable::Held { pid, .. }) => {
+            let what = format!("{} does not listen: it starts or ends", the_daemon(pid));
+            Error::new(Kind::Passing, what).with_action(wait_or_kill(pid))
+        }
+        Err(error) => Error::new(Kind::Unreachable, format!("failed to {error}")),
+    }
+}
+
+/// Somebody listens and says nothing, or the system does not let us through.
+fn silent(dir: &InstanceDir, why: &io::Error) -> Error {
+    let error = |what: String| Error::new(Kind::Unreachable, format!("{what}: {why}"));
+    match instance::ensure_free(dir) {
+        Err(Unavailable::Held { pid, .. }) => {
+            error(format!("{} does not answer", the_daemon(pid))).with_action(wait_or_kill(pid))
+        }
+        Err(unavailable) => Error::new(Kind::Unreachable, format!("failed to {unavailable}")),
+        Ok(()) => {
+            let socket = dir.sock();
+            error(format!("no daemon holds the instance, and who has {} does not answer", socket.display()))
+                .with_action(
+                    "Try again in a moment; where systemd or launchd listens there, `anchord service status` says more.",
+                )
+        }
+    }
+}
+
+fn the_daemon(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "the daemon".to_owned(), |pid| format!("the daemon (pid {pid})"))
+}
+
+fn wait_or_kill(pid: Option<u32>) -> String {
+    match pid {
+        Some(pid) => format!(
+            "Wait, or run `kill {pid}`, and `kill -9 {pid}` if it does not heed that: what it acknowledged is on disk."
+        ),
+        None => "Wait, or end the process `anchord daemon`.".to_owned(),
     }
 }
 
@@ -210,7 +262,7 @@ impl From<&InstanceError> for Kind {
             | InstanceError::NotOurs { .. }
             | InstanceError::Open { .. }
             | InstanceError::Corrupt { .. }
-            | InstanceError::Io { .. } => Self::NoDaemon,
+            | InstanceError::Io { .. } => Self::Unreachable,
         }
     }
 }
@@ -221,24 +273,10 @@ impl From<InstanceError> for Error {
     }
 }
 
-impl From<ConnectError> for Error {
-    fn from(error: ConnectError) -> Self {
-        match error {
-            ConnectError::Instance(error) => error.into(),
-            ConnectError::Peer(error) => Self::new(Kind::Refused, error.to_string()),
-            ConnectError::NoDaemon(_) => Self::new(Kind::NoDaemon, "no daemon is running")
-                .with_action(
-                    "It starts with the first agent that needs it, or by `anchord restart`.",
-                ),
-            ConnectError::Io(_) => Self::new(Kind::NoDaemon, error.to_string()),
-        }
-    }
-}
-
 impl From<Refused> for Error {
     fn from(refused: Refused) -> Self {
         let kind = match refused.code {
-            RefusalCode::Busy | RefusalCode::Draining | RefusalCode::NotReady => Kind::NoDaemon,
+            RefusalCode::Busy | RefusalCode::Draining | RefusalCode::NotReady => Kind::Passing,
             RefusalCode::TooNew
             | RefusalCode::TooOld
             | RefusalCode::BadHello

@@ -17,7 +17,7 @@ Exit codes:
   0  done
   1  failed; the message says why. Also a search that finds nothing
   2  asked for in a way that cannot be done: unknown value, missing --yes
-  3  no daemon: none is running, or none could be started
+  3  no daemon: none is running, none could be started, or the one that runs does not answer
   4  refused: by the daemon, or because the two versions cannot talk
   5  damaged: a journal or a store has a bad place, or not every transcript could be read";
 
@@ -30,8 +30,12 @@ pub(crate) enum Kind {
     Failed,
     /// Ask differently.
     Usage,
-    /// Find out why no daemon runs.
+    /// Start one: none runs.
     NoDaemon,
+    /// Ask again in a moment: the daemon starts, ends, or has no room.
+    Passing,
+    /// Find out why the daemon cannot be asked; one may well run.
+    Unreachable,
     /// Do something else first, or update.
     Refused,
     /// Look at the journal.
@@ -45,7 +49,7 @@ impl Kind {
             Self::ReaderGone => 0,
             Self::Failed => 1,
             Self::Usage => 2,
-            Self::NoDaemon => 3,
+            Self::NoDaemon | Self::Passing | Self::Unreachable => 3,
             Self::Refused => 4,
             Self::Damaged => 5,
         }

@@ -61,6 +61,14 @@ pub struct Host {
     pub name: String,
 }
 
+impl Host {
+    /// The machine that this process runs on.
+    pub fn this() -> Self {
+        let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Self { boot: anchord_proto::host::boot_id(), name }
+    }
+}
+
 /// Who holds the lock, for people.
 #[derive(Debug, Serialize, Deserialize)]
 struct Holder {
@@ -227,6 +235,25 @@ impl Instance {
     }
 }
 
+/// Proves that at this moment no daemon has the instance. Makes and writes nothing; a daemon that starts in the same
+/// instant may find the lock taken, as by another that starts.
+///
+/// # Errors
+/// [`InstanceError::Held`] and [`InstanceError::HomeShared`] say who has it; else why it cannot be told.
+pub fn ensure_free(dir: &InstanceDir) -> Result<(), InstanceError> {
+    let path = dir.lock();
+    let mut lock = match open_to_read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(io_error("open", &path))?,
+    };
+    // Shared, so that two who only look do not take each other for a daemon.
+    match lock.try_lock_shared() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(held(dir.path(), &mut lock, &Host::this())),
+        Err(TryLockError::Error(source)) => Err(io_error("lock", &path)(source)),
+    }
+}
+
 /// Makes the instance directory, or checks that the one there is ours alone, and closes it to others.
 fn prepare(dir: &InstanceDir) -> Result<(), InstanceError> {
     let open = File::from(dir.ensure()?);
@@ -334,11 +361,15 @@ fn open_private(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
+/// Opens a file that is there; a link is not followed.
+fn open_to_read(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
 /// A small file of ours, if it exists.
 fn read_private(path: &Path) -> Result<Option<Vec<u8>>, InstanceError> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    let file = match file {
+    let file = match open_to_read(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(io_error("open", path)(source)),

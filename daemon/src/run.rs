@@ -67,7 +67,8 @@ pub fn run(
     // in its place the other one will see that, and leave.
     let is_leaving =
         || given.is_some() || rendezvous::connect(dir, wire::millis(wire::BACKOFF_MAX_MS)).is_err();
-    let mut instance = Instance::acquire_within(dir, &places(dir), &host(), patience, is_leaving)?;
+    let (places, host) = (places(dir), Host::this());
+    let mut instance = Instance::acquire_within(dir, &places, &host, patience, is_leaving)?;
     let environment = |name| std::env::var(name).ok();
     let config = Config::load(instance.config(), environment("ANCHORD_HTTP").as_deref())?;
     let _logs = logs::start(instance.logs(), environment("ANCHORD_LOG").as_deref())?;
@@ -190,11 +191,6 @@ fn places(dir: &InstanceDir) -> Places {
         Some(places) if !dir.is_named() => places,
         Some(_) | None => Places::beneath(dir.path()),
     }
-}
-
-fn host() -> Host {
-    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Host { boot: anchord_proto::host::boot_id(), name }
 }
 
 fn not_open(error: crate::project::WriteError) -> RunError {

@@ -181,7 +181,9 @@ fn attempt(dir: &InstanceDir, hello: &Hello, until: Instant) -> Result<Connectio
             }
         })?;
     let (answer, rest) = say_hello(&stream, hello, deadline).map_err(|reason| Failed {
-        reason: format!("the daemon did not answer: {reason}; run `anchord restart`"),
+        reason: format!(
+            "the daemon did not answer: {reason}; `anchord doctor` says which process it is"
+        ),
         next: Next::TryAgain,
     })?;
     match answer {

@@ -3,7 +3,7 @@
 
 use std::process::{Command, Stdio};
 
-use anchord_tests::{Agent, Instance, PATIENCE, Project, poll, process, skip, write};
+use anchord_tests::{Agent, Instance, PATIENCE, Project, Signal, poll, process, skip, write};
 use serde_json::{Value, json};
 
 /// glibc reads them once, when a process starts; without them the daemon keeps twice the memory.
@@ -48,6 +48,40 @@ fn a_second_daemon_says_why_it_leaves() {
     agent.tool("memory_status", &json!({}));
 }
 
+/// Whether there is a daemon is told by its lock: one that hangs may be in the middle of a write.
+#[test]
+fn a_daemon_that_does_not_answer_is_not_taken_for_none() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let daemon = instance.start_daemon();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("before it hung"));
+    process::signal(daemon, Signal::STOP);
+    let said = |arguments: &[&str]| {
+        let output = instance.anchord().args(arguments).stdin(Stdio::null()).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    for command in [&["stop"][..], &["restart"], &["status"], &["uninstall", "--data", "--yes"]] {
+        let (code, text) = said(command);
+        assert_eq!(code, Some(3), "{command:?}: {text}");
+        let named = format!("the daemon (pid {daemon}) does not answer: ");
+        assert!(text.contains(&named) && text.contains(&format!("`kill {daemon}`")), "{text}");
+    }
+    let (code, text) = said(&["doctor"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains(&format!("✗ daemon: the daemon (pid {daemon}) does not")), "{text}");
+    process::signal(daemon, Signal::CONT);
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(load.contains("before it hung"), "nothing was taken from under it: {load}");
+    assert_eq!(instance.daemon_pid(), Some(daemon));
+    drop(agent);
+    let (code, text) = said(&["stop"]);
+    assert!(code == Some(0) && text.starts_with("stopped (pid "), "{text}");
+    let (code, text) = said(&["stop"]);
+    assert_eq!((code, text.as_str()), (Some(0), "no daemon is running\n"));
+}
+
 #[test]
 fn a_daemon_whose_socket_was_taken_away_leaves() {
     let instance = Instance::new();
@@ -66,7 +100,7 @@ fn an_instance_of_a_newer_build_is_left_alone() {
     let instance = Instance::new();
     let project = Project::git();
     let first = instance.start_daemon();
-    process::signal(first, anchord_tests::Signal::TERM);
+    process::signal(first, Signal::TERM);
     instance.wait_gone(first);
     let path = instance.home().join("instance.json");
     let mut newer: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();

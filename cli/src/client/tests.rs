@@ -98,6 +98,40 @@ fn a_refusal_and_a_silent_directory_have_their_exit_codes() {
     assert_eq!(refused.to_string(), "error: speaks 1\n  Restart.");
 }
 
+/// Holds the lock of an instance as a daemon does.
+fn locked(dir: &InstanceDir) -> std::fs::File {
+    let mut lock = std::fs::File::create(dir.lock()).unwrap();
+    lock.lock().unwrap();
+    let boot = anchord_proto::host::boot_id();
+    write!(lock, "{}", serde_json::json!({"pid": 4711, "boot": boot, "name": "here"})).unwrap();
+    lock
+}
+
+#[test]
+fn who_holds_the_lock_is_a_daemon_whether_it_answers_or_not() {
+    let (_scratch, dir) = instance();
+    let lock = locked(&dir);
+    let starts = Client::running(&dir).err().unwrap();
+    assert_eq!(starts.kind, Kind::Passing, "{starts}");
+    assert!(starts.message.contains("pid 4711"), "{starts}");
+
+    // It listens, and says no word.
+    let listener = socket::bind(&dir).unwrap();
+    let silent = Client::running(&dir).err().unwrap();
+    assert_eq!(silent.kind, Kind::Unreachable, "{silent}");
+    assert!(silent.message.starts_with("the daemon (pid 4711) does not answer: "), "{silent}");
+    assert!(silent.action.unwrap().contains("`kill 4711`"));
+
+    // A service manager listens, whose daemon does not come.
+    drop(lock);
+    let managed = Client::running(&dir).err().unwrap();
+    assert_eq!(managed.kind, Kind::Unreachable, "{managed}");
+    assert!(managed.message.starts_with("no daemon holds the instance, and "), "{managed}");
+
+    drop(listener);
+    assert_eq!(Client::running(&dir).err().unwrap().kind, Kind::NoDaemon);
+}
+
 #[test]
 fn queries_are_escaped_and_absent_fields_left_out() {
     let query = JournalQuery { project: "/a b/ü&x=1".into(), from: None, limit: 20 };

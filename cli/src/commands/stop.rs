@@ -31,17 +31,23 @@ impl Args {
     }
 }
 
-/// Stops the daemon and waits until it is gone; nothing when none runs.
+/// Stops the daemon and waits until it is gone; nothing when none runs, which its lock tells. One that is about to end
+/// or to listen is waited for, one that listens and does not answer is an error: it may be writing.
 pub(super) fn stop(dir: &InstanceDir) -> Result<Option<StopReply>, Error> {
-    let mut client = match Client::running(dir) {
-        Err(error) if error.kind == Kind::NoDaemon => return Ok(None),
-        client => client?,
+    let deadline = Instant::now() + Duration::from_secs(STOP_SECONDS_MAX);
+    let mut client = loop {
+        match Client::running(dir) {
+            Err(error) if error.kind == Kind::NoDaemon => return Ok(None),
+            Err(error) if error.kind == Kind::Passing && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS));
+            }
+            client => break client?,
+        }
     };
     let reply: StopReply = client.post(api::STOP, &serde_json::json!({}))?;
     drop(client);
     // The process, not the socket: systemd would start another daemon for a connection.
     let start = host::process_start(reply.pid);
-    let deadline = Instant::now() + Duration::from_secs(STOP_SECONDS_MAX);
     while host::process_alive(reply.pid, start) != Some(false) {
         if Instant::now() > deadline {
             return Err(Error::failed(format!(

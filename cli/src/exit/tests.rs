@@ -9,6 +9,8 @@ fn every_kind_has_its_documented_code() {
         (Kind::Failed, 1),
         (Kind::Usage, 2),
         (Kind::NoDaemon, 3),
+        (Kind::Passing, 3),
+        (Kind::Unreachable, 3),
         (Kind::Refused, 4),
         (Kind::Damaged, 5),
     ];

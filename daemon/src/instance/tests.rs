@@ -54,6 +54,20 @@ fn a_second_daemon_is_told_who_holds_the_lock() {
 }
 
 #[test]
+fn the_lock_tells_whether_a_daemon_lives() {
+    let (_scratch, dir) = scratch();
+    let named = InstanceDir::named(&dir);
+    ensure_free(&named).unwrap();
+    assert!(!dir.exists(), "to look makes nothing");
+    let first = Instance::acquire(&named, &Places::beneath(&dir), &Host::this()).unwrap();
+    let error = ensure_free(&named).unwrap_err();
+    let own = std::process::id();
+    assert!(matches!(error, InstanceError::Held { pid: Some(pid), .. } if pid == own), "{error}");
+    drop(first);
+    ensure_free(&named).unwrap();
+}
+
+#[test]
 fn a_home_shared_between_machines_is_named() {
     let (_scratch, dir) = scratch();
     let first = acquire(&dir).unwrap();

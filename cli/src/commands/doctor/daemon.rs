@@ -23,24 +23,30 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Looks at the daemon; its status, if it answers.
 pub(super) fn findings(dir: &InstanceDir, found: &mut Vec<Finding>) -> Option<StatusReply> {
-    match dir.check() {
+    let usable = match dir.check() {
         Err(InstanceError::Missing(path)) => {
             let what = format!("{} is not there yet: the first agent makes it", path.display());
             found.push(Finding::note(ABOUT, what));
+            true
         }
+        Ok(_) => true,
         // Modes are looked at below.
-        Ok(_) | Err(InstanceError::Open { .. }) => {}
+        Err(InstanceError::Open { .. }) => false,
         Err(error) => {
             found.push(Finding::problem(
                 ABOUT,
                 error.to_string(),
                 "Until then no agent has memory.",
             ));
+            false
         }
-    }
+    };
     let own = dir.path().to_owned();
     for (path, most) in [(own, 0o700), (dir.sock(), 0o600), (dir.key(), 0o600)] {
         found.extend(too_open(&path, most));
+    }
+    if !usable {
+        return None;
     }
     let status = Client::running(dir).and_then(|mut client| client.get(api::STATUS, &()));
     let status: StatusReply = match status {
