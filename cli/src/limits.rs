@@ -22,6 +22,9 @@ pub(crate) const IMPORT_PART_BYTES: usize = 8 << 20;
 /// escaped that is what a request may have.
 pub(crate) const IMPORT_BYTES_MAX: u64 = 30 << 20;
 
+/// A text to purge by, from standard input: as long as a note may be.
+pub(crate) const PURGE_QUERY_BYTES_MAX: u64 = 1 << 20;
+
 /// An instruction file (`CLAUDE.md`) or an agent's configuration is read up to here. Claude Code keeps the
 /// history of all projects in one file.
 pub(crate) const EDITED_BYTES_MAX: u64 = 64 << 20;

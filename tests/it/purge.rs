@@ -71,6 +71,36 @@ fn what_is_purged_is_gone_while_sessions_go_on() {
     assert!(verified.status.success(), "{}", text(&verified));
 }
 
+/// A key or a certificate has several lines, and its first one may stand in much that is no secret.
+#[test]
+fn a_text_of_several_lines_is_purged_by_all_of_them() {
+    let secret = "apiVersion: v1\nkind: Secret\nvalue: open-barley";
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_note", &json!({ "content": secret, "key": "secret" }));
+    let other = "the deployment says apiVersion: v1 as all do";
+    agent.tool("memory_note", &json!({ "content": other, "key": "kept" }));
+    let purge = |given: Vec<u8>| {
+        let mut purge = instance.anchord();
+        purge.args(["purge", "--query", "-", "--yes", "--project"]).arg(project.path());
+        let pipes = purge.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut purge = pipes.spawn().unwrap();
+        // A command that has read enough of it closes.
+        let _ = purge.stdin.take().unwrap().write_all(&given);
+        let done = purge.wait_with_output().unwrap();
+        (done.status.code(), text(&done))
+    };
+    let (code, told) = purge(vec![b'x'; 2 << 20]);
+    assert!(code == Some(2) && told.contains("1048576 bytes"), "{code:?} {told}");
+    let (code, told) = purge(b"\n".to_vec());
+    assert!(code == Some(2) && told.contains("nothing to purge"), "{code:?} {told}");
+    let (code, told) = purge(format!("{secret}\n").into_bytes());
+    assert!(code == Some(0) && told.contains("purged as revision"), "{code:?} {told}");
+    assert!(agent.tool("memory_get", &json!({ "key": "kept" })).contains(other), "{told}");
+    assert_eq!(holding(&instance, "open-barley"), Vec::<PathBuf>::new());
+}
+
 /// By id nothing says what to look for but what the record itself still has.
 #[test]
 fn what_is_purged_by_id_is_gone_from_replies_and_earlier_turns() {

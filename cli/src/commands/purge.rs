@@ -1,6 +1,6 @@
 //! `anchord purge`: takes content off the disk for good, shown first.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Read, Write};
 
 use anchord_daemon::http::api::{self, PurgeParams, PurgeReply};
 use anchord_proto::instance::InstanceDir;
@@ -10,6 +10,7 @@ use super::{ProjectArg, print_json};
 use crate::client::Client;
 use crate::confirm::confirmed;
 use crate::exit::Error;
+use crate::limits::PURGE_QUERY_BYTES_MAX;
 use crate::show;
 use crate::table::{Align, Table};
 
@@ -30,7 +31,7 @@ pub(crate) struct Args {
     #[arg(value_name = "ID|KEY", required_unless_present = "query")]
     ids: Vec<String>,
     /// Every record in which this text stands, in any version, exactly as it was written; - reads it from
-    /// standard input, which keeps it out of the shell's history and wants --yes
+    /// standard input, all lines, which keeps it out of the shell's history and wants --yes
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
     #[command(flatten)]
@@ -45,13 +46,13 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let mut client = Client::started(&InstanceDir::locate()?)?;
-        let mut params = PurgeParams {
-            project: self.project.resolve()?,
-            ids: self.ids,
-            query: self.query.map(text_of).transpose()?,
-            dry_run: true,
+        let query = match self.query {
+            Some(dash) if dash == "-" => Some(text_in(io::stdin().lock())?),
+            query => query,
         };
+        let mut client = Client::started(&InstanceDir::locate()?)?;
+        let project = self.project.resolve()?;
+        let mut params = PurgeParams { project, ids: self.ids, query, dry_run: true };
         let plan: PurgeReply = client.post(api::PURGE, &params)?;
         if !self.json {
             show_plan(out, &plan)?;
@@ -80,14 +81,27 @@ impl Args {
     }
 }
 
-/// The text that was meant: `-` is the first line of standard input.
-fn text_of(query: String) -> Result<String, Error> {
-    if query != "-" {
-        return Ok(query);
+/// All that is read, but for one line break at its end: what writes a line adds it. A part of the text would not do, a
+/// single line of it may stand in records that have nothing to do with it.
+fn text_in(input: impl Read) -> Result<String, Error> {
+    let mut bytes = Vec::new();
+    let mut input = input.take(PURGE_QUERY_BYTES_MAX + 1);
+    input.read_to_end(&mut bytes).context("cannot read the text to purge by")?;
+    if bytes.len() as u64 > PURGE_QUERY_BYTES_MAX {
+        return Err(Error::usage(format!(
+            "the text to purge by has more than {PURGE_QUERY_BYTES_MAX} bytes, which no record holds"
+        ))
+        .with_action("Give the part of it that must not stay."));
     }
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).context("cannot read the text to purge by")?;
-    Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+    let mut text = String::from_utf8(bytes).map_err(|_| {
+        Error::usage("the text to purge by is not UTF-8, as all that is stored is")
+            .with_action("Give a part of it that is text, or the ids of the records.")
+    })?;
+    let whole = text
+        .strip_suffix('\n')
+        .map_or(text.len(), |rest| rest.strip_suffix('\r').unwrap_or(rest).len());
+    text.truncate(whole);
+    Ok(text)
 }
 
 fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {

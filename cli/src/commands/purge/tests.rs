@@ -28,6 +28,25 @@ fn shown(plan: &PurgeReply) -> String {
 }
 
 #[test]
+fn a_text_is_read_whole_but_for_the_end_of_its_last_line() {
+    for (given, text) in [
+        ("hunter2", "hunter2"),
+        ("hunter2\n", "hunter2"),
+        ("a: 1\r\nb: 2\r\n", "a: 1\r\nb: 2"),
+        (" a\n\n", " a\n"),
+        ("\n", ""),
+        ("", ""),
+    ] {
+        assert_eq!(text_in(given.as_bytes()).unwrap(), text, "{given:?}");
+    }
+    let long = vec![b'x'; usize::try_from(PURGE_QUERY_BYTES_MAX).unwrap()];
+    assert_eq!(text_in(long.as_slice()).unwrap().len(), long.len());
+    let error = text_in([&long[..], b"\n"].concat().as_slice()).unwrap_err();
+    assert!(error.message.contains("1048576 bytes"), "{error}");
+    assert!(text_in(b"\xff\n".as_slice()).unwrap_err().message.contains("not UTF-8"));
+}
+
+#[test]
 fn a_plan_names_what_goes_and_what_stays() {
     insta::assert_snapshot!(shown(&plan()), @r"
     This goes from /src/parser:
