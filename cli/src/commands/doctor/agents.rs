@@ -58,7 +58,8 @@ fn judged(agent: Agent, place: &Place, states: &[(&Scope, State)], found: &mut V
         found.push(Finding::problem(name, what, "Repair it: the agent cannot read it either."));
     }
     let servers: Vec<_> = states.iter().flat_map(|(_, state)| &state.servers).collect();
-    if servers.is_empty() && !plugin {
+    let serverless = servers.is_empty() && !plugin;
+    if serverless && states.iter().all(|(_, state)| state.hooks.is_empty()) {
         let what = "it is on this machine and does not know anchord";
         found.push(Finding::note(name, what).action(format!("Run `anchord setup {id}`.")));
         return;
@@ -85,6 +86,11 @@ fn judged(agent: Agent, place: &Place, states: &[(&Scope, State)], found: &mut V
             .collect();
         stale.sort();
         stale.dedup();
+        if serverless && !state.hooks.is_empty() {
+            let what =
+                "hooks run and no server is registered: it has no tools to save or find with";
+            found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
+        }
         for (path, program) in stale {
             let what = format!("{} runs {program}, which is not there", path.display());
             found.push(Finding::problem(name, what, &again).fix(set_up.clone()));

@@ -114,6 +114,19 @@ fn an_agents_files_are_judged() {
     fs::remove_dir_all(home.join(".gemini/extensions")).unwrap();
     let missing = "no hook at SessionStart, BeforeAgent, AfterTool, AfterAgent";
     assert!(texts().iter().any(|text| text == missing), "{:?}", texts());
+    let hooks = format!(r#"{{"hooks": {{"SessionEnd": [{{"hooks": [{hook}]}}]}}}}"#);
+    write(".gemini/settings.json", &hooks);
+    assert_eq!(
+        texts(),
+        [
+            "hooks run and no server is registered: it has no tools to save or find with",
+            "~/.gemini/settings.json runs /gone/anchord-hook, which is not there",
+            "hooks are not as this version sets them up: SessionEnd",
+        ]
+    );
+    let (found, _) = agents::findings(&place, None);
+    let mend = Fix::SetUp(Agent::Gemini, Scope::User);
+    assert!(found.iter().all(|finding| finding.fix.as_ref() == Some(&mend)), "{found:?}");
     write(".gemini/settings.json", "{,}");
     assert!(texts()[0].starts_with("~/.gemini/settings.json cannot be read"), "{:?}", texts());
 }
