@@ -429,6 +429,26 @@ fn plugins_run_the_program_that_set_them_up() {
     assert!(right(), "another one that is there is as good");
 }
 
+/// What is in the tree for those who take a plugin runs a program on the PATH, and is else what set-up writes.
+#[test]
+fn hooks_of_plugins_are_those_that_set_up_writes() {
+    let home = Home::empty();
+    home.set_up_by(&Programs::on_path(), &mut RealDisk).unwrap();
+    let hooks =
+        |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["hooks"].take();
+    let claude_code =
+        include_str!("../../../integrations/claude-code/plugins/anchord/hooks/hooks.json");
+    let codex = include_str!("../../../integrations/claude-code/plugins/anchord/hooks/codex.json");
+    let gemini = include_str!("../../../integrations/gemini/hooks/hooks.json");
+    for (plugin, settings) in [
+        (claude_code, ".claude/settings.json"),
+        (codex, ".codex/hooks.json"),
+        (gemini, ".gemini/settings.json"),
+    ] {
+        assert_eq!(hooks(plugin), hooks(&home.text(settings)), "{settings}");
+    }
+}
+
 #[test]
 fn each_agent_is_found_by_its_program_or_its_folder() {
     let home = Home::empty();
