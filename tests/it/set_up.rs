@@ -165,6 +165,9 @@ fn doctor_that_mends_hooks_of_codex_says_that_they_want_trust() {
         let (code, text) = machine.said(&["doctor", "--fix"], &home);
         assert!(code == 0 && !text.contains("set up again"), "all is well: {text}");
     }
+    let (code, text) = machine.said(&["setup", "--remove", "--yes"], &home);
+    assert!(code == 0 && !hooks.exists(), "{text}");
+    assert!(text.contains("Codex: your trust in hooks of "), "what the person did stays: {text}");
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub(super) const FACTS: Facts = Facts {
     plugin,
     passes: Passes::All,
     remarks: |_| vec!["sessions that run now see it after a restart.".to_owned()],
+    leftovers: |_| Vec::new(),
     reads: Reads::Listed,
 };
 

@@ -25,6 +25,7 @@ pub(super) const FACTS: Facts = Facts {
         "HOME", "LANG", "LC_ALL", "LOGNAME", "USER", "PATH", "SHELL", "TERM", "TMPDIR", "TZ",
     ]),
     remarks: |_| Vec::new(),
+    leftovers,
     reads: Reads::Listed,
 };
 
@@ -66,6 +67,30 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
             own: None,
         },
     ]
+}
+
+/// Trust in hooks of a file that is gone. Where others have hooks in it, theirs cannot be told from ours by the place.
+fn leftovers(setting: &Setting<'_>) -> Vec<String> {
+    let folder = match setting.scope {
+        Scope::User => setting.place.folder(FOLDER_VARIABLE, ".codex"),
+        Scope::Project(root) => root.join(".codex"),
+    };
+    let (hooks, config) = (folder.join("hooks.json"), config(setting.place));
+    let text = Original::read(&config).ok().and_then(|config| config.text);
+    let document = text.and_then(|text| Toml::parse(&text).ok());
+    let state = document.and_then(|document| document.get(&["hooks".into(), "state".into()]));
+    let beginning = format!("{}:", hooks.display());
+    let trusted = state.as_ref().and_then(Value::as_object).into_iter().flatten();
+    let number = trusted.filter(|(place, _)| place.starts_with(&beginning)).count();
+    if number == 0 || hooks.exists() {
+        return Vec::new();
+    }
+    vec![format!(
+        "your trust in hooks of {}, which is gone, stays in {}: {number} tables `[hooks.state.\"{beginning}…\"]`. They do \
+         nothing; remove them by hand if you like.",
+        hooks.display(),
+        config.display()
+    )]
 }
 
 /// The events whose hook of ours nobody has trusted yet. `hooks` is the file they stand in. Codex keeps

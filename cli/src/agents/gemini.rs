@@ -19,6 +19,7 @@ pub(super) const FACTS: Facts = Facts {
     remarks: |_| {
         vec!["it starts servers and hooks in folders that you trust, and in no other.".to_owned()]
     },
+    leftovers: |_| Vec::new(),
     reads: Reads::Unlisted(
         "it knows only `\"trust\": true` for a whole server, writing tools included; add that by hand if you want it",
     ),

@@ -56,6 +56,8 @@ pub(crate) struct Facts {
     passes: Passes,
     /// What is left for a person to do, or to know.
     pub(crate) remarks: fn(&Place) -> Vec<String>,
+    /// What a person did because of those remarks and a removal leaves: each a sentence that says what to take out where.
+    pub(crate) leftovers: fn(&Setting<'_>) -> Vec<String>,
     /// How it can be told to allow reading without prompts; nothing where it cannot, or need not.
     pub(crate) reads: Reads,
 }

@@ -1,10 +1,13 @@
 //! OpenClaw: servers in its JSON5 configuration, lifecycle by a plugin folder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
 
 use super::parts::{Format, Part, Server};
 use super::{Facts, Passes, Place, Reads, Scope, Setting, Target};
-
+use crate::edit::file::Original;
+use crate::edit::{Document, Json};
 use crate::show::shell_word;
 
 /// Names another folder for all its files.
@@ -20,6 +23,7 @@ pub(super) const FACTS: Facts = Facts {
     plugin: |_| false,
     passes: Passes::Only(&["HOME", "PATH", "TERM", "PWD"]),
     remarks,
+    leftovers,
     reads: Reads::Unasked,
 };
 
@@ -31,6 +35,9 @@ const PLUGIN_FILES: [(&str, &str); 3] = [
     ("package.json", include_str!("../../../integrations/openclaw/package.json")),
     ("openclaw.plugin.json", include_str!("../../../integrations/openclaw/openclaw.plugin.json")),
 ];
+
+/// The plugin's id, as its manifest has it.
+const PLUGIN: &str = "anchord";
 
 fn folder(place: &Place) -> PathBuf {
     place.folder(FOLDER_VARIABLE, ".openclaw")
@@ -52,6 +59,52 @@ fn remarks(place: &Place) -> Vec<String> {
          `args`; set-up keeps them."
             .to_owned(),
     ]
+}
+
+/// What OpenClaw wrote into its configuration when a person had it take in the plugin, whose files go with a removal.
+fn leftovers(setting: &Setting<'_>) -> Vec<String> {
+    let config = folder(setting.place).join("openclaw.json");
+    let text = Original::read(&config).ok().and_then(|config| config.text);
+    let document = text.and_then(|text| Json::parse(&text, true).ok());
+    let plugins = document.and_then(|document| document.get(&["plugins".into()]));
+    let linked = plugin(setting.place);
+    let mut found = Vec::new();
+    if let Some(plugins) = plugins {
+        of_plugin("plugins", &plugins, &linked.to_string_lossy(), &mut found);
+    }
+    if found.is_empty() {
+        return found;
+    }
+    vec![format!(
+        "you had it take in the plugin in {}, whose files are gone. Remove from {} by hand: {}.",
+        linked.display(),
+        config.display(),
+        found.join(", ")
+    )]
+}
+
+/// Where beneath a value the plugin is named, by its name or by its folder, wherever this or another OpenClaw puts that.
+fn of_plugin(at: &str, value: &Value, linked: &str, found: &mut Vec<String>) {
+    let names = |text: &str| text == PLUGIN || Path::new(text).starts_with(linked);
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let at = format!("{at}.{name}");
+                if names(name) {
+                    found.push(format!("`{at}`"));
+                } else {
+                    of_plugin(&at, value, linked, found);
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                of_plugin(&format!("{at}[{index}]"), item, linked, found);
+            }
+        }
+        Value::String(text) if names(text) => found.push(format!("`{at}` ({text})")),
+        _ => {}
+    }
 }
 
 fn targets(setting: &Setting<'_>) -> Vec<Target> {

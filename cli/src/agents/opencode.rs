@@ -20,6 +20,7 @@ pub(super) const FACTS: Facts = Facts {
     plugin: |_| false,
     passes: Passes::All,
     remarks: |_| Vec::new(),
+    leftovers: |_| Vec::new(),
     reads: Reads::Unasked,
 };
 

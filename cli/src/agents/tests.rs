@@ -429,6 +429,40 @@ fn plugins_run_the_program_that_set_them_up() {
     assert!(right(), "another one that is there is as good");
 }
 
+/// What OpenClaw and Codex wrote because a person agreed is theirs, and leads to files that a removal takes away.
+#[test]
+fn what_a_person_did_for_the_plugin_and_the_hooks_is_named_after_a_removal() {
+    let home = Home::empty();
+    let leftovers = || -> Vec<String> {
+        let agents = Agent::ALL.iter();
+        let told = agents.flat_map(|agent| (agent.facts().leftovers)(&home.setting()));
+        told.map(|told| told.replace(home.place.home.to_str().unwrap(), "~")).collect()
+    };
+    assert_eq!(leftovers(), [""; 0]);
+    let linked = home.place.home.join(".openclaw/anchord-plugin").display().to_string();
+    let openclaw = format!(
+        "{{ plugins: {{ load: {{ paths: ['/theirs/anchord-plugin', '{linked}'] }},
+            entries: {{ anchord: {{ enabled: true }}, theirs: {{}} }}, allow: ['x', 'anchord'] }} }}"
+    );
+    home.write(".openclaw/openclaw.json", &openclaw);
+    let hooks = home.place.home.join(".codex/hooks.json").display().to_string();
+    let state =
+        |event: &str| format!("[hooks.state.\"{hooks}:{event}:0:0\"]\ntrusted_hash = \"x\"\n");
+    home.write(".codex/config.toml", &(state("stop") + &state("session_end")));
+    assert_eq!(
+        leftovers(),
+        [
+            "your trust in hooks of ~/.codex/hooks.json, which is gone, stays in ~/.codex/config.toml: 2 tables \
+             `[hooks.state.\"~/.codex/hooks.json:…\"]`. They do nothing; remove them by hand if you like.",
+            "you had it take in the plugin in ~/.openclaw/anchord-plugin, whose files are gone. Remove from \
+             ~/.openclaw/openclaw.json by hand: `plugins.allow[1]` (anchord), `plugins.entries.anchord`, \
+             `plugins.load.paths[1]` (~/.openclaw/anchord-plugin).",
+        ]
+    );
+    home.write(".codex/hooks.json", "{}");
+    assert_eq!(leftovers().len(), 1, "trust in hooks of others is theirs");
+}
+
 /// What is in the tree for those who take a plugin runs a program on the PATH, and is else what set-up writes.
 #[test]
 fn hooks_of_plugins_are_those_that_set_up_writes() {

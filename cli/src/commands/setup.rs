@@ -261,6 +261,12 @@ impl Args {
         if changes > 0 {
             writeln!(out, "Taken back.")?;
         }
+        for agent in &run.agents {
+            let facts = agent.facts();
+            for leftover in (facts.leftovers)(&run.setting(Wishes::default())) {
+                writeln!(out, "{}: {}", facts.name, show::plain(&leftover))?;
+            }
+        }
         for project in others {
             let path = show::path(&project.to_string_lossy(), Some(&run.place.home));
             let remark = if project.exists() {
