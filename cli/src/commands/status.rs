@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use anchord_daemon::config::CONFIG_FILE;
 use anchord_daemon::http::api::{
     self, HooksStatus, HttpState, ProjectStatus, SessionStatus, StagedStatus, StatusReply,
 };
@@ -54,6 +55,9 @@ fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io:
     )?;
     writeln!(out, "  memory   {}", show::path(&status.instance.data, home))?;
     writeln!(out, "  logs     {}", show::path(&status.instance.logs, home))?;
+    let config = Path::new(&status.instance.config).join(CONFIG_FILE);
+    let none = if config.exists() { "" } else { " (none yet)" };
+    writeln!(out, "  config   {}{none}", show::path(&config.to_string_lossy(), home))?;
     writeln!(out, "  status   {}", port(&status.http))?;
     let counters = &status.counters;
     writeln!(

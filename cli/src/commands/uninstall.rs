@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use anchord_daemon::config::CONFIG_FILE;
 use anchord_proto::instance::{InstanceDir, InstanceFile};
 use anyhow::Context;
 
@@ -106,7 +107,7 @@ fn plan(dir: &InstanceDir, units: Vec<PathBuf>, data: bool) -> Result<Plan, Erro
     } else {
         plan.stays.extend(memory.map(|path| (path, "the memory; --data removes it")));
     }
-    let config = file.config.join("config.toml");
+    let config = file.config.join(CONFIG_FILE);
     if exists(&config) {
         plan.stays.push((config, "your configuration"));
     }

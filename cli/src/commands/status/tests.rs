@@ -65,6 +65,7 @@ fn a_fresh_daemon_says_how_to_begin() {
     anchord 0.1.0, up 2 h 13 min, pid 4242
       memory   ~/.local/share/anchord
       logs     ~/.local/state/anchord/logs
+      config   ~/.config/anchord/config.toml (none yet)
       status   http://127.0.0.1:7717/status
       since    0 connections, 0 calls (0 failed)
 
@@ -114,6 +115,7 @@ fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
     anchord 0.1.0, up 2 h 13 min, pid 4242
       memory   ~/.local/share/anchord
       logs     ~/.local/state/anchord/logs
+      config   ~/.config/anchord/config.toml (none yet)
       status   port 7717 cannot be had: address in use
       since    3 connections, 1 call (1 failed)
       1 panic caught: the logs say where
