@@ -30,8 +30,7 @@ use crate::exit::{Error, Kind};
     name = "anchord",
     version,
     after_help = exit::AFTER_HELP,
-    arg_required_else_help = true,
-    disable_help_subcommand = true
+    arg_required_else_help = true
 )]
 struct Cli {
     #[command(subcommand)]

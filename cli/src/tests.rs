@@ -45,6 +45,16 @@ fn every_example_is_a_command_that_there_is() {
     assert!(checked > 40, "{checked}");
 }
 
+#[test]
+fn help_is_a_command_too() {
+    for words in [&["help"][..], &["help", "search"], &["help", "project", "list"]] {
+        let shown = Cli::try_parse_from(["anchord"].iter().chain(words)).unwrap_err();
+        assert_eq!(shown.kind(), clap::error::ErrorKind::DisplayHelp, "{words:?}: {shown}");
+    }
+    let search = Cli::try_parse_from(["anchord", "help", "search"]).unwrap_err().to_string();
+    assert!(search.contains("anchord search retry backoff"), "{search}");
+}
+
 /// What a session in a copied project is told to run.
 #[test]
 fn the_command_that_a_copy_is_told_of_is_one() {
