@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use anchord_tests::{Agent, Instance, Project, walk, write};
 use serde_json::json;
@@ -37,6 +38,46 @@ fn a_bad_place_in_a_journal_is_named_once() {
     assert_eq!(verified.status.code(), Some(5), "{told}");
     assert_eq!(told.matches("the checksum is").count(), 1, "{told}");
     assert!(told.contains("journal/000001.jsonl line 2: the checksum is"), "{told}");
+}
+
+/// A script tells by the exit code that nobody but a person can make this memory take writes again.
+#[test]
+fn what_would_write_to_a_damaged_journal_ends_with_its_own_code() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("redis it is"));
+    agent.tool("memory_note", &json!({ "content": "a note of before", "key": "kept" }));
+    drop(agent);
+    let export = project.path().join("export.json");
+    let said = |arguments: &[&str]| {
+        let mut command = instance.anchord();
+        command.args(arguments).current_dir(project.path()).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let (code, exported) = said(&["export", "--format", "json"]);
+    assert_eq!(code, Some(0), "{exported}");
+    fs::write(&export, exported.replace("a note of before", "another note")).unwrap();
+    instance.kill9();
+    let journal = journal(&instance, false);
+    let whole = fs::read_to_string(&journal).unwrap();
+    let damaged = whole.replacen("redis it is", "redis it was", 1);
+    fs::write(&journal, &damaged).unwrap();
+
+    let export = export.to_str().unwrap();
+    for command in
+        [&["note", "after the damage"][..], &["import", export], &["purge", "kept", "--yes"]]
+    {
+        let (code, text) = said(command);
+        assert_eq!(code, Some(5), "{command:?}: {text}");
+        let way = text.contains("`anchord doctor`") || text.contains("`anchord journal verify`");
+        assert!(way, "what to do: {command:?}: {text}");
+    }
+    let (code, text) = said(&["search", "redis"]);
+    assert!(code.is_some_and(|code| code < 2), "what can be read is read: {text}");
+    assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
 }
 
 #[test]

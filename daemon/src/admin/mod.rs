@@ -25,6 +25,7 @@ use crate::http::api::{ErrorCode, ErrorReply, ProjectRef, StopReply};
 use crate::looks::{Hangs, look};
 use crate::project::{OpenProject, WriteError};
 use crate::projects::{Located, NotAProject, ProjectId, ProjectRecord, identify, locate};
+use crate::sessions::BindError;
 use crate::store::StoreError;
 
 /// The answer to an admin request.
@@ -174,22 +175,42 @@ pub(super) fn internal(what: &str) -> ErrorReply {
     ErrorReply { code: ErrorCode::Internal, error: what.to_owned(), action: None }
 }
 
+/// Why a write, or a look at a project through its owner, came to nothing.
 pub(super) fn write_error(error: WriteError) -> ErrorReply {
     let code = match &error {
         WriteError::Busy | WriteError::Closed => ErrorCode::Busy,
         WriteError::Refused(_) | WriteError::Stale => ErrorCode::Refused,
-        WriteError::NotSaved(_) => ErrorCode::Failed,
+        WriteError::NotSaved(why) => return of_store(why),
         WriteError::Internal => ErrorCode::Internal,
     };
     ErrorReply { code, error: error.to_string(), action: None }
 }
 
+/// Why a project cannot be had, or not be written to.
+pub(super) fn bind_error(error: BindError) -> ErrorReply {
+    match error {
+        BindError::Write(error) => write_error(error),
+        BindError::Store(error) => store_error(error),
+        BindError::Hangs(error) => hangs(error),
+        BindError::NotAProject(_) | BindError::Unreadable(_) => bad_request(&error),
+        BindError::Foreign | BindError::Unknown(_) => internal(&error.to_string()),
+    }
+}
+
 pub(super) fn store_error(error: StoreError) -> ErrorReply {
-    let (code, action) = match &error {
-        StoreError::Damaged { .. } | StoreError::WrongMachine { .. } => {
+    of_store(&error)
+}
+
+/// The one table from what a store says to the code and what to do.
+fn of_store(error: &StoreError) -> ErrorReply {
+    let (code, action) = match error {
+        // Its text names doctor.
+        StoreError::ReadOnly { .. } => (ErrorCode::Damaged, None),
+        _ if error.is_damage() => {
             (ErrorCode::Damaged, Some("`anchord journal verify` says what is damaged".to_owned()))
         }
-        // A full disk or a daemon that stops damages nothing; the text says what to do.
+        StoreError::Leaving => (ErrorCode::Busy, None),
+        // A full disk damages nothing; the text says what to do.
         _ => (ErrorCode::Failed, None),
     };
     ErrorReply { code, error: error.to_string(), action }

@@ -11,7 +11,7 @@ use anchord_memory::{Change, Memory, Note, Purge, RecordId, Revision, Seq, limit
 
 use blacken::Blackened;
 
-use super::{Answer, internal, opened, reference, store_error, write_error};
+use super::{Answer, bind_error, internal, opened, reference, store_error, write_error};
 use crate::beside::beside;
 use crate::clock;
 use crate::daemon::Daemon;
@@ -33,8 +33,12 @@ struct Wanted {
 /// Takes records off the disk, in all versions, or shows what that would take.
 pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<PurgeReply> {
     let (record, open) = opened(daemon, &params.project).await?;
+    if let Some(why) = open.owner.health().read_only.clone() {
+        // What stands behind a bad place is not known: to say that nothing is found would be wrong.
+        return Err(store_error(StoreError::ReadOnly { why }));
+    }
     // What the daemon has only in its own memory is looked through, and goes, with the rest.
-    lifecycle::stage_of(daemon, record.id).await.map_err(|error| internal(&error.to_string()))?;
+    lifecycle::stage_of(daemon, record.id).await.map_err(bind_error)?;
     let wanted = wanted(&params, &open.memory())?;
     let retrievals = daemon.projects.retrievals();
     retrievals.flush().await;
@@ -141,6 +145,7 @@ impl From<StoreError> for PurgeError {
 impl From<PurgeError> for ErrorReply {
     fn from(error: PurgeError) -> Self {
         match error {
+            PurgeError::Store(error) if error.is_damage() => store_error(error),
             PurgeError::Store(error) => Self {
                 action: Some("Run it again: a purge is done as a whole or not at all.".to_owned()),
                 ..store_error(error)

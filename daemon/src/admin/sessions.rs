@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anchord_memory::import::{PastSession, plan_import_sessions};
 use anchord_memory::{Captured, Memory};
 
-use super::{Answer, bad_request, hangs, internal, store_error, text, write_error};
+use super::{Answer, bad_request, bind_error, hangs, store_error, text, write_error};
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::http::api::{
@@ -117,9 +117,7 @@ async fn take_in(
     if dry_run || outcome.added + outcome.updated == 0 {
         return Ok(project);
     }
-    let id = crate::sessions::establish_in_registry(daemon, located)
-        .await
-        .map_err(|error| internal(&error.to_string()))?;
+    let id = crate::sessions::establish_in_registry(daemon, located).await.map_err(bind_error)?;
     let open = daemon.projects.open(id).await.map_err(store_error)?;
     let decide: Decide<Memory> = Box::new(move |memory, now| {
         let plan = plan_import_sessions(memory, &sessions, now);

@@ -51,6 +51,9 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
         Err(ToolError::Caller(error)) => {
             Err(ErrorReply { code: ErrorCode::Failed, error, action: remark })
         }
+        Err(ToolError::Damaged(error)) => {
+            Err(ErrorReply { code: ErrorCode::Damaged, error, action: remark })
+        }
         Err(ToolError::Internal(what)) => Err(ErrorReply {
             code: ErrorCode::Internal,
             error: internal_text(&id, &what),

@@ -7,7 +7,8 @@ use anchord_memory::{Kind, Memory, Plan, Provenance, SessionId, export, render};
 
 use super::tool::visit;
 use super::{
-    Answer, ask, bad_request, internal, not_found, opened, reference, store_error, write_error,
+    Answer, ask, bad_request, bind_error, internal, not_found, opened, reference, store_error,
+    write_error,
 };
 use crate::beside::beside;
 use crate::clock;
@@ -211,9 +212,7 @@ impl Source {
 }
 
 async fn establish_project(daemon: &Daemon, located: Located) -> Answer<ProjectId> {
-    sessions::establish_in_registry(daemon, located)
-        .await
-        .map_err(|error| internal(&error.to_string()))
+    sessions::establish_in_registry(daemon, located).await.map_err(bind_error)
 }
 
 /// What of the source needs a word: what stayed as it was here, and what could not be used.

@@ -84,7 +84,7 @@ impl Service {
         let called = self.called(spec, arguments, context).await?;
         match called.outcome {
             Ok(text) => Ok(CallToolResult::success(blocks(text, called.remark))),
-            Err(ToolError::Caller(text)) => {
+            Err(ToolError::Caller(text) | ToolError::Damaged(text)) => {
                 let text = self.tools.error_text(&spec.definition.name, &text);
                 Ok(CallToolResult::error(blocks(text, called.remark)))
             }
@@ -244,7 +244,9 @@ impl ServerHandler for Service {
                 result.description = description;
                 Ok(result.into())
             }
-            Err(ToolError::Caller(text)) => Err(ErrorData::invalid_params(text, None)),
+            Err(ToolError::Caller(text) | ToolError::Damaged(text)) => {
+                Err(ErrorData::invalid_params(text, None))
+            }
             Err(ToolError::Internal(text)) => Err(internal(&called.id, &text)),
         }
     }
@@ -287,7 +289,9 @@ impl ServerHandler for Service {
                 let contents = vec![ResourceContents::text(text, request.uri)];
                 Ok(ReadResourceResult::new(contents).into())
             }
-            Err(ToolError::Caller(text)) => Err(ErrorData::resource_not_found(text, None)),
+            Err(ToolError::Caller(text) | ToolError::Damaged(text)) => {
+                Err(ErrorData::resource_not_found(text, None))
+            }
             Err(ToolError::Internal(text)) => Err(internal(&called.id, &text)),
         }
     }

@@ -18,6 +18,10 @@ pub(crate) enum ToolError {
     /// The caller can mend it; the text says how. Becomes a result with `isError`.
     #[error("{0}")]
     Caller(String),
+    /// The memory is damaged, or of a newer format, and can only be read; the text names the way out. An agent is told as
+    /// of a mistake of its own, a command ends with a code of its own.
+    #[error("{0}")]
+    Damaged(String),
     /// Our fault. Becomes a protocol error with an id that the log has, too.
     #[error("{0}")]
     Internal(String),
@@ -28,6 +32,7 @@ impl From<WriteError> for ToolError {
         match error {
             WriteError::Internal => Self::Internal(error.to_string()),
             WriteError::Refused(text) => Self::Caller(text),
+            WriteError::NotSaved(why) if why.is_damage() => Self::Damaged(why.to_string()),
             WriteError::Busy | WriteError::NotSaved(_) | WriteError::Closed | WriteError::Stale => {
                 Self::Caller(error.to_string())
             }
@@ -42,6 +47,7 @@ impl From<BindError> for ToolError {
             BindError::NotAProject(_) | BindError::Unreadable(_) => {
                 Self::Caller(format!("failed to {error}"))
             }
+            BindError::Store(ref why) if why.is_damage() => Self::Damaged(error.to_string()),
             BindError::Foreign
             | BindError::Hangs(_)
             | BindError::Unknown(_)

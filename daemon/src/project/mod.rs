@@ -166,8 +166,7 @@ impl OpenProjects {
                 return Ok(project);
             }
             if closed.load(Ordering::SeqCst) {
-                let why = "this daemon is leaving; try again in a moment".to_owned();
-                return Err(StoreError::ReadOnly { why });
+                return Err(StoreError::Leaving);
             }
             if let Some(dead) = slot.current.swap(None) {
                 // Its owner panicked. What it acknowledged is on disk; the store is free when it has ended.

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::queue::{FairQueue, NotQueued, Taken};
 use crate::store::limits::{SETTLE_AFTER, SETTLE_BYTES};
-use crate::store::{Answer, Call, Entry, Health, Left, Machine, Replies, Store};
+use crate::store::{Answer, Call, Entry, Health, Left, Machine, Replies, Store, StoreError};
 use crate::{clock, limits};
 
 /// What a decision comes to: the changes to make durable, and what to tell the caller then.
@@ -49,9 +49,9 @@ pub enum WriteError {
     /// Too much is queued.
     #[error("busy: too many writes of this session are waiting; try again in a moment")]
     Busy,
-    /// The disk did not take it; nothing was saved.
+    /// The store did not take it; nothing was saved.
     #[error("{0}")]
-    NotSaved(String),
+    NotSaved(Arc<StoreError>),
     /// The store is being closed; opening it again helps.
     #[error("the store is closing")]
     Closed,
@@ -284,8 +284,9 @@ impl<M: Machine> Worker<M> {
             let start = clock::start();
             if let Err(error) = self.store.append(&entries) {
                 tracing::error!(%error, entries = entries.len(), "append failed; the batch is not saved");
+                let error = Arc::new(error);
                 for answer in waiting.into_iter().flat_map(|w| w.answers) {
-                    let _ = answer.send(Err(WriteError::NotSaved(error.to_string())));
+                    let _ = answer.send(Err(WriteError::NotSaved(Arc::clone(&error))));
                 }
                 return;
             }
@@ -376,7 +377,7 @@ impl<M: Machine> Batch<M> {
             };
             if let Err(error) = store.admit(&entry) {
                 // Alone: in the batch it would take everyone else's writes down with it.
-                return self.wait(Err(WriteError::NotSaved(error.to_string())), answer);
+                return self.wait(Err(WriteError::NotSaved(Arc::new(error))), answer);
             }
             self.head.apply(entry.seq, &entry.changes);
             if let Some(call) = &entry.call {

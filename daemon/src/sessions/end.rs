@@ -29,6 +29,7 @@ use super::table::{Ending, SessionTable};
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject, WriteError};
 use crate::projects::{ProjectId, Registry, RegistryChange, SessionRecord};
+use crate::store::StoreError;
 
 /// A session that ends, and where its work is.
 #[derive(Clone, Debug)]
@@ -222,7 +223,8 @@ pub(super) async fn staged_in(
         return Ok(None);
     };
     if let Some(why) = &project.owner.health().read_only {
-        return Err(WriteError::NotSaved(why.clone()).into());
+        let why = why.clone();
+        return Err(WriteError::NotSaved(Arc::new(StoreError::ReadOnly { why })).into());
     }
     Ok(Some((project, staged)))
 }

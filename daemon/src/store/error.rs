@@ -52,6 +52,10 @@ pub enum StoreError {
         why: String,
     },
 
+    /// Tell the caller to try again: the next daemon opens it.
+    #[error("not saved: this daemon is leaving; try again in a moment")]
+    Leaving,
+
     /// Tell the caller to write less at once.
     #[error("not saved: an entry of {bytes} bytes is over the limit of {bytes_max}")]
     TooLarge {
@@ -115,6 +119,22 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the store is damaged, or of a newer format, and open for reading alone at best. Only a person can change
+    /// that; whatever else is wrong passes, or is of this one write.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::ReadOnly { .. } | Self::Damaged { .. } | Self::WrongMachine { .. } => true,
+            Self::NotSaved { .. }
+            | Self::NoSpace { .. }
+            | Self::Uncertain { .. }
+            | Self::Leaving
+            | Self::TooLarge { .. }
+            | Self::OutOfOrder { .. }
+            | Self::NetworkDisk { .. }
+            | Self::Io { .. } => false,
+        }
+    }
+
     /// Wraps what the disk said.
     pub(crate) fn io(
         doing: &'static str,

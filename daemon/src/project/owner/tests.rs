@@ -352,7 +352,7 @@ async fn an_entry_that_is_too_large_takes_no_other_down_with_it() {
     assert_eq!(text(after).await, "d has staged 1");
     let error = larger.await.unwrap_err();
     assert!(
-        matches!(&error, WriteError::NotSaved(why) if why.contains("over the limit of 2000")),
+        matches!(&error, WriteError::NotSaved(why) if why.to_string().contains("over the limit of 2000")),
         "{error}"
     );
     assert_eq!((journal.entries().len(), staged(&owner.snapshot(), "c")), (3, 0));
