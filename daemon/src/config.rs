@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anchord_memory::Settings;
-use anchord_memory::limits::{BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN, LOAD_TOKENS_MIN};
+use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::limits::{CONFIG_FILE_BYTES_MAX, SESSION_GRACE, SESSION_GRACE_SECONDS_MAX};
@@ -73,25 +73,17 @@ pub enum ConfigError {
         /// Why.
         source: io::Error,
     },
-    /// The file is no TOML.
-    #[error("read {}: line {line}: {message}", file.display())]
-    Syntax {
+    /// The file is no TOML, has a key that there is not, or a value of another type.
+    #[error("use {}: line {line}, `{text}`: {message}", file.display())]
+    Line {
         /// The file.
         file: PathBuf,
         /// Where, from 1.
         line: usize,
-        /// What is wrong.
+        /// What stands there.
+        text: String,
+        /// What is wrong, with what is allowed.
         message: String,
-    },
-    /// There is no such key.
-    #[error("use {}: unknown key `{key}`; allowed: {allowed}", file.display())]
-    UnknownKey {
-        /// The file.
-        file: PathBuf,
-        /// The key, with its table.
-        key: String,
-        /// The keys that there are.
-        allowed: &'static str,
     },
     /// The key cannot have this value.
     #[error("use {origin}: `{key}` is {value}; allowed: {allowed}")]
@@ -103,7 +95,7 @@ pub enum ConfigError {
         /// The value found.
         value: String,
         /// What it may be.
-        allowed: &'static str,
+        allowed: String,
     },
 }
 
@@ -123,85 +115,132 @@ impl Config {
     }
 
     fn parse(file: &Path, text: &str) -> Result<Self, ConfigError> {
-        let table: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
-            file: file.to_owned(),
-            line: error
-                .span()
-                .map_or(1, |at| text.bytes().take(at.start).filter(|b| *b == b'\n').count() + 1),
-            message: error.message().to_owned(),
-        })?;
-        let unknown =
-            |key: String, allowed| ConfigError::UnknownKey { file: file.to_owned(), key, allowed };
-        let bad = |key: &str, value: &Value, allowed| ConfigError::BadValue {
-            origin: file.display().to_string(),
-            key: key.to_owned(),
-            value: shown(value),
-            allowed,
-        };
+        let told: Told = toml::from_str(text).map_err(|error| wrong_line(file, text, &error))?;
         let mut config = Self::default();
-        for (name, value) in &table {
-            let settings = match (name.as_str(), value) {
-                (
-                    "http" | "sessions" | "memory" | "session_memory" | "hooks",
-                    Value::Table(settings),
-                ) => settings,
-                ("http", value) => return Err(bad("http", value, "a table, [http]")),
-                ("sessions", value) => return Err(bad("sessions", value, "a table, [sessions]")),
-                ("memory", value) => return Err(bad("memory", value, "a table, [memory]")),
-                ("session_memory", value) => {
-                    return Err(bad("session_memory", value, "a table, [session_memory]"));
-                }
-                ("hooks", value) => return Err(bad("hooks", value, "a table, [hooks]")),
-                _ => {
-                    let allowed = "[http], [sessions], [memory], [session_memory], [hooks]";
-                    return Err(unknown(name.clone(), allowed));
-                }
-            };
-            for (key, value) in settings {
-                match (name.as_str(), key.as_str(), value) {
-                    ("http", "enabled", Value::Boolean(enabled)) => config.http.enabled = *enabled,
-                    ("http", "enabled", value) => {
-                        return Err(bad("http.enabled", value, "true, false"));
-                    }
-                    ("http", "port", value) => {
-                        let port = value.as_integer().and_then(|port| u16::try_from(port).ok());
-                        config.http.port = port.ok_or_else(|| bad("http.port", value, PORTS))?;
-                    }
-                    ("sessions", "grace_seconds", value) => {
-                        let seconds = value.as_integer().and_then(|s| u64::try_from(s).ok());
-                        let seconds =
-                            seconds.filter(|s| (1..=SESSION_GRACE_SECONDS_MAX).contains(s));
-                        let seconds =
-                            seconds.ok_or_else(|| bad("sessions.grace_seconds", value, GRACES))?;
-                        config.sessions.grace = Duration::from_secs(seconds);
-                    }
-                    ("memory" | "session_memory", key, value) => {
-                        let settings = match name.as_str() {
-                            "memory" => &mut config.memory,
-                            _ => &mut config.session_memory,
-                        };
-                        let full = format!("{name}.{key}");
-                        set_memory(settings, key, value).map_err(|wrong| match wrong {
-                            Wrong::Key => unknown(full, MEMORY_KEYS),
-                            Wrong::Value(allowed) => bad(&full, value, allowed),
-                        })?;
-                    }
-                    ("hooks", key, value) => {
-                        let full = format!("hooks.{key}");
-                        set_hooks(&mut config.memory, key, value).map_err(|wrong| match wrong {
-                            Wrong::Key => unknown(full, HOOKS_KEYS),
-                            Wrong::Value(allowed) => bad(&full, value, allowed),
-                        })?;
-                    }
-                    ("http", ..) => {
-                        return Err(unknown(format!("http.{key}"), "http.enabled, http.port"));
-                    }
-                    _ => return Err(unknown(format!("{name}.{key}"), "sessions.grace_seconds")),
-                }
-            }
+        let bad = |key: String, value: &Value, allowed: String| {
+            let origin = file.display().to_string();
+            ConfigError::BadValue { origin, key, value: shown(value), allowed }
+        };
+        config.http.enabled = told.http.enabled.unwrap_or(config.http.enabled);
+        if let Some(value) = &told.http.port {
+            let port = value.as_integer().and_then(|port| u16::try_from(port).ok());
+            let bad = || bad("http.port".to_owned(), value, PORTS.to_owned());
+            config.http.port = port.ok_or_else(bad)?;
         }
+        if let Some(value) = &told.sessions.grace_seconds {
+            let seconds = value.as_integer().and_then(|seconds| u64::try_from(seconds).ok());
+            let seconds = seconds.filter(|s| (1..=SESSION_GRACE_SECONDS_MAX).contains(s));
+            let allowed =
+                || format!("a whole number of seconds from 1 to {SESSION_GRACE_SECONDS_MAX}");
+            let bad = || bad("sessions.grace_seconds".to_owned(), value, allowed());
+            config.sessions.grace = Duration::from_secs(seconds.ok_or_else(bad)?);
+        }
+        config.memory = told.memory.settings();
+        config.session_memory = told.session_memory.settings();
+        let hooks = Settings {
+            prompt_recall: told.hooks.prompt_recall,
+            subagent_skip: told.hooks.subagent_skip,
+            ..Settings::default()
+        };
+        for (table, settings) in [
+            ("memory", &config.memory),
+            ("session_memory", &config.session_memory),
+            ("hooks", &hooks),
+        ] {
+            settings.check().map_err(|unfit| ConfigError::BadValue {
+                origin: file.display().to_string(),
+                key: format!("{table}.{}", unfit.field),
+                value: written(text, table, unfit.field).unwrap_or(unfit.value),
+                allowed: unfit.allowed,
+            })?;
+        }
+        config.memory = config.memory.or(&hooks);
         Ok(config)
     }
+}
+
+/// The file as it is written. A number is any value at first, so that one of another type is told what is allowed, too.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Told {
+    http: HttpTable,
+    sessions: SessionsTable,
+    memory: MemoryTable,
+    session_memory: MemoryTable,
+    hooks: HooksTable,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table, [http]")]
+struct HttpTable {
+    enabled: Option<bool>,
+    port: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table, [sessions]")]
+struct SessionsTable {
+    grace_seconds: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table, [memory] or [session_memory]")]
+struct MemoryTable {
+    budget_tokens: Option<Value>,
+    load_tokens: Option<Value>,
+    auto_compact: Option<bool>,
+    compact_above: Option<Value>,
+    compact_to: Option<Value>,
+    half_life_factor: Option<Value>,
+}
+
+/// What holds in every project that has set nothing else.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table, [hooks]")]
+struct HooksTable {
+    prompt_recall: Option<bool>,
+    subagent_skip: Option<Vec<String>>,
+}
+
+impl MemoryTable {
+    /// The settings, not checked yet. What is no number at all becomes 0, and what is too large the largest there is:
+    /// no setting may be either.
+    fn settings(&self) -> Settings {
+        let number = |value: Option<&Value>| {
+            let number = value?.as_integer().unwrap_or(0).max(0);
+            Some(u32::try_from(number).unwrap_or(u32::MAX))
+        };
+        let percent = |value: Option<&Value>| {
+            number(value).map(|number| u8::try_from(number).unwrap_or(u8::MAX))
+        };
+        Settings {
+            budget_tokens: number(self.budget_tokens.as_ref()),
+            load_tokens: number(self.load_tokens.as_ref()),
+            auto_compact: self.auto_compact,
+            compact_above: percent(self.compact_above.as_ref()),
+            compact_to: percent(self.compact_to.as_ref()),
+            half_life_factor: number(self.half_life_factor.as_ref()),
+            ..Settings::default()
+        }
+    }
+}
+
+/// Where in the file an error of the parser is.
+fn wrong_line(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
+    let start = error.span().map_or(0, |at| at.start);
+    let before = text.bytes().take(start).filter(|byte| *byte == b'\n').count();
+    ConfigError::Line {
+        file: file.to_owned(),
+        line: before + 1,
+        text: text.lines().nth(before).unwrap_or_default().trim().to_owned(),
+        message: error.message().to_owned(),
+    }
+}
+
+/// A value as the file has it, which may be of another type than the setting.
+fn written(text: &str, table: &str, key: &str) -> Option<String> {
+    let file: Table = text.parse().ok()?;
+    Some(shown(file.get(table)?.get(key)?))
 }
 
 impl HttpConfig {
@@ -214,76 +253,11 @@ impl HttpConfig {
             origin: "the environment".to_owned(),
             key: HTTP_VARIABLE.to_owned(),
             value: format!("`{value}`"),
-            allowed: "off, or a port from 0 to 65535, 0 for any that is free",
+            allowed: "off, or a port from 0 to 65535, 0 for any that is free".to_owned(),
         })?;
         self.enabled = true;
         Ok(())
     }
-}
-
-/// What is wrong with a setting.
-enum Wrong {
-    /// There is none of this name.
-    Key,
-    /// It may be this instead.
-    Value(&'static str),
-}
-
-const MEMORY_KEYS: &str =
-    "budget_tokens, load_tokens, auto_compact, compact_above, compact_to, half_life_factor";
-
-/// Sets one key of `[memory]` or `[session_memory]`.
-fn set_memory(settings: &mut Settings, key: &str, value: &Value) -> Result<(), Wrong> {
-    let number = |min: u32, max: u32, allowed| {
-        let number = value.as_integer().and_then(|number| u32::try_from(number).ok());
-        number.filter(|number| (min..=max).contains(number)).ok_or(Wrong::Value(allowed))
-    };
-    let percent = |min: u32| {
-        let percent = number(min, 100, "a whole number of percent, to 100")?;
-        Ok(u8::try_from(percent).unwrap_or(100))
-    };
-    let budget = "a whole number of tokens from 1000 to 100000000";
-    match key {
-        "budget_tokens" => {
-            let tokens = number(BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX, budget)?;
-            settings.budget_tokens = Some(tokens);
-        }
-        "load_tokens" => {
-            let allowed = "a whole number of tokens from 600 on";
-            settings.load_tokens = Some(number(LOAD_TOKENS_MIN, BUDGET_TOKENS_MAX, allowed)?);
-        }
-        "auto_compact" => {
-            settings.auto_compact = Some(value.as_bool().ok_or(Wrong::Value("true, false"))?);
-        }
-        "half_life_factor" => {
-            let factor = number(1, 10_000, "a whole number from 1 to 10000")?;
-            settings.half_life_factor = Some(factor);
-        }
-        "compact_above" => settings.compact_above = Some(percent(10)?),
-        "compact_to" => settings.compact_to = Some(percent(1)?),
-        _ => return Err(Wrong::Key),
-    }
-    Ok(())
-}
-
-const HOOKS_KEYS: &str = "prompt_recall, subagent_skip";
-
-/// Sets one key of `[hooks]`, which holds in every project that has set nothing else.
-fn set_hooks(settings: &mut Settings, key: &str, value: &Value) -> Result<(), Wrong> {
-    match key {
-        "prompt_recall" => {
-            settings.prompt_recall = Some(value.as_bool().ok_or(Wrong::Value("true, false"))?);
-        }
-        "subagent_skip" => {
-            let types = value.as_array().and_then(|types| {
-                types.iter().map(|name| name.as_str().map(str::to_owned)).collect()
-            });
-            let types = types.ok_or(Wrong::Value("a list of texts"))?;
-            settings.subagent_skip = Some(types);
-        }
-        _ => return Err(Wrong::Key),
-    }
-    Ok(())
 }
 
 fn shown(value: &Value) -> String {
@@ -297,8 +271,6 @@ fn shown(value: &Value) -> String {
         Value::Table(_) => "a table".to_owned(),
     }
 }
-
-const GRACES: &str = "a whole number of seconds from 1 to 3600";
 
 const PORTS: &str = "a whole number from 0 to 65535, 0 for any that is free";
 

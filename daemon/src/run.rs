@@ -11,10 +11,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, HTTP_VARIABLE};
 use crate::daemon::{Daemon, Parts};
 use crate::instance::{Host, Instance, InstanceError, Places};
-use crate::logs::{self, LogsError};
+use crate::logs::{self, LOG_VARIABLE, LogsError};
 use crate::project::{OpenProjects, open_owner};
 use crate::projects::{Registry, Surroundings};
 use crate::store::{self, StoreError};
@@ -70,8 +70,8 @@ pub fn run(
     let (places, host) = (places(dir), Host::this());
     let mut instance = Instance::acquire_within(dir, &places, &host, patience, is_leaving)?;
     let environment = |name| std::env::var(name).ok();
-    let config = Config::load(instance.config(), environment("ANCHORD_HTTP").as_deref())?;
-    let _logs = logs::start(instance.logs(), environment("ANCHORD_LOG").as_deref())?;
+    let config = Config::load(instance.config(), environment(HTTP_VARIABLE).as_deref())?;
+    let _logs = logs::start(instance.logs(), environment(LOG_VARIABLE).as_deref())?;
     log_panics();
     store::refuse_network_fs(instance.data())?;
     let listener = match given {

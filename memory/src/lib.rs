@@ -69,7 +69,7 @@ pub use record::{
 };
 pub use refusal::Refusal;
 pub use retention::{Access, Accesses, RetentionParts};
-pub use settings::{Budget, Settings};
+pub use settings::{Budget, Settings, Unfit};
 pub use staged::Staged;
 pub use topic::{
     HistoryLine, MAIN, Topic, TopicDecision, TopicPart, topic_name, topic_named_after,

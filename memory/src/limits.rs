@@ -166,6 +166,8 @@ pub const LIST_RECORDS: usize = 20;
 pub const LIST_RECORDS_MAX: usize = 200;
 /// How much slower what the project shares fades than what one session keeps for itself.
 pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
+/// What may be set instead: from 1 to this.
+pub const HALF_LIFE_FACTOR_MAX: u32 = 10_000;
 /// Notes that one note is compared with in search of near duplicates.
 pub const DUPLICATE_CANDIDATES_MAX: usize = 100;
 /// About what one commit of a compaction writes of notes, in bytes of their texts; what is more comes in further commits. An

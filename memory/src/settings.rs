@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::guide::CheckpointMode;
 use crate::limits::{
-    BUDGET_TOKENS, COMPACT_ABOVE_PERCENT, COMPACT_TO_PERCENT, LOAD_TOKENS,
-    PROJECT_HALF_LIFE_FACTOR, SESSION_BUDGET_TOKENS, SESSION_BUDGETS,
+    BUDGET_TOKENS, BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN, COMPACT_ABOVE_PERCENT,
+    COMPACT_ABOVE_PERCENT_MIN, COMPACT_TO_PERCENT, HALF_LIFE_FACTOR_MAX, LOAD_TOKENS,
+    LOAD_TOKENS_MIN, PROJECT_HALF_LIFE_FACTOR, SESSION_BUDGET_TOKENS, SESSION_BUDGETS,
+    SUBAGENT_TYPE_CHARS_MAX, SUBAGENT_TYPES_MAX,
 };
 
 /// Settings; each may be absent.
@@ -41,7 +43,52 @@ pub struct Settings {
     pub subagent_skip: Option<Vec<String>>,
 }
 
+/// A setting that cannot be as it was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// The field of [`Settings`].
+    pub field: &'static str,
+    /// What it was told to be, in words.
+    pub value: String,
+    /// What it may be, in words that follow "give".
+    pub allowed: String,
+}
+
 impl Settings {
+    /// Whether all that is set is within its bounds, wherever it was set.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check(&self) -> Result<(), Unfit> {
+        let within = |field, number: Option<u32>, min: u32, max: u32| {
+            let unfit = number.filter(|number| !(min..=max).contains(number));
+            unfit.map_or(Ok(()), |number| {
+                let allowed = format!("a number from {min} to {max}");
+                Err(Unfit { field, value: number.to_string(), allowed })
+            })
+        };
+        let percent = |field, number: Option<u8>, min: u8| {
+            within(field, number.map(u32::from), min.into(), 100)
+        };
+        within("budget_tokens", self.budget_tokens, BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX)?;
+        within("load_tokens", self.load_tokens, LOAD_TOKENS_MIN, BUDGET_TOKENS_MAX)?;
+        percent("compact_above", self.compact_above, COMPACT_ABOVE_PERCENT_MIN)?;
+        within("half_life_factor", self.half_life_factor, 1, HALF_LIFE_FACTOR_MAX)?;
+        percent("compact_to", self.compact_to, 1)?;
+        let types = self.subagent_skip.as_deref().unwrap_or_default();
+        let long = types.iter().any(|name| name.chars().count() > SUBAGENT_TYPE_CHARS_MAX);
+        if long || types.len() > SUBAGENT_TYPES_MAX {
+            return Err(Unfit {
+                field: "subagent_skip",
+                value: "too long".to_owned(),
+                allowed: format!(
+                    "{SUBAGENT_TYPES_MAX} types of {SUBAGENT_TYPE_CHARS_MAX} characters at most"
+                ),
+            });
+        }
+        Ok(())
+    }
+
     /// These, and where they say nothing, those.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {

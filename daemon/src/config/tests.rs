@@ -56,19 +56,15 @@ fn budgets_are_set_for_the_project_and_for_what_sessions_keep() {
 #[test]
 fn what_is_wrong_is_named_with_what_is_allowed() {
     for (text, variable, parts) in [
-        ("colour = 1", None, ["config.toml", "`colour`", "[http]"]),
-        ("[colour]", None, ["config.toml", "`colour`", "[http]"]),
-        ("http = 1", None, ["config.toml", "`http` is 1", "[http]"]),
-        ("[http]\nprot = 1", None, ["config.toml", "`http.prot`", "http.enabled, http.port"]),
+        ("colour = 1", None, ["config.toml", "line 1, `colour = 1`", "`http`"]),
+        ("[colour]", None, ["config.toml", "unknown field `colour`", "`http`"]),
+        ("http = 1", None, ["config.toml", "line 1, `http = 1`", "[http]"]),
+        ("[http]\nprot = 1", None, ["config.toml", "line 2, `prot = 1`", "`enabled` or `port`"]),
         ("[http]\nport = 65536", None, ["config.toml", "`http.port` is 65536", "0 to 65535"]),
         ("[http]\nport = \"x\"", None, ["config.toml", "`http.port` is \"x\"", "0 to 65535"]),
-        ("[http]\nenabled = 1", None, ["config.toml", "`http.enabled` is 1", "true, false"]),
-        ("sessions = 1", None, ["config.toml", "`sessions` is 1", "[sessions]"]),
-        (
-            "[sessions]\ngrace = 1",
-            None,
-            ["config.toml", "`sessions.grace`", "sessions.grace_seconds"],
-        ),
+        ("[http]\nenabled = 1", None, ["config.toml", "line 2, `enabled = 1`", "a boolean"]),
+        ("sessions = 1", None, ["config.toml", "line 1, `sessions = 1`", "[sessions]"]),
+        ("[sessions]\ngrace = 1", None, ["config.toml", "line 2, `grace = 1`", "`grace_seconds`"]),
         (
             "[sessions]\ngrace_seconds = 0",
             None,
@@ -79,11 +75,11 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
             None,
             ["config.toml", "`sessions.grace_seconds` is 3601", "1 to 3600"],
         ),
-        ("memory = 1", None, ["config.toml", "`memory` is 1", "[memory]"]),
+        ("memory = 1", None, ["config.toml", "line 1, `memory = 1`", "[memory]"]),
         (
             "[memory]\nbudget = 1",
             None,
-            ["config.toml", "`memory.budget`", "budget_tokens, load_tokens"],
+            ["config.toml", "line 2, `budget = 1`", "`budget_tokens`, `load_tokens`"],
         ),
         (
             "[session_memory]\nbudget_tokens = 999",
@@ -93,12 +89,37 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
         (
             "[memory]\ncompact_above = 101",
             None,
-            ["config.toml", "`memory.compact_above` is 101", "percent"],
+            ["config.toml", "`memory.compact_above` is 101", "from 10 to 100"],
         ),
         (
             "[memory]\nauto_compact = 1",
             None,
-            ["config.toml", "`memory.auto_compact`", "true, false"],
+            ["config.toml", "line 2, `auto_compact = 1`", "a boolean"],
+        ),
+        (
+            "[memory]\ncompact_to = 300",
+            None,
+            ["config.toml", "`memory.compact_to` is 300", "from 1 to 100"],
+        ),
+        (
+            "[memory]\nload_tokens = \"many\"",
+            None,
+            ["config.toml", "`memory.load_tokens` is \"many\"", "from 600 to"],
+        ),
+        (
+            "[memory]\nhalf_life_factor = -1",
+            None,
+            ["config.toml", "`memory.half_life_factor` is -1", "from 1 to 10000"],
+        ),
+        (
+            "[hooks]\nprompt_recal = false",
+            None,
+            ["config.toml", "`prompt_recal = false`", "`prompt_recall`"],
+        ),
+        (
+            "[hooks]\nsubagent_skip = \"Explore\"",
+            None,
+            ["config.toml", "line 2, `subagent_skip = ", "expected a sequence"],
         ),
         ("[http]\nport = 1\nport = 2", None, ["config.toml", "line 3", "duplicate key"]),
         ("", Some("on"), ["the environment", "`ANCHORD_HTTP` is `on`", "off, or a port"]),
@@ -109,6 +130,26 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
             assert!(error.contains(part), "`{part}` is not in: {error}");
         }
         assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+/// What `memory_configure` refuses the file may not have either.
+#[test]
+fn the_file_has_the_bounds_of_the_tool() {
+    let types = |number: usize, chars: usize| {
+        let types = vec![format!("\"{}\"", "x".repeat(chars)); number];
+        load(
+            &format!("[hooks]\nprompt_recall = false\nsubagent_skip = [{}]", types.join(", ")),
+            None,
+        )
+    };
+    let hooks = types(50, 100).unwrap().memory;
+    assert_eq!((hooks.prompt_recall, hooks.subagent_skip.unwrap().len()), (Some(false), 50));
+    for refused in [types(51, 1), types(1, 101)] {
+        let error = refused.unwrap_err();
+        let allowed =
+            "`hooks.subagent_skip` is an array; allowed: 50 types of 100 characters at most";
+        assert!(error.ends_with(allowed), "{error}");
     }
 }
 
