@@ -1,8 +1,8 @@
 //! What anchord's performance claims rest on: each number beside a floor measured in the same run, since
 //! machines differ and ratios hold better than times.
 //!
-//! `cargo run --release -p anchord-benches` measures all and prints a Markdown table; arguments choose. The programs
-//! are those that are shipped, run as agents run them.
+//! `cargo run --release -p anchord-benches` measures all and prints a Markdown table; arguments choose, and `--help` lists
+//! what there is. The programs are those that are shipped, run as agents run them.
 //!
 //! `retrieval` is for itself: it measures what is found, not how fast.
 
@@ -27,40 +27,47 @@ mod writes;
 use anyhow::{Result, bail};
 use table::Row;
 
-/// A measurement and the name that chooses it.
-type Bench = (&'static str, fn() -> Vec<Row>);
+/// A measurement: the name that chooses it, what it measures, and how.
+type Bench = (&'static str, &'static str, fn() -> Vec<Row>);
 
 const BENCHES: &[Bench] = &[
-    ("shim-start", shim_start::run),
-    ("hooks", hooks::run),
-    ("round-trip", round_trip::run),
-    ("memory", memory::run),
-    ("save", writes::save),
-    ("throughput", writes::throughput),
-    ("rebuild", rebuild::run),
-    ("notes", notes::run),
-    ("compaction", compaction::run),
-    ("tokens", tokens::run),
-    ("tools", tools::run),
+    ("shim-start", "a shim from its start to its reply to `initialize`", shim_start::run),
+    ("hooks", "a hook from its start to its end, as an agent waits for it", hooks::run),
+    ("round-trip", "a request and its reply, with a shim and without", round_trip::run),
+    ("memory", "what each session costs in memory of its own", memory::run),
+    ("save", "a save that is on disk when it is answered", writes::save),
+    ("throughput", "checkpoints a second, of several sessions at once", writes::throughput),
+    ("rebuild", "the first reply of a project whose index is gone", rebuild::run),
+    ("notes", "notes stored and found while more and more are kept", notes::run),
+    ("compaction", "planning and applying the largest compaction there is", compaction::run),
+    ("tokens", "token counts against the tokenizer: their error and speed", tokens::run),
+    ("tools", "what the tools' definitions cost an agent in tokens", tools::run),
 ];
+
+/// Measured alone: what is found, not how fast.
+const RETRIEVAL: (&str, &str) =
+    ("retrieval", "how well a search finds; alone, with [--file PATH] [--sweep] [--prompts]");
 
 fn main() -> Result<()> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
+    if wanted.iter().any(|word| matches!(word.as_str(), "--help" | "-h")) {
+        print!("{}", help());
+        return Ok(());
+    }
     if let Some((name, arguments)) = wanted.split_first()
-        && name == "retrieval"
+        && name == RETRIEVAL.0
     {
         return retrieval::run(arguments);
     }
-    let known = |name: &String| BENCHES.iter().any(|(bench, _)| bench == name);
+    let known = |name: &String| BENCHES.iter().any(|(bench, ..)| bench == name);
     if let Some(unknown) = wanted.iter().find(|name| !known(name)) {
-        let names: Vec<_> = BENCHES.iter().map(|(name, _)| *name).collect();
-        bail!("unknown measurement {unknown:?}, allowed: {}", names.join(", "));
+        bail!("unknown measurement {unknown:?}\n\n{}", help());
     }
     if cfg!(debug_assertions) {
         println!("Not a release build: the numbers say little.\n");
     }
     println!("{}", table::head());
-    for (name, bench) in BENCHES {
+    for (name, _, bench) in BENCHES {
         if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
             for row in bench() {
                 println!("{row}");
@@ -68,4 +75,16 @@ fn main() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What can be asked for, a line each.
+fn help() -> String {
+    let benches = BENCHES.iter().map(|(name, what, _)| (*name, *what));
+    let lines: Vec<String> =
+        benches.chain([RETRIEVAL]).map(|(name, what)| format!("  {name:<12} {what}\n")).collect();
+    format!(
+        "Usage: cargo run --release -p anchord-benches -- [MEASUREMENT]...\n\n\
+         Measures all but the last, or those that are named, and prints a Markdown table:\n{}",
+        lines.concat()
+    )
 }
