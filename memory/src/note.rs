@@ -72,6 +72,14 @@ impl Note {
         has_ended(self.expires, now)
     }
 
+    /// Whether two notes have the same texts and the same to say of them. How often they were told, and whether a summary
+    /// stands for the content, is none of it.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        (&self.content, &self.summary, &self.key) == (&other.content, &other.summary, &other.key)
+            && (self.importance, &self.scope, self.expires)
+                == (other.importance, &other.scope, other.expires)
+    }
+
     /// Puts a text in the place of the content, with what follows from it.
     pub(crate) fn set_content(&mut self, content: String) {
         self.content_type = detect(&content);

@@ -64,6 +64,16 @@ impl Record {
         }
     }
 
+    /// Whether two versions differ at most in how the record stands: archived or not, shown by its summary or whole, and
+    /// how often it was told.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let same_body = match (&self.body, &other.body) {
+            (Body::Note(one), Body::Note(other)) => one.says_the_same(other),
+            (one, other) => one == other,
+        };
+        same_body && (&self.tags, self.pinned) == (&other.tags, other.pinned)
+    }
+
     /// The session that alone sees it; `None` when the project shares it.
     pub fn owner(&self) -> Option<&SessionId> {
         self.note().and_then(|note| note.scope.session())

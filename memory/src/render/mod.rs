@@ -27,7 +27,7 @@ pub use cursor::{PageCursor, ParseCursorError};
 pub use item::end;
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
-pub use record::{currency, end_with_a_line, page_of, record, record_page, says_the_same};
+pub use record::{currency, end_with_a_line, page_of, record, record_page};
 pub use replies::{checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
 pub use topic::{BoundSession, bind, topic, topics};

@@ -119,7 +119,7 @@ pub fn currency(
 ) -> Option<String> {
     let (day, version) = (newest.updated.time.date(), newest.version.0);
     if newest.standing == Standing::Forgotten {
-        let said = if says_the_same(shown, newest) {
+        let said = if shown.says_the_same(newest) {
             String::new()
         } else {
             format!("; it said last: {}", clip(&title(newest, now), CURRENCY_CHARS))
@@ -132,16 +132,11 @@ pub fn currency(
             heir.unwrap_or_default()
         ));
     }
-    if !says_the_same(shown, newest) {
+    if !shown.says_the_same(newest) {
         let line = clip(&item::title(newest), CURRENCY_CHARS) + marks(newest, now);
         return Some(format!("NOT CURRENT: replaced on {day} by version {version}: {line}\n"));
     }
     asked.then(|| "This version is current.\n".to_owned())
-}
-
-/// Whether two versions differ in their standing alone, as after a record that was archived was looked at.
-pub fn says_the_same(one: &Record, other: &Record) -> bool {
-    (&one.body, &one.tags, one.pinned) == (&other.body, &other.tags, other.pinned)
 }
 
 /// Takes off a page the beginning of a line that does not fit, unless that is most of the page.

@@ -101,7 +101,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     text.push_str(&marks);
     context.gave_newest(&view.memory, &[id], next.is_some());
     context.left(next.clone(), None);
-    if record.version != newest.version && !render::says_the_same(&record, &newest) {
+    if record.version != newest.version && !record.says_the_same(&newest) {
         context.gave([Arc::new(record.clone())], next.is_some());
     }
     if let Some(project) = &view.project {

@@ -2,11 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::{record, record_page};
-use crate::Reader;
+use super::{currency, record, record_page};
 use crate::limits::ANSWER_TOKENS_MIN;
-use crate::testing::{apply, blueprint, blueprints, mutable, origin, save};
-use crate::{Memory, limits, plan_forget};
+use crate::testing::{apply, blueprint, blueprints, day, mutable, note, origin, save};
+use crate::{Body, Memory, NewNote, Note, Reader, Record, Staged, Version, limits, plan_forget};
 
 fn memory_with(content: &str) -> Memory {
     let mut memory = Memory::default();
@@ -35,6 +34,29 @@ fn a_record_shows_its_text_and_where_it_came_from() {
 
     b1 version 3, forgotten: kept in history alone; written 2026-11-02 by claude-code in session one, changed 2026-11-04 by claude-code in session three.
     ");
+}
+
+/// What compaction and repeats do to a note changes no text.
+#[test]
+fn a_version_is_replaced_only_by_one_that_says_something_else() {
+    let mut memory = Memory::default();
+    let new = NewNote { summary: "in short".to_owned(), ..note("at length") };
+    save(&mut memory, &origin("one", 2), Staged { notes: vec![new], ..Staged::default() });
+    let first = memory.active_of(crate::Kind::Note).next().unwrap().clone();
+    let said = |newest: &Record, asked| {
+        currency(&memory, &Reader::anyone(), &first, newest, asked, day(9)).unwrap_or_default()
+    };
+    let with = |change: &dyn Fn(&mut Note)| {
+        let mut body = first.note().unwrap().clone();
+        change(&mut body);
+        Record { version: Version(2), body: Body::Note(body), ..Record::clone(&first) }
+    };
+    for same in [with(&|note| note.condensed = true), with(&|note| note.repeats += 1)] {
+        assert_eq!(said(&same, false), "");
+        assert_eq!(said(&same, true), "This version is current.\n");
+    }
+    let other = with(&|note| note.importance = 9);
+    assert!(said(&other, true).starts_with("NOT CURRENT: replaced on 2026-11-02 by version 2: "));
 }
 
 #[test]
