@@ -180,6 +180,18 @@ impl<'a> Draft<'a> {
         id
     }
 
+    /// As [`Draft::note`], of a note that was told elsewhere, as often as it says in all: what was told here may have come
+    /// from there, or be there by now.
+    pub(crate) fn told_elsewhere(&mut self, new: &NewNote, origin: &Provenance) {
+        let here = self.twin_of(new, origin).and_then(|twin| twin.note()).map(|note| note.repeats);
+        let id = self.note(new, origin);
+        let merged = self.head.record(id).and_then(|record| record.note());
+        if let (Some(here), Some(merged)) = (here, merged) {
+            let note = Note { repeats: here.max(new.repeats), ..merged.clone() };
+            self.settle(id, note, Standing::Active);
+        }
+    }
+
     /// One topic for each name; it is spelt as it was first.
     pub(crate) fn topic(&mut self, part: &TopicPart, origin: &Provenance) {
         let mut new = Topic { name: part.topic().to_owned(), ..Topic::default() };
@@ -225,7 +237,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn twin_of(&self, new: &NewNote, origin: &Provenance) -> Option<&Record> {
+    /// The note that a new one goes into, if there is one.
+    pub(crate) fn twin_of(&self, new: &NewNote, origin: &Provenance) -> Option<&Record> {
         self.note_twin(&new.scope(&origin.session), new.key.as_deref(), &new.content)
     }
 

@@ -20,7 +20,7 @@ use crate::index::MergeKey;
 use crate::intake::accept;
 use crate::memory::Memory;
 use crate::plan::{KeptBlueprint, Plan, Row, put_row, stored_row};
-use crate::record::{Anchor, Blueprint, Body, Provenance};
+use crate::record::{Anchor, Blueprint, Body, Provenance, Standing};
 use crate::refusal::Refusal;
 use crate::staged::{Staged, count};
 
@@ -111,18 +111,20 @@ pub fn plan_import(
         notes,
     };
     let notice = notice.map(|notice| Change::Notify(Box::new(notice)));
-    let changes = remembered(written.changes, notice, ZIPMEM, digest);
+    let changes = remembered(memory, written.changes, notice, ZIPMEM, digest);
     Plan { changes, outcome }
 }
 
 /// The changes of an import, and last that it was: records, and what else comes of it. What takes nothing is nothing, and
-/// may be tried again.
+/// may be tried again. A record of which nothing new is said stays as it stands: what comes in is not used by that.
 fn remembered(
-    records: Vec<Change>,
+    memory: &Memory,
+    mut records: Vec<Change>,
     others: impl IntoIterator<Item = Change>,
     source: &str,
     digest: &str,
 ) -> Vec<Change> {
+    records.retain(|change| !is_here(memory, change));
     let count = count(records.len());
     let mut changes = records;
     changes.extend(others);
@@ -131,6 +133,14 @@ fn remembered(
         changes.push(Change::Imported { source, digest, records: count });
     }
     changes
+}
+
+/// Whether a change says nothing of a record but what it says already.
+fn is_here(memory: &Memory, change: &Change) -> bool {
+    change.record().is_some_and(|new| {
+        let here = memory.record(new.id);
+        new.standing != Standing::Forgotten && here.is_some_and(|here| here.says_the_same(new))
+    })
 }
 
 /// The source without what was purged here and what is too large, each named in one more line; the rest as it is kept.

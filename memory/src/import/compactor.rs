@@ -97,14 +97,16 @@ pub fn plan_import_compactor(
             notes.push(not_again("a note", purged));
             continue;
         }
-        let time = time.filter(|time| *time < origin.time).unwrap_or(origin.time);
+        let made = time.filter(|time| *time < origin.time);
+        let time = made.unwrap_or(origin.time);
         let origin = Provenance { client: COMPACTOR.into(), time, ..origin.clone() };
         let key = MergeKey::note(&Scope::Project, None, &item.content);
-        let newer = memory.keyed(&key).any(|record| {
-            record.updated.time > time
+        // What has no time of its own may be what came in before.
+        let is_here = memory.keyed(&key).any(|record| {
+            made.is_none_or(|made| record.updated.time >= made)
                 && record.note().is_some_and(|kept| kept.content == item.content)
         });
-        if newer {
+        if is_here {
             stayed += 1;
         } else if let Err(refusal) = has_room(draft.head().totals(), draft.more(item, &origin)) {
             notes.push(format!("{refusal}; what follows is left out"));
@@ -120,7 +122,7 @@ pub fn plan_import_compactor(
         notes,
         ..ImportOutcome::default()
     };
-    Plan { changes: remembered(written.changes, None, COMPACTOR, digest), outcome }
+    Plan { changes: remembered(memory, written.changes, None, COMPACTOR, digest), outcome }
 }
 
 #[cfg(test)]

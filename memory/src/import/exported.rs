@@ -12,16 +12,17 @@ use crate::change::{Change, Counts};
 use crate::draft::Draft;
 use crate::fold::{clip, keep_end};
 use crate::ids::{RecordId, SessionId};
-use crate::index::MergeKey;
 use crate::intake::accept;
-use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX, TEXT_BYTES_MAX};
+use crate::limits::{
+    BINDING_KEY_CHARS_MAX, BINDINGS_MAX, TEXT_BYTES_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX,
+};
 use crate::memory::Memory;
 use crate::note::{NewNote, Note, accept_tags};
 use crate::plan::{Plan, Row, has_room, put_row, stored_row};
 use crate::record::{Body, Provenance, Record, SessionRow, Standing};
 use crate::refusal::Refusal;
 use crate::staged::Staged;
-use crate::topic::{Topic, TopicPart, topic_name};
+use crate::topic::{Topic, TopicDecision, TopicPart, topic_key, topic_name};
 
 /// The name under which imports of exports are remembered.
 pub const EXPORTED: &str = "anchord";
@@ -156,7 +157,7 @@ pub fn plan_import_export(
         notes,
         before: None,
     };
-    Plan { changes: remembered(written.changes, bindings, EXPORTED, digest), outcome }
+    Plan { changes: remembered(memory, written.changes, bindings, EXPORTED, digest), outcome }
 }
 
 /// What became of a record that was not refused.
@@ -203,15 +204,14 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Pu
         draft.lesson(lesson, origin);
     }
     for note in &part.notes {
-        let key = MergeKey::of(&record.body);
-        let newer = key.is_some_and(|key| {
-            draft.head().keyed(&key).any(|kept| kept.updated.time > origin.time)
-        });
-        if newer {
-            return Ok(Put::Older);
+        match draft.twin_of(note, origin).map(|here| (here.updated.time, here.note())) {
+            Some((time, Some(here))) if time >= origin.time && here.content == note.content => {}
+            Some((time, _)) if time > origin.time => return Ok(Put::Older),
+            _ => {
+                has_room(draft.head().totals(), draft.more(note, origin))?;
+                draft.told_elsewhere(note, origin);
+            }
         }
-        has_room(draft.head().totals(), draft.more(note, origin))?;
-        draft.note(note, origin);
     }
     for topic in &part.topics {
         draft.topic(topic, origin);
@@ -285,15 +285,36 @@ fn new_note(record: &Record, note: &Note) -> NewNote {
     }
 }
 
-/// A status that is newer here stays; all else of the topic is added to what is here.
+/// What a topic says that is not here. A status and an answer that are newer here stay; where the topic is newer here, files and
+/// questions are added as long as there is room.
 fn of_topic(head: &Memory, topic: &Topic, origin: &Provenance) -> TopicPart {
-    let newer = head.topic(&topic.name).is_some_and(|here| here.updated.time > origin.time);
+    let record = head.topic(&topic.name);
+    let none = Topic::default();
+    let here = record.and_then(|record| record.topic()).unwrap_or(&none);
+    let newer = record.is_some_and(|record| record.updated.time >= origin.time);
+    let room = |here: usize, items_max: usize| {
+        if newer { items_max.saturating_sub(here) } else { items_max }
+    };
+    let new = topic.decisions.iter().filter(|decision| is_news(here, decision));
+    let files = topic.files.iter().filter(|file| !here.files.contains(*file));
     TopicPart {
         name: Some(topic.name.clone()),
-        status: Some(topic.status.clone()).filter(|_| !newer),
-        decisions: topic.decisions.clone(),
+        status: Some(topic.status.clone()).filter(|status| !newer && *status != here.status),
+        decisions: new.take(room(here.decisions.len(), TOPIC_DECISIONS_MAX)).cloned().collect(),
         history: topic.history.clone(),
-        files: topic.files.clone(),
+        files: files.take(room(here.files.len(), TOPIC_FILES_MAX)).cloned().collect(),
+    }
+}
+
+/// Whether a question is not asked here, not decided here, or was decided otherwise there and later.
+fn is_news(here: &Topic, new: &TopicDecision) -> bool {
+    let key = topic_key(&new.question);
+    match here.decisions.iter().find(|known| topic_key(&known.question) == key) {
+        None => true,
+        Some(known) => {
+            let later = known.decided.is_none() || new.time > known.time;
+            new.decided.is_some() && new.decided != known.decided && later
+        }
     }
 }
 

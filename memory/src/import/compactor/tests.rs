@@ -1,9 +1,11 @@
 //! The compactor's file as it is found, whole and damaged, and the way back.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::export::compactor_state;
 use crate::testing::{apply, day, note, origin};
-use crate::{Kind, Reader, Record, plan_notes};
+use crate::{Change, Kind, Reader, Record, Standing, plan_notes};
 
 const STATE: &str = r#"{
   "version": 1,
@@ -67,6 +69,31 @@ fn the_same_file_again_changes_nothing_and_what_is_newer_here_stays() {
     let outcome = imported(&mut memory, STATE, "d1");
     assert_eq!((outcome.added.notes, outcome.merged), (1, 1));
     assert!(!items(&memory)[0].pinned);
+}
+
+/// A later file of the same compactor, in which one item more stands.
+#[test]
+fn of_a_later_file_only_what_is_new_comes_in() {
+    let mut memory = Memory::default();
+    imported(&mut memory, STATE, "d1");
+    let archived: Vec<_> = memory
+        .active_of(Kind::Note)
+        .map(|record| Record { standing: Standing::Archived, ..Record::clone(record) })
+        .map(|record| Change::Put(Arc::new(record)))
+        .collect();
+    apply(&mut memory, Plan { changes: archived, outcome: () });
+    let plan = |memory: &Memory, state: &str| {
+        let source = parse_compactor(state).unwrap();
+        plan_import_compactor(memory, &source, "d2", &origin("importer", 21))
+    };
+    let same = plan(&memory, STATE);
+    assert!(same.changes.is_empty(), "{:?}", same.changes);
+    let one_more = STATE.replace(r#""no object""#, r#"{"content": "one more"}"#);
+    let later = plan(&memory, &one_more);
+    let outcome = apply(&mut memory, later);
+    assert_eq!((outcome.added.notes, outcome.merged), (1, 2));
+    let [new] = items(&memory)[..] else { panic!("the others are archived") };
+    assert_eq!(new.note().unwrap().content, "one more");
 }
 
 #[test]

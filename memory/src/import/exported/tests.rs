@@ -6,10 +6,10 @@ use serde_json::json;
 use super::*;
 use crate::limits::TAGS_MAX;
 use crate::testing::{
-    any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note, origin, save,
-    take,
+    anchor, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note,
+    origin, save, take,
 };
-use crate::{Kind, Lesson, NoticeCause, Plan, Purge, plan_bind, plan_keep};
+use crate::{Kind, Lesson, NoticeCause, Plan, Purge, TopicDecision, plan_bind, plan_keep};
 
 fn export(memory: &Memory) -> String {
     let bindings: BTreeMap<&str, &str> =
@@ -18,10 +18,30 @@ fn export(memory: &Memory) -> String {
     json!({"format": 1, "revision": 1, "records": records, "bindings": bindings}).to_string()
 }
 
-fn import(memory: &mut Memory, document: &str) -> ImportOutcome {
+fn planned(memory: &Memory, document: &str, digest: &str) -> Plan<ImportOutcome> {
     let source = parse_export(document).unwrap();
-    let plan = plan_import_export(memory, &source, "digest", &origin("import", 50));
+    plan_import_export(memory, &source, digest, &origin("import", 50))
+}
+
+fn import(memory: &mut Memory, document: &str) -> ImportOutcome {
+    let plan = planned(memory, document, "digest");
     apply(memory, plan)
+}
+
+/// Writes records as they come out of a change.
+fn changed_by(memory: &mut Memory, change: impl Fn(&mut Record)) {
+    let put = |record: &std::sync::Arc<Record>| {
+        let mut record = Record::clone(record);
+        change(&mut record);
+        record.version = record.version.next();
+        Change::Put(std::sync::Arc::new(record))
+    };
+    let changes: Vec<Change> = memory.records().map(put).collect();
+    apply(memory, Plan { changes, outcome: () });
+}
+
+fn archive_all(memory: &mut Memory) {
+    changed_by(memory, |record| record.standing = Standing::Archived);
 }
 
 fn some_memory() -> Memory {
@@ -86,6 +106,107 @@ fn what_is_newer_here_stays() {
     assert_eq!(memory.bound("claude:5f1c"), Some("main"));
     let notes: Vec<_> = memory.active_of(Kind::Note).filter_map(|record| record.note()).collect();
     assert_eq!(notes.iter().map(|note| note.content.as_str()).collect::<Vec<_>>(), ["make all"]);
+}
+
+/// A later export of a source that was taken in before.
+#[test]
+fn of_what_is_here_already_nothing_is_written_and_what_is_archived_stays_so() {
+    let mut source = some_memory();
+    let mut part = blueprints([blueprint("Wire", "Numbered lines.")]);
+    part.anchors = vec![anchor("src/a.rs", "3-9", "the lock")];
+    part.notes = vec![note("told often"), NewNote { summary: "long".to_owned(), ..note("short") }];
+    save(&mut source, &origin("one", 3), part);
+    for on in [4, 5] {
+        let again = Staged { notes: vec![note("told often")], ..Staged::default() };
+        save(&mut source, &origin("one", on), again);
+    }
+    let mut memory = Memory::default();
+    import(&mut memory, &export(&source));
+    archive_all(&mut memory);
+    changed_by(&mut memory, |record| {
+        if let Body::Note(note) = &mut record.body {
+            note.condensed = !note.summary.is_empty();
+        }
+    });
+    for document in [export(&memory), export(&source)] {
+        let plan = planned(&memory, &document, "again");
+        assert!(plan.changes.is_empty(), "{:?}", plan.changes);
+        assert_eq!(plan.outcome.notes, [""; 0]);
+    }
+
+    let mut part = lessons([lesson("Sync the folder", "too"), lesson("Name the limit", "")]);
+    part.blueprints = vec![blueprint("Wire", "Numbered lines.")];
+    part.notes = vec![note("told often")];
+    save(&mut source, &origin("one", 6), part);
+    let plan = planned(&memory, &export(&source), "later");
+    let written: Vec<&str> = plan
+        .changes
+        .iter()
+        .filter_map(|change| match &change.record()?.body {
+            Body::Lesson(lesson) => Some(lesson.summary.as_str()),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(written, ["Name the limit"]);
+}
+
+/// How often a note was told is told by the source; what came from there is not counted again.
+#[test]
+fn a_note_that_comes_again_with_more_to_say_was_told_no_oftener_than_there() {
+    let mut source = Memory::default();
+    let told = |memory: &mut Memory, on, tags: &[&str]| {
+        let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        let notes = vec![NewNote { tags, ..note("make") }];
+        save(memory, &origin("one", on), Staged { notes, ..Staged::default() });
+    };
+    told(&mut source, 2, &[]);
+    told(&mut source, 3, &[]);
+    let mut memory = Memory::default();
+    import(&mut memory, &export(&source));
+    told(&mut source, 4, &["build"]);
+    let plan = planned(&memory, &export(&source), "later");
+    apply(&mut memory, plan);
+    let record = memory.active_of(Kind::Note).next().unwrap();
+    assert_eq!((record.note().unwrap().repeats, &record.tags[0][..]), (2, "build"));
+}
+
+/// What a topic had then is here, or was decided anew.
+#[test]
+fn an_earlier_export_takes_a_topic_nowhere_back() {
+    let mut memory = Memory::default();
+    let decided = |question: &str, decided: Option<&str>| TopicDecision {
+        question: question.to_owned(),
+        decided: decided.map(str::to_owned),
+        time: crate::Timestamp::default(),
+    };
+    let told = |memory: &mut Memory, on, status: &str, decisions, files: &[&str]| {
+        let topic = TopicPart {
+            status: Some(status.to_owned()),
+            decisions,
+            files: files.iter().map(|file| (*file).to_owned()).collect(),
+            ..TopicPart::default()
+        };
+        save(memory, &origin("one", on), Staged { topics: vec![topic], ..Staged::default() });
+    };
+    let first = vec![decided("Port?", Some("4000")), decided("LRU?", None)];
+    told(&mut memory, 2, "begun", first, &["a.rs", "b.rs"]);
+    let earlier = export(&memory);
+    let then = vec![decided("Port?", Some("5000")), decided("LRU?", Some("no"))];
+    told(&mut memory, 3, "done", then, &["a.rs"]);
+    let plan = planned(&memory, &earlier, "earlier");
+    assert!(plan.changes.is_empty(), "{:?}", plan.changes);
+
+    // What was decided there since comes here.
+    let mut other = Memory::default();
+    import(&mut other, &earlier);
+    let plan = planned(&other, &export(&memory), "later");
+    apply(&mut other, plan);
+    let decisions = |memory: &Memory| -> Vec<Option<String>> {
+        let topic = memory.topic("main").unwrap().topic().unwrap();
+        topic.decisions.iter().map(|decision| decision.decided.clone()).collect()
+    };
+    assert_eq!(decisions(&other), decisions(&memory));
+    assert_eq!(other.topic("main").unwrap().topic().unwrap().status, "done");
 }
 
 #[test]
@@ -384,5 +505,7 @@ proptest! {
             .collect();
         let came: Vec<Value> = memory.records().map(|record| told(record)).collect();
         prop_assert_eq!(came, expected);
+        let again = planned(&memory, &document, "again");
+        prop_assert_eq!(again.changes, []);
     }
 }
