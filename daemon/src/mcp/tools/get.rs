@@ -17,6 +17,7 @@ use crate::clock;
 use crate::looks::look;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::projects::Excerpt;
 use crate::sessions::{Place, View};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -65,7 +66,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let newest = found.map_err(|refusal| caller(&refusal))?.clone();
     let id = newest.id;
     let wanted = params.version.map_or(newest.version, Version);
-    let record = if wanted == newest.version {
+    let mut record = if wanted == newest.version {
         newest.clone()
     } else {
         // What was a session's own when it was written stays so after it was shared.
@@ -76,6 +77,14 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             caller(&format!("{id} has no version {}; versions go from 1 to {newest}", wanted.0))
         };
         earlier.ok_or_else(missing)?
+    };
+    // A call that fails is no use of a record: what can fail comes before.
+    let code = match (params.expand, &record.body) {
+        (false, _) => None,
+        (true, Body::Anchor(anchor)) => Some(Code::read(&view.place, anchor).await?),
+        (true, _) => {
+            return Err(caller(&format!("{id} is no anchor; only anchors can be expanded")));
+        }
     };
     let mut marks = String::new();
     let (asked, now) = (params.version.is_some(), clock::now());
@@ -91,40 +100,57 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let by = context.session.provenance(now);
     let wakes = plan_use(&view.memory, id, &by).is_some()
         && context.session.has_room_for(&context.daemon, &view.memory, &newest);
-    let (mut text, next) = render::record_page(
-        &record,
-        params.cursor.as_deref(),
-        limits::ANSWER_CHARS_MAX - MARKS_CHARS - if wakes { ROOM_CHARS } else { 0 },
-        tokens_max.map(|max| max.saturating_sub(tokens::count(&marks))),
-    )
-    .map_err(|refusal| caller(&refusal))?;
+    let page = |record: &Record| {
+        let room = MARKS_CHARS + if wakes { ROOM_CHARS } else { 0 };
+        let tokens_left = tokens_max.map(|max| max.saturating_sub(tokens::count(&marks)));
+        let (cursor, chars_max) = (params.cursor.as_deref(), limits::ANSWER_CHARS_MAX - room);
+        render::record_page(record, cursor, chars_max, tokens_left)
+            .map_err(|refusal| caller(&refusal))
+    };
+    let (mut text, mut next) = page(&record)?;
+    let mut said = String::new();
+    if wakes {
+        said = context.used(id).await;
+        if let Some(version) = woken(&context, &record, &newest).await? {
+            record.version = version;
+            (text, next) = page(&record)?;
+        }
+    }
     text.push_str(&marks);
     context.gave_newest(&view.memory, &[id], next.is_some());
     context.left(next.clone(), None);
-    if record.version != newest.version && !record.says_the_same(&newest) {
+    if !record.says_the_same(&newest) {
         context.gave([Arc::new(record.clone())], next.is_some());
     }
     if let Some(project) = &view.project {
         project.accessed(&[id], clock::now());
     }
     if wakes {
-        let said = context.used(id).await;
         let count = || tokens::count(&text) + tokens::count(&said);
         if tokens_max.is_none_or(|max| count() <= max) {
             text.push_str(&said);
         }
     }
-    if params.expand {
-        let Body::Anchor(anchor) = &record.body else {
-            return Err(caller(&format!("{id} is no anchor; only anchors can be expanded")));
-        };
+    if let Some(code) = code {
         let room = Room {
             chars: limits::ANSWER_CHARS_MAX.saturating_sub(text.chars().count()),
             tokens: tokens_max.map(|max| max.saturating_sub(tokens::count(&text))),
         };
-        text.push_str(&expand(&view.place, anchor.clone(), record.updated.time, room).await?);
+        text.push_str(&code.text(record.updated.time, room));
     }
     Ok(text)
+}
+
+/// The version that a record has once it was woken, for an update that expects it; none where it is shown at another
+/// version, or somebody else changed it at that very moment.
+async fn woken(
+    context: &Context,
+    shown: &Record,
+    before: &Record,
+) -> Result<Option<Version>, ToolError> {
+    let view = context.view().await?;
+    let now = view.memory.record(before.id).filter(|now| now.says_the_same(before));
+    Ok(now.filter(|_| shown.version == before.version).map(|now| now.version))
 }
 
 async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {
@@ -154,52 +180,61 @@ struct Room {
 const CUT_CHARS: usize = 80;
 const CUT_TOKENS: u32 = 20;
 
-/// The anchor's lines as they are now, within the room.
-async fn expand(
-    place: &Arc<Place>,
-    anchor: Anchor,
-    written: anchord_memory::Timestamp,
-    room: Room,
-) -> Result<String, ToolError> {
-    let LineRange::Span { first, last } = anchor.lines else {
-        let text = format!("failed to expand: `{}` is no line range; read the file", anchor.lines);
-        return Err(ToolError::Caller(text));
-    };
-    let (there, file) = (Arc::clone(place), anchor.file.clone());
-    let reading = look(place.root().unwrap_or(Path::new("/")), move || {
-        there.files().map(|files| files.read_lines(file.as_ref(), first, last))
-    });
-    let read = reading
-        .await
-        .map_err(|hangs| ToolError::Caller(format!("failed to expand {}: {hangs}", anchor.file)))?;
-    let excerpt = match read {
-        Some(Ok(excerpt)) => excerpt,
-        Some(Err(refusal)) => {
-            return Err(ToolError::Caller(format!("failed to expand {}: {refusal}", anchor.file)));
-        }
-        None => {
+/// An anchor's lines as they are now.
+struct Code {
+    file: String,
+    first: u32,
+    last: u32,
+    excerpt: Excerpt,
+}
+
+impl Code {
+    /// Reads them from the project's file.
+    async fn read(place: &Arc<Place>, anchor: &Anchor) -> Result<Self, ToolError> {
+        let failed = |why: &dyn std::fmt::Display| {
+            ToolError::Caller(format!("failed to expand {}: {why}", anchor.file))
+        };
+        let LineRange::Span { first, last } = anchor.lines else {
             let text =
-                "failed to expand: the project's files cannot be seen from here; read the file";
-            return Err(ToolError::Caller(text.to_owned()));
+                format!("failed to expand: `{}` is no line range; read the file", anchor.lines);
+            return Err(ToolError::Caller(text));
+        };
+        let (there, file) = (Arc::clone(place), anchor.file.clone());
+        let reading = look(place.root().unwrap_or(Path::new("/")), move || {
+            there.files().map(|files| files.read_lines(file.as_ref(), first, last))
+        });
+        match reading.await.map_err(|hangs| failed(&hangs))? {
+            Some(Ok(excerpt)) => Ok(Self { file: anchor.file.clone(), first, last, excerpt }),
+            Some(Err(refusal)) => Err(failed(&refusal)),
+            None => {
+                let text =
+                    "failed to expand: the project's files cannot be seen from here; read the file";
+                Err(ToolError::Caller(text.to_owned()))
+            }
         }
-    };
-    let mut text = format!("\n{} lines {first}-{last} now:\n", anchor.file);
-    if excerpt.modified > written {
-        text.push_str("(the file changed after this anchor was written; check the lines)\n");
     }
-    // Tokens of lines that begin with a number add up: no piece reaches over such a line's end.
-    let (mut chars, mut taken) = (text.chars().count(), tokens::count(&text));
-    for (number, line) in (first..).zip(&excerpt.lines) {
-        let line = format!("{number}\t{line}\n");
-        chars += line.chars().count();
-        taken += if room.tokens.is_some() { tokens::count(&line) } else { 0 };
-        let has_room = chars + CUT_CHARS <= room.chars
-            && room.tokens.is_none_or(|max| taken + CUT_TOKENS <= max);
-        if !has_room {
-            let _ = writeln!(text, "… cut at line {number}; read the file from there");
-            break;
+
+    /// As many of them as there is room for, and whether the file changed after the anchor was written.
+    fn text(&self, written: anchord_memory::Timestamp, room: Room) -> String {
+        let Self { file, first, last, excerpt } = self;
+        let mut text = format!("\n{file} lines {first}-{last} now:\n");
+        if excerpt.modified > written {
+            text.push_str("(the file changed after this anchor was written; check the lines)\n");
         }
-        text.push_str(&line);
+        // Tokens of lines that begin with a number add up: no piece reaches over such a line's end.
+        let (mut chars, mut taken) = (text.chars().count(), tokens::count(&text));
+        for (number, line) in (*first..).zip(&excerpt.lines) {
+            let line = format!("{number}\t{line}\n");
+            chars += line.chars().count();
+            taken += if room.tokens.is_some() { tokens::count(&line) } else { 0 };
+            let has_room = chars + CUT_CHARS <= room.chars
+                && room.tokens.is_none_or(|max| taken + CUT_TOKENS <= max);
+            if !has_room {
+                let _ = writeln!(text, "… cut at line {number}; read the file from there");
+                break;
+            }
+            text.push_str(&line);
+        }
+        text
     }
-    Ok(text)
 }

@@ -51,6 +51,9 @@ does that resumes it; `memory_update` with `scope: project` shares it. When the 
             let json = serde_json::to_value(&tool).unwrap();
             let hint = |name: &str| json["annotations"][name] == true;
             let effect = match (hint("readOnlyHint"), hint("destructiveHint")) {
+                (true, _) if tool.name == "memory_get" => {
+                    "Changes nothing, but what was archived, or shown by its summary, is active and whole again."
+                }
                 (true, _) => "Changes nothing.",
                 (false, true) => "Takes something out of sight.",
                 (false, false) => "Adds or changes.",

@@ -108,6 +108,25 @@ async fn looking_at_what_was_archived_makes_no_version_that_is_not_current() {
     assert!(rest.contains("This version is current.") && !rest.contains("NOT CURRENT"), "{rest}");
 }
 
+/// The version that an answer names is the one that an update expects.
+#[tokio::test]
+async fn what_was_archived_is_told_with_the_version_that_looking_at_it_made() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_note", json!({ "content": "line\n".repeat(400) })).await;
+    shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
+    shim.call("memory_note", json!({ "content": "line of others\n".repeat(200) })).await;
+
+    // What fails is no use of it.
+    let failed = shim.call("memory_get", json!({ "id": "n1", "expand": true })).await;
+    assert_eq!(failed, "ERROR failed to get: n1 is no anchor; only anchors can be expanded");
+    let got = shim.call("memory_get", json!({ "id": "n1" })).await;
+    assert!(got.contains("\nn1 version 3, was archived: "), "{got}");
+    let update = json!({ "id": "n1", "expected_version": 3, "importance": 7 });
+    let said = shim.call("memory_update", update).await;
+    assert!(!said.starts_with("ERROR"), "{said}");
+}
+
 #[tokio::test]
 async fn pages_say_when_memory_changed_between_them() {
     let world = World::new().await;
