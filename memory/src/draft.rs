@@ -259,6 +259,7 @@ impl<'a> Draft<'a> {
             id,
             version: Version::FIRST,
             revision: Revision(0),
+            said: None,
             created: origin.clone(),
             updated: origin.clone(),
             standing: Standing::Active,
@@ -332,6 +333,7 @@ impl<'a> Draft<'a> {
             id,
             version: self.base.record(id).map_or(Version::FIRST, |before| before.version.next()),
             revision: Revision(0),
+            said: None,
             created: stored.created.clone(),
             updated,
             standing,
@@ -340,6 +342,9 @@ impl<'a> Draft<'a> {
             body,
         };
         record.revision = self.base.revision_with(&record);
+        if let Some(before) = self.base.record(id) {
+            record.follow(before);
+        }
         self.head.put(Arc::new(record));
         self.touched.insert(id);
     }

@@ -131,6 +131,7 @@ struct Owned {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Index {
     keys: OrdSet<(MergeKey, RecordId)>,
+    /// By the commit that first said what the record says.
     written: OrdSet<(Revision, RecordId)>,
     active: OrdSet<RecordId>,
     /// What sessions keep for themselves, but for what they forgot. In none of the sets for what is shared.
@@ -239,7 +240,7 @@ impl Index {
             }
             return;
         }
-        self.written.insert((record.revision, record.id));
+        self.written.insert((record.first_said().revision, record.id));
         match record.standing {
             Standing::Active => {
                 self.active.insert(record.id);
@@ -277,7 +278,7 @@ impl Index {
             }
             return;
         }
-        self.written.remove(&(record.revision, record.id));
+        self.written.remove(&(record.first_said().revision, record.id));
         match record.standing {
             Standing::Active => {
                 self.active.remove(&record.id);

@@ -64,8 +64,8 @@ pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
 pub use reader::Reader;
 pub use recall::{About, Recall, Recalled, about, recall};
 pub use record::{
-    Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, SessionRow,
-    Standing,
+    Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, Said,
+    SessionRow, Standing,
 };
 pub use refusal::Refusal;
 pub use retention::{Access, Accesses, RetentionParts};

@@ -190,7 +190,8 @@ impl Memory {
         self.records.range(first..=last).map(|(_, record)| record)
     }
 
-    /// Shared records whose newest version was written after this revision, in the order of writing.
+    /// Shared records of which something was said after this revision, in that order. A version that only sets a record aside
+    /// or brings it back says nothing.
     pub fn written_since(&self, since: Revision) -> impl Iterator<Item = &Arc<Record>> {
         self.index.written_since(since).filter_map(|id| self.records.get(&id))
     }

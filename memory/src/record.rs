@@ -20,6 +20,9 @@ pub struct Record {
     pub version: Version,
     /// The commit that wrote this version.
     pub revision: Revision,
+    /// The version that first said what this one says; none where this one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Said>,
     /// When and by whom the record was first written.
     pub created: Provenance,
     /// When and by whom this version was written; compaction, which writes no text, leaves it as it was.
@@ -35,6 +38,15 @@ pub struct Record {
     pub pinned: bool,
     /// The kind's own fields.
     pub body: Body,
+}
+
+/// A version, and the commit that wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// The record was at it then.
+    pub version: Version,
+    /// The project was at it then.
+    pub revision: Revision,
 }
 
 impl Record {
@@ -62,6 +74,18 @@ impl Record {
             Body::Topic(topic) => Some(topic),
             _ => None,
         }
+    }
+
+    /// The version that first said what this one says: it or an earlier one, of which only the standing is another.
+    pub fn first_said(&self) -> Said {
+        self.said.unwrap_or(Said { version: self.version, revision: self.revision })
+    }
+
+    /// Says of a version that it follows another, which may have said the same. That a record was forgotten is news.
+    pub(crate) fn follow(&mut self, before: &Self) {
+        let kept = |record: &Self| record.standing != Standing::Forgotten;
+        let same = kept(before) && kept(self) && before.says_the_same(self);
+        self.said = same.then(|| before.first_said());
     }
 
     /// Whether two versions differ at most in how the record stands: archived or not, shown by its summary or whole, and

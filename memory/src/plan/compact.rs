@@ -164,6 +164,7 @@ impl<'a> State<'a> {
         Some(Record {
             version: before.version.next(),
             revision: memory.revision_with(before),
+            said: Some(before.first_said()),
             standing,
             created: before.created.clone(),
             updated: before.updated.clone(),

@@ -132,13 +132,14 @@ fn alike(one: &str, other: &str) -> f64 {
     }
 }
 
-/// Refuses a record that is at another version than the caller has in mind.
+/// Refuses a record that says something else by now than the version that the caller has in mind.
 pub(crate) fn at_version(
     record: &Record,
     expected: Option<Version>,
     origin: &Provenance,
 ) -> Result<(), Refusal> {
-    match expected.filter(|version| *version != record.version) {
+    let same = record.first_said().version..=record.version;
+    match expected.filter(|version| !same.contains(version)) {
         None => Ok(()),
         Some(expected) => Err(Refusal::Conflict {
             what: record.id.to_string(),

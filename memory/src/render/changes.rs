@@ -32,7 +32,7 @@ pub(super) fn change(record: &Record, now: Timestamp) -> String {
     let verb = match record.standing {
         Standing::Forgotten => "forgotten",
         Standing::Archived => "archived",
-        Standing::Active if record.version == Version::FIRST => "new",
+        Standing::Active if record.first_said().version == Version::FIRST => "new",
         Standing::Active => "changed",
     };
     format!("{verb} {}", title(record, now))

@@ -33,6 +33,7 @@ fn entry() -> Entry<Change> {
         id: "a4".parse::<RecordId>().unwrap(),
         version: Version(2),
         revision: Revision(3),
+        said: None,
         created: wrote("01JC", "claude-code", 1_763_750_000_000),
         updated: wrote("01JD", "", 1_763_760_000_000),
         standing: Standing::Active,

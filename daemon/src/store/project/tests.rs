@@ -26,6 +26,7 @@ fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
         id: RecordId { kind, number },
         version: Version(version),
         revision: Revision(1),
+        said: None,
         created: wrote.clone(),
         updated: wrote,
         standing: if version > 1 { Standing::Archived } else { Standing::Active },

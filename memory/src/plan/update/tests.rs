@@ -129,6 +129,30 @@ fn what_is_used_is_active_again() {
     assert!(memory.record(id).unwrap().standing.is_active());
 }
 
+/// Nobody changed what the caller has in mind.
+#[test]
+fn a_version_that_says_the_same_is_as_good_as_the_newest() {
+    let mut memory = Memory::default();
+    let id = noted(&mut memory, "one", note("kept"));
+    let expecting = |memory: &Memory, version| {
+        let update = Update { importance: Some(3), ..Update::default() };
+        let expected = Some(Version(version));
+        plan_update(memory, &reader("one"), id, &update, expected, &origin("one", 4))
+    };
+    let mut draft = Draft::new(&memory);
+    draft.stand(id, Standing::Archived, &origin("two", 2));
+    let changes = draft.finish().changes;
+    apply(&mut memory, Plan { changes, outcome: () });
+    let plan = plan_use(&memory, id, &origin("two", 3)).unwrap();
+    apply(&mut memory, plan);
+    assert_eq!(memory.record(id).unwrap().version, Version(3));
+    assert!(expecting(&memory, 1).is_ok() && expecting(&memory, 3).is_ok());
+    let plan = expecting(&memory, 2).unwrap();
+    apply(&mut memory, plan);
+    assert!(expecting(&memory, 3).is_err() && expecting(&memory, 4).is_ok());
+    assert!(expecting(&memory, 5).is_err());
+}
+
 #[test]
 fn expiry_is_told_by_the_time_that_is_given() {
     let mut memory = Memory::default();

@@ -1,7 +1,15 @@
 //! What a load says after a hook has given it.
 
+use std::collections::BTreeSet;
+
 use super::*;
-use crate::testing::{blueprint, blueprints, day, origin, save};
+use crate::draft::Draft;
+use crate::limits::PROJECT_HALF_LIFE_FACTOR;
+use crate::testing::{apply, blueprint, blueprints, day, lesson, lessons, note, origin, save};
+use crate::{
+    Accesses, Plan, Pool, RecordId, Update, plan_compaction, plan_forget, plan_notes, plan_update,
+    plan_use,
+};
 
 #[test]
 fn what_is_in_the_context_already_is_not_given_again() {
@@ -20,4 +28,73 @@ fn what_is_in_the_context_already_is_not_given_again() {
     let text = already_loaded(&memory, at, at, &SessionId::new("s2"), day(9));
     assert!(text.ends_with("Nothing changed since revision 1.\n"), "own changes: {text}");
     assert!(memory.last_written().is_some_and(|record| record.updated.time == day(2)));
+}
+
+fn noted(memory: &mut Memory, session: &str, on: i64, content: &str) -> RecordId {
+    let plan = plan_notes(memory, &origin(session, on), vec![Ok(note(content))]).unwrap();
+    apply(memory, plan).stored[0].id
+}
+
+/// Archives what is not pinned, as a write of the session that has no room for more.
+fn compacted(memory: &mut Memory) {
+    let (reads, spare) = (Accesses::default(), BTreeSet::new());
+    let factor = PROJECT_HALF_LIFE_FACTOR;
+    let plan = plan_compaction(memory, &Pool::Project, 0, &reads, factor, day(9), &spare);
+    let plan = plan.apply(memory);
+    apply(memory, plan);
+}
+
+fn told(memory: &Memory, since: Revision, session: &str) -> Vec<String> {
+    changes_since(memory, since, Some(&SessionId::new(session)), day(9))
+}
+
+#[test]
+fn what_compaction_sets_aside_hides_nothing_that_others_wrote() {
+    let mut memory = Memory::default();
+    for n in 0..40 {
+        noted(&mut memory, "b", 1, &format!("finding {n} of many"));
+    }
+    let since = memory.revision();
+    save(&mut memory, &origin("b", 2), blueprints([blueprint("Ports", "None.")]));
+    compacted(&mut memory);
+    assert_eq!(memory.totals().notes, 0);
+    let lines = told(&memory, since, "a");
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].starts_with("new s") && lines[1].starts_with("new b"), "{lines:?}");
+    // What was set aside is news to those who have not heard of it.
+    assert_eq!(told(&memory, Revision(0), "a").len(), CHANGES_SHOWN_MAX + 1);
+}
+
+#[test]
+fn what_a_session_looks_at_is_no_change_by_its_writer_nor_by_itself() {
+    let mut memory = Memory::default();
+    let id = noted(&mut memory, "b", 1, "the port is 4000");
+    save(&mut memory, &origin("b", 1), lessons([lesson("Sync the folder", "too")]));
+    let lesson = memory.active_of(crate::Kind::Lesson).next().unwrap().id;
+    compacted(&mut memory);
+    let mut draft = Draft::new(&memory);
+    draft.stand(lesson, Standing::Archived, &origin("c", 2));
+    let changes = draft.finish().changes;
+    apply(&mut memory, Plan { changes, outcome: () });
+    let since = memory.revision();
+    for id in [id, lesson] {
+        let plan = plan_use(&memory, id, &origin("a", 3)).unwrap();
+        apply(&mut memory, plan);
+    }
+    noted(&mut memory, "a", 3, "the port is 4000");
+    for session in ["a", "b", "c"] {
+        assert_eq!(told(&memory, since, session), [""; 0], "to {session}");
+    }
+
+    let update = Update { importance: Some(9), ..Update::default() };
+    let by = origin("b", 4);
+    let reader = crate::Reader::session(by.session.clone());
+    let plan = plan_update(&memory, &reader, id, &update, None, &by).unwrap();
+    apply(&mut memory, plan);
+    compacted(&mut memory);
+    let lines = told(&memory, since, "a");
+    assert!(lines.len() == 1 && lines[0].starts_with("archived n1 "), "{lines:?}");
+    let plan = plan_forget(&memory, &reader, lesson, None, &by).unwrap();
+    apply(&mut memory, plan);
+    assert!(told(&memory, since, "a")[0].starts_with("forgotten l2 "));
 }
