@@ -136,6 +136,8 @@ fn change_note(note: &mut Note, tags: &mut Vec<String>, update: &Update) -> Resu
     if update.share {
         note.scope = Scope::Project;
     }
+    // What is pinned stays whole.
+    note.condensed &= update.pinned != Some(true);
     Ok(())
 }
 

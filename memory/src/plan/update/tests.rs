@@ -129,6 +129,24 @@ fn what_is_used_is_active_again() {
     assert!(memory.record(id).unwrap().standing.is_active());
 }
 
+#[test]
+fn what_is_pinned_stays_whole() {
+    let mut memory = Memory::default();
+    let id =
+        noted(&mut memory, "one", NewNote { summary: "short".to_owned(), ..note("at length") });
+    let mut draft = Draft::new(&memory);
+    let condensed = Note { condensed: true, ..memory.record(id).unwrap().note().unwrap().clone() };
+    draft.settle(id, condensed, Standing::Active);
+    let changes = draft.finish().changes;
+    apply(&mut memory, Plan { changes, outcome: () });
+    let is_condensed = |memory: &Memory| memory.record(id).unwrap().note().unwrap().condensed;
+    updated(&mut memory, id, &Update { importance: Some(8), ..Update::default() });
+    assert!(is_condensed(&memory));
+    updated(&mut memory, id, &Update { pinned: Some(true), ..Update::default() });
+    assert!(!is_condensed(&memory));
+    assert!(memory.record(id).unwrap().pinned);
+}
+
 /// Nobody changed what the caller has in mind.
 #[test]
 fn a_version_that_says_the_same_is_as_good_as_the_newest() {
