@@ -4,6 +4,7 @@ use super::{Plan, at_version, find, has_room};
 use crate::draft::{Draft, Fields};
 use crate::ids::{RecordId, Timestamp, Version};
 use crate::index::MergeKey;
+use crate::limits::TAGS_MAX;
 use crate::memory::Memory;
 use crate::note::{
     Expires, Note, Scope, accept_tags, auto_tags, content_fits, summary_text, valid_importance,
@@ -93,7 +94,7 @@ pub fn plan_update(
     if let Some(twin) = shared_twin(memory, record, &fields.body, update)? {
         target = twin;
         draft.stand(id, Standing::Forgotten, origin);
-        repeat(&mut draft, twin, update, origin)?;
+        repeat(&mut draft, twin, &fields, update, origin)?;
     } else {
         let bytes = |body: &Body| body_note(body).map_or(0, |note| note.text_bytes() as u64);
         let more = bytes(&fields.body).saturating_sub(bytes(&record.body));
@@ -192,24 +193,35 @@ fn shared_twin(
     Err(Refusal::invalid("scope", why))
 }
 
-/// Counts what the project has already, and gives it what the update says besides.
+/// Counts what the project has already, and gives it what the session's own note has besides, and what the update says.
 fn repeat(
     draft: &mut Draft<'_>,
     id: RecordId,
+    own: &Fields,
     update: &Update,
     origin: &Provenance,
 ) -> Result<(), Refusal> {
     let Some(twin) = draft.head().record(id).cloned() else { return Ok(()) };
-    let Body::Note(note) = &twin.body else { return Ok(()) };
+    let (Body::Note(note), Body::Note(told)) = (&twin.body, &own.body) else { return Ok(()) };
     let mut note = Note { repeats: note.repeats.saturating_add(1), ..note.clone() };
-    let mut tags = match &update.tags {
-        Some(tags) => accept_tags(tags, "")?,
-        None => twin.tags.clone(),
-    };
+    if note.summary.is_empty() {
+        note.set_summary(told.summary.clone());
+    }
+    note.importance = note.importance.max(told.importance);
+    if note.is_expired(origin.time) {
+        note.expires = told.expires;
+    }
+    let mut tags = twin.tags.clone();
+    if update.tags.is_some() {
+        tags.clone_from(&own.tags);
+    } else {
+        tags.extend(own.tags.iter().filter(|tag| !twin.tags.contains(tag)).cloned());
+        tags.truncate(TAGS_MAX);
+    }
+    let pinned = update.pinned.unwrap_or(twin.pinned || own.pinned);
     // The content is the same, and what it is shared with is the project.
-    let rest = Update { content: None, share: false, ..update.clone() };
+    let rest = Update { content: None, share: false, pinned: Some(pinned), ..update.clone() };
     change_note(&mut note, &mut tags, &rest)?;
-    let pinned = update.pinned.unwrap_or(twin.pinned);
     let body = Body::Note(note);
     draft.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
     Ok(())

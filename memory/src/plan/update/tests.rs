@@ -147,6 +147,48 @@ fn what_is_pinned_stays_whole() {
     assert!(memory.record(id).unwrap().pinned);
 }
 
+/// Whatever the session said of its note is said of the project's.
+#[test]
+fn a_note_shared_into_one_that_is_there_brings_its_marks() {
+    let mut memory = Memory::default();
+    let tagged = |tags: &[&str], new: NewNote| NewNote {
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        ..new
+    };
+    let content = "the importer skips rows";
+    let there = noted(&mut memory, "two", tagged(&["db"], note(content)));
+    let own = NewNote {
+        private: true,
+        pinned: true,
+        summary: "rows are skipped".to_owned(),
+        importance: Some(9),
+        ..note(content)
+    };
+    let own = noted(&mut memory, "one", tagged(&["import", "db"], own));
+    let share = Update { share: true, ..Update::default() };
+    assert_eq!(updated(&mut memory, own, &share).id, there);
+    let marks = |memory: &Memory| {
+        let record = memory.record(there).unwrap();
+        let note = record.note().unwrap();
+        (record.pinned, record.tags.join(" "), note.summary.clone(), note.importance, note.repeats)
+    };
+    let expected = (true, "db import".to_owned(), "rows are skipped".to_owned(), 9, 1);
+    assert_eq!(marks(&memory), expected);
+
+    // What is there already is not taken away, and what the call says is said last.
+    let own = NewNote {
+        private: true,
+        summary: "other".to_owned(),
+        importance: Some(2),
+        ..note(content)
+    };
+    let own = noted(&mut memory, "one", tagged(&["x"], own));
+    let said = Update { pinned: Some(false), tags: Some(vec!["new".to_owned()]), ..share };
+    updated(&mut memory, own, &said);
+    let expected = (false, "new".to_owned(), "rows are skipped".to_owned(), 9, 2);
+    assert_eq!(marks(&memory), expected);
+}
+
 /// Nobody changed what the caller has in mind.
 #[test]
 fn a_version_that_says_the_same_is_as_good_as_the_newest() {
