@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::change::{Change, Counts};
-use crate::ids::{Kind, RecordId, Revision, Version};
+use crate::ids::{Kind, RecordId, Revision, Timestamp, Version};
 use crate::index::MergeKey;
 use crate::lines::Ranges;
 use crate::memory::Memory;
@@ -79,7 +79,7 @@ impl<'a> Draft<'a> {
             self.lesson(lesson, origin);
         }
         for note in &staged.notes {
-            self.note(note, origin);
+            self.note_told(note, origin, staged.last.min(origin.time));
         }
         for part in &staged.topics {
             self.topic(part, origin);
@@ -165,6 +165,11 @@ impl<'a> Draft<'a> {
 
     /// A fact replaces the one with its key; without a key, the same content is one note.
     pub(crate) fn note(&mut self, new: &NewNote, origin: &Provenance) -> RecordId {
+        self.note_told(new, origin, origin.time)
+    }
+
+    /// As [`Draft::note`], of a note that was told at a time which may be before its write.
+    fn note_told(&mut self, new: &NewNote, origin: &Provenance, told: Timestamp) -> RecordId {
         let twin = self.twin_of(new, origin).map(|record| (record.id, record.clone()));
         let Some((id, stored)) = twin else {
             let id = self.create(Body::Note(new.note(&origin.session)), origin);
@@ -173,7 +178,7 @@ impl<'a> Draft<'a> {
         };
         let Body::Note(mut note) = stored.body else { return id };
         let (mut tags, mut pinned) = (stored.tags, stored.pinned);
-        note.rewrite(new, &mut tags, &mut pinned);
+        note.rewrite(new, &mut tags, &mut pinned, told);
         self.merged += 1;
         let body = Body::Note(note);
         self.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);

@@ -9,6 +9,7 @@ mod topics;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fold::{fold, keep_end, substance};
+use crate::ids::Timestamp;
 use crate::limits::{LESSON_FILES_MAX, TEXT_BYTES_MAX};
 use crate::lines::Ranges;
 use crate::note::{NewNote, Note};
@@ -82,8 +83,14 @@ impl Lesson {
 impl Note {
     /// Takes the note's next telling. A fact is replaced, but for a pin and an importance that the new telling is
     /// silent on; the same content told again adds what it says besides, and keeps its expiry unless it says one or that
-    /// it has none.
-    pub(crate) fn rewrite(&mut self, new: &NewNote, tags: &mut Vec<String>, pinned: &mut bool) {
+    /// it has none, or is `told` after that.
+    pub(crate) fn rewrite(
+        &mut self,
+        new: &NewNote,
+        tags: &mut Vec<String>,
+        pinned: &mut bool,
+        told: Timestamp,
+    ) {
         let is_fact = self.key.is_some();
         if is_fact || !new.tags.is_empty() {
             *tags = new.tags();
@@ -96,14 +103,15 @@ impl Note {
         }
         self.set_content(new.content.clone());
         self.importance = new.importance.unwrap_or(self.importance);
-        self.expires = new.expires.or(self.expires.filter(|_| !is_fact && !new.lasts));
+        let over = is_fact || new.lasts || self.is_expired(told);
+        self.expires = new.expires.or(self.expires.filter(|_| !over));
         *pinned |= new.pinned;
     }
 }
 
 impl NewNote {
-    /// The same for a note that is not in memory yet.
-    fn unite(&mut self, later: &Self) {
+    /// As [`Note::rewrite`], for a note that is not in memory yet.
+    fn unite(&mut self, later: &Self, told: Timestamp) {
         let is_fact = self.key.is_some();
         if is_fact || !later.tags.is_empty() {
             self.tags.clone_from(&later.tags);
@@ -116,8 +124,9 @@ impl NewNote {
         }
         self.content.clone_from(&later.content);
         self.importance = later.importance.or(self.importance);
-        self.lasts = later.lasts || (!is_fact && self.lasts && later.expires.is_none());
-        self.expires = later.expires.or(self.expires.filter(|_| !is_fact && !later.lasts));
+        let over = later.lasts || self.is_expired(told);
+        self.lasts = later.lasts || (!is_fact && (self.lasts || over) && later.expires.is_none());
+        self.expires = later.expires.or(self.expires.filter(|_| !is_fact && !over));
         self.pinned |= later.pinned;
     }
 }
@@ -174,7 +183,7 @@ impl Staged {
         }
         self.absorb_anchors(&later.anchors);
         self.absorb_lessons(&later.lessons);
-        self.absorb_notes(&later.notes);
+        self.absorb_notes(&later.notes, later.last);
         self.absorb_topics(&later.topics);
         self.absorb_blueprints(&later.blueprints)
     }
@@ -194,7 +203,7 @@ impl Staged {
         }
     }
 
-    fn absorb_notes(&mut self, later: &[NewNote]) {
+    fn absorb_notes(&mut self, later: &[NewNote], told: Timestamp) {
         let name = |note: &NewNote| {
             (note.private, note.key.clone(), note.key.is_none().then(|| note.content.clone()))
         };
@@ -206,7 +215,7 @@ impl Staged {
         for note in later {
             let slot = *at.entry(name(note)).or_insert(self.notes.len());
             match self.notes.get_mut(slot) {
-                Some(staged) => staged.unite(note),
+                Some(staged) => staged.unite(note, told),
                 None => self.notes.push(note.clone()),
             }
         }

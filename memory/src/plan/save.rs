@@ -74,6 +74,7 @@ pub fn plan_save(
         });
     }
     part.topics.iter_mut().for_each(|part| part.stamp(origin));
+    (part.first, part.last) = (origin.time, origin.time);
     let stored = memory.staged_by(&origin.session);
     let mut staged = stored.map(|staged| Staged::clone(staged)).unwrap_or_default();
     let left_out = staged.absorb(&part);

@@ -351,6 +351,11 @@ fn forgetting_asks_for_a_record_that_is_there_at_the_version_in_mind() {
     assert_eq!((again.outcome.already, again.changes.len()), (true, 0));
 }
 
+/// A part as a checkpoint stages it.
+fn told(part: Staged, by: &Provenance) -> Staged {
+    Staged { first: by.time, last: by.time, ..crate::intake::accept(part).unwrap() }
+}
+
 proptest! {
     #[test]
     fn checkpoints_and_a_save_are_one_save_of_all(
@@ -365,9 +370,9 @@ proptest! {
         let plan = plan_save(&staged, &by, Save { part: c.clone(), ..summary.clone() }).unwrap();
         apply(&mut staged, plan);
 
-        let mut part = crate::intake::accept(a).unwrap();
-        part.absorb(&crate::intake::accept(b).unwrap());
-        part.absorb(&crate::intake::accept(c).unwrap());
+        let mut part = told(a, &by);
+        part.absorb(&told(b, &by));
+        part.absorb(&told(c, &by));
         let mut at_once = memory;
         let plan = plan_save(&at_once, &by, Save { part, ..summary }).unwrap();
         apply(&mut at_once, plan);
@@ -384,8 +389,8 @@ proptest! {
         let mut twice = memory.clone();
         save(&mut twice, &by, a.clone());
         save(&mut twice, &by, b.clone());
-        let mut part = crate::intake::accept(a).unwrap();
-        part.absorb(&crate::intake::accept(b).unwrap());
+        let mut part = told(a, &by);
+        part.absorb(&told(b, &by));
         let mut once = memory;
         save(&mut once, &by, part);
         let of = |memory: &Memory| {

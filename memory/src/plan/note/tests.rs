@@ -342,6 +342,38 @@ fn a_retelling_keeps_what_it_is_silent_on() {
     assert_eq!(last(&memory), Some(day(9)), "the last word counts");
 }
 
+/// Else what somebody says now would be marked as expired.
+#[test]
+fn a_note_told_again_after_it_expired_has_no_end() {
+    let text = "the tunnel is up";
+    let ends = |on| NewNote { expires: Some(day(on)), ..note(text) };
+    let staged = |note: NewNote| Staged { notes: vec![note], ..Staged::default() };
+    let end = |memory: &Memory| {
+        let record = memory.active_of(crate::Kind::Note).next().unwrap();
+        record.note().unwrap().expires
+    };
+    for (on, left) in [(8, Some(day(9))), (9, None), (10, None)] {
+        let mut memory = Memory::default();
+        noted(&mut memory, "one", 1, &[ends(9)]);
+        let mut saved = memory.clone();
+        noted(&mut memory, "two", on, &[note(text)]);
+        assert_eq!(end(&memory), left, "noted on {on}");
+        // It was told when it was staged, not when that was saved.
+        checkpoint(&mut saved, &origin("two", on), staged(note(text)));
+        save(&mut saved, &origin("two", 20), Staged::default());
+        assert_eq!(end(&saved), left, "staged on {on}");
+        save(&mut saved, &origin("two", 20), staged(note(text)));
+        assert_eq!(end(&saved), None, "and saved");
+
+        let mut memory = Memory::default();
+        noted(&mut memory, "one", 1, &[ends(30)]);
+        checkpoint(&mut memory, &origin("two", 2), staged(ends(9)));
+        checkpoint(&mut memory, &origin("two", on), staged(note(text)));
+        save(&mut memory, &origin("two", 20), Staged::default());
+        assert_eq!(end(&memory), left, "staged twice, the second time on {on}");
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn a_sessions_usage_is_that_of_its_notes(steps in any_steps()) {
