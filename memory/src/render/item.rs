@@ -35,9 +35,17 @@ pub(crate) fn full(record: &Record) -> String {
         }
         Body::Note(note) if note.condensed => short(record),
         Body::Note(note) if note.summary.is_empty() => {
-            let text = note.content.trim();
-            let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-            with_block(format!("{}: {first}", head(record, note)), rest, "  ")
+            let text = without_blank_ends(&note.content);
+            match text.split_once('\n') {
+                // How the lines stand to each other shows only where all of them stand below.
+                Some((first, _)) if first.starts_with(char::is_whitespace) => {
+                    with_block(format!("{}:", head(record, note)), text, "  ")
+                }
+                Some((first, rest)) => {
+                    with_block(format!("{}: {first}", head(record, note)), rest, "  ")
+                }
+                None => format!("{}: {}", head(record, note), text.trim_start()),
+            }
         }
         Body::Note(_) => whole(record),
         Body::Topic(topic) => topic::loaded(record, topic),
@@ -166,6 +174,10 @@ pub(crate) fn title(record: &Record) -> String {
         Body::Note(note) if !note.summary.is_empty() => {
             format!("{}: {}", head(record, note), note.summary)
         }
+        Body::Note(note) => {
+            let first = note.content.trim().lines().next().unwrap_or_default();
+            format!("{}: {first}", head(record, note))
+        }
         Body::Topic(topic) => topic::head(record, topic),
         _ => full.lines().next().unwrap_or_default().to_owned(),
     };
@@ -173,6 +185,14 @@ pub(crate) fn title(record: &Record) -> String {
         return full;
     }
     clip(&one_line(&line), TITLE_CHARS_MAX - CUT.chars().count()) + CUT
+}
+
+/// A text without blank lines before it and blanks behind it.
+fn without_blank_ends(text: &str) -> &str {
+    let text = text.trim_end();
+    let blank = text.len() - text.trim_start().len();
+    let first = text.get(..blank).and_then(|blank| blank.rfind('\n')).map_or(0, |at| at + 1);
+    text.get(first..).unwrap_or(text)
 }
 
 /// A head and, on lines of their own behind `indent`, the lines of a text. Blank lines stay blank.

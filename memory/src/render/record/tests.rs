@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{currency, record, record_page};
+use super::{currency, item, record, record_page};
 use crate::limits::ANSWER_TOKENS_MIN;
 use crate::testing::{apply, blueprint, blueprints, day, mutable, note, origin, save};
 use crate::{Body, Memory, NewNote, Note, Reader, Record, Staged, Version, limits, plan_forget};
@@ -57,6 +57,31 @@ fn a_version_is_replaced_only_by_one_that_says_something_else() {
     }
     let other = with(&|note| note.importance = 9);
     assert!(said(&other, true).starts_with("NOT CURRENT: replaced on 2026-11-02 by version 2: "));
+}
+
+/// How its lines stand to each other is part of what a note says.
+#[test]
+fn a_note_keeps_the_indentation_of_its_first_line() {
+    let shown = |content: &str| {
+        let mut memory = Memory::default();
+        save(
+            &mut memory,
+            &origin("one", 2),
+            Staged { notes: vec![note(content)], ..Staged::default() },
+        );
+        let record = memory.active_of(crate::Kind::Note).next().unwrap();
+        (item::full(record), item::title(record))
+    };
+    let (full, title) = shown("\n \n  - name: a\n    x: 1\n  - name: b\n\n");
+    insta::assert_snapshot!(full, @r"
+    n1:
+        - name: a
+          x: 1
+        - name: b
+    ");
+    assert_eq!(title, "n1: - name: a …");
+    assert_eq!(shown("\n\none\n  two\n").0, "n1: one\n    two");
+    assert_eq!(shown("  one line "), ("n1: one line".to_owned(), "n1: one line".to_owned()));
 }
 
 #[test]
