@@ -183,20 +183,25 @@ fn unchanged(draft: &Draft<'_>, planned: &BTreeMap<RecordId, Version>) -> Vec<Re
     planned.iter().filter_map(as_planned).collect()
 }
 
-/// Makes one row of many; the row of an earlier fold grows, else a new one is made. Gives how many rows
-/// were archived.
+/// Makes one row of many; the row of an earlier fold grows, else a new one is made. It stands for every row that is archived,
+/// so one that was looked at meanwhile counts once. Gives how many rows were archived.
 fn fold_rows(draft: &mut Draft<'_>, ids: &[RecordId], origin: &Provenance) -> u32 {
-    let stored: Vec<(RecordId, SessionRow)> = ids
-        .iter()
-        .filter_map(|id| row_of(draft.head().record(*id)?).map(|(_, row)| (*id, row.clone())))
-        .collect();
-    let rows = || stored.iter().map(|(_, row)| row);
-    let (Some(newest), true) = (rows().max_by_key(|row| row.ended), stored.len() > 1) else {
+    if ids.len() < 2 {
         return 0;
-    };
+    }
+    let all = draft.head().records_of(Kind::SessionRow).filter_map(|record| row_of(record));
+    let (folds, own): (Vec<_>, Vec<_>) = all.partition(|(_, row)| row.folded > 0);
+    let earlier = folds.iter().find(|(record, _)| record.standing.is_active());
+    let earlier = earlier.map(|(record, _)| record.id);
+    let folded =
+        |record: &Record| record.standing == Standing::Archived || ids.contains(&record.id);
+    let stored: Vec<SessionRow> =
+        own.into_iter().filter(|(record, _)| folded(record)).map(|(_, row)| row.clone()).collect();
+    let rows = || stored.iter();
+    let Some(newest) = rows().max_by_key(|row| row.ended) else { return 0 };
     let started = rows().map(|row| row.started).min().unwrap_or_default();
-    let ended = rows().map(|row| row.ended).max().unwrap_or_default();
-    let folded: u32 = rows().map(|row| row.folded.max(1)).sum();
+    let ended = newest.ended;
+    let folded = count(stored.len());
     let body = Body::SessionRow(SessionRow {
         number: newest.number,
         session: newest.session.clone(),
@@ -214,7 +219,6 @@ fn fold_rows(draft: &mut Draft<'_>, ids: &[RecordId], origin: &Provenance) -> u3
         lessons_added: rows().map(|row| row.lessons_added).sum(),
         folded,
     });
-    let earlier = stored.iter().find(|(_, row)| row.folded > 0).map(|(id, _)| *id);
     match earlier {
         Some(id) => draft.change(id, body, Standing::Active, origin),
         None => {

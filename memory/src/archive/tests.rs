@@ -9,7 +9,7 @@ use crate::testing::{
 use crate::topic::topic_named_after;
 use crate::{
     Archived, Body, Counts, Kind, Memory, Reader, RecordId, Save, Staged, Standing, Timestamp,
-    TopicPart, Update, limits, plan_save, plan_update,
+    TopicPart, Update, limits, plan_save, plan_update, plan_use,
 };
 
 /// A blueprint that alone is above the hard limit, in parts that a write takes.
@@ -148,6 +148,27 @@ fn old_rows_are_folded_into_one_and_into_that_one_again() {
     let (same, row) = fold(&memory);
     assert_eq!((same, row.folded), (id, 6 + 5));
     assert_eq!(memory.session_rows(), 31);
+
+    // One that was looked at is folded again, and counted once.
+    let filler = memory.records_of(Kind::SessionRow).find_map(|record| match &record.body {
+        Body::SessionRow(row) if row.blueprints_added > 0 && row.folded == 0 => Some(record.id),
+        _ => None,
+    });
+    let used = plan_use(&memory, filler.unwrap(), &origin("reader", 32)).unwrap();
+    apply(&mut memory, used);
+    let third = plan(&memory, day(32), &BTreeSet::new(), &BTreeSet::new());
+    assert_eq!(third.rows.len(), 2, "it and the fold");
+    save_with(&mut memory, &third, Staged::default(), 33);
+    let (same, row) = fold(&memory);
+    assert_eq!((same, row.folded, row.blueprints_added), (id, 6 + 5, 2));
+
+    // A fold that is pinned grows as well.
+    pin(&mut memory, id, 33);
+    sessions(&mut memory, 34, 36);
+    let fourth = plan(&memory, day(36), &BTreeSet::new(), &BTreeSet::new());
+    save_with(&mut memory, &fourth, Staged::default(), 37);
+    let (same, row) = fold(&memory);
+    assert_eq!((same, row.folded, row.blueprints_added), (id, 6 + 5 + 3, 2));
 }
 
 #[test]
