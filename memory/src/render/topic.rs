@@ -13,7 +13,7 @@ use crate::limits::{
 use crate::memory::Memory;
 use crate::plan::BindOutcome;
 use crate::record::{Record, Standing};
-use crate::topic::{HistoryLine, MAIN, Topic, TopicDecision};
+use crate::topic::{HistoryLine, MAIN, Topic, TopicDecision, topic_key};
 
 /// Stands at the end of a topic that is shown with what the reader has staged.
 pub(super) const STAGED: &str = "\n  (with what you staged; not saved yet)";
@@ -148,10 +148,12 @@ pub struct BoundSession {
 /// The topics, the last written first and archived ones last, a line each: name, status, what is open, and the live sessions bound to it. A
 /// topic that live sessions are bound to without anything saved is named, too. At most 9,000 characters.
 pub fn topics(memory: &Memory, live: &[BoundSession]) -> String {
-    let mut bound: BTreeMap<&str, Vec<&BoundSession>> = BTreeMap::new();
+    // A topic may be saved under another spelling than it was bound by.
+    let mut bound: BTreeMap<String, (&str, Vec<&BoundSession>)> = BTreeMap::new();
     for session in live {
         if let Some(name) = memory.bound(&session.key) {
-            bound.entry(name).or_default().push(session);
+            let (_, here) = bound.entry(topic_key(name)).or_insert((name, Vec::new()));
+            here.push(session);
         }
     }
     let mut known: Vec<(&Record, &Topic)> =
@@ -163,11 +165,11 @@ pub fn topics(memory: &Memory, live: &[BoundSession]) -> String {
     let mut lines: Vec<String> = known
         .iter()
         .map(|(record, topic)| {
-            let here = bound.remove(topic.name.as_str()).unwrap_or_default();
+            let (_, here) = bound.remove(&topic_key(&topic.name)).unwrap_or_default();
             listed(record, topic, &here)
         })
         .collect();
-    for (name, sessions) in bound {
+    for (name, sessions) in bound.into_values() {
         lines.push(format!("- {name}: nothing saved yet; {}", clients(&sessions)));
     }
     if lines.is_empty() {

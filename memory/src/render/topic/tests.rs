@@ -131,5 +131,15 @@ fn topics_are_listed_with_who_is_on_them() {
     - t1 main: reviewed (2026-11-01)
     - cache: nothing saved yet; here now: an agent
     ");
+    // What is bound first and saved then is spelt as it is saved.
+    let plan = plan_bind(&memory, "k4", Some("CACHE")).unwrap();
+    apply(&mut memory, plan);
+    let cache = "cache: nothing saved yet; here now: an agent, unbound\n";
+    assert!(topics(&memory, &sessions).ends_with(cache), "{}", topics(&memory, &sessions));
+    write(&mut memory, "one", 3, of("Cache", "warm"));
+    let listed = topics(&memory, &sessions);
+    let cache = " Cache: warm (2026-11-03); here now: an agent, unbound";
+    assert!(listed.lines().next().unwrap().ends_with(cache), "{listed}");
+    assert!(!listed.contains("nothing saved"), "{listed}");
     insta::assert_snapshot!(topics(&Memory::default(), &[]), @"No topics yet: memory_checkpoint with a topic begins one; without a name it is `main`.");
 }
