@@ -10,6 +10,7 @@
 //! Rust that are light take commit hashes for secrets.
 
 mod commands;
+mod examples;
 mod places;
 mod runs;
 mod tokens;

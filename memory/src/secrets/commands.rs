@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::examples::is_placeholder;
 use super::places::{SAID, clipped, open_quote, run};
-use super::values::is_placeholder;
 use crate::limits::SECRET_VALUE_BYTES_MAX;
 
 /// What a command's option says of its value.
@@ -57,7 +57,7 @@ pub(super) fn password(text: &str, name: Range<usize>, command: Command) -> Opti
         && command == Command::Mysql
         || value.starts_with('/');
     let said = SAID.contains(&value.to_ascii_lowercase().as_str())
-        || value.starts_with(['$', '%', '[', '*'])
+        || value.starts_with('[') && value.contains(']')
         || is_placeholder(value)
         || ["ort", "rotocol", "lugin-dir"].contains(&value.split('=').next().unwrap_or_default());
     (value.len() >= 3 && !other && !said).then(|| start..start + value.len())

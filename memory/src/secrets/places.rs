@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::values::{is_password, is_placeholder, is_random};
+use super::examples::{is_called, is_generated, is_placeholder};
+use super::values::{is_password, is_random};
 use crate::limits::{KEY_BLOCK_BYTES_MAX, SECRET_VALUE_BYTES_MAX};
 
 /// What a word says of the value beside it.
@@ -181,7 +182,8 @@ pub(super) fn url_password(text: &str, at: usize) -> Option<Range<usize>> {
     };
     let stands_for_one = password.len() < 3
         || SAID.contains(&password.to_ascii_lowercase().as_str())
-        || password.starts_with(['$', '[', '%', ':'])
+        || password.starts_with(':')
+        || password.starts_with('[') && password.contains(']')
         || is_placeholder(password)
         || !user.chars().all(|c| c.is_alphanumeric() || "._~%+-".contains(c));
     let begin = start + user.len() + 1;
@@ -221,12 +223,11 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
     let rest = clipped(text.get(start..)?, SECRET_VALUE_BYTES_MAX);
     let value = match quote.and_then(|quote| rest.lines().next()?.split_once(quote)) {
         Some((value, _)) => value.trim_end_matches('\\'),
-        None => run(rest, kind == Word::Password).trim_end_matches(['.', ':', '?']),
+        None => bare(rest, kind, operator == Operator::Sign && begins_its_line(text, begin))?,
     };
     // Longer than any secret: data.
     let whole = value.len() < SECRET_VALUE_BYTES_MAX.min(rest.len() + 1);
-    let called = quote.is_none() && matches!(rest.as_bytes().get(value.len()), Some(b'(' | b'['));
-    if !whole || called || is_placeholder(value) {
+    if !whole || is_placeholder(value) {
         return None;
     }
     if below.is_some() {
@@ -241,6 +242,53 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
         Word::Secret => is_random(value),
     };
     secret.then(|| start..start + value.len())
+}
+
+/// Whether nothing stands before a name in its line but what introduces one that is set.
+fn begins_its_line(text: &str, name: usize) -> bool {
+    const INTRODUCTIONS: [&str; 6] = ["", "-", "export", "set", "env", "$env:"];
+    let near = text.get(text.floor_char_boundary(name.saturating_sub(32))..name);
+    let before = near.and_then(|near| near.rsplit_once('\n')).map_or(near, |(_, line)| Some(line));
+    let whole = name <= 32 || near.is_some_and(|near| near.contains('\n'));
+    whole
+        && before.is_some_and(|before| {
+            INTRODUCTIONS.contains(&before.trim().to_ascii_lowercase().as_str())
+        })
+}
+
+/// A value without quotes; `None` when it is a call. Brackets and signs end it in code and in a sentence, but belong
+/// to a password that is no code, or that is all there is in its line.
+fn bare(rest: &str, kind: Word, begins_line: bool) -> Option<&str> {
+    let near = run(rest, kind == Word::Password);
+    let ended = rest.get(near.len()..)?.chars().next();
+    let bracket = matches!(ended, Some('(' | '['));
+    if bracket && (kind == Word::Secret || is_called(rest, near.len())) {
+        return None;
+    }
+    let short = unbracketed(near).trim_end_matches(['.', ':', '?']);
+    if kind == Word::Secret {
+        return Some(short);
+    }
+    let line = rest.lines().next()?.trim_end();
+    let quoted = |c: char| c.is_whitespace() || "\"'`".contains(c);
+    let alone = begins_line && !line.contains(quoted);
+    let end = line.find(|c| quoted(c) || !alone && ",;".contains(c)).unwrap_or(line.len());
+    let long = unbracketed(line.get(..end)?.trim_end_matches(['.', ',', ':', ';', '?']));
+    let pairs = matches!(ended, Some(',' | ';')) && long.get(near.len()..)?.contains('=');
+    let goes_on = bracket || alone && !pairs && !long.contains("</") && is_generated(long);
+    Some(if goes_on && is_password(long, false) && !is_placeholder(long) { long } else { short })
+}
+
+/// Without the brackets at its end that close what was opened before it: `hunter2` of `(password: hunter2)`.
+fn unbracketed(value: &str) -> &str {
+    let surplus =
+        |open, close| value.matches(close).count().saturating_sub(value.matches(open).count());
+    let mut closers = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')]
+        .map(|(open, close)| (close, surplus(open, close)));
+    value.trim_end_matches(|c| {
+        let closer = closers.iter_mut().find(|(close, surplus)| c == *close && *surplus > 0);
+        closer.map(|(_, surplus)| *surplus -= 1).is_some()
+    })
 }
 
 /// `tokenizer` and `secretary` go on; `tokens`, `TOKEN_2`, `tokenValue` do not.

@@ -106,6 +106,7 @@ fn gone() -> Vec<(&'static str, String, &'static str)> {
             "secret value",
         ),
         ("secret: @", "aB3dE5fG7hJ9".to_owned(), "secret value"),
+        ("PRIVATE_KEY=@", format!("0x{}", hex(64)), "secret value"),
     ]
 }
 
@@ -120,6 +121,50 @@ fn a_secret_goes_and_what_is_around_it_stays() {
         let kinds: Vec<_> = scrubbed.removed.iter().map(|kind| kind.name()).collect();
         assert_eq!(kinds, [kind], "{whole}");
         assert_eq!(scrub(&scrubbed.text).text, scrubbed.text, "again");
+    }
+}
+
+/// Passwords as generators make them, with signs and brackets in them, each where it ends by what stands around it.
+#[test]
+fn a_password_goes_with_the_brackets_and_signs_in_it() {
+    for (text, password) in [
+        ("password: \"@\"", "k9{Vt2!pQz7"),
+        ("password: \"@\"", "k9}Vt2!pQz7"),
+        ("password = '@'", "<k9Vt2!pQz7"),
+        ("password = '@'", "k9>Vt2!<pQz7"),
+        ("password = '@'", "{Vt2!pQz7"),
+        ("password = '@'", "a{Vt2!}pQz7"),
+        ("password = '@'", "%Vt2!pQz7"),
+        ("password = '@'", "$Vt2!pQz7"),
+        ("DB_PASSWORD=@", "k9}Vt2!pQz7"),
+        ("DB_PASSWORD=@", "k9{Vt2!pQz7"),
+        ("DB_PASSWORD=@", "x7Qm29(kV"),
+        ("DB_PASSWORD=@\n", "x7Qm29[kV"),
+        ("DB_PASSWORD=@ and then (more)", "x7Qm29(kV"),
+        ("DB_PASSWORD=@", "kV(29xQ7m"),
+        ("DB_PASSWORD=@", "kV(29)xQ7m"),
+        ("DB_PASSWORD=@", "(29xQ7mkV"),
+        ("export DB_PASSWORD=@\nHOST=x", "k9)Vt2!pQz7"),
+        ("a: 1\n  password: @\n", "k9;Vt2!pQz7"),
+        ("- DB_PASSWORD=@\r\n", "k9,Vt2|pQz7"),
+        ("DB_PASSWORD=@", "k9<Vt2!pQz7"),
+        ("(password: @)", "hunter2"),
+        ("password=@</p>", "a1b2c3d4"),
+        ("{user: bob, password: @}", "hunter2"),
+        ("see f(password=@)", "k9{Vt2!pQz7"),
+        ("postgres://app:@@db/main", "k9{Vt2"),
+        ("postgres://app:@@db", "%23Winter2026"),
+        ("postgres://app:@@db", "[k9Vt2"),
+        ("postgres://app:@@db", "$ecret!2026"),
+        ("mysql -p'@'", "%Winter26"),
+        ("mysql -p'@' main", "*k9Vt2!x"),
+        ("curl -u 'me:@' https://example.com", "$k9Vt2!x"),
+        ("curl -u 'me:@' https://example.com", "{k9Vt2!x"),
+    ] {
+        let whole = text.replacen('@', password, 1);
+        let scrubbed = scrub(&whole);
+        let [kind] = *scrubbed.removed else { panic!("{:?} of {whole}", scrubbed.removed) };
+        assert_eq!(scrubbed.text, text.replacen('@', &marker(kind), 1), "of {whole}");
     }
 }
 
@@ -195,6 +240,26 @@ fn what_only_looks_like_one_stays() {
         "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----".to_owned(),
         "a PEM begins with -----BEGIN PRIVATE KEY-----".to_owned(),
         "token 2024-01-15T10:30:00Z, token: 2024-01-15T10:30:00.123456Z".to_owned(),
+        "password = getPassword2(user), password: decode_v2(row[2])".to_owned(),
+        "password=decrypt_v2(row),\ntoken=args[1]".to_owned(),
+        "  password: getOAuth2Token(a)(b),\n  password=t.n2(row)".to_owned(),
+        "password = base64Decode(\n  value2)".to_owned(),
+        "password = userPassword(user2, \"a".to_owned(),
+        "  password: string|Uint8Array;\n  password: Option<Secret2>,\n".to_owned(),
+        "password: [u8;32],\npassword: [u8; 32]\npassword=vec![0u8;32]".to_owned(),
+        "password={password2}, password={self.pass2[0]}, password={{pass2}}".to_owned(),
+        "{password:{type:String,minlength:8,max:20}}".to_owned(),
+        "var o={user:t.u1,password:this.pass2};".to_owned(),
+        "password: \"{user_id2}-{name:>10}\"".to_owned(),
+        "password: '#{pass2}', password: '{0}x{1}y2', password: 'test{}12'".to_owned(),
+        "password: \"^[a-z]{8,20}$\", password: \"<your-password-1>\"".to_owned(),
+        "password: \"{{ .Values.db.password2 }}\", password: \"{{pass2}}\"".to_owned(),
+        "password: '${DB_PASS2:-fallback}', password: \"$DB_PASS2\"".to_owned(),
+        "password=$DB_PASS2&user=$DB_USER, password: \"$env:DB_PASS2\"".to_owned(),
+        "password: '%DB_PASS2%', password: '%(password2)s', password: '%{pass2}'".to_owned(),
+        "postgres://app:%DB_PASS%@db, postgres://app:{password}@db, mysql://a:[password]@db".to_owned(),
+        "postgres://app:$DB_PASS2@db, postgres://app:${DB_PASS2}@db, postgres://a:%02d@db".to_owned(),
+        "mysql -p%MYSQL_PASS2% main, mysql -p'{{ pass2 }}'".to_owned(),
         "parser yields Token::Ident, Token::Number(42), Token: Box<dyn Fn(u8) -> u8>".to_owned(),
     ];
     for text in stays {
@@ -268,6 +333,9 @@ fn hostile_texts_come_to_an_end() {
         "password:\n",
         "[secret removed: ",
         "é://é:é@",
+        "password={<",
+        "password=a1))",
+        "\npassword=a1B2(",
     ];
     // Beginnings of tokens that run into each other: nothing ends what is looked at but the end of the text.
     let tokens = [
@@ -318,6 +386,15 @@ fn pieces() -> impl Strategy<Value = String> {
         "]",
         "[",
         "\\n",
+        "{",
+        "}",
+        "(",
+        ")",
+        "<",
+        ">",
+        "%",
+        "$",
+        ";",
         "-----BEGIN PRIVATE KEY-----",
         "-----END PRIVATE KEY-----",
         "é",

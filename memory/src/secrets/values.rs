@@ -2,55 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-/// Words of which an example is made, where they stand by themselves.
-const FILLERS: [&str; 20] = [
-    "your",
-    "my",
-    "example",
-    "placeholder",
-    "changeme",
-    "change",
-    "redacted",
-    "removed",
-    "dummy",
-    "sample",
-    "fake",
-    "todo",
-    "replace",
-    "insert",
-    "here",
-    "undefined",
-    "secret-key-here",
-    "none",
-    "null",
-    "test-token",
-];
-
 /// Names of ways to hash and encode, which stand beside `password` and are no secret.
 const METHODS: [&str; 16] = [
     "argon2", "bcrypt", "scrypt", "pbkdf2", "sha1", "sha2", "sha3", "sha5", "md5", "base64",
     "utf8", "utf-8", "oauth", "http", "aes", "blake",
 ];
-
-/// Whether a value stands for one, as in `xxxxxxxx`, `<token>`, `${TOKEN}`, `your-key-here`.
-pub(super) fn is_placeholder(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let bytes = value.as_bytes();
-    let named = |word: &&str| {
-        lower.match_indices(*word).any(|(at, word)| {
-            let apart = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
-            let before = at.checked_sub(1).and_then(|at| bytes.get(at));
-            apart(before) && apart(bytes.get(at + word.len()))
-        })
-    };
-    is_filler(value)
-        || value.contains(['<', '>', '{', '}', '…'])
-        || lower.contains("...")
-        || matches!(bytes, [b'$', b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'(', ..])
-        || matches!(bytes, [b'%', .., b'%'])
-        || value.starts_with("[secret")
-        || FILLERS.iter().any(named)
-}
 
 /// Whether nothing in a value could be secret: crosses, stars, one or two characters again and again.
 pub(super) fn is_filler(value: &str) -> bool {
