@@ -210,7 +210,7 @@ fn find(text: &str) -> Vec<Found> {
                 one(commands::password(text, start..end, *command), PASSWORD, 1)
             }
             Clue::Word(word) => {
-                let kind = if *word == Word::Password { PASSWORD } else { VALUE };
+                let kind = if *word == Word::Secret { VALUE } else { PASSWORD };
                 one(places::beside(text, start..end, *word), kind, 1)
             }
         };

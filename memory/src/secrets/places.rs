@@ -11,6 +11,8 @@ use crate::limits::{KEY_BLOCK_BYTES_MAX, SECRET_VALUE_BYTES_MAX};
 pub(super) enum Word {
     /// People make these: short, with some sense.
     Password,
+    /// One of these where whose it is stands before it: `db_pass`, not `high_pass`.
+    Pass,
     /// Generators make these.
     Secret,
 }
@@ -22,7 +24,7 @@ pub(super) const WORDS: &[(&str, Word)] = &[
     ("passphrase", Word::Password),
     ("db_pwd", Word::Password),
     ("user_pwd", Word::Password),
-    ("_pass", Word::Password),
+    ("_pass", Word::Pass),
     ("secret", Word::Secret),
     ("secretkey", Word::Secret),
     ("token", Word::Secret),
@@ -51,7 +53,7 @@ pub(super) const WORDS: &[(&str, Word)] = &[
 ];
 
 /// Ends of names that say that the value is about a secret, not one.
-const ABOUT: [&str; 27] = [
+const ABOUT: [&str; 32] = [
     "hash",
     "sha",
     "digest",
@@ -79,6 +81,73 @@ const ABOUT: [&str; 27] = [
     "policy",
     "field",
     "pattern",
+    "chang",
+    "updat",
+    "rotat",
+    "reset",
+    "address",
+];
+
+/// What has a password that is called its `pass`; any other pass is a step or a filter.
+const OWNERS: [&str; 58] = [
+    "account",
+    "admin",
+    "amqp",
+    "app",
+    "auth",
+    "backup",
+    "basic",
+    "become",
+    "bind",
+    "cert",
+    "client",
+    "database",
+    "db",
+    "default",
+    "deploy",
+    "docker",
+    "elastic",
+    "email",
+    "ftp",
+    "git",
+    "grafana",
+    "http",
+    "imap",
+    "jdbc",
+    "kafka",
+    "key",
+    "keystore",
+    "ldap",
+    "login",
+    "mail",
+    "mariadb",
+    "master",
+    "mongo",
+    "mongodb",
+    "mqtt",
+    "mysql",
+    "pg",
+    "pop3",
+    "postgres",
+    "rabbitmq",
+    "redis",
+    "registry",
+    "root",
+    "rpc",
+    "server",
+    "service",
+    "sftp",
+    "sip",
+    "smb",
+    "smtp",
+    "sql",
+    "ssh",
+    "sudo",
+    "truststore",
+    "user",
+    "vpn",
+    "wifi",
+    "zip",
 ];
 
 /// What a token is that tells where a list goes on.
@@ -200,7 +269,7 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
         return None;
     }
     let lower = more.to_ascii_lowercase();
-    let id = lower.ends_with("id") || lower.ends_with("ids");
+    let id = ["id", "ids", "_at"].iter().any(|end| lower.ends_with(end));
     if id || ABOUT.iter().any(|about| lower.contains(about)) {
         return None;
     }
@@ -208,6 +277,11 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
     let begin = word.start - before;
     let prefix = text.get(begin..word.start).unwrap_or_default().to_ascii_lowercase();
     if PLACES.iter().any(|place| prefix.trim_end_matches(['_', '-']).ends_with(place)) {
+        return None;
+    }
+    let owner = prefix.rsplit(['_', '-']).next().unwrap_or_default();
+    if kind == Word::Pass && !OWNERS.contains(&owner.trim_end_matches(|c: char| c.is_ascii_digit()))
+    {
         return None;
     }
     let operator = if bytes.get(begin) == Some(&b'-') {
@@ -238,7 +312,7 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
         }
     }
     let secret = match kind {
-        Word::Password => is_password(value, quote.is_some()) || is_random(value),
+        Word::Password | Word::Pass => is_password(value, quote.is_some()) || is_random(value),
         Word::Secret => is_random(value),
     };
     secret.then(|| start..start + value.len())
@@ -259,7 +333,7 @@ fn begins_its_line(text: &str, name: usize) -> bool {
 /// A value without quotes; `None` when it is a call. Brackets and signs end it in code and in a sentence, but belong
 /// to a password that is no code, or that is all there is in its line.
 fn bare(rest: &str, kind: Word, begins_line: bool) -> Option<&str> {
-    let near = run(rest, kind == Word::Password);
+    let near = run(rest, kind != Word::Secret);
     let ended = rest.get(near.len()..)?.chars().next();
     let bracket = matches!(ended, Some('(' | '['));
     if bracket && (kind == Word::Secret || is_called(rest, near.len())) {

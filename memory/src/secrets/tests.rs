@@ -106,6 +106,14 @@ fn gone() -> Vec<(&'static str, String, &'static str)> {
             "secret value",
         ),
         ("secret: @", "aB3dE5fG7hJ9".to_owned(), "secret value"),
+        ("DB_PASS=@", "Winter2026".to_owned(), "password"),
+        ("MYSQL_ROOT_PASS: '@'", "S3cr3t!".to_owned(), "password"),
+        ("smtp_pass = \"@\"", "S3cr3t!".to_owned(), "password"),
+        ("RABBITMQ_DEFAULT_PASS=@", "Winter2026".to_owned(), "password"),
+        ("ansible_ssh_pass=@", "Winter2026".to_owned(), "password"),
+        ("password_reset_token=@", alnum(32), "secret value"),
+        ("password: @", "2024-11-99Tx7Qm".to_owned(), "password"),
+        ("token: @", format!("0x{}", hex(42)), "secret value"),
         ("PRIVATE_KEY=@", format!("0x{}", hex(64)), "secret value"),
     ]
 }
@@ -260,6 +268,14 @@ fn what_only_looks_like_one_stays() {
         "postgres://app:%DB_PASS%@db, postgres://app:{password}@db, mysql://a:[password]@db".to_owned(),
         "postgres://app:$DB_PASS2@db, postgres://app:${DB_PASS2}@db, postgres://a:%02d@db".to_owned(),
         "mysql -p%MYSQL_PASS2% main, mysql -p'{{ pass2 }}'".to_owned(),
+        "\"password_changed_at\": \"2024-11-22T10:15:30Z\"".to_owned(),
+        "password_updated_at=2024-11-22T10:15:30Z last_pass: 2024-11-22T10:15:30.123+01:00".to_owned(),
+        "password: 2024-11-22T10:15:30Z, token = \"20241122T101530Z\"".to_owned(),
+        "{\"passwordResetBy\":\"ops2024team\", \"passwordRotated\":\"build1234\"}".to_owned(),
+        "sox a.wav b.wav high_pass=12000Hz, two_pass: h264_nvenc, render_pass = RenderPass2D".to_owned(),
+        "TOKEN_ADDRESS=0xdAC17F958D2ee523a2206206994597C13D831ec7".to_owned(),
+        "\"tokenAddress\": \"0xdAC17F958D2ee523a2206206994597C13D831ec7\"".to_owned(),
+        "token: 0xdAC17F958D2ee523a2206206994597C13D831ec7".to_owned(),
         "parser yields Token::Ident, Token::Number(42), Token: Box<dyn Fn(u8) -> u8>".to_owned(),
     ];
     for text in stays {
@@ -298,6 +314,10 @@ fn a_name_beside_a_value_counts_as_a_word_before_it() {
     assert_eq!(scrub_named("db_password", " hunter2\n").text, " [secret removed: password]\n");
     assert_eq!(scrub_named("commit", &value).text, value);
     assert_eq!(scrub_named("token", "the one from the vault").text, "the one from the vault");
+    for name in ["password_rotated_at", "password"] {
+        let time = "2024-11-22T10:15:30Z";
+        assert_eq!(scrub_named(name, time).text, time, "{name}");
+    }
     assert_eq!(scrub_named("api_key", "$API_KEY").text, "$API_KEY");
 }
 

@@ -39,6 +39,8 @@ pub(super) fn is_random_as(value: &str, tally: &Tally) -> bool {
     if value.len() < 12
         || tally.others > 0
         || is_uuid(value)
+        || is_time(value)
+        || is_account(value)
         || is_place(value, tally)
         || is_number(value)
         || tally.of(b':') > 1 && value.contains("::")
@@ -66,6 +68,8 @@ pub(super) fn is_password(value: &str, quoted: bool) -> bool {
     if !(bytes_min..=128).contains(&value.len())
         || value.contains(char::is_whitespace)
         || is_uuid(value)
+        || is_time(value)
+        || is_account(value)
         || is_place(value, &Tally::from(value))
         || is_code(value, quoted)
         || is_number(value)
@@ -86,6 +90,48 @@ fn is_uuid(value: &str) -> bool {
     value.len() == 36
         && lengths().eq([8, 4, 4, 4, 12])
         && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+/// A date with a time, `2024-11-22T10:15:30.5Z`, `20241122T101530+0100`: of RFC 3339 and near it.
+fn is_time(value: &str) -> bool {
+    // `2024-11-22T10:15:30.123456789+01:00`; a long value is not looked through.
+    const BYTES: usize = 35;
+    if value.len() > BYTES {
+        return false;
+    }
+    let Some((date, time)) = value.split_once(['T', 't', '_']) else { return false };
+    let zone = time.find(['Z', 'z', '+', '-']).unwrap_or(time.len());
+    let (time, zone) = time.split_at(zone);
+    let time = time.split(['.', ',']).next().unwrap_or_default();
+    let day = numbers(date, '-', &[4, 2, 2]);
+    let day = day.is_some_and(|parts| matches!(parts[..], [_, 1..=12, 1..=31]));
+    let of = |parts: &[u32]| matches!(parts, [0..=23, 0..=59] | [0..=23, 0..=59, 0..=60]);
+    let time = numbers(time, ':', &[2, 2, 2]).or_else(|| numbers(time, ':', &[2, 2]));
+    day && time.is_some_and(|parts| of(&parts))
+        && (["", "Z", "z"].contains(&zone)
+            || zone
+                .get(1..)
+                .is_some_and(|zone| numbers(zone, ':', &[2, 2]).is_some_and(|it| of(&it))))
+}
+
+/// Numbers of so many digits each, with the sign between them or without.
+fn numbers(text: &str, sign: char, digits: &[usize]) -> Option<Vec<u32>> {
+    let mut rest = text;
+    let signed = text.contains(sign);
+    let mut parts = Vec::with_capacity(digits.len());
+    for (at, digits) in digits.iter().enumerate() {
+        rest = if signed && at > 0 { rest.strip_prefix(sign)? } else { rest };
+        let (part, more) = rest.split_at_checked(*digits)?;
+        parts.push(part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())??);
+        rest = more;
+    }
+    rest.is_empty().then_some(parts)
+}
+
+/// `0x` and 40 hexadecimal digits: the public address of an account or contract. A private key has 64.
+fn is_account(value: &str) -> bool {
+    value.len() == 42
+        && value.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 /// `JIRA-1234`, `#1234`: where it is told who knows the password.
