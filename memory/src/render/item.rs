@@ -7,6 +7,7 @@ use crate::limits::{CAPTURED_LINE_CHARS_MAX, IMPORTANCE, TITLE_CHARS_MAX};
 use crate::note::Note;
 use crate::record::{Body, Record, SessionRow};
 use crate::search::{Query, snippet};
+use crate::tokens;
 
 /// Ends a line that stands for more than it says.
 pub(super) const CUT: &str = " …";
@@ -193,6 +194,21 @@ fn without_blank_ends(text: &str) -> &str {
     let blank = text.len() - text.trim_start().len();
     let first = text.get(..blank).and_then(|blank| blank.rfind('\n')).map_or(0, |at| at + 1);
     text.get(first..).unwrap_or(text)
+}
+
+/// The record's line in ever fewer characters, at last its id alone: for an answer that has room for no more.
+pub(super) fn shorter(record: &Record) -> impl Iterator<Item = String> {
+    let clipped = [60, 25].into_iter().map(|chars| clip(&title(record), chars));
+    clipped.chain(std::iter::once_with(|| record.id.to_string()))
+}
+
+/// At most so many characters and tokens of a text: in some scripts a character is more than one token.
+pub(super) fn clip_within(text: &str, chars_max: usize, tokens_max: u32) -> String {
+    let mut clipped = clip(text, chars_max);
+    while tokens::count(&clipped) > tokens_max && clipped.chars().count() > 1 {
+        clipped = clip(&clipped, clipped.chars().count() * 3 / 4);
+    }
+    clipped
 }
 
 /// A head and, on lines of their own behind `indent`, the lines of a text. Blank lines stay blank.

@@ -47,9 +47,6 @@ pub struct ListText {
 const FRAME_CHARS: usize = 500;
 const FRAME_TOKENS: u32 = 140;
 
-/// Characters of a title that fits into every answer.
-const LINE_CHARS_MIN: usize = 60;
-
 /// Lists what the reader sees and is not forgotten, the newest record first.
 ///
 /// # Errors
@@ -80,17 +77,16 @@ pub fn list(memory: &Memory, view: &ListView<'_>) -> Result<ListText, Refusal> {
     let mut lines = String::new();
     let mut tokens_left = view.tokens_max.map_or(u32::MAX, |max| max.saturating_sub(FRAME_TOKENS));
     for record in records.iter().take(limit) {
-        let mut line = line(record, view.now) + "\n";
         let tokens = |line: &str| view.tokens_max.map_or(0, |_| tokens::count(line));
-        if list.shown.is_empty() && tokens(&line) > tokens_left {
-            line = clip(&item::title(record), LINE_CHARS_MIN) + marks(record, view.now) + "\n";
-        }
-        let takes = tokens(&line);
-        let chars = lines.chars().count() + line.chars().count();
-        if chars > ANSWER_CHARS_MAX - FRAME_CHARS || takes > tokens_left {
+        let chars_left = ANSWER_CHARS_MAX - FRAME_CHARS - lines.chars().count();
+        let fits =
+            |line: &String| line.chars().count() <= chars_left && tokens(line) <= tokens_left;
+        let shorter = item::shorter(record).filter(|_| list.shown.is_empty());
+        let forms = std::iter::once_with(|| item::title(record)).chain(shorter);
+        let Some(line) = forms.map(|line| line + marks(record, view.now) + "\n").find(fits) else {
             break;
-        }
-        tokens_left -= takes;
+        };
+        tokens_left -= tokens(&line);
         lines.push_str(&line);
         list.shown.push(record.id);
     }
@@ -125,13 +121,6 @@ fn matching<'a>(memory: &'a Memory, view: &ListView<'_>) -> Vec<&'a Record> {
         .collect();
     records.sort_by_key(|record| std::cmp::Reverse(record.id.number));
     records
-}
-
-/// A record in one line, with what its standing says.
-pub(crate) fn line(record: &Record, now: Timestamp) -> String {
-    let mut line = item::title(record);
-    line.push_str(marks(record, now));
-    line
 }
 
 /// What a reader has to know before it relies on a record.

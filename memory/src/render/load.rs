@@ -13,7 +13,7 @@ use super::page::{
     later, priority,
 };
 use super::topic::{self, Detail};
-use super::{Tight, append, changes_since, newest_rows, notice, size};
+use super::{Tight, append, changes_since, item, newest_rows, notice, size};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
 use crate::limits::{
@@ -238,11 +238,7 @@ fn within(
 
 /// A project's name, however it is spelt: some signs are four tokens each.
 fn name(project: &str) -> String {
-    let mut name = clip(&one_line(project), 60);
-    while tokens::count(&name) > 60 {
-        name = clip(&name, name.chars().count() * 3 / 4);
-    }
-    name
+    item::clip_within(&one_line(project), 60, 60)
 }
 
 fn shown(entries: &[Entry<'_>], page: &Page) -> Vec<RecordId> {

@@ -52,6 +52,8 @@ pub(super) struct Entry<'a> {
     pub(super) record: &'a Record,
     shape: Shape<'a>,
     texts: OnceCell<Texts>,
+    /// What stands for the title on a page that has no room for it.
+    shortened: OnceCell<String>,
 }
 
 /// How an entry is shown when it is shown in full.
@@ -77,7 +79,7 @@ struct Texts {
 
 impl<'a> Entry<'a> {
     pub(super) fn new(record: &'a Record, shape: Shape<'a>) -> Self {
-        Self { record, shape, texts: OnceCell::new() }
+        Self { record, shape, texts: OnceCell::new(), shortened: OnceCell::new() }
     }
 
     fn texts(&self) -> &Texts {
@@ -99,7 +101,17 @@ impl<'a> Entry<'a> {
     }
 
     pub(super) fn text(&self, shown: Shown) -> &str {
-        if shown == Shown::Full { &self.texts().full } else { &self.texts().title }
+        if shown == Shown::Full {
+            return &self.texts().full;
+        }
+        self.shortened.get().unwrap_or_else(|| &self.texts().title)
+    }
+
+    /// Makes the title so short that it fits into what is left of a page; what it takes then. In some scripts a title has
+    /// more tokens than a small page, which would show nothing otherwise.
+    fn shorten(&self, left: Room) -> Option<Room> {
+        let title = item::shorter(self.record).find(|title| left.holds(Room::of(title)))?;
+        Some(Room::of(self.shortened.get_or_init(|| title)))
     }
 
     /// Whether it is the topic that a load is about.
@@ -110,6 +122,16 @@ impl<'a> Entry<'a> {
     /// Whether no page with so much room has room for all of it.
     pub(super) fn is_oversize(&self, room: Room) -> bool {
         !room.holds(self.texts().full_room)
+    }
+
+    /// What the title takes of so much room; `None` where it does not fit, unless the page is `empty`, which shows a
+    /// shorter one.
+    fn title_within(&self, room: Room, empty: bool) -> Option<Room> {
+        let whole = self.texts().title_room;
+        if room.holds(whole) {
+            return Some(whole);
+        }
+        empty.then(|| self.shorten(room)).flatten()
     }
 
     fn is_title(&self) -> bool {
@@ -199,10 +221,11 @@ pub(super) fn first(entries: &[Entry<'_>], room: Room, others_room: Room, room_m
             *shown = Shown::Full;
             left = left.without(texts.full_room);
         } else {
-            all_pinned &= entry.is_oversize(room_max) && left.holds(texts.title_room);
-            if left.holds(texts.title_room) {
+            let takes = entry.title_within(left, left == room);
+            all_pinned &= entry.is_oversize(room_max) && takes.is_some();
+            if let Some(takes) = takes {
                 *shown = Shown::Title;
-                left = left.without(texts.title_room);
+                left = left.without(takes);
             }
         }
     }
@@ -210,20 +233,27 @@ pub(super) fn first(entries: &[Entry<'_>], room: Room, others_room: Room, room_m
     if all_pinned {
         let rest = entries.get(pinned..).unwrap_or_default();
         let shown = shown.get_mut(pinned..).unwrap_or_default();
-        fill(rest, shown, others_room.without(pinned_room), room_max);
+        fill(rest, shown, others_room.without(pinned_room), room_max, pinned == 0);
     }
     let next = rest(entries, &shown, room_max);
     Page { shown, next, pinned: pinned_room }
 }
 
 /// Titles for as many as there is room for, then full texts.
-fn fill(entries: &[Entry<'_>], shown: &mut [Shown], mut room: Room, room_max: Room) {
+/// `empty` says that nothing is shown yet.
+fn fill(
+    entries: &[Entry<'_>],
+    shown: &mut [Shown],
+    mut room: Room,
+    room_max: Room,
+    mut empty: bool,
+) {
     for (entry, shown) in entries.iter().zip(shown.iter_mut()) {
-        if !room.holds(entry.texts().title_room) {
-            break;
-        }
-        room = room.without(entry.texts().title_room);
-        *shown = if entry.is_title() { Shown::Full } else { Shown::Title };
+        let Some(takes) = entry.title_within(room, empty) else { break };
+        empty = false;
+        room = room.without(takes);
+        let whole = entry.is_title() && entry.shortened.get().is_none();
+        *shown = if whole { Shown::Full } else { Shown::Title };
     }
     for (entry, shown) in entries.iter().zip(shown.iter_mut()) {
         if *shown == Shown::No {
@@ -232,7 +262,8 @@ fn fill(entries: &[Entry<'_>], shown: &mut [Shown], mut room: Room, room_max: Ro
         if *shown == Shown::Full || entry.is_oversize(room_max) {
             continue;
         }
-        let more = entry.texts().full_room.without(entry.texts().title_room);
+        let title_room = entry.shortened.get().map_or(entry.texts().title_room, |it| Room::of(it));
+        let more = entry.texts().full_room.without(title_room);
         if !room.holds(more) {
             break;
         }
@@ -276,18 +307,23 @@ pub(super) fn later(
             continue;
         }
         let named = unnamed.is_none_or(|(_, unnamed)| at < unnamed);
-        if named && (entry.is_title() || entry.is_oversize(room_max)) {
+        // The one to go on at has more to show, though its title be all of it: that was shortened.
+        if named && at != from && (entry.is_title() || entry.is_oversize(room_max)) {
             continue;
         }
-        let texts = entry.texts();
         let oversize = entry.is_oversize(empty);
-        let takes = if oversize { texts.title_room } else { texts.full_room };
-        if !room.holds(takes) {
+        let full_room = entry.texts().full_room;
+        let takes = if oversize {
+            entry.title_within(room, room == empty)
+        } else {
+            Some(full_room).filter(|takes| room.holds(*takes))
+        };
+        let Some(takes) = takes else {
             let id = entry.record.id;
             let unnamed = if named { unnamed.map(|(id, _)| id) } else { Some(id) };
             page.next = Some(Cursor { from: id, unnamed });
             break;
-        }
+        };
         room = room.without(takes);
         *shown = if oversize { Shown::Title } else { Shown::Full };
     }

@@ -17,8 +17,10 @@ const FRAME_CHARS: usize = 200;
 const FRAME_TOKENS: u32 = 60;
 /// Tokens that a page has at least for the text.
 const PAGE_TOKENS_MIN: u32 = 30;
-/// Characters of what is said of another version, so that it fits into every answer.
+/// Characters and tokens of what is said of another version, and tokens of a key in it, so that it fits into every answer.
 const CURRENCY_CHARS: usize = 120;
+const CURRENCY_TOKENS: u32 = 60;
+const CURRENCY_KEY_TOKENS: u32 = 30;
 
 /// A record in full: what a load prints, its text without the indentation, and a line on its version.
 pub fn record(record: &Record) -> String {
@@ -118,22 +120,26 @@ pub fn currency(
     now: Timestamp,
 ) -> Option<String> {
     let (day, version) = (newest.updated.time.date(), newest.version.0);
+    let clipped = |line: &str| item::clip_within(line, CURRENCY_CHARS, CURRENCY_TOKENS);
     if newest.standing == Standing::Forgotten {
         let said = if shown.says_the_same(newest) {
             String::new()
         } else {
-            format!("; it said last: {}", clip(&title(newest, now), CURRENCY_CHARS))
+            format!("; it said last: {}", clipped(&title(newest, now)))
         };
         let key = newest.note().and_then(|note| note.key.as_deref());
         let heir = key.and_then(|key| Some((key, find_fact(memory, reader, key).ok()?)));
-        let heir = heir.map(|(key, heir)| format!("; `{key}` is {} now", heir.id));
+        let heir = heir.map(|(key, heir)| {
+            let key = item::clip_within(key, CURRENCY_CHARS, CURRENCY_KEY_TOKENS);
+            format!("; `{key}` is {} now", heir.id)
+        });
         return Some(format!(
             "NOT CURRENT: forgotten on {day}{said}{}\n",
             heir.unwrap_or_default()
         ));
     }
     if !shown.says_the_same(newest) {
-        let line = clip(&item::title(newest), CURRENCY_CHARS) + marks(newest, now);
+        let line = clipped(&item::title(newest)) + marks(newest, now);
         return Some(format!("NOT CURRENT: replaced on {day} by version {version}: {line}\n"));
     }
     asked.then(|| "This version is current.\n".to_owned())

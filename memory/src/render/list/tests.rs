@@ -72,7 +72,9 @@ fn pages_go_on_where_the_last_one_ended() {
 #[test]
 fn a_page_keeps_to_its_tokens_and_names_what_it_leaves_out() {
     let mut memory = Memory::default();
-    let texts = (0..60).map(|n| Ok(note(&format!("{n} {}", "漢字と仮名の長い題名".repeat(20)))));
+    let scripts = ["漢字と仮名の長い題名", "🟥🟦🟩🫠🟪⬛🪝🟫", "ማስታወሻ መዝገብ"];
+    let texts =
+        (0..60).map(|n| Ok(note(&format!("{n} {}", scripts[n % scripts.len()].repeat(20)))));
     let plan = plan_notes(&memory, &origin("one", 1), texts.collect()).unwrap();
     apply(&mut memory, plan);
     let reader = Reader::anyone();

@@ -17,6 +17,7 @@ use crate::{
 };
 
 mod pinned;
+mod scripts;
 mod topics;
 
 struct Asked {

@@ -4,8 +4,12 @@ use proptest::prelude::*;
 
 use super::{currency, item, record, record_page};
 use crate::limits::ANSWER_TOKENS_MIN;
+use crate::record::Standing;
 use crate::testing::{apply, blueprint, blueprints, day, mutable, note, origin, save};
-use crate::{Body, Memory, NewNote, Note, Reader, Record, Staged, Version, limits, plan_forget};
+use crate::{
+    Body, Kind, Memory, NewNote, Note, Reader, Record, Staged, Version, limits, plan_forget,
+    plan_notes, tokens,
+};
 
 fn memory_with(content: &str) -> Memory {
     let mut memory = Memory::default();
@@ -42,7 +46,7 @@ fn a_version_is_replaced_only_by_one_that_says_something_else() {
     let mut memory = Memory::default();
     let new = NewNote { summary: "in short".to_owned(), ..note("at length") };
     save(&mut memory, &origin("one", 2), Staged { notes: vec![new], ..Staged::default() });
-    let first = memory.active_of(crate::Kind::Note).next().unwrap().clone();
+    let first = memory.active_of(Kind::Note).next().unwrap().clone();
     let said = |newest: &Record, asked| {
         currency(&memory, &Reader::anyone(), &first, newest, asked, day(9)).unwrap_or_default()
     };
@@ -69,7 +73,7 @@ fn a_note_keeps_the_indentation_of_its_first_line() {
             &origin("one", 2),
             Staged { notes: vec![note(content)], ..Staged::default() },
         );
-        let record = memory.active_of(crate::Kind::Note).next().unwrap();
+        let record = memory.active_of(Kind::Note).next().unwrap();
         (item::full(record), item::title(record))
     };
     let (full, title) = shown("\n \n  - name: a\n    x: 1\n  - name: b\n\n");
@@ -151,12 +155,12 @@ fn the_pages_of_few_tokens_are_the_whole() {
     {
         save(&mut memory, &origin("one", 1), blueprints([blueprint("long", &text)]));
     }
-    for of in memory.active_of(crate::Kind::Blueprint) {
+    for of in memory.active_of(Kind::Blueprint) {
         let (mut cursor, mut whole) = (None::<String>, String::new());
         loop {
             let (page, next) =
                 record_page(of, cursor.as_deref(), 9_000, Some(ANSWER_TOKENS_MIN)).unwrap();
-            assert!(crate::tokens::count(&page) <= ANSWER_TOKENS_MIN, "{page}");
+            assert!(tokens::count(&page) <= ANSWER_TOKENS_MIN, "{page}");
             let Some(next) = next else {
                 whole.push_str(&page);
                 break;
@@ -165,5 +169,35 @@ fn the_pages_of_few_tokens_are_the_whole() {
             cursor = Some(next);
         }
         assert_eq!(whole, record(of));
+    }
+}
+
+#[test]
+fn what_took_a_versions_place_leaves_room_for_its_text() {
+    let reader = Reader::anyone();
+    for script in ["ማስታወሻ መዝገብ ", "🟥🟦🟩🫠", "a line of words "] {
+        let text = script.repeat(40);
+        let key = Some(text.chars().take(limits::KEY_CHARS_MAX).collect());
+        let mut memory = Memory::default();
+        for content in [format!("{text}1"), format!("{text}2")] {
+            let facts = vec![Ok(NewNote { key: key.clone(), ..note(&content) })];
+            let plan = plan_notes(&memory, &origin("one", 1), facts).unwrap();
+            apply(&mut memory, plan);
+        }
+        let newest = memory.active_of(Kind::Note).next().unwrap();
+        let mut shown = Record::clone(newest);
+        let Body::Note(body) = &mut shown.body else { panic!("no note") };
+        body.content.push('0');
+        let mut forgotten = Record::clone(newest);
+        forgotten.standing = Standing::Forgotten;
+        for newest in [newest, &forgotten] {
+            let said = currency(&memory, &reader, &shown, newest, true, day(9)).unwrap();
+            assert!(said.starts_with("NOT CURRENT"), "{said}");
+            let left = ANSWER_TOKENS_MIN.saturating_sub(tokens::count(&said));
+            let (page, _) = record_page(&shown, None, 9_000, Some(left)).unwrap();
+            let whole = page + &said;
+            let tokens = tokens::count(&whole);
+            assert!(tokens <= ANSWER_TOKENS_MIN, "{tokens}: {whole}");
+        }
     }
 }
