@@ -13,7 +13,7 @@ use super::page::{
     later, priority,
 };
 use super::topic::{self, Detail};
-use super::{Tight, append, changes_since, item, newest_rows, notice, size};
+use super::{Tight, append, changes_since, item, newest_row, newest_rows, notice, size};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
 use crate::limits::{
@@ -409,7 +409,9 @@ fn sections(
             Kind::Topic => shown.sort_by_key(|(entry, _)| {
                 Reverse((entry.is_in_view(), entry.record.updated.time, entry.record.id))
             }),
-            Kind::SessionRow => {}
+            Kind::SessionRow => {
+                shown.sort_by_key(|(entry, _)| newest_row(entry.record));
+            }
         }
         let total = match kind {
             Kind::SessionRow | Kind::Topic => {

@@ -32,12 +32,13 @@ pub use replies::{checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
 pub use topic::{BoundSession, bind, topic, topics};
 
+use std::cmp::Reverse;
 use std::fmt::{self, Write as _};
 
 use crate::ids::{Kind, Timestamp};
 use crate::limits::CAPTURED_ROWS_SHOWN_MAX;
 use crate::memory::Memory;
-use crate::record::Record;
+use crate::record::{Body, Record};
 
 /// A record in one line; one that has expired by then says so.
 pub fn title(record: &Record, now: Timestamp) -> String {
@@ -53,7 +54,7 @@ pub fn bytes(bytes: u64) -> String {
 /// others.
 pub(crate) fn newest_rows(memory: &Memory, rows_max: usize) -> Vec<&Record> {
     let mut rows: Vec<&Record> = memory.active_of(Kind::SessionRow).map(|row| &**row).collect();
-    rows.sort_by_key(|record| page::priority(record));
+    rows.sort_by_key(|record| newest_row(record));
     let written = rows.iter().filter(|row| !row.is_captured()).count();
     let mut captured_max = CAPTURED_ROWS_SHOWN_MAX.max(rows_max.saturating_sub(written));
     rows.retain(|row| {
@@ -64,6 +65,15 @@ pub(crate) fn newest_rows(memory: &Memory, rows_max: usize) -> Vec<&Record> {
     });
     rows.truncate(rows_max);
     rows
+}
+
+/// Where a session's row stands among others: behind pinned ones, the one that was written last first.
+fn newest_row(record: &Record) -> (bool, Reverse<i64>, Reverse<u64>) {
+    let ended = match &record.body {
+        Body::SessionRow(row) => row.ended.0,
+        _ => 0,
+    };
+    (!record.pinned, Reverse(ended), Reverse(record.id.number))
 }
 
 /// Bytes a record takes in a load that prints everything, its line break with it.

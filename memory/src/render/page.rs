@@ -192,7 +192,8 @@ pub(super) const ANCHORS: u8 = 5;
 pub(super) type Priority = (u8, Reverse<i64>, u64, Reverse<u64>);
 
 /// What is pinned, topics and blueprints as they came, then what is newest first. Rows are few and say where the work stands,
-/// so they come before the rest. Nothing else that others write moves a record, so a cursor holds while memory changes.
+/// so they come before the rest, by when they began: each save of a session moves its end. Nothing else that others write
+/// moves a record, so a cursor holds while memory changes.
 pub(super) fn priority(record: &Record) -> Priority {
     let number = record.id.number;
     if record.pinned {
@@ -201,7 +202,7 @@ pub(super) fn priority(record: &Record) -> Priority {
     match &record.body {
         Body::Topic(_) => (TOPICS, Reverse(0), number, Reverse(0)),
         Body::Blueprint(_) => (2, Reverse(0), number, Reverse(0)),
-        Body::SessionRow(row) => (ROWS, Reverse(row.ended.0), 0, Reverse(number)),
+        Body::SessionRow(row) => (ROWS, Reverse(row.started.0), 0, Reverse(number)),
         Body::Lesson(_) => (LESSONS, Reverse(0), 0, Reverse(number)),
         Body::Anchor(_) => (ANCHORS, Reverse(0), 0, Reverse(number)),
         Body::Note(_) => (6, Reverse(0), 0, Reverse(number)),

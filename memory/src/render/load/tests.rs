@@ -17,6 +17,7 @@ use crate::{
 };
 
 mod pinned;
+mod rows;
 mod scripts;
 mod topics;
 

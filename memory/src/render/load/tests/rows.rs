@@ -1,0 +1,42 @@
+//! Rows of sessions on the pages of a load, while sessions go on saving.
+
+use super::*;
+
+fn saved(memory: &mut Memory, session: usize, on: i64) {
+    let summary = format!("session {session} on {on}. {}", "what was done then ".repeat(24));
+    let by = origin(&format!("session {session}"), on);
+    let save =
+        crate::Save { started: by.time, session_summary: &summary, ..crate::Save::default() };
+    let plan = crate::plan_save(memory, &by, save).unwrap();
+    apply(memory, plan);
+}
+
+#[test]
+fn a_save_between_two_pages_moves_no_row_over_the_cursor() {
+    for again in 0..14 {
+        let mut memory = Memory::default();
+        for session in 0..14 {
+            saved(&mut memory, session, i64::try_from(session).unwrap() + 1);
+        }
+        let tokens_max = Some(limits::LOAD_TOKENS_MIN);
+        let mut asked = Asked { sections: vec![Kind::SessionRow], tokens_max, ..Asked::default() };
+        let mut full = Vec::new();
+        for page in 0.. {
+            assert!(page < 50, "pages without an end");
+            let text = loaded(&memory, &asked).text;
+            let shown = (0..14).filter(|at| text.contains(&format!(": session {at} on ")));
+            full.extend(shown.filter(|at| {
+                let row = text.split_once(&format!(": session {at} on ")).unwrap().1;
+                !row.lines().next().unwrap().ends_with('…')
+            }));
+            let next = loaded(&memory, &asked).next;
+            if page == 1 {
+                saved(&mut memory, again, 40);
+            }
+            let Some(next) = next else { break };
+            asked.cursor = Some(next);
+        }
+        full.sort_unstable();
+        assert_eq!(full, (0..14).collect::<Vec<_>>(), "session {again} saved again");
+    }
+}
