@@ -131,14 +131,16 @@ impl NewNote {
     }
 }
 
+/// The paragraphs of a text, of which each telling of a lesson may have some.
+pub(crate) fn paragraphs(text: &str) -> Vec<String> {
+    text.split("\n\n")
+        .map(|paragraph| paragraph.trim_start_matches('\n').trim_end().to_owned())
+        .filter(|paragraph| !paragraph.is_empty())
+        .collect()
+}
+
 /// The first text as it is, then those paragraphs of the second that it has not got.
 fn unite_details(stored: &str, later: &str) -> String {
-    let paragraphs = |text: &str| -> Vec<String> {
-        text.split("\n\n")
-            .map(|paragraph| paragraph.trim_start_matches('\n').trim_end().to_owned())
-            .filter(|paragraph| !paragraph.is_empty())
-            .collect()
-    };
     let mut seen: BTreeSet<String> = paragraphs(stored).iter().map(|text| fold(text)).collect();
     let mut united: Vec<String> = Vec::new();
     for paragraph in paragraphs(later) {

@@ -111,7 +111,9 @@ impl Tombstones {
         }
         let blueprints = part.blueprints.iter().map(texts::of_blueprint);
         let anchors = part.anchors.iter().map(texts::of_anchor);
-        let lessons = part.lessons.iter().map(texts::of_lesson);
+        let lessons = part.lessons.iter().enumerate().flat_map(|(at, lesson)| {
+            texts::of_lesson(lesson).into_iter().map(move |text| (at, text))
+        });
         let notes = part.notes.iter().map(|note| note.content.clone());
         let shorts = part.notes.iter().map(|note| note.summary.clone());
         let short = |(at, text)| (format!("notes[{at}].summary"), text);
@@ -121,7 +123,7 @@ impl Tombstones {
         summary
             .chain(blueprints.enumerate().map(named("blueprints")))
             .chain(anchors.enumerate().map(named("anchors")))
-            .chain(lessons.enumerate().map(named("lessons")))
+            .chain(lessons.map(named("lessons")))
             .chain(notes.enumerate().map(named("notes")))
             .chain(shorts.enumerate().map(short))
             .chain(topics.map(|text| ("topic".to_owned(), text.to_owned())))

@@ -206,6 +206,45 @@ fn what_was_purged_is_not_taken_in_as_a_summary() {
     }
 }
 
+/// Versions of a lesson hold its tellings one after another, so that none of them says the later one alone.
+#[test]
+fn no_telling_of_a_purged_lesson_is_taken_in_again() {
+    let tellings = ["it was d1 that broke", "then d2 broke too\n\n4711"];
+    let mut memory = Memory::default();
+    let mut journal = Journal::new();
+    for (day, detail) in (1..).zip(tellings) {
+        let part = lessons([lesson("what breaks", detail)]);
+        let plan = plan_save(
+            &memory,
+            &origin("s", day),
+            Save { session_summary: "done", part, ..Save::default() },
+        );
+        let changes = plan.unwrap().changes;
+        memory.apply(Seq(memory.seq().0 + 1), &changes);
+        journal.push((changes, None));
+    }
+    let (journal, purge) = purged(&journal, &["l1"], None);
+    assert_eq!(purge.records().map(|record| record.versions).collect::<Vec<_>>(), [2]);
+    let memory = replayed(&journal);
+    let told = |summary: &str, detail: &str| {
+        plan_checkpoint(&memory, &origin("later", 9), lessons([lesson(summary, detail)]))
+    };
+    let refused =
+        "lessons[0] says what was purged on 1970-01-01 and is not taken in again; leave it out";
+    for detail in [tellings[0], tellings[1], "then d2 broke too", "new\n\n\n then d2 broke too \n"]
+    {
+        for summary in ["what breaks", "another"] {
+            assert_eq!(told(summary, detail).unwrap_err().to_string(), refused, "{detail}");
+        }
+    }
+    // Of what is short enough to be guessed there is no digest.
+    for detail in ["4711", "", "then d3 broke"] {
+        assert!(told("what breaks", detail).is_ok(), "{detail}");
+    }
+    let Change::Tombstones { digests, .. } = purge.tombstones() else { panic!() };
+    assert!(!digests.contains(&digest("salt", "4711")));
+}
+
 #[test]
 fn an_import_leaves_out_what_was_purged_and_says_so() {
     let state = format!(

@@ -1,6 +1,7 @@
 //! The texts that records and staged items hold.
 
 use crate::limits::{PURGED_LINE_BYTES_MIN, PURGED_TEXT_BYTES_MIN};
+use crate::merge::paragraphs;
 use crate::record::{Anchor, Blueprint, Body, Lesson, Record};
 use crate::staged::Staged;
 use crate::topic::{Topic, TopicDecision, TopicPart};
@@ -47,7 +48,11 @@ pub(crate) fn said(body: &Body) -> Vec<String> {
         // The file's name is in the project for anyone to see.
         Body::Anchor(anchor) if is_telling(body, &anchor.concept) => of_anchor(anchor),
         Body::Anchor(_) => return Vec::new(),
-        Body::Lesson(lesson) => of_lesson(lesson),
+        // What was told later stands behind what was told first, and would come back alone.
+        Body::Lesson(lesson) => {
+            let said = of_lesson(lesson).into_iter();
+            return said.filter(|text| is_telling(body, text.trim())).collect();
+        }
         Body::Note(note) => note.content.clone(),
         Body::SessionRow(row) => row.summary.clone(),
         // It never comes back as a whole, only what was said in it.
@@ -94,8 +99,10 @@ pub(crate) fn of_anchor(anchor: &Anchor) -> String {
     format!("{}\n{}", anchor.file, anchor.concept)
 }
 
-pub(crate) fn of_lesson(lesson: &Lesson) -> String {
-    format!("{}\n{}", lesson.summary, lesson.detail)
+/// A lesson as a whole, and each paragraph of its detail.
+pub(crate) fn of_lesson(lesson: &Lesson) -> Vec<String> {
+    let whole = format!("{}\n{}", lesson.summary, lesson.detail);
+    std::iter::once(whole).chain(paragraphs(&lesson.detail)).collect()
 }
 
 /// All texts of staged work, each with the name it stands under, if it has one.
