@@ -67,6 +67,8 @@ pub const ROWS_SHOWN_MAX: usize = 5;
 pub const RELEVANT_MAX: usize = 200;
 /// Notices one load shows; the rest wait for the next.
 pub const NOTICES_SHOWN_MAX: usize = 5;
+/// Notices that a project keeps, whether or not they were shown: the newest.
+pub const NOTICES_MAX: usize = 300;
 /// Changed files one notice names.
 pub const NOTICE_FILES_MAX: usize = 50;
 /// Changed files the zipmem form names.

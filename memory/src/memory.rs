@@ -7,6 +7,7 @@ use imbl::OrdMap;
 use crate::change::{Change, Notice};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId, Timestamp};
 use crate::index::{Index, MergeKey, Totals};
+use crate::limits::NOTICES_MAX;
 use crate::note::Scope;
 use crate::purge::{Purged, Tombstones};
 use crate::reader::Reader;
@@ -221,7 +222,12 @@ impl Memory {
         self.staged.get(session)
     }
 
-    /// Notices, oldest first.
+    /// The notice with this number, while it is among the newest.
+    pub fn notice(&self, id: NoticeId) -> Option<&Arc<Notice>> {
+        self.notices.get(&id)
+    }
+
+    /// The newest notices, oldest first.
     pub fn notices(&self) -> impl DoubleEndedIterator<Item = &Arc<Notice>> {
         self.notices.values()
     }
@@ -268,6 +274,15 @@ impl Memory {
             None => self.index.insert(&record),
         }
         self.records.insert(record.id, record);
+    }
+
+    /// Keeps a notice among the newest. Those that go depend on nothing else, so that they are the same ones
+    /// whichever way memory is made.
+    fn keep_notice(&mut self, notice: Notice) {
+        self.notices.insert(notice.id, Arc::new(notice));
+        while self.notices.len() > NOTICES_MAX {
+            self.notices = self.notices.without_min().1;
+        }
     }
 
     /// Keeps the numbers of a version that was purged.
@@ -333,7 +348,7 @@ impl Memory {
             }
             Change::Notify(notice) => {
                 self.last_notice = self.last_notice.max(notice.id);
-                self.notices.insert(notice.id, Arc::new(Notice::clone(notice)));
+                self.keep_notice(Notice::clone(notice));
             }
             Change::Imported { source, digest, records } => {
                 self.imports.insert((source.clone(), digest.clone()), *records);
@@ -375,7 +390,7 @@ impl Restore {
 
     /// Adds a notice.
     pub fn notice(&mut self, notice: Notice) {
-        self.0.notices.insert(notice.id, Arc::new(notice));
+        self.0.keep_notice(notice);
     }
 
     /// Adds an import.

@@ -62,19 +62,36 @@ impl OpenProject {
             return;
         }
         lock(&self.shown).extend(&notices);
-        let owner = self.owner.clone();
+        let project = Arc::clone(self);
         tokio::spawn(async move {
-            let marked = owner
-                .ask(move |store, _| {
-                    for notice in notices {
-                        store.mark(&format!("{NOTICE_SHOWN}{}", notice.0), Some("1"));
-                    }
-                })
-                .await;
-            if let Err(error) = marked {
-                tracing::debug!(%error, "a mark was lost; its notice may be shown again");
+            project.mark_notices(notices, Some("1")).await;
+            project.forget_dropped().await;
+        });
+    }
+
+    /// Takes out the marks of notices that memory keeps no more.
+    async fn forget_dropped(&self) {
+        let memory = self.memory();
+        let Some(oldest) = memory.notices().next().map(|notice| notice.id) else { return };
+        let dropped = {
+            let mut shown = lock(&self.shown);
+            let kept = shown.split_off(&oldest);
+            std::mem::replace(&mut *shown, kept)
+        };
+        if !dropped.is_empty() {
+            self.mark_notices(dropped.into_iter().collect(), None).await;
+        }
+    }
+
+    async fn mark_notices(&self, notices: Vec<NoticeId>, value: Option<&'static str>) {
+        let marked = self.owner.ask(move |store, _| {
+            for notice in notices {
+                store.mark(&format!("{NOTICE_SHOWN}{}", notice.0), value);
             }
         });
+        if let Err(error) = marked.await {
+            tracing::debug!(%error, "a mark was lost; its notice may be shown again");
+        }
     }
 
     /// How often and when records were read.
@@ -295,14 +312,16 @@ async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProje
         .keys()
         .filter_map(|key| key.strip_prefix(NOTICE_SHOWN)?.parse().ok().map(NoticeId))
         .collect();
-    Ok(Arc::new(OpenProject {
+    let project = OpenProject {
         id,
         owner,
         report,
         shown: Mutex::new(shown),
         reads: Reads::of_marks(&marks),
         used: Mutex::new(clock::start()),
-    }))
+    };
+    project.forget_dropped().await;
+    Ok(Arc::new(project))
 }
 
 /// Soft marks by key.

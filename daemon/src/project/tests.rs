@@ -1,5 +1,6 @@
 //! Projects are opened once, when needed, and again when they were closed.
 
+use anchord_memory::{Change, Counts, Notice, NoticeCause, SessionId};
 use futures::FutureExt;
 use uuid::Uuid;
 
@@ -133,6 +134,37 @@ async fn a_notice_that_was_shown_is_remembered() {
     projects.close_and(ID, |_| ()).await;
     let again = projects.open(ID).await.unwrap();
     assert_eq!(again.notices_shown(), BTreeSet::from([NoticeId(3), NoticeId(5)]));
+}
+
+#[tokio::test]
+async fn marks_go_with_the_notices_that_memory_keeps_no_more() {
+    let (_scratch, projects) = projects();
+    let project = projects.open(ID).await.unwrap();
+    let most = anchord_memory::limits::NOTICES_MAX as u64;
+    project.mark_shown(vec![NoticeId(1), NoticeId(2), NoticeId(3)]);
+    tokio::task::yield_now().await;
+    let notify: Decide<Memory> = Box::new(move |_, now| {
+        let notice = |number| Notice {
+            id: NoticeId(number),
+            time: now,
+            session: SessionId::new("gone"),
+            row: "s1".parse().expect("an id"),
+            cause: NoticeCause::Ended,
+            kept: Counts::default(),
+            files_unseen: false,
+        };
+        let changes = (1..=most + 2).map(|number| Change::Notify(Box::new(notice(number))));
+        Ok(Decided { changes: changes.collect(), reply: String::new() })
+    });
+    project.owner.write(None, None, "keep", notify).await.unwrap();
+    projects.close_and(ID, |_| ()).await;
+    let again = projects.open(ID).await.unwrap();
+    assert_eq!(again.memory().notices().count() as u64, most);
+    assert_eq!(again.notices_shown(), BTreeSet::from([NoticeId(3)]));
+    let marks = again.owner.ask(|store, _| store.marks().clone()).await.unwrap();
+    assert_eq!(marks.keys().collect::<Vec<_>>(), ["notice-shown/3"]);
+    again.mark_shown(vec![NoticeId(4)]);
+    assert_eq!(again.notices_shown(), BTreeSet::from([NoticeId(3), NoticeId(4)]));
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! A project's memory as a state machine of the store: which rows it consists of.
 
+use anchord_memory::limits::NOTICES_MAX;
 use anchord_memory::{
-    Change, Counters, Memory, Notice, Purged, RecordId, Restore, Revision, Seq, SessionId, Settings,
+    Change, Counters, Memory, NoticeId, Purged, RecordId, Restore, Revision, Seq, SessionId,
+    Settings,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -63,7 +65,12 @@ impl Machine for Memory {
                     rows.extend(self.purged(purged.id).map(|purged| purged_row(purged)));
                 }
                 Change::Tombstones { .. } => rows.push(tombstones_row(self)),
-                Change::Notify(notice) => rows.push(notice_row(notice)),
+                Change::Notify(notice) => {
+                    rows.push(notice_row(self, notice.id));
+                    // Numbers have no gaps, so this is the one that made room for it.
+                    let dropped = notice.id.0.checked_sub(NOTICES_MAX as u64);
+                    rows.extend(dropped.map(|number| notice_row(self, NoticeId(number))));
+                }
                 Change::Imported { source, digest, .. } => {
                     let records = self.imported(source, digest).unwrap_or_default();
                     rows.push(import_row(source, digest, records));
@@ -79,7 +86,7 @@ impl Machine for Memory {
         Box::new(
             std::iter::once(counters_row(self))
                 .chain(self.records().map(|record| row(record_key(record.id), &**record)))
-                .chain(self.notices().map(|notice| notice_row(notice)))
+                .chain(self.notices().map(|notice| row(notice_key(notice.id), &**notice)))
                 .chain(imports)
                 .chain(self.staged().map(|(session, _)| staged_row(self, session)))
                 .chain(self.all_settings().map(|(client, settings)| settings_row(client, settings)))
@@ -184,8 +191,16 @@ fn staged_row(memory: &Memory, session: &SessionId) -> Row {
     }
 }
 
-fn notice_row(notice: &Notice) -> Row {
-    row(format!("{NOTICE}{}", notice.id.0), notice)
+fn notice_row(memory: &Memory, id: NoticeId) -> Row {
+    let key = notice_key(id);
+    match memory.notice(id) {
+        Some(notice) => row(key, &**notice),
+        None => Row { key, value: None },
+    }
+}
+
+fn notice_key(id: NoticeId) -> String {
+    format!("{NOTICE}{}", id.0)
 }
 
 fn import_row(source: &str, digest: &str, records: u32) -> Row {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::limits::NOTICES_MAX;
 use crate::testing::{apply, day, note, origin};
 use crate::{NewNote, Update, plan_forget, plan_notes, plan_update};
 
@@ -56,4 +57,42 @@ fn the_index_is_that_of_the_records_after_every_change() {
     apply(&mut memory, plan);
     assert_eq!(memory.search.len(), 3);
     assert!(memory.search == anew(&memory), "forgotten");
+}
+
+fn notified(number: u64) -> Change {
+    Change::Notify(Box::new(Notice {
+        id: NoticeId(number),
+        time: day(1),
+        session: SessionId::new("gone"),
+        row: "s1".parse().unwrap(),
+        cause: crate::NoticeCause::Ended,
+        kept: crate::Counts::default(),
+        files_unseen: false,
+    }))
+}
+
+#[test]
+fn the_newest_notices_stay_whichever_way_memory_is_made() {
+    let most = u64::try_from(NOTICES_MAX).unwrap();
+    let mut memory = Memory::default();
+    for number in 1..=most + 7 {
+        memory.apply(Seq(number), &[notified(number)]);
+    }
+    let ids: Vec<u64> = memory.notices().map(|notice| notice.id.0).collect();
+    assert_eq!(ids, (8..=most + 7).collect::<Vec<_>>());
+    assert_eq!(memory.next_notice(), NoticeId(most + 8));
+
+    let mut at_once = Memory::default();
+    let all: Vec<Change> = (1..=most + 7).map(notified).collect();
+    at_once.apply(Seq(most + 7), &all);
+    assert!(at_once.notices().eq(memory.notices()), "in one entry");
+
+    // What was kept before there was a limit.
+    let mut restore = Restore::default();
+    restore.at(memory.seq(), memory.revision(), memory.counters());
+    for change in &all {
+        let Change::Notify(notice) = change else { panic!() };
+        restore.notice(Notice::clone(notice));
+    }
+    assert!(restore.finish() == memory, "restored");
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use anchord_memory::{
     Anchor, Blueprint, Body, Captured, Category, ContentType, Counts, HistoryLine, Kind, Lesson,
-    NewNote, Note, NoticeCause, NoticeId, Provenance, Record, Scope, SessionRow, Staged, Standing,
-    Timestamp, Topic, TopicDecision, TopicPart, Version,
+    NewNote, Note, Notice, NoticeCause, NoticeId, Provenance, Record, Scope, SessionRow, Staged,
+    Standing, Timestamp, Topic, TopicDecision, TopicPart, Version,
 };
 
 use super::*;
@@ -263,6 +263,35 @@ fn touched_rows_bring_older_rows_up_to_date() {
             assert_eq!(rows, expected, "from entry {from} to {to}");
         }
     }
+}
+
+#[test]
+fn rows_of_notices_that_were_dropped_are_taken_out() {
+    let most = u64::try_from(NOTICES_MAX).unwrap();
+    let notified = |number: u64| {
+        let mut notice = changes_3().into_iter().flatten().find_map(|change| match change {
+            Change::Notify(notice) => Some(notice),
+            _ => None,
+        });
+        notice.as_mut().unwrap().id = NoticeId(number);
+        Change::Notify(notice.unwrap())
+    };
+    let entries: Vec<Vec<Change>> =
+        (1..=most + 6).step_by(2).map(|at| vec![notified(at), notified(at + 1)]).collect();
+    let mut memory = Memory::default();
+    let mut rows = std::collections::BTreeMap::new();
+    for (changes, seq) in entries.iter().zip(1..) {
+        Machine::apply(&mut memory, Seq(seq), changes);
+        rows.extend(memory.touched_rows(changes).into_iter().map(|row| (row.key, row.value)));
+    }
+    rows.retain(|_, value| value.is_some());
+    assert_eq!(rows.len(), 1 + usize::try_from(most).unwrap(), "and the counters");
+    assert_eq!(rows, memory.rows().map(|row| (row.key, row.value)).collect());
+    // Written late: the rows of all entries after the last one.
+    let late = entries.iter().flat_map(|changes| memory.touched_rows(changes));
+    let mut late: std::collections::BTreeMap<_, _> = late.map(|row| (row.key, row.value)).collect();
+    late.retain(|_, value| value.is_some());
+    assert_eq!(late, rows);
 }
 
 #[test]
