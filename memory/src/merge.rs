@@ -67,16 +67,40 @@ impl Lesson {
 
     /// Takes in another telling of the same lesson: the more specific summary, all details, all files.
     pub(crate) fn unite(&mut self, later: &Self) {
+        let mut known = Known::of(self);
+        self.unite_known(later, &mut known);
+    }
+
+    /// As [`Lesson::unite`], for one of many tellings: `known` is what the lesson says so far.
+    fn unite_known(&mut self, later: &Self, known: &mut Known) {
         let length = |summary: &str| fold(summary).chars().count();
         if length(&later.summary) > length(&self.summary) {
             self.summary.clone_from(&later.summary);
         }
-        self.detail = unite_details(&self.detail, &later.detail);
+        for paragraph in paragraphs(&later.detail) {
+            if known.paragraphs.insert(fold(paragraph)) {
+                add_paragraph(&mut self.detail, paragraph);
+            }
+        }
         for file in &later.files {
-            if !self.files.contains(file) {
+            if known.files.insert(file.clone()) {
                 self.files.push(file.clone());
             }
         }
+    }
+}
+
+/// What a lesson says, made once for all its tellings.
+struct Known {
+    /// Folded.
+    paragraphs: BTreeSet<String>,
+    files: BTreeSet<String>,
+}
+
+impl Known {
+    fn of(lesson: &Lesson) -> Self {
+        let paragraphs = paragraphs(&lesson.detail).map(fold).collect();
+        Self { paragraphs, files: lesson.files.iter().cloned().collect() }
     }
 }
 
@@ -132,29 +156,19 @@ impl NewNote {
 }
 
 /// The paragraphs of a text, of which each telling of a lesson may have some.
-pub(crate) fn paragraphs(text: &str) -> Vec<String> {
+pub(crate) fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     text.split("\n\n")
-        .map(|paragraph| paragraph.trim_start_matches('\n').trim_end().to_owned())
+        .map(|paragraph| paragraph.trim_start_matches('\n').trim_end())
         .filter(|paragraph| !paragraph.is_empty())
-        .collect()
 }
 
-/// The first text as it is, then those paragraphs of the second that it has not got.
-fn unite_details(stored: &str, later: &str) -> String {
-    let mut seen: BTreeSet<String> = paragraphs(stored).iter().map(|text| fold(text)).collect();
-    let mut united: Vec<String> = Vec::new();
-    for paragraph in paragraphs(later) {
-        if seen.insert(fold(&paragraph)) {
-            united.push(paragraph);
-        }
+/// Leaves a text as it is, but for blanks at its end, and puts a paragraph behind it.
+fn add_paragraph(text: &mut String, paragraph: &str) {
+    text.truncate(text.trim_end().len());
+    if !text.is_empty() {
+        text.push_str("\n\n");
     }
-    if united.is_empty() {
-        return stored.to_owned();
-    }
-    if !stored.trim().is_empty() {
-        united.insert(0, stored.trim_end().to_owned());
-    }
-    united.join("\n\n")
+    text.push_str(paragraph);
 }
 
 impl Staged {
@@ -196,10 +210,14 @@ impl Staged {
         }
         let mut at: BTreeMap<String, usize> =
             self.lessons.iter().enumerate().map(|(at, lesson)| (lesson.key(), at)).collect();
+        let mut known: BTreeMap<usize, Known> = BTreeMap::new();
         for lesson in later {
             let slot = *at.entry(lesson.key()).or_insert(self.lessons.len());
             match self.lessons.get_mut(slot) {
-                Some(stored) => stored.unite(lesson),
+                Some(stored) => {
+                    let known = known.entry(slot).or_insert_with(|| Known::of(stored));
+                    stored.unite_known(lesson, known);
+                }
                 None => self.lessons.push(lesson.clone()),
             }
         }

@@ -36,7 +36,7 @@ pub struct Topic {
 }
 
 /// A question, and what was decided.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TopicDecision {
     /// One line; its folded form tells it from others.
     pub question: String,

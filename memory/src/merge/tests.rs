@@ -7,7 +7,7 @@ use crate::limits::STAGED_ITEM_BYTES;
 use crate::testing::{
     anchor, anchors, any_part, blueprint, blueprints, day, lesson, lessons, mutable, note, origin,
 };
-use crate::{Anchor, Lesson, Memory, NewNote, Staged};
+use crate::{Anchor, Lesson, Memory, NewNote, Staged, TopicPart};
 
 fn absorbed(parts: &[&Staged]) -> Staged {
     let mut staged = Staged::default();
@@ -160,6 +160,27 @@ fn many_anchors_of_one_file_come_to_an_end() {
     assert_eq!(draft.head().totals().anchors, 1);
 }
 
+/// Each telling was compared with all of those before it.
+#[test]
+fn many_tellings_of_one_thing_come_to_an_end() {
+    let telling = |n: usize| lesson("one", &format!("telling {n}\n{}", "x y z ".repeat(650)));
+    let staged = absorbed(&[&lessons((0..1_000).map(telling).collect::<Vec<_>>())]);
+    assert_eq!(staged.lessons.len(), 1);
+    assert_eq!(staged.lessons[0].detail.matches("telling").count(), 1_000);
+
+    let topic = |from: usize| {
+        let of = |n: usize| TopicPart {
+            name: Some(format!("topic {n}")),
+            files: (0..20).map(|file| format!("{from}/{n}/{file}")).collect(),
+            ..TopicPart::default()
+        };
+        Staged { topics: (from..from + 1_000).map(of).collect(), ..Staged::default() }
+    };
+    let parts: Vec<Staged> = (0..10).map(|part| topic(part * 500)).collect();
+    let staged = absorbed(&parts.iter().collect::<Vec<_>>());
+    assert_eq!((staged.topics.len(), staged.topics[500].files.len()), (5_500, 40));
+}
+
 #[test]
 fn all_texts_and_items_that_are_staged_count() {
     let text = "x".repeat(1_000);
@@ -190,7 +211,46 @@ fn the_last_summary_and_the_widest_times_hold() {
     assert_eq!((staged.first, staged.last), (day(3), day(5)));
 }
 
+/// What a part says of lessons and topics, a part for each thing.
+fn in_pieces(part: &Staged) -> Vec<Staged> {
+    let mut pieces: Vec<Staged> =
+        part.lessons.iter().map(|lesson| lessons([lesson.clone()])).collect();
+    for topic in &part.topics {
+        let none = TopicPart { name: topic.name.clone(), ..TopicPart::default() };
+        let mut told = vec![TopicPart { status: topic.status.clone(), ..none.clone() }];
+        told.extend(
+            topic
+                .decisions
+                .iter()
+                .map(|decision| TopicPart { decisions: vec![decision.clone()], ..none.clone() }),
+        );
+        told.extend(
+            topic
+                .history
+                .iter()
+                .map(|line| TopicPart { history: vec![line.clone()], ..none.clone() }),
+        );
+        told.extend(
+            topic.files.iter().map(|file| TopicPart { files: vec![file.clone()], ..none.clone() }),
+        );
+        let topic = |topic| Staged { topics: vec![topic], ..Staged::default() };
+        pieces.extend(told.into_iter().map(topic));
+    }
+    pieces
+}
+
 proptest! {
+    #[test]
+    fn a_part_is_absorbed_as_its_pieces_are(a in any_part(), b in any_part()) {
+        let b = Staged { lessons: b.lessons, topics: b.topics, ..Staged::default() };
+        let (mut whole, mut by_pieces) = (absorbed(&[&a]), absorbed(&[&a]));
+        whole.absorb(&b);
+        for piece in in_pieces(&b) {
+            by_pieces.absorb(&piece);
+        }
+        prop_assert_eq!(whole, by_pieces);
+    }
+
     #[test]
     fn absorbing_is_associative(a in any_part(), b in any_part(), c in any_part()) {
         let one_by_one = absorbed(&[&a, &b, &c]);

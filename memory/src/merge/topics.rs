@@ -4,9 +4,11 @@
 //! by that goes. So it does not matter in how many writes the same things are said. What is decided stays so when the
 //! question alone is said again: a session that has not heard of the decision does not undo it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Staged;
 use crate::limits::{TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_HISTORY_MAX};
-use crate::topic::{Topic, TopicDecision, TopicPart, topic_key};
+use crate::topic::{HistoryLine, Topic, TopicDecision, TopicPart, topic_key};
 
 impl Topic {
     /// Takes in what one write says.
@@ -14,66 +16,65 @@ impl Topic {
         if let Some(status) = &part.status {
             self.status.clone_from(status);
         }
-        for decision in &part.decisions {
-            self.take_decision(decision);
-        }
+        self.take_decisions(&part.decisions);
         for line in &part.history {
             if let Err(at) = self.history.binary_search(line) {
                 self.history.insert(at, line.clone());
+                drop_oldest(&mut self.history, TOPIC_HISTORY_MAX);
             }
         }
-        drop_oldest(&mut self.history, TOPIC_HISTORY_MAX);
-        for file in &part.files {
-            move_to_end(&mut self.files, file);
-            drop_oldest(&mut self.files, TOPIC_FILES_MAX);
-        }
+        move_to_end(&mut self.files, &part.files);
+        drop_oldest(&mut self.files, TOPIC_FILES_MAX);
     }
 
-    fn take_decision(&mut self, new: &TopicDecision) {
-        let key = topic_key(&new.question);
-        let known = self.decisions.iter().position(|known| topic_key(&known.question) == key);
-        let mut decision = new.clone();
-        if let Some(at) = known {
-            let known = self.decisions.remove(at);
-            if new.decided.is_none() && known.decided.is_some() {
-                (decision.decided, decision.time) = (known.decided, known.time);
-            } else if new.decided == known.decided {
-                decision.time = known.time.min(new.time);
+    fn take_decisions(&mut self, decisions: &[TopicDecision]) {
+        let keyed = |decision: TopicDecision| (topic_key(&decision.question), decision);
+        let mut known: Vec<_> = self.decisions.drain(..).map(keyed).collect();
+        for new in decisions {
+            let key = topic_key(&new.question);
+            let mut decision = new.clone();
+            if let Some(at) = known.iter().position(|(known, _)| *known == key) {
+                let (_, known) = known.remove(at);
+                if new.decided.is_none() && known.decided.is_some() {
+                    (decision.decided, decision.time) = (known.decided, known.time);
+                } else if new.decided == known.decided {
+                    decision.time = known.time.min(new.time);
+                }
             }
+            known.push((key, decision));
+            drop_oldest(&mut known, TOPIC_DECISIONS_MAX);
         }
-        self.decisions.push(decision);
-        drop_oldest(&mut self.decisions, TOPIC_DECISIONS_MAX);
+        self.decisions = known.into_iter().map(|(_, decision)| decision).collect();
     }
 }
 
 impl TopicPart {
-    /// The same for what is not in memory yet: everything that was said, in order, but what was said twice. Nothing
-    /// is decided here, since what is stored has a say in it.
+    /// As [`Topic::take_in`], for what is not in memory yet: everything that was said, in order, but what was said twice.
+    /// Nothing is decided here, since what is stored has a say in it.
     fn absorb(&mut self, later: &Self) {
         if later.status.is_some() {
             self.status.clone_from(&later.status);
         }
-        for decision in &later.decisions {
-            move_to_end(&mut self.decisions, decision);
-        }
-        for line in &later.history {
-            if !self.history.contains(line) {
-                self.history.push(line.clone());
-            }
-        }
-        for file in &later.files {
-            move_to_end(&mut self.files, file);
-        }
+        move_to_end(&mut self.decisions, &later.decisions);
+        let mut told: BTreeSet<&HistoryLine> = self.history.iter().collect();
+        let new = later.history.iter().filter(|line| told.insert(*line)).cloned();
+        let new: Vec<HistoryLine> = new.collect();
+        self.history.extend(new);
+        move_to_end(&mut self.files, &later.files);
     }
 }
 
 impl Staged {
     /// One part for each topic.
     pub(crate) fn absorb_topics(&mut self, later: &[TopicPart]) {
+        if later.is_empty() {
+            return;
+        }
+        let keys = self.topics.iter().map(|known| topic_key(known.topic()));
+        let mut at: BTreeMap<String, usize> = keys.enumerate().map(|(at, key)| (key, at)).collect();
         for part in later {
-            let key = topic_key(part.topic());
-            let known = self.topics.iter_mut().find(|known| topic_key(known.topic()) == key);
-            if let Some(known) = known {
+            let slot = *at.entry(topic_key(part.topic())).or_insert(self.topics.len());
+            if let Some(known) = self.topics.get_mut(slot) {
                 known.absorb(part);
             } else {
                 // A part may say things twice itself.
@@ -85,9 +86,14 @@ impl Staged {
     }
 }
 
-fn move_to_end<T: Clone + PartialEq>(items: &mut Vec<T>, item: &T) {
-    items.retain(|known| known != item);
-    items.push(item.clone());
+/// Puts items behind all others, in the order in which they are mentioned last.
+fn move_to_end<T: Clone + Ord>(items: &mut Vec<T>, mentioned: &[T]) {
+    let mut last: BTreeSet<&T> = BTreeSet::new();
+    let mut end: Vec<T> =
+        mentioned.iter().rev().filter(|item| last.insert(*item)).cloned().collect();
+    end.reverse();
+    items.retain(|known| !last.contains(known));
+    items.extend(end);
 }
 
 fn drop_oldest<T>(items: &mut Vec<T>, items_max: usize) {

@@ -102,7 +102,7 @@ pub(crate) fn of_anchor(anchor: &Anchor) -> String {
 /// A lesson as a whole, and each paragraph of its detail.
 pub(crate) fn of_lesson(lesson: &Lesson) -> Vec<String> {
     let whole = format!("{}\n{}", lesson.summary, lesson.detail);
-    std::iter::once(whole).chain(paragraphs(&lesson.detail)).collect()
+    std::iter::once(whole).chain(paragraphs(&lesson.detail).map(str::to_owned)).collect()
 }
 
 /// All texts of staged work, each with the name it stands under, if it has one.
