@@ -268,7 +268,8 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
     if !ends_a_word(text, &word, more) {
         return None;
     }
-    let lower = more.to_ascii_lowercase();
+    // `min` says that it is a limit, `admin` whose it is.
+    let lower = more.to_ascii_lowercase().replace("admin", "");
     let id = ["id", "ids", "_at"].iter().any(|end| lower.ends_with(end));
     if id || ABOUT.iter().any(|about| lower.contains(about)) {
         return None;

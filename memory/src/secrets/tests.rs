@@ -106,6 +106,7 @@ fn gone() -> Vec<(&'static str, String, &'static str)> {
             "secret value",
         ),
         ("secret: @", "aB3dE5fG7hJ9".to_owned(), "secret value"),
+        ("PASSWORD_ADMIN=@", "Winter2026".to_owned(), "password"),
         ("DB_PASS=@", "Winter2026".to_owned(), "password"),
         ("MYSQL_ROOT_PASS: '@'", "S3cr3t!".to_owned(), "password"),
         ("smtp_pass = \"@\"", "S3cr3t!".to_owned(), "password"),
