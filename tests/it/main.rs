@@ -9,6 +9,7 @@ mod disk;
 mod endings;
 mod exactly_once;
 mod failing_tools;
+mod floods;
 mod hook;
 mod layers;
 mod mcp_revisions;
