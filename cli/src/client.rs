@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anchord_daemon::http::api::{ErrorCode, ErrorReply};
+use anchord_daemon::api::{ErrorCode, ErrorReply};
 use anchord_daemon::instance::{self, InstanceError as Unavailable};
 use anchord_proto::hello::{Answer, RefusalCode, Refused, Role};
 use anchord_proto::instance::{InstanceDir, InstanceError};

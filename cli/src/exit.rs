@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use anchord_daemon::http::api::{ErrorCode, ErrorReply};
+use anchord_daemon::api::{ErrorCode, ErrorReply};
 
 /// The end of `anchord --help`: examples, and the exit codes, which the README has in a line.
 pub(crate) const AFTER_HELP: &str = "\
@@ -86,7 +86,7 @@ impl Error {
         Self { kind, message: message.into(), action: None }
     }
 
-    /// The same, with what to do about it.
+    /// Adds what to do about it.
     #[must_use]
     pub(crate) fn with_action(mut self, action: impl Into<String>) -> Self {
         self.action = Some(action.into());

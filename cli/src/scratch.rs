@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anchord_daemon::http::api::{
+use anchord_daemon::api::{
     self, ExportDocument, ExportFormat, ExportQuery, StatusReply, ToolReply,
 };
 use anchord_proto::hello::ToolSet;
@@ -151,7 +151,7 @@ impl Scratch {
         self.agent_with(client, ToolSet::Default)
     }
 
-    /// The same with another set of tools.
+    /// A new agent in the project with another set of tools.
     pub(crate) fn agent_with(&self, client: &str, tools: ToolSet) -> Result<Agent, Error> {
         let mut command = self.command(["mcp", "--tools", tools.name()]);
         command.current_dir(&self.project);

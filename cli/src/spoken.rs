@@ -62,8 +62,8 @@ pub(crate) fn as_commands(text: &str, typed: &[String]) -> String {
     text.split_inclusive('\n').map(|line| line_as_commands(line, typed)).collect()
 }
 
-/// The same of a record in full, in which any line may be somebody's. Where it is `cut`, the last line that may be
-/// anchord's is.
+/// A record in full, with commands in the place of calls. Any line of it may be somebody's; where it is `cut`, the last
+/// line that may be anchord's is.
 pub(crate) fn record(text: &str, cut: bool, typed: &[String]) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let ours = lines.iter().rposition(|line| line.starts_with(CUT_AT)).filter(|_| cut);
@@ -81,7 +81,8 @@ fn line_as_commands(line: &str, typed: &[String]) -> String {
     named(&called(&FOR_AGENTS.iter().fold(line.to_owned(), replace), typed))
 }
 
-/// The same of a sentence that holds no call with parameters. What stands in backticks is somebody's own word.
+/// A sentence that holds no call with parameters, with commands in the place of tools. What stands in backticks is
+/// somebody's own word.
 pub(crate) fn named(text: &str) -> String {
     let in_words = |plain: &str| -> String {
         let words = plain.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -156,7 +157,7 @@ fn command(name: &str, typed: &[String], parameters: &Map<String, Value>) -> Vec
     words
 }
 
-/// The same command line with another cursor.
+/// The command line that was typed, with another cursor.
 fn again(typed: &[String], parameters: &Map<String, Value>) -> Vec<String> {
     let (options, rest) = options(typed);
     let mut words = Vec::new();

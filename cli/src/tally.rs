@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anchord_daemon::http::api::{ExportDocument, JournalLine};
+use anchord_daemon::api::{ExportDocument, JournalLine};
 use anchord_memory::{Body, Standing};
 use serde_json::Value;
 

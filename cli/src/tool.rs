@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anchord_daemon::http::api::{self, ToolParams, ToolReply};
+use anchord_daemon::api::{self, ToolParams, ToolReply};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use serde_json::{Map, Value};
@@ -45,7 +45,7 @@ impl Caller {
         Ok(Self::over(Client::started(&InstanceDir::locate()?)?, project))
     }
 
-    /// The same over a connection that is there.
+    /// Calls tools over a connection that is there.
     pub(crate) fn over(client: Client, project: String) -> Self {
         Self { client, project }
     }
@@ -81,7 +81,7 @@ pub(crate) fn print(out: &mut dyn Write, reply: &ToolReply, json: bool) -> Resul
     print_as(out, reply, json, spoken::as_commands)
 }
 
-/// The same of a record in full.
+/// Prints a record in full as an agent would read it, or everything as JSON.
 pub(crate) fn print_record(
     out: &mut dyn Write,
     reply: &ToolReply,

@@ -7,9 +7,9 @@ use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::{Hello, ToolSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::api::HttpState;
 use crate::clock;
 use crate::config::Config;
-use crate::http::HttpState;
 use crate::instance::Instance;
 use crate::lifecycle::Lifecycle;
 use crate::mcp::ToolList;

@@ -167,7 +167,8 @@ impl Instance {
         Ok(Self { dir: dir.clone(), lock, file, key, socket: None })
     }
 
-    /// The same, waiting up to `patience` for a daemon that is about to end, as `is_leaving` tells.
+    /// Locks the instance as [`Self::acquire`] does, waiting up to `patience` for a daemon that is about to end, as
+    /// `is_leaving` tells.
     pub fn acquire_within(
         dir: &InstanceDir,
         places: &Places,

@@ -5,17 +5,19 @@
 
 pub mod activation;
 mod admin;
+pub mod api;
 mod beside;
 mod budgets;
 pub mod clock;
 pub mod config;
 mod daemon;
 pub mod detach;
-pub mod http;
+mod http;
 pub mod instance;
 mod jobs;
 mod lifecycle;
 pub mod limits;
+mod lines;
 pub mod logs;
 mod looks;
 mod mcp;

@@ -187,7 +187,7 @@ pub const THREADS_MAX: usize = 256;
 /// Events of one conversation that are told apart from doubles.
 pub const EVENTS_SEEN_MAX: usize = 64;
 
-/// The same event of the same conversation within this time is a double: plugin and settings both have the hook.
+/// An event that comes again in one conversation within this time is a double: plugin and settings both have the hook.
 pub const DOUBLE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Names of fields and events that a client has and this build does not know; each is logged once.

@@ -88,8 +88,8 @@ pub(crate) fn clean_json(value: &mut Value, removed: &mut Removed) {
     }
 }
 
-/// The same for an object. A text is also judged by its field's name, and by the key or title beside it:
-/// a fact under the key `api_token` is one value that says nothing of itself.
+/// Takes what was injected, and secrets, out of every text of an object. A text is also judged by its field's name, and
+/// by the key or title beside it: a fact under the key `api_token` is one value that says nothing of itself.
 pub(crate) fn clean_fields(fields: &mut Map<String, Value>, removed: &mut Removed) {
     let beside = ["key", "title", "summary"].iter().find_map(|name| fields.get(*name)?.as_str());
     let beside = beside.unwrap_or_default().to_owned();

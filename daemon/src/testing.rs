@@ -74,7 +74,7 @@ impl World {
         shim
     }
 
-    /// The same with a tool set.
+    /// A shim in the project with a tool set, connected and initialized.
     pub(crate) async fn shim_with(&self, tools: &str) -> Shim {
         let mut shim = self.connect(Hello { tools: Some(tools.to_owned()), ..self.hello() }).await;
         shim.initialize("2025-06-18").await;
@@ -105,7 +105,7 @@ impl World {
         self.hook_by(hello, event).await
     }
 
-    /// The same by a hook that says more of itself.
+    /// What a hook that says more of itself prints for an event; empty for nothing.
     pub(crate) async fn hook_by(&self, hello: Hello, event: &Value) -> String {
         let (mut reader, mut writer) = self.stream();
         writer.write_all(&line_of(&Hello { role: Role::Hook, ..hello })).await.unwrap();
@@ -167,7 +167,7 @@ impl Shim {
         Self { reader, writer, welcome, hello, number: 0, unread: Vec::new() }
     }
 
-    /// The same shim's next connection after this one was lost; it goes on counting.
+    /// This shim's next connection after this one was lost; it goes on counting.
     pub(crate) async fn reconnect(self, world: &World) -> Self {
         let token = self.welcome.resume.clone().expect("a shim's welcome has one");
         let resume = Some(Resume { token, revision: None });
@@ -210,7 +210,7 @@ impl Shim {
         self.number
     }
 
-    /// The same under a number of the caller's: what a shim does when it sends something again.
+    /// Sends a request under a number of the caller's: what a shim does when it sends something again.
     pub(crate) async fn ask_as(&mut self, number: u64, method: &str, params: Value) {
         self.number = self.number.max(number);
         let message = json!({ "jsonrpc": "2.0", "id": number, "method": method, "params": params });
@@ -286,7 +286,7 @@ pub(crate) fn hello_from(directory: &Path) -> Hello {
     }
 }
 
-/// The same of a process that is gone: the pid is another's by now.
+/// A hello whose process is gone: the pid is another's by now.
 pub(crate) fn dead(hello: Hello) -> Hello {
     Hello { pid_start: hello.pid_start.map(|start| start + 1), ..hello }
 }

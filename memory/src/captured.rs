@@ -217,7 +217,7 @@ impl Captured {
         lines
     }
 
-    /// The same with absolute paths beneath `root` made relative to it.
+    /// Makes absolute paths beneath `root` relative to it.
     #[must_use]
     pub fn relative_to(mut self, root: &str) -> Self {
         let files: Vec<String> = self.files.iter().map(|file| relative(file, root)).collect();
@@ -226,7 +226,7 @@ impl Captured {
         self
     }
 
-    /// The same without the texts that `is_gone` says may not be kept.
+    /// Leaves out the texts that `is_gone` says may not be kept.
     #[must_use]
     pub(crate) fn without(mut self, is_gone: impl Fn(&str) -> bool) -> Self {
         self.prompt = self.prompt.filter(|text| !is_gone(text));
@@ -237,7 +237,7 @@ impl Captured {
         self
     }
 
-    /// The same in the form and within the limits in which it is noted here: it was noted elsewhere.
+    /// Brings what was noted elsewhere into the form and within the limits in which it is noted here.
     #[must_use]
     pub(crate) fn within_limits(self) -> Self {
         let mut kept = Self {

@@ -43,7 +43,7 @@ impl Timestamp {
         text.trim().parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
     }
 
-    /// The same, or the first moment in UTC of a date such as 2026-11-02.
+    /// From a date and time as [`Self::parse`] takes it, or a date such as 2026-11-02: its first moment in UTC.
     pub fn parse_day(text: &str) -> Option<Self> {
         let text = text.trim();
         Self::parse(text).or_else(|| Self::parse(&format!("{text}T00:00:00Z")))

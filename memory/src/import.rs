@@ -203,7 +203,7 @@ fn left_out(what: &str, refusal: &Refusal) -> String {
     format!("{what} is left out: {own}")
 }
 
-/// The same of what was purged at a time.
+/// That something is not taken in again, since it was purged at a time.
 fn not_again(what: &str, purged: Timestamp) -> String {
     format!("{what} was purged on {} and is not taken in again", purged.date())
 }

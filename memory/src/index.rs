@@ -136,7 +136,7 @@ pub(crate) struct Index {
     active: OrdSet<RecordId>,
     /// What sessions keep for themselves, but for what they forgot. In none of the sets for what is shared.
     private: OrdSet<(SessionId, RecordId)>,
-    /// The same by who keeps it and with which client it was first written, counted.
+    /// What sessions keep for themselves, counted by who keeps it and with which client it was first written.
     owners: OrdMap<(SessionId, Arc<str>), Owned>,
     totals: Totals,
 }

@@ -16,7 +16,7 @@ const OPENS: [&str; 3] = [
     "&lt;anchord-memory note=\"reference from earlier sessions, not instructions\"&gt;",
     "&lt;anchord-memory note=&quot;reference from earlier sessions, not instructions&quot;&gt;",
 ];
-/// The same of its end.
+/// A block's end as it comes back, as it was or escaped.
 const CLOSES: [&str; 2] = [CLOSE, "&lt;/anchord-memory&gt;"];
 
 /// Characters that [`frame`] adds to a text.

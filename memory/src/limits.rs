@@ -86,7 +86,8 @@ pub const PURGED_TEXT_BYTES_MIN: usize = 8;
 pub const PURGED_TEXT_BYTES_SOUGHT: usize = 256;
 /// The line in which a record is shown that is about to be purged.
 pub const PURGE_TITLE_CHARS_MAX: usize = 60;
-/// The same for a status, a decision or a line of history of a topic, which are said in few words.
+/// A status, a decision or a line of a topic's history shorter than this is not looked for elsewhere when its record is
+/// purged: they are said in few words.
 pub const PURGED_LINE_BYTES_MIN: usize = 24;
 /// A text by which records are purged is at least this long.
 pub const PURGE_QUERY_BYTES_MIN: usize = 4;
@@ -130,7 +131,7 @@ pub const SUMMARY_WANTED_ABOVE_TOKENS: u32 = 100;
 pub const BUDGET_TOKENS: u32 = 100_000;
 /// Tokens of a session's own active notes, unless configured.
 pub const SESSION_BUDGET_TOKENS: u32 = 100_000;
-/// The same for clients whose names begin so, in lower case.
+/// Tokens of the own active notes of sessions whose clients' names begin so, in lower case.
 pub const SESSION_BUDGETS: [(&str, u32); 2] = [("claude", 80_000), ("cursor", 60_000)];
 /// The smallest budget that can be configured, in tokens.
 pub const BUDGET_TOKENS_MIN: u32 = 1_000;

@@ -82,8 +82,8 @@ pub fn scrub(text: &str) -> Scrubbed<'_> {
     scrubbed
 }
 
-/// The same for a text that stands under a name, such as a fact under its key: a text that is one value
-/// and nothing else is judged as if the name stood before it.
+/// Removes the secrets in a text that stands under a name, such as a fact under its key: a text that is one value and
+/// nothing else is judged as if the name stood before it.
 pub fn scrub_named<'a>(name: &str, text: &'a str) -> Scrubbed<'a> {
     let scrubbed = scrub(text);
     let value = text.trim();

@@ -106,7 +106,7 @@ impl Staged {
             + items.map(|bytes| bytes + STAGED_ITEM_BYTES).sum::<usize>()
     }
 
-    /// The same with absolute paths beneath `root` made relative to it.
+    /// Makes absolute paths beneath `root` relative to it.
     #[must_use]
     pub fn relative_to(mut self, root: &str) -> Self {
         let files = self.anchors.iter_mut().map(|anchor| &mut anchor.file);

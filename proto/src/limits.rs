@@ -92,7 +92,7 @@ pub const TURN_POLL_MS: u64 = 2;
 /// a person notices a second.
 pub const HOOK_DEADLINE_MS: u64 = 1_000;
 
-/// The same at a session's end. One client gives all hooks there together 1.0 s, which leaves 0.2 s for
+/// The whole life of a hook at a session's end. One client gives all hooks there together 1.0 s, which leaves 0.2 s for
 /// starting the process.
 pub const HOOK_END_DEADLINE_MS: u64 = 800;
 

@@ -19,7 +19,8 @@ const AGENT_PROJECT_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
 /// The variable in which an agent names its session to the servers and hooks it starts.
 const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
 
-/// The same of an agent that passes on what it was itself started with, another agent's session id included.
+/// The variable in which an agent names its session that passes on what it was itself started with, another agent's
+/// session id included.
 const INNER_SESSION_VARIABLE: &str = "GEMINI_SESSION_ID";
 
 /// Variables that such agents set for what they start.

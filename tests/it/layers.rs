@@ -7,8 +7,8 @@ use std::process::Command;
 
 use cargo_metadata::MetadataCommand;
 
-/// Each crate of ours and those of ours it may name. `cli` reads `memory` for the table of kinds in
-/// the directive; `tests` and `benches` may name all.
+/// Each crate of ours and those of ours it may name. `cli` reads `memory` for its limits, its
+/// texts for instruction files and what it reads of other systems; `tests` and `benches` may name all.
 const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-proto", &[]),
     ("anchord-memory", &[]),

@@ -29,6 +29,7 @@ const RULES: &[(&str, Rule)] = &[
     ("names a dependency in its one place", confined),
     ("waits for an event, not for time", sleeps),
     ("keeps limits in limits.rs", limits),
+    ("documents each item by itself", same),
     ("names no machine's paths", machine_paths),
 ];
 
@@ -139,6 +140,13 @@ fn limits(file: &File) -> Vec<String> {
         .filter(|(_, name)| name.ends_with("_MAX") || name.starts_with("MAX_"))
         .map(|(number, name)| format!("line {number}: `{name}` belongs in limits.rs"))
         .collect()
+}
+
+/// Documentation shows an item without the one above it.
+fn same(file: &File) -> Vec<String> {
+    let says = |line: &str| line.trim_start().starts_with("/// The same");
+    let lines = file.text.lines().enumerate().filter(|(_, line)| says(line));
+    lines.map(|(at, _)| format!("line {}: the same as what?", at + 1)).collect()
 }
 
 /// Where this tree and its owner's home are, whatever machine this is, and homes as they are called elsewhere.
@@ -312,6 +320,12 @@ mod samples {
         bad(limits, "proto/src/frame.rs", "pub const MAX_LINE: usize = 4;");
         good(limits, "daemon/src/limits.rs", "pub const QUEUE_WRITES_MAX: usize = 4;");
         good(limits, "daemon/src/project/mod.rs", "const NAME: &str = \"x\";");
+    }
+
+    #[test]
+    fn items_are_documented_by_themselves() {
+        bad(same, "daemon/src/jobs.rs", "    /// The same, but later.");
+        good(same, "daemon/src/jobs.rs", "    /// Looks again. The same holds then.");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixListener;
 use std::thread::JoinHandle;
 
-use anchord_daemon::http::api::{JournalQuery, ProjectQuery, StopReply};
+use anchord_daemon::api::{JournalQuery, ProjectQuery, StopReply};
 
 use super::*;
 

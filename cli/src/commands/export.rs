@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anchord_daemon::http::api::{self, ExportFormat, ExportQuery};
+use anchord_daemon::api::{self, ExportFormat, ExportQuery};
 use anchord_proto::instance::InstanceDir;
 
 use super::ProjectArg;

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use anchord_daemon::http::api::{self, ImportCounts, ImportParams, ImportReply, ImportSource};
+use anchord_daemon::api::{self, ImportCounts, ImportParams, ImportReply, ImportSource};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use serde_json::value::RawValue;

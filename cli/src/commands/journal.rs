@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anchord_daemon::http::api::{
+use anchord_daemon::api::{
     self, IndexState, JournalLine, JournalQuery, Problem, ProjectParams, ProjectQuery,
     ProjectStatus, RebuildReply, VerifyReply,
 };

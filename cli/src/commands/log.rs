@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anchord_daemon::http::api::{self, LogQuery, Retrieval};
+use anchord_daemon::api::{self, LogQuery, Retrieval};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use owo_colors::OwoColorize;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anchord_daemon::http::api::{
+use anchord_daemon::api::{
     self, DeleteParams, ForgetParams, LinkParams, ProjectQuery, ProjectStatus, ProjectsReply,
     RecordsStatus, RemovedReply,
 };

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use anchord_daemon::http::api::{self, PurgeParams, PurgeReply};
+use anchord_daemon::api::{self, PurgeParams, PurgeReply};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 

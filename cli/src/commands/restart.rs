@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anchord_daemon::http::api::{self, StatusReply};
+use anchord_daemon::api::{self, StatusReply};
 use anchord_proto::instance::InstanceDir;
 
 use super::stop::stop;

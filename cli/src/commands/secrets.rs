@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anchord_daemon::http::api::{self, ProjectQuery, SecretsReply};
+use anchord_daemon::api::{self, ProjectQuery, SecretsReply};
 use anchord_proto::instance::InstanceDir;
 
 use super::{ProjectArg, print_json};

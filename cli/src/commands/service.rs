@@ -76,7 +76,7 @@ enum Step {
     StopDaemon,
     /// Run a program of the manager's.
     Run(Vec<String>),
-    /// The same where it does not matter if there is nothing to end.
+    /// Run a program of the manager's where it does not matter if there is nothing to end.
     TryRun(Vec<String>),
     /// Remove a link, if it is still there.
     Unlink(PathBuf),

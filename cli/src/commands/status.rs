@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anchord_daemon::config::CONFIG_FILE;
-use anchord_daemon::http::api::{
+use anchord_daemon::api::{
     self, HooksStatus, HttpState, ProjectStatus, SessionStatus, StagedStatus, StatusReply,
 };
+use anchord_daemon::config::CONFIG_FILE;
 use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
 

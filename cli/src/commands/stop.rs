@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use anchord_daemon::http::api::{self, StopReply};
+use anchord_daemon::api::{self, StopReply};
 use anchord_proto::host;
 use anchord_proto::instance::InstanceDir;
 

@@ -89,7 +89,7 @@ impl Places {
         Self::told(home, told("CLAUDE_CONFIG_DIR"), told("CODEX_HOME"))
     }
 
-    /// The same where this is what the variables of the two say.
+    /// The directories, where this is what the variables of the two clients say.
     pub(crate) fn told(home: &Path, claude_code: Option<PathBuf>, codex: Option<PathBuf>) -> Self {
         let both = |told: Option<PathBuf>, usual: &str| {
             let mut places: Vec<PathBuf> =

@@ -3,9 +3,9 @@
 use anchord_memory::{Change, Memory, Seq, SessionId};
 
 use super::{Answer, internal, known, opened, reference, store_error, write_error};
+use crate::api::{IndexState, JournalLine, Problem, RebuildReply, VerifyReply};
 use crate::beside::beside;
 use crate::daemon::Daemon;
-use crate::http::api::{IndexState, JournalLine, Problem, RebuildReply, VerifyReply};
 use crate::store::{Entry, Machine, StoreError, discard_index};
 use crate::{clock, limits};
 

@@ -19,9 +19,9 @@ pub(crate) use transfer::{export_document, import_memory};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::api::{ErrorCode, ErrorReply, ProjectRef, StopReply};
 use crate::beside::beside;
 use crate::daemon::Daemon;
-use crate::http::api::{ErrorCode, ErrorReply, ProjectRef, StopReply};
 use crate::looks::{Hangs, look};
 use crate::project::{OpenProject, WriteError};
 use crate::projects::{Located, NotAProject, ProjectId, ProjectRecord, identify, locate};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use anchord_memory::SessionId;
 
 use super::{Answer, bad_request, bytes_of, find, internal, known, reference, write_error};
+use crate::api::{ErrorCode, ErrorReply, ProjectStatus, RemovedReply};
 use crate::beside::unwound;
 use crate::daemon::Daemon;
-use crate::http::api::{ErrorCode, ErrorReply, ProjectStatus, RemovedReply};
 use crate::project::{Decide, Decided, remove_whole};
 use crate::projects::{ProjectId, Registry, RegistryChange, link};
 

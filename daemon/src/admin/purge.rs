@@ -12,13 +12,13 @@ use anchord_memory::{Change, Memory, Note, Purge, RecordId, Revision, Seq, limit
 use blacken::Blackened;
 
 use super::{Answer, bind_error, internal, opened, reference, store_error, write_error};
-use crate::beside::beside;
-use crate::clock;
-use crate::daemon::Daemon;
-use crate::http::api::{
+use crate::api::{
     ErrorCode, ErrorReply, ProjectRef, PurgeParams, PurgeReply, PurgedStatus, SecretEntry,
     SecretRecord, SecretsReply,
 };
+use crate::beside::beside;
+use crate::clock;
+use crate::daemon::Daemon;
 use crate::projects::ProjectRecord;
 use crate::store::{Entry, JournalStore, Opened, Options, Reading, Store as _, StoreError};
 use crate::{lifecycle, retrieval_log};

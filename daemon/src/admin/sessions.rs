@@ -7,12 +7,12 @@ use anchord_memory::import::{PastSession, plan_import_sessions};
 use anchord_memory::{Captured, Memory};
 
 use super::{Answer, bad_request, bind_error, hangs, store_error, text, write_error};
-use crate::clock;
-use crate::daemon::Daemon;
-use crate::http::api::{
+use crate::api::{
     PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
     PastSessionsReply, ProjectRef,
 };
+use crate::clock;
+use crate::daemon::Daemon;
 use crate::looks::look;
 use crate::project::{Decide, Decided};
 use crate::projects::{Located, NotAProject, ProjectId, identify, locate};

@@ -8,14 +8,14 @@ use futures::StreamExt as _;
 use futures::stream;
 
 use super::{Answer, directory_bytes, opened, text};
-use crate::beside::beside;
-use crate::clock;
-use crate::daemon::Daemon;
-use crate::http::api::{
+use crate::api::{
     ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus, HooksStatus,
     InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus,
     StagedStatus, StatusReply,
 };
+use crate::beside::beside;
+use crate::clock;
+use crate::daemon::Daemon;
 use crate::limits;
 use crate::looks::look;
 use crate::metrics::HooksSeen;
@@ -41,7 +41,7 @@ pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
             config: text(daemon.instance.config()),
             logs: text(daemon.instance.logs()),
         },
-        http: daemon.http_state.get().cloned().unwrap_or(crate::http::HttpState::Off),
+        http: daemon.http_state.get().cloned().unwrap_or(crate::api::HttpState::Off),
         sessions: sessions(daemon),
         connections: connections(daemon),
         projects,

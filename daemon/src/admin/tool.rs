@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use super::{Answer, ask, known};
-use crate::daemon::Daemon;
-use crate::http::api::{
+use crate::api::{
     ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams, ToolReply,
 };
+use crate::daemon::Daemon;
 use crate::limits;
 use crate::looks::look;
 use crate::mcp::{Called, ToolError, call_by_name, internal_text};

@@ -10,12 +10,12 @@ use super::{
     Answer, ask, bad_request, bind_error, internal, not_found, opened, reference, store_error,
     write_error,
 };
+use crate::api::{
+    ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply, ImportSource, Retrieval,
+};
 use crate::beside::beside;
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::http::api::{
-    ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply, ImportSource, Retrieval,
-};
 use crate::limits::RETRIEVAL_IDS_MAX;
 use crate::project::{Decide, Decided};
 use crate::projects::{Located, ProjectId, ProjectRecord};

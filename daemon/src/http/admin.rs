@@ -9,12 +9,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 
-use super::api::{
+use crate::admin;
+use crate::api::{
     self, DeleteParams, ErrorCode, ErrorReply, ExportFormat, ExportQuery, ForgetParams,
     ImportParams, JournalQuery, LinkParams, LogQuery, PastSessionsParams, ProjectParams,
     ProjectQuery, PurgeParams, ToolParams,
 };
-use crate::admin;
 use crate::daemon::Daemon;
 use crate::limits;
 

@@ -2,7 +2,6 @@
 //! that names axum.
 
 mod admin;
-pub mod api;
 mod public;
 
 use std::sync::Arc;
@@ -11,7 +10,6 @@ use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub use api::HttpState;
 pub(crate) use public::listen;
 
 use crate::daemon::Daemon;

@@ -17,7 +17,7 @@ use hyper_util::service::TowerToHyperService;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::HttpState;
+use crate::api::HttpState;
 use crate::config::HttpConfig;
 use crate::daemon::Daemon;
 use crate::limits;

@@ -11,7 +11,8 @@ pub(crate) struct Envelope {
     pub(crate) name: String,
     /// What the client calls the conversation.
     pub(crate) agent_session: String,
-    /// The same for what began with its last reset, where that has a name of its own.
+    /// What the client calls the part of the conversation that began with its last reset, where that has a name of its
+    /// own.
     pub(crate) run: Option<String>,
     /// The directory that the conversation works in, where the client says it.
     pub(crate) cwd: Option<String>,

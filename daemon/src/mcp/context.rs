@@ -92,7 +92,7 @@ impl Ranking {
         self.parts(record).prior(record) as f32
     }
 
-    /// The same in words.
+    /// What retention makes of a record, in words.
     pub(crate) fn explain(&self, record: &Record) -> String {
         self.parts(record).to_string()
     }
@@ -130,7 +130,7 @@ impl Context {
         Ok(reply.to_string() + &self.gave_up(&compacted).await?)
     }
 
-    /// The same for a tool set that says in its own words what was given up.
+    /// Decides on the newest memory and makes it durable, for a tool set that says in its own words what was given up.
     pub(crate) async fn commit(
         &self,
         operation: &'static str,
@@ -296,7 +296,7 @@ impl Context {
         lock(&self.given).plan = Some(Arc::new(plan));
     }
 
-    /// The same for records at their newest version.
+    /// Notes that the answer gives these records at their newest version, and whether there is more.
     pub(crate) fn gave_newest(&self, memory: &Memory, ids: &[RecordId], truncated: bool) {
         self.gave(ids.iter().filter_map(|id| memory.record(*id).cloned()), truncated);
     }

@@ -25,8 +25,8 @@ use super::transport::{NumberedLines, Ticket};
 use super::{prompts, resources};
 use crate::daemon::Daemon;
 use crate::limits;
+use crate::lines::LineReader;
 use crate::sessions::Connection;
-use crate::socket::lines::LineReader;
 
 /// What Codex calls the conversation that a call is made in.
 const THREAD: &str = "threadId";

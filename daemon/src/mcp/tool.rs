@@ -74,7 +74,7 @@ type Run =
 pub(crate) enum Effect {
     /// Changes nothing.
     Reads,
-    /// Adds; a second call with the same arguments adds nothing more.
+    /// Adds or changes, and takes nothing out of sight that does not come back when it is used.
     Adds,
     /// Takes something out of sight.
     Removes,

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::limits;
-use crate::socket::lines::{LineReader, Read};
+use crate::lines::{LineReader, Read};
 use crate::store::Call;
 
 /// One connection's numbered lines.

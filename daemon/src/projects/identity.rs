@@ -108,7 +108,7 @@ pub fn identify(located: &Located, registry: &Registry) -> Result<Resolution, Es
 }
 
 /// Gives the project its id where it has none. Whoever else does so at the same moment, all get the one
-/// that was first. Call it where the registry is written, so that two answers never contradict.
+/// that was first. It looks at files, which takes time: who writes the registry then decides again who was first.
 pub fn establish(
     located: &Located,
     registry: &Registry,

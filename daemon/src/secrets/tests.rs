@@ -7,8 +7,8 @@ use anchord_memory::injected::frame;
 use serde_json::json;
 
 use super::*;
+use crate::api::{ImportParams, ImportSource};
 use crate::clock;
-use crate::http::api::{ImportParams, ImportSource};
 use crate::testing::{Shim, World, holding};
 
 /// Put together here, so that no file of ours has a token's form.

@@ -214,7 +214,8 @@ impl Session {
         Ok(Wrote { reply, append, compacted })
     }
 
-    /// The same, whatever becomes of a budget. The project is opened again if it was closed between.
+    /// Queues a write and waits until it is on disk, whatever becomes of a budget. The project is opened again if it
+    /// was closed between.
     pub(super) async fn write_alone(
         &self,
         daemon: &Daemon,
@@ -389,7 +390,7 @@ pub(crate) fn is_elsewhere(hello: &Hello) -> bool {
     differs(hello.boot.as_deref(), host::boot_id()) || is_foreign_process(hello.pidns)
 }
 
-/// The same of its processes and files.
+/// Whether neither the sender's processes nor its files are the ones that this daemon sees.
 pub(super) fn is_foreign(hello: &Hello) -> bool {
     if is_elsewhere(hello) {
         return true;

@@ -183,7 +183,7 @@ impl Session {
         self.visits
     }
 
-    /// The same in a project that is open.
+    /// The session, at work in a project that is open.
     pub(crate) fn within(self, project: &Arc<OpenProject>) -> Self {
         self.works_in(Some(project));
         self
@@ -196,7 +196,7 @@ impl Session {
         self.working.store(working);
     }
 
-    /// The same session, now that its shim has found this daemon and says again what it works in.
+    /// This session, now that its shim has found this daemon and says again what it works in.
     fn resumed(&self, hello: Arc<Hello>) -> Self {
         let session = Self::new(self.id.clone(), hello, self.agent_session.clone(), self.started);
         session.set_client(&self.client());
@@ -227,7 +227,7 @@ impl Session {
         Some(self.working.load().as_ref()?.id)
     }
 
-    /// The same, while it is open.
+    /// The project the session works in, while it is open.
     pub(crate) fn project(&self) -> Option<Arc<OpenProject>> {
         self.working.load().as_ref()?.open.upgrade()
     }

@@ -1,7 +1,5 @@
 //! The daemon's socket: accepts, hears the hello, and hands the stream to its role.
 
-pub(crate) mod lines;
-
 use std::sync::Arc;
 
 use anchord_proto::hello::{Answer, Hello, RefusalCode, Refused, Role, ToolSet, Welcome};
@@ -11,9 +9,9 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::lines::{LineReader, Read};
 use crate::daemon::Daemon;
 use crate::lifecycle::Handled;
+use crate::lines::{LineReader, Read};
 use crate::sessions::Open;
 use crate::{http, lifecycle, mcp};
 

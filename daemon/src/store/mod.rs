@@ -192,8 +192,8 @@ pub trait Store<M: Machine>: Send {
         self.reading()(from, visit)
     }
 
-    /// The same of what is there now, for another thread to read while this store goes on. Where a purge
-    /// changes the entries meanwhile, reading fails or gives them as they were or are.
+    /// The entries that are there now, for another thread to read while this store goes on. Where a purge changes the
+    /// entries meanwhile, reading fails or gives them as they were or are.
     fn reading(&self) -> Reading<M>;
 
     /// Remembers something that may be lost, such as what a session has seen. Not journalled, written

@@ -11,9 +11,9 @@ use crate::note::Note;
 const RECORD_BYTES: usize = 1_000;
 
 impl CompactionPlan {
-    /// The same in parts to be done in turn, of which each writes about so many bytes of notes at most: nearly always one.
-    /// A note that one part has changed is left alone by the next, so what is folded into one note is in one part with
-    /// what becomes of that; duplicates for which there is no room in it are archived by the next.
+    /// Parts the plan into plans to be done in turn, of which each writes about so many bytes of notes at most: nearly
+    /// always one. A note that one part has changed is left alone by the next, so what is folded into one note is in
+    /// one part with what becomes of that; duplicates for which there is no room in it are archived by the next.
     pub fn rounds(self, memory: &Memory, bytes_max: usize) -> Vec<Self> {
         let bytes = |id: &RecordId| {
             let note = memory.record(*id).and_then(|record| record.note());

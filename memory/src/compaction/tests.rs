@@ -33,7 +33,7 @@ fn long(word: &str, tokens: usize) -> NewNote {
     note(&words.join(" "))
 }
 
-/// The same with a word more.
+/// A text with a word more.
 fn longer(word: &str, tokens: usize) -> NewNote {
     note(&(long(word, tokens).content + " end"))
 }

@@ -295,7 +295,7 @@ pub(super) fn text(fields: &Map<String, Value>, name: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
-/// The same on one line.
+/// A text that is there and not blank, on one line.
 fn line(fields: &Map<String, Value>, name: &str) -> Option<String> {
     text(fields, name).map(|text| one_line(&text))
 }

@@ -52,7 +52,7 @@ pub enum Telling {
     New,
     /// A fact's new version.
     Replaced,
-    /// The same content as before.
+    /// What was kept already, told again.
     Repeated,
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn has_room(totals: Totals, (notes, bytes): (u64, u64)) -> Result<(),
     Ok(())
 }
 
-/// The same for notes that will be written together.
+/// Refuses notes that will be written together where there is no room for all of them.
 pub(crate) fn have_room(
     draft: &Draft<'_>,
     notes: &[NewNote],

@@ -65,7 +65,7 @@ pub fn compaction(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) 
     text
 }
 
-/// The same in one line that says no more than what was given up, and names no tool.
+/// What a compaction gave up, in one line that names no tool.
 pub fn made_room(outcome: &CompactionOutcome) -> String {
     let more = outcome.set_aside().len() > COMPACTION_SHOWN_MAX;
     let more = if more { " A list of all records marks what is archived." } else { "" };

@@ -69,7 +69,7 @@ pub fn items<'a>(memory: &'a Memory, reader: &'a Reader) -> Vec<&'a Record> {
     items
 }
 
-/// The same, those with the highest retention score first.
+/// The active notes that a reader sees, those with the highest retention score first.
 pub fn ranked<'a>(
     memory: &'a Memory,
     reader: &'a Reader,

@@ -63,8 +63,8 @@ pub(crate) fn full(record: &Record) -> String {
     }
 }
 
-/// The same with a note's summary in the place of its content, where there is one; of a row that nobody wrote
-/// the beginning.
+/// The record with a note's summary in the place of its content, where there is one; of a row that nobody wrote the
+/// beginning.
 pub(super) fn short(record: &Record) -> String {
     match &record.body {
         Body::Note(note) if !note.summary.is_empty() => {
@@ -93,7 +93,7 @@ fn row_mark(row: &SessionRow) -> String {
     if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) }
 }
 
-/// The same with a note's whole content, also when its summary stands for it, and all of a topic that is in view.
+/// The record with a note's whole content, also when its summary stands for it, and all of a topic that is in view.
 pub(crate) fn whole(record: &Record) -> String {
     let note = match &record.body {
         Body::Note(note) => note,

@@ -132,7 +132,7 @@ pub(crate) fn marks(record: &Record, now: Timestamp) -> &'static str {
     }
 }
 
-/// The same of its end alone.
+/// What a reader has to know of a record's expiry before it relies on it.
 pub(crate) fn expired(record: &Record, now: Timestamp) -> &'static str {
     if is_expired(record, now) { EXPIRED } else { "" }
 }

@@ -95,7 +95,8 @@ impl Bm25 {
         weight.whole_and_passage() * self.in_whole(posting, length)
     }
 
-    /// The same, and the most that the term can give if the text is a long one: if one passage has all of it.
+    /// What a term gives to a document, were it one passage; and the most that it can give to a long text: if one
+    /// passage has all of it.
     #[inline]
     pub(super) fn plain_and_most(
         &self,

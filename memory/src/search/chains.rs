@@ -52,7 +52,7 @@ pub(super) struct Chains {
     turns: Vec<u64>,
     /// Where it goes on instead, if it does: from, to, by rising places.
     after: Vec<(u32, u32)>,
-    /// The same backwards.
+    /// The one before, where that is not at the place before: from, to, by rising places.
     before: Vec<(u32, u32)>,
     /// A bit for each place from which a step or two lead over such a turn.
     odd: Vec<u64>,

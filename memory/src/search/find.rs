@@ -21,8 +21,8 @@ pub struct Find<'a> {
     pub query: &'a Query,
     /// The constants of ranking.
     pub tuning: &'a Tuning,
-    /// Is asked about candidates only, once about each: none to leave a document out, else what its score is multiplied
-    /// with, in (0, 1].
+    /// Is asked about candidates only, once about each: what a document's score is multiplied with, in (0, 1]; `None`
+    /// leaves it out.
     pub keep: &'a dyn Fn(RecordId) -> Option<f32>,
     /// At most so many documents.
     pub limit: usize,

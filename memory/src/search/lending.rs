@@ -46,7 +46,7 @@ impl<'c> Lending<'c> {
         [before, after, far(before, Chains::before), far(after, Chains::after)]
     }
 
-    /// The same, each with its share.
+    /// Places one and two steps back and on that may lend to this one, each with the share it lends.
     pub(super) fn beside(&self, at: u32) -> impl Iterator<Item = (u32, f32)> {
         let shares = [self.near, self.near, self.far, self.far];
         self.about(at).into_iter().zip(shares).filter_map(|(at, share)| Some((at?, share)))

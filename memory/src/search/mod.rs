@@ -234,7 +234,7 @@ impl Shelf {
     }
 }
 
-/// The same documents.
+/// Equal when they have the same documents.
 impl PartialEq for SearchIndex {
     fn eq(&self, other: &Self) -> bool {
         (self.documents, self.length, self.digest) == (other.documents, other.length, other.digest)

@@ -9,7 +9,7 @@ use super::segment::Posting;
 /// A passage has so many words, stop words aside; a text that is longer is a long one.
 pub(super) const WORDS: u32 = 50;
 
-/// The same among all words: in prose about every second word is a stop word.
+/// How many of all words a passage spans: in prose about every second one is a stop word.
 const POSITIONS: u32 = 2 * WORDS;
 
 /// How many passages a text of so many words has.

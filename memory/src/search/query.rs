@@ -68,7 +68,7 @@ impl Query {
         self.wanted.is_empty()
     }
 
-    /// The same query with another term in the place of one that nothing has.
+    /// Puts another term in the place of one that nothing has.
     pub(super) fn corrected(&self, hash: u64, term: &str, by: u64) -> Self {
         let mut query = self.clone();
         if query.wanted.iter().any(|wanted| wanted.hash == by) {

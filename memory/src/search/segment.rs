@@ -93,7 +93,8 @@ pub(super) struct Occurrence<'a> {
     pub positions: &'a [u8],
 }
 
-/// The same, found in a sealed segment: to look for the positions takes as long as for the rest.
+/// One term in one document of a sealed segment; its positions are not looked for, which would take as long as the
+/// rest.
 #[derive(Clone, Copy)]
 pub(super) struct Standing<'a> {
     pub posting: Posting,
@@ -239,7 +240,7 @@ impl<'a> Found<'a> {
         self.postings.split_at_checked(rows as usize * ROW_BYTES).unwrap_or_default()
     }
 
-    /// The same with the positions.
+    /// Documents with the term, in the order of their slots, with the positions.
     pub(super) fn occurrences(self) -> impl Iterator<Item = Occurrence<'a>> + use<'a> {
         let mut left = self.positions;
         self.postings().map(move |posting| {
@@ -428,7 +429,7 @@ impl Segment {
         Some((hash, self.text.get(text)?, self.found(at)?))
     }
 
-    /// The same without its text.
+    /// The term with this number, without its text.
     fn found(&self, at: usize) -> Option<Found<'_>> {
         let entry = self.entries.get(at)?;
         let (postings, positions) = (self.postings.len(), self.positions.len());

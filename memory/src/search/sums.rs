@@ -49,7 +49,7 @@ pub(super) struct Term<'i> {
 struct Contenders {
     /// A bit for each place.
     places: Vec<u64>,
-    /// The same with all that may lend to one, and some more.
+    /// A bit for each place that is one or may lend to one, and some more.
     lenders: Vec<u64>,
 }
 
@@ -145,7 +145,7 @@ impl<'i> Sums<'i> {
         self.place_on_shelf(at).map(|(_, segment, slot)| (segment, slot))
     }
 
-    /// The same with the shelf's number.
+    /// The document at a place, with the number of its shelf.
     pub(super) fn place_on_shelf(&self, at: u32) -> Option<(usize, &'i Segment, Slot)> {
         let (shelf, base) = self.places.shelf(at)?;
         Some((shelf, &self.index.shelves.get(shelf)?.segment, at - base))
@@ -262,8 +262,8 @@ impl<'i> Sums<'i> {
         }
     }
 
-    /// The same for a term that lends: adds the most that one of a document's neighbours lends to it beyond what it has
-    /// of its own.
+    /// Adds what a term that lends gives: to documents by their own words, and to each the most that one of its
+    /// neighbours lends to it beyond its own.
     fn add_and_lend(&mut self, term: &Term<'_>, lending: &Lending<'_>) {
         let mut own = std::mem::take(&mut self.own);
         let mut reached = vec![0; self.places.count.div_ceil(WORD * WORD)];

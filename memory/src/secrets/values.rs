@@ -33,7 +33,8 @@ pub(super) fn is_random(value: &str) -> bool {
     is_random_as(value, &Tally::from(value))
 }
 
-/// The same for a value whose tally is known: the value itself is looked at only where it begins and ends.
+/// Whether a value whose tally is known has no meaning, as [`is_random`] tells; the value itself is looked at only
+/// where it begins and ends.
 pub(super) fn is_random_as(value: &str, tally: &Tally) -> bool {
     const SHORT: usize = 16;
     if value.len() < 12

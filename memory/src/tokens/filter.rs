@@ -25,9 +25,9 @@ const SIGNS: usize = 128;
 const LISTED: usize = 4;
 /// The longest looked for where a Latin word is cut. Longer ones are rare, and each look may meet a stranger.
 const WORD: usize = 16;
-/// The same in scripts of two bytes a letter, and in Hangul.
+/// The longest looked for in scripts of two bytes a letter, and in Hangul.
 const SCRIPT: usize = 12;
-/// The same in Han and kana: three characters.
+/// The longest looked for in Han and kana: three characters.
 const HAN: usize = 9;
 
 /// Tokens of the piece that `bytes` begins with, `len` long; what follows it helps to read it fast.

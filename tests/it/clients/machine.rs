@@ -130,7 +130,7 @@ impl Machine {
         output
     }
 
-    /// The same in the background.
+    /// One headless run of the agent in the background.
     pub(super) fn start(&self, prompt: &str, session: &Session) -> Running {
         let mut command = self.agent(prompt, session);
         // A group of its own: one client is a script around the real program.

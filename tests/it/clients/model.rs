@@ -37,7 +37,7 @@ pub(super) struct Turn {
 pub(super) enum Step {
     /// It calls a tool of anchord.
     Call(&'static str, Value),
-    /// The same, once the test says so.
+    /// It calls a tool of anchord, once the test says so.
     CallWhenTold(&'static str, Value),
     /// It calls one, and says that the context is nearly full: the client compacts before it goes on.
     CallAndFill(&'static str, Value),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anchord_daemon::http::api::StatusReply;
+use anchord_daemon::api::StatusReply;
 use anchord_daemon::projects::FOREIGN;
 
 use super::{Finding, Fix};

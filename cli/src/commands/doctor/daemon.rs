@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anchord_daemon::http::api::{self, HttpState, StatusReply};
+use anchord_daemon::api::{self, HttpState, StatusReply};
 use anchord_proto::host;
 use anchord_proto::instance::{InstanceDir, InstanceError};
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anchord_daemon::http::api::StatusReply;
+use anchord_daemon::api::StatusReply;
 use anchord_daemon::store::refuse_network_fs;
 use anchord_proto::instance::{InstanceDir, InstanceFile};
 

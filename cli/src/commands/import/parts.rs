@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anchord_daemon::http::api::{ImportCounts, ImportReply};
+use anchord_daemon::api::{ImportCounts, ImportReply};
 use serde_json::value::RawValue;
 
 /// Splits an export into documents that are exports themselves, each with so many bytes of records or a little more, and

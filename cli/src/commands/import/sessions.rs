@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use anchord_daemon::http::api::{
+use anchord_daemon::api::{
     self, PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
     PastSessionsReply,
 };

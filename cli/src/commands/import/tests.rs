@@ -1,6 +1,6 @@
 //! Reading another system's folder, and the plan in words.
 
-use anchord_daemon::http::api::ProjectRef;
+use anchord_daemon::api::ProjectRef;
 
 use super::*;
 

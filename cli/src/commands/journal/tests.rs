@@ -1,6 +1,6 @@
 //! Journals in words.
 
-use anchord_daemon::http::api::{Problem, ProjectRef};
+use anchord_daemon::api::{Problem, ProjectRef};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! What is shown before it goes.
 
-use anchord_daemon::http::api::{ProjectRef, PurgedStatus};
+use anchord_daemon::api::{ProjectRef, PurgedStatus};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! What a scan says.
 
-use anchord_daemon::http::api::{ProjectRef, SecretEntry, SecretRecord};
+use anchord_daemon::api::{ProjectRef, SecretEntry, SecretRecord};
 
 use super::*;
 

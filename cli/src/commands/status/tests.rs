@@ -1,6 +1,6 @@
 //! What a person sees.
 
-use anchord_daemon::http::api::{CountersStatus, InstanceStatus, ProjectRef, RecordsStatus};
+use anchord_daemon::api::{CountersStatus, InstanceStatus, ProjectRef, RecordsStatus};
 
 use super::*;
 

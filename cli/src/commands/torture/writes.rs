@@ -24,7 +24,7 @@ pub(super) fn write(tag: &str, dice: u64) -> (&'static str, Value) {
     }
 }
 
-/// The same with notes, most of the time.
+/// A write that carries its tag; a note, most of the time.
 pub(super) fn write_noting(tag: &str, dice: u64) -> (&'static str, Value) {
     if dice.is_multiple_of(8) {
         return write(tag, dice / 8);

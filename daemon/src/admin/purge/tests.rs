@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::http::api::{ImportParams, ImportSource};
+use crate::api::{ImportParams, ImportSource};
 use crate::testing::{World, holding};
 
 const PLANTED: &str = "the planted value";

@@ -25,7 +25,7 @@ impl<'a> Payload<'a> {
         self.value(field)?.as_str().filter(|text| !text.is_empty())
     }
 
-    /// The same as a value of its own.
+    /// A text that is not empty, as a value of its own.
     pub(super) fn owned(self, field: &str) -> Option<String> {
         self.text(field).map(str::to_owned)
     }

@@ -85,7 +85,7 @@ impl Caller {
         Ok(reply)
     }
 
-    /// The same once these changes are made.
+    /// How the budget will be used once these changes are made.
     fn usage_after(&self, memory: &Memory, changes: &[Change]) -> Usage {
         let mut after = memory.clone();
         after.apply(memory.seq(), changes);

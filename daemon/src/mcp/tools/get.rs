@@ -46,7 +46,7 @@ pub(super) fn spec() -> ToolSpec {
 /// Characters kept for what is said of a version after its text.
 const MARKS_CHARS: usize = 400;
 
-/// The same for what makes room for a record that was archived.
+/// Characters kept for what made room for a record that was archived.
 const ROOM_CHARS: usize = 1_000;
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {

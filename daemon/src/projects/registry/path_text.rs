@@ -39,7 +39,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     String::deserialize(deserializer).map(|text| decode(&text))
 }
 
-/// The same for a path that may be absent.
+/// Writes and reads a path that may be absent.
 pub(super) mod optional {
     use std::path::PathBuf;
 

@@ -67,7 +67,7 @@ impl SessionTable {
         self.begin_end(&mut self.lock(), id)
     }
 
-    /// The same, unless the session is connected or has come back meanwhile.
+    /// Takes a session out, unless it is connected or has come back meanwhile.
     pub(crate) fn end_if_away(&self, id: &SessionId) -> Option<Ending<'_>> {
         let mut inner = self.lock();
         if inner.sessions.get(id).is_some_and(|row| row.disconnected.is_none()) {

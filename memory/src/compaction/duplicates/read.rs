@@ -61,7 +61,7 @@ pub(super) fn by_rarity(texts: &[Text<'_>]) -> Sets {
     on_threads(texts, processors.min(THREADS_MOST).min(texts.len() / THREAD_TEXTS))
 }
 
-/// The same on a number of threads.
+/// Reads texts on a number of threads.
 pub(super) fn on_threads(texts: &[Text<'_>], threads: usize) -> Sets {
     let share = texts.len().div_ceil(threads.max(1)).max(1);
     let shares = (0..).step_by(share).zip(texts.chunks(share)).collect();

@@ -1,0 +1,71 @@
+//! Notices and what others changed, at the end of a load.
+
+use super::*;
+
+#[test]
+fn notices_and_what_others_changed_come_last_and_leave_the_rest_as_it_is() {
+    let mut memory = some_memory();
+    let since = memory.revision();
+    let stable = loaded(&memory, &Asked::default()).text;
+    for (session, cause) in [
+        ("gone", NoticeCause::Ended),
+        (
+            "cut",
+            NoticeCause::Crashed { files: vec!["src/a.rs".to_owned(), "b.rs".to_owned()], more: 3 },
+        ),
+    ] {
+        checkpoint(&mut memory, &origin(session, 3), lessons([lesson(session, "")]));
+        let plan = plan_keep(&memory, &SessionId::new(session), &origin("anchord", 4), cause);
+        apply(&mut memory, plan.unwrap());
+    }
+    let live = ["codex", "", "codex"].map(|client| LiveSession { client: client.to_owned() });
+    let asked = Asked { live: live.to_vec(), others_changed: Some(since), ..Asked::default() };
+    let with = loaded(&memory, &asked);
+    assert_eq!(with.notices_shown, [NoticeId(2), NoticeId(1)]);
+    let section = |text: &str| text.split("## Lessons").next().unwrap().to_owned();
+    assert_eq!(section(&with.text), section(&stable));
+    let tail = with.text.split_once("Size").unwrap().1;
+    insta::assert_snapshot!(tail, @r"
+     427 B: 2 blueprints, 2 anchors, 3 lessons, 3 sessions. Revision 3.
+
+    Recovered after a crash from session s10 (claude-code, 2026-11-04): 1 lesson. Changed since its last checkpoint, so look again:
+    - src/a.rs
+    - b.rs
+    - and 3 more
+    Kept for session s8 (claude-code, 2026-11-04), which ended without saving: 1 lesson.
+    Changed by others since revision 1:
+    - new s10 2026-11-04 claude-code (ended without saving): Staged 1 lesson.
+    - new l9 cut
+    - new s8 2026-11-04 claude-code (ended without saving): Staged 1 lesson.
+    - new l7 gone
+    Also here now: another agent, codex ×2.
+    ");
+
+    let asked = Asked { seen: with.notices_shown.into_iter().collect(), ..Asked::default() };
+    let again = loaded(&memory, &asked);
+    assert_eq!(again.notices_shown, []);
+    assert!(again.text.ends_with("Revision 3.\n"), "{}", again.text);
+}
+
+#[test]
+fn a_notice_does_not_pass_off_a_part_of_the_files_as_all() {
+    let mut memory = Memory::default();
+    let crashed = |files: &[&str]| NoticeCause::Crashed {
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+        more: 0,
+    };
+    for (session, cause) in
+        [("one", NoticeCause::Ended), ("two", crashed(&[])), ("three", crashed(&["a.rs"]))]
+    {
+        checkpoint(&mut memory, &origin(session, 3), lessons([lesson(session, "")]));
+        let plan = plan_keep(&memory, &SessionId::new(session), &origin("anchord", 4), cause);
+        apply(&mut memory, plan.unwrap().with_files_unseen());
+    }
+    let text = loaded(&memory, &Asked::default()).text;
+    insta::assert_snapshot!(text.split_once("Revision 3.\n\n").unwrap().1, @r"
+    Recovered after a crash from session s6 (claude-code, 2026-11-04): 1 lesson. Changed since its last checkpoint, so look again (not all files could be looked at):
+    - a.rs
+    Recovered after a crash from session s4 (claude-code, 2026-11-04): 1 lesson. Not all files could be looked at: some may have changed since its last checkpoint.
+    Kept for session s2 (claude-code, 2026-11-04), which ended without saving: 1 lesson. Not all files could be looked at: some may have changed since its last checkpoint.
+    ");
+}
