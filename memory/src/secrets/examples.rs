@@ -45,6 +45,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || lower.contains("...")
         || value.starts_with("[secret")
         || brackets_a_name(value)
+        || is_interpolated(value)
         || is_object(value)
         || is_variable(value)
         || is_format(value)
@@ -79,8 +80,14 @@ fn is_inserted(inside: &str, alone: bool) -> bool {
         || more.starts_with([':', '|'])
         || matches!(more.split(':').next(), Some("!r" | "!s" | "!a" | "=" | "?"));
     let counted = || name.bytes().all(|byte| byte.is_ascii_digit() || b", ".contains(&byte));
-    let begins = || name.starts_with(|c: char| c.is_alphabetic() || "_$@./".contains(c));
+    let begins = || name.starts_with(|c: char| c.is_alphabetic() || "_$@./[".contains(c));
     formatted && (counted() || begins() && (alone || is_one_case(name) || is_wordy(name)))
+}
+
+/// `#{ENV['TOKEN']}`, `${1#*=}`, `{$row['token']}`: whatever stands in brackets of which code says that it is inserted.
+fn is_interpolated(value: &str) -> bool {
+    ["#{", "${", "{$"].iter().any(|open| value.starts_with(open))
+        && value.find('}') == Some(value.len() - 1)
 }
 
 /// `{name: …`, `{{name`, `{name` in a text where a value without quotes ends before its bracket closes.

@@ -89,7 +89,7 @@ const ABOUT: [&str; 32] = [
 ];
 
 /// What has a password that is called its `pass`; any other pass is a step or a filter.
-const OWNERS: [&str; 58] = [
+const OWNERS: [&str; 59] = [
     "account",
     "admin",
     "amqp",
@@ -143,6 +143,7 @@ const OWNERS: [&str; 58] = [
     "sql",
     "ssh",
     "sudo",
+    "superuser",
     "truststore",
     "user",
     "vpn",
@@ -268,8 +269,8 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
     if !ends_a_word(text, &word, more) {
         return None;
     }
-    // `min` says that it is a limit, `admin` whose it is.
-    let lower = more.to_ascii_lowercase().replace("admin", "");
+    // `min` says that it is a limit, `admin` whose it is; `exchange` is a server.
+    let lower = more.to_ascii_lowercase().replace("admin", "").replace("exchange", "");
     let id = ["id", "ids", "_at"].iter().any(|end| lower.ends_with(end));
     if id || ABOUT.iter().any(|about| lower.contains(about)) {
         return None;
@@ -280,9 +281,11 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
     if PLACES.iter().any(|place| prefix.trim_end_matches(['_', '-']).ends_with(place)) {
         return None;
     }
-    let owner = prefix.rsplit(['_', '-']).next().unwrap_or_default();
-    if kind == Word::Pass && !OWNERS.contains(&owner.trim_end_matches(|c: char| c.is_ascii_digit()))
-    {
+    let owns = |part: &str| {
+        let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        OWNERS.iter().any(|owner| *owner == part || *owner == name)
+    };
+    if kind == Word::Pass && !prefix.split(['_', '-']).any(owns) {
         return None;
     }
     let operator = if bytes.get(begin) == Some(&b'-') {
