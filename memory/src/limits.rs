@@ -86,8 +86,8 @@ pub const PURGED_TEXT_BYTES_MIN: usize = 8;
 pub const PURGED_TEXT_BYTES_SOUGHT: usize = 256;
 /// The line in which a record is shown that is about to be purged.
 pub const PURGE_TITLE_CHARS_MAX: usize = 60;
-/// A status, a decision or a line of a topic's history shorter than this is not looked for elsewhere when its record is
-/// purged: they are said in few words.
+/// A status, a decision or a line of a topic's history, or a paragraph of a lesson, that is shorter than this is not
+/// looked for elsewhere when its record is purged: many are said in the same few words.
 pub const PURGED_LINE_BYTES_MIN: usize = 24;
 /// A text by which records are purged is at least this long.
 pub const PURGE_QUERY_BYTES_MIN: usize = 4;

@@ -50,8 +50,11 @@ pub(crate) fn said(body: &Body) -> Vec<String> {
         Body::Anchor(_) => return Vec::new(),
         // What was told later stands behind what was told first, and would come back alone.
         Body::Lesson(lesson) => {
-            let said = of_lesson(lesson).into_iter();
-            return said.filter(|text| is_telling(body, text.trim())).collect();
+            let (whole, paragraphs) = (whole_lesson(lesson), paragraphs(&lesson.detail));
+            let whole = Some(whole).filter(|whole| is_telling(body, whole.trim()));
+            // A heading such as "## Root cause" is everybody's.
+            let telling = paragraphs.filter(|text| text.len() >= PURGED_LINE_BYTES_MIN);
+            return whole.into_iter().chain(telling.map(str::to_owned)).collect();
         }
         Body::Note(note) => note.content.clone(),
         Body::SessionRow(row) => row.summary.clone(),
@@ -101,8 +104,12 @@ pub(crate) fn of_anchor(anchor: &Anchor) -> String {
 
 /// A lesson as a whole, and each paragraph of its detail.
 pub(crate) fn of_lesson(lesson: &Lesson) -> Vec<String> {
-    let whole = format!("{}\n{}", lesson.summary, lesson.detail);
-    std::iter::once(whole).chain(paragraphs(&lesson.detail).map(str::to_owned)).collect()
+    let paragraphs = paragraphs(&lesson.detail).map(str::to_owned);
+    std::iter::once(whole_lesson(lesson)).chain(paragraphs).collect()
+}
+
+fn whole_lesson(lesson: &Lesson) -> String {
+    format!("{}\n{}", lesson.summary, lesson.detail)
 }
 
 /// All texts of staged work, each with the name it stands under, if it has one.
