@@ -78,8 +78,10 @@ impl<'a> Draft<'a> {
         for lesson in &staged.lessons {
             self.lesson(lesson, origin);
         }
+        // When each was told is not known; at the first checkpoint at the earliest. An end that was still to come then
+        // stays: a note that lives on for ever is worse than one that is marked as ended too soon.
         for note in &staged.notes {
-            self.note_told(note, origin, staged.last.min(origin.time));
+            self.note_told(note, origin, staged.first.min(origin.time));
         }
         for part in &staged.topics {
             self.topic(part, origin);

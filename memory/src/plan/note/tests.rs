@@ -355,7 +355,8 @@ fn a_note_told_again_after_it_expired_has_no_end() {
     for (on, left) in [(8, Some(day(9))), (9, None), (10, None)] {
         let mut memory = Memory::default();
         noted(&mut memory, "one", 1, &[ends(9)]);
-        let mut saved = memory.clone();
+        let first = memory.active_of(crate::Kind::Note).next().unwrap().id;
+        let (mut saved, mut kept) = (memory.clone(), memory.clone());
         noted(&mut memory, "two", on, &[note(text)]);
         assert_eq!(end(&memory), left, "noted on {on}");
         // It was told when it was staged, not when that was saved.
@@ -364,6 +365,14 @@ fn a_note_told_again_after_it_expired_has_no_end() {
         assert_eq!(end(&saved), left, "staged on {on}");
         save(&mut saved, &origin("two", 20), staged(note(text)));
         assert_eq!(end(&saved), None, "and saved");
+        if on < 9 {
+            // Nothing of the note is told later: neither by a checkpoint nor by what a save brings.
+            checkpoint(&mut kept, &origin("two", on), staged(note(text)));
+            checkpoint(&mut kept, &origin("two", 12), staged(note("something else")));
+            save(&mut kept, &origin("two", 20), staged(note("and something else")));
+            let record = kept.record(first).unwrap();
+            assert_eq!(record.note().unwrap().expires, left, "staged on {on} with others later");
+        }
 
         let mut memory = Memory::default();
         noted(&mut memory, "one", 1, &[ends(30)]);
