@@ -65,13 +65,17 @@ pub fn plan_save(
     let mut part = accept(save.part)?;
     memory.tombstones().refuse(&part)?;
     memory.tombstones().refuse_text("session_summary", &summary)?;
-    if let Some(expected) = save.expected_revision.filter(|at| *at != memory.revision()) {
-        return Err(Refusal::Conflict {
-            what: "memory".to_owned(),
-            expected: expected.0,
-            current: memory.revision().0,
-            changed: changes_since(memory, expected, None, origin.time),
-        });
+    if let Some(expected) = save.expected_revision {
+        // What was only set aside, or looked at, says what it said.
+        let changed = changes_since(memory, expected, None, origin.time);
+        if expected > memory.revision() || !changed.is_empty() {
+            return Err(Refusal::Conflict {
+                what: "memory".to_owned(),
+                expected: expected.0,
+                current: memory.revision().0,
+                changed,
+            });
+        }
     }
     part.topics.iter_mut().for_each(|part| part.stamp(origin));
     (part.first, part.last) = (origin.time, origin.time);

@@ -108,20 +108,22 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             .map_err(|refusal| caller(&refusal))
     };
     let (mut text, mut next) = page(&record)?;
-    let mut said = String::new();
+    let (mut said, mut stands) = (String::new(), view.memory.record(id).cloned());
     if wakes {
         said = context.used(id).await;
-        if let Some(version) = woken(&context, &record, &newest).await? {
-            record.version = version;
-            (text, next) = page(&record)?;
+        if let Some(woken) = woken(&context, &newest).await {
+            if record.version == newest.version {
+                record.version = woken.version;
+                (text, next) = page(&record)?;
+            }
+            stands = Some(woken);
         }
     }
     text.push_str(&marks);
-    context.gave_newest(&view.memory, &[id], next.is_some());
+    let given = stands.filter(|stands| stands.says_the_same(&record));
+    let given = given.unwrap_or_else(|| Arc::new(record.clone()));
+    context.gave([given], next.is_some());
     context.left(next.clone(), None);
-    if !record.says_the_same(&newest) {
-        context.gave([Arc::new(record.clone())], next.is_some());
-    }
     if let Some(project) = &view.project {
         project.accessed(&[id], clock::now());
     }
@@ -141,16 +143,11 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     Ok(text)
 }
 
-/// The version that a record has once it was woken, for an update that expects it; none where it is shown at another
-/// version, or somebody else changed it at that very moment.
-async fn woken(
-    context: &Context,
-    shown: &Record,
-    before: &Record,
-) -> Result<Option<Version>, ToolError> {
-    let view = context.view().await?;
-    let now = view.memory.record(before.id).filter(|now| now.says_the_same(before));
-    Ok(now.filter(|_| shown.version == before.version).map(|now| now.version))
+/// A record as it is once it was woken, for an update that expects its version; none where somebody else changed it at
+/// that very moment, or it cannot be looked at.
+async fn woken(context: &Context, before: &Record) -> Option<Arc<Record>> {
+    let view = context.view().await.ok()?;
+    view.memory.record(before.id).filter(|now| now.says_the_same(before)).cloned()
 }
 
 async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {

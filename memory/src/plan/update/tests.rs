@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::testing::{apply, blueprint, blueprints, day, note, origin, save};
-use crate::{Change, NewNote, Revision, SessionId, plan_forget, plan_notes};
+use crate::{Change, NewNote, Revision, Save, SessionId, plan_forget, plan_notes, plan_save};
 
 fn noted(memory: &mut Memory, session: &str, note: NewNote) -> RecordId {
     let plan = plan_notes(memory, &origin(session, 1), vec![Ok(note)]).unwrap();
@@ -207,8 +207,18 @@ fn a_version_that_says_the_same_is_as_good_as_the_newest() {
     apply(&mut memory, plan);
     assert_eq!(memory.record(id).unwrap().version, Version(3));
     assert!(expecting(&memory, 1).is_ok() && expecting(&memory, 3).is_ok());
+    // So is the revision of the memory, for a save.
+    let saving = |memory: &Memory, revision| {
+        let expected_revision = Some(Revision(revision));
+        let save = Save { session_summary: "done", expected_revision, ..Save::default() };
+        plan_save(memory, &origin("one", 4), save)
+    };
+    assert_eq!(memory.revision(), Revision(3));
+    assert!(saving(&memory, 1).is_ok() && saving(&memory, 3).is_ok());
+    assert!(saving(&memory, 4).is_err(), "it is not there yet");
     let plan = expecting(&memory, 2).unwrap();
     apply(&mut memory, plan);
+    assert!(saving(&memory, 3).is_err() && saving(&memory, 4).is_ok());
     assert!(expecting(&memory, 3).is_err() && expecting(&memory, 4).is_ok());
     assert!(expecting(&memory, 5).is_err());
 }
