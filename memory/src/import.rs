@@ -34,7 +34,7 @@ pub struct ImportOutcome {
     pub before: Option<u32>,
     /// New records.
     pub added: Counts,
-    /// Items that went into records that were there.
+    /// Items that were here already, or went into records that were.
     pub merged: u32,
     /// New session rows.
     pub sessions: u32,

@@ -253,7 +253,7 @@ fn show_plan(out: &mut dyn Write, plan: &ImportReply, params: &ImportParams) -> 
     table.print(out)?;
     if plan.merged > 0 {
         let items = show::count(plan.merged.into(), "item");
-        writeln!(out, "  {items} of these merged into records that are there")?;
+        writeln!(out, "  here already, or going into records that are: {items}")?;
     }
     for remark in &plan.remarks {
         writeln!(out, "  {}", show::plain(remark))?;

@@ -106,7 +106,7 @@ pub struct ImportReply {
     /// Topics.
     #[serde(default)]
     pub topics: ImportCounts,
-    /// Items that go into records that are there.
+    /// Items that are here already, or go into records that are.
     #[serde(default)]
     pub merged: u32,
     /// What was left out or changed on the way, and why; one sentence each.

@@ -107,7 +107,7 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
       anchors         3    3
       lessons         0    0
       sessions        2    2
-      1 item of these merged into records that are there
+      here already, or going into records that are: 1 item
       1 anchor points outside the project and is left out.
     ");
     let compactor = ImportParams { source: ImportSource::Compactor, ..params.clone() };
@@ -118,7 +118,7 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
     /src/parser/.zipmem into /src/parser
              found  new
       notes      7    6
-      1 item of these merged into records that are there
+      here already, or going into records that are: 1 item
       1 anchor points outside the project and is left out.
     ");
     plan.nothing = true;
