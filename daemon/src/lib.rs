@@ -1,6 +1,6 @@
 //! anchord's daemon: one memory per project, any number of sessions.
 //!
-//! Calls inside go one way: `mcp`, `lifecycle`, `http`, `socket` → `sessions` → `project` → `store`. See
+//! Calls inside go one way: `http` → `admin` → `mcp`, `lifecycle` → `sessions` → `project` → `store`. See
 //! ARCHITECTURE.md for the map, the invariants and the lock table.
 
 pub mod activation;
