@@ -53,11 +53,7 @@ impl Client {
         };
         match search.run() {
             Ok(connection) => Self::over(connection.stream),
-            // The search ends in words alone; asking once more tells the kind.
-            Err(reason) => Err(match dial(dir) {
-                Err(error) if !matches!(error.kind, Kind::NoDaemon | Kind::Passing) => error,
-                _ => Error::new(Kind::NoDaemon, reason),
-            }),
+            Err(reason) => Err(not_found(reason, dial(dir).err())),
         }
     }
 
@@ -137,6 +133,15 @@ impl Client {
     }
 }
 
+/// Why a search found no daemon. It ends in words alone; asking once more tells the kind, and better words only where a
+/// daemon refuses or cannot be reached: the search knows of one that does not answer whether it is starting.
+fn not_found(reason: String, asked_again: Option<Error>) -> Error {
+    let says_less = |kind| matches!(kind, Kind::NoDaemon | Kind::Passing | Kind::Silent);
+    asked_again
+        .filter(|error| !says_less(error.kind))
+        .unwrap_or_else(|| Error::new(Kind::NoDaemon, reason))
+}
+
 /// Connects and says hello, once.
 fn dial(dir: &InstanceDir) -> Result<UnixStream, Error> {
     let deadline = millis(WELCOME_DEADLINE_MS);
@@ -169,12 +174,14 @@ fn nobody_listens(dir: &InstanceDir) -> Error {
     }
 }
 
-/// Somebody listens and says nothing, or the system does not let us through.
+/// Somebody listens and says nothing, or the system does not let us through. A daemon listens before it can answer, and a
+/// service manager goes on when the daemon ends.
 fn silent(dir: &InstanceDir, why: &io::Error) -> Error {
-    let error = |what: String| Error::new(Kind::Unreachable, format!("{what}: {why}"));
+    let error = |what: String| Error::new(Kind::Silent, format!("{what} ({why})"));
     match instance::ensure_free(dir) {
         Err(Unavailable::Held { pid, .. }) => {
-            error(format!("{} does not answer", the_daemon(pid))).with_action(wait_or_kill(pid))
+            let what = format!("{} does not answer: it starts, ends or hangs", the_daemon(pid));
+            error(what).with_action(wait_or_kill(pid))
         }
         Err(unavailable) => Error::new(Kind::Unreachable, format!("failed to {unavailable}")),
         Ok(()) => {
@@ -193,10 +200,8 @@ fn the_daemon(pid: Option<u32>) -> String {
 
 fn wait_or_kill(pid: Option<u32>) -> String {
     match pid {
-        Some(pid) => format!(
-            "Wait, or run `kill {pid}`, and `kill -9 {pid}` if it does not heed that: what it acknowledged is on disk."
-        ),
-        None => "Wait, or end the process `anchord daemon`.".to_owned(),
+        Some(pid) => format!("Wait a minute; if it stays so, `kill {pid}`."),
+        None => "Wait a minute; if it stays so, end the process `anchord daemon`.".to_owned(),
     }
 }
 

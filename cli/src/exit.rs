@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     NoDaemon,
     /// Ask again in a moment: the daemon starts, ends, or has no room.
     Passing,
+    /// Ask again for a while: who listens does not answer; a daemon that starts, ends or hangs.
+    Silent,
     /// Find out why the daemon cannot be asked; one may well run.
     Unreachable,
     /// Do something else first, or update.
@@ -49,7 +51,7 @@ impl Kind {
             Self::ReaderGone => 0,
             Self::Failed => 1,
             Self::Usage => 2,
-            Self::NoDaemon | Self::Passing | Self::Unreachable => 3,
+            Self::NoDaemon | Self::Passing | Self::Silent | Self::Unreachable => 3,
             Self::Refused => 4,
             Self::Damaged => 5,
         }

@@ -9,6 +9,10 @@ pub(crate) const REQUEST_SECONDS_MAX: u64 = 600;
 /// A daemon that was asked to stop has drained by then.
 pub(crate) const STOP_SECONDS_MAX: u64 = 60;
 
+/// A daemon that listens and does not answer is asked to stop for so long: twice what one that drains takes. A start on a
+/// busy disk may take longer, which the message says; one that hangs should be told of sooner than that.
+pub(crate) const STOP_SILENT_SECONDS_MAX: u64 = 10;
+
 /// How often something that sends no event is looked at again.
 pub(crate) const POLL_MILLISECONDS: u64 = 20;
 

@@ -62,12 +62,19 @@ fn a_daemon_that_does_not_answer_is_not_taken_for_none() {
         let text = [output.stdout, output.stderr].concat();
         (output.status.code(), String::from_utf8(text).unwrap())
     };
-    for command in [&["stop"][..], &["restart"], &["status"], &["uninstall", "--data", "--yes"]] {
+    let hangs = |command: &[&str]| {
         let (code, text) = said(command);
         assert_eq!(code, Some(3), "{command:?}: {text}");
         let named = format!("the daemon (pid {daemon}) does not answer: ");
         assert!(text.contains(&named) && text.contains(&format!("`kill {daemon}`")), "{text}");
-    }
+    };
+    // At once: those that stop it ask for a while.
+    std::thread::scope(|scope| {
+        for command in [&["stop"][..], &["restart"], &["status"], &["uninstall", "--data", "--yes"]]
+        {
+            scope.spawn(|| hangs(command));
+        }
+    });
     let (code, text) = said(&["doctor"]);
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains(&format!("✗ daemon: the daemon (pid {daemon}) does not")), "{text}");

@@ -96,6 +96,8 @@ fn a_refusal_and_a_silent_directory_have_their_exit_codes() {
     daemon.join().unwrap();
     assert_eq!(refused.kind, Kind::Refused);
     assert_eq!(refused.to_string(), "error: speaks 1\n  Restart.");
+    let refused = not_found("it did not answer".to_owned(), Some(refused));
+    assert_eq!(refused.to_string(), "error: speaks 1\n  Restart.", "it says more");
 }
 
 /// Holds the lock of an instance as a daemon does.
@@ -118,14 +120,17 @@ fn who_holds_the_lock_is_a_daemon_whether_it_answers_or_not() {
     // It listens, and says no word.
     let listener = socket::bind(&dir).unwrap();
     let silent = Client::running(&dir).err().unwrap();
-    assert_eq!(silent.kind, Kind::Unreachable, "{silent}");
-    assert!(silent.message.starts_with("the daemon (pid 4711) does not answer: "), "{silent}");
-    assert!(silent.action.unwrap().contains("`kill 4711`"));
+    assert_eq!(silent.kind, Kind::Silent, "{silent}");
+    let what = "the daemon (pid 4711) does not answer: it starts, ends or hangs (";
+    assert!(silent.message.starts_with(what), "{silent}");
+    assert_eq!(silent.action.as_deref(), Some("Wait a minute; if it stays so, `kill 4711`."));
+    let starts = not_found("a daemon is starting".to_owned(), Some(silent));
+    assert_eq!(starts, Error::new(Kind::NoDaemon, "a daemon is starting"));
 
     // A service manager listens, whose daemon does not come.
     drop(lock);
     let managed = Client::running(&dir).err().unwrap();
-    assert_eq!(managed.kind, Kind::Unreachable, "{managed}");
+    assert_eq!(managed.kind, Kind::Silent, "{managed}");
     assert!(managed.message.starts_with("no daemon holds the instance, and "), "{managed}");
 
     drop(listener);

@@ -9,7 +9,7 @@ use anchord_proto::instance::InstanceDir;
 
 use crate::client::Client;
 use crate::exit::{Error, Kind};
-use crate::limits::{POLL_MILLISECONDS, STOP_SECONDS_MAX};
+use crate::limits::{POLL_MILLISECONDS, STOP_SECONDS_MAX, STOP_SILENT_SECONDS_MAX};
 use crate::show;
 
 /// Stop the daemon: it answers what it has accepted, then ends
@@ -32,17 +32,26 @@ impl Args {
 }
 
 /// Stops the daemon and waits until it is gone; nothing when none runs, which its lock tells. One that is about to end
-/// or to listen is waited for, one that listens and does not answer is an error: it may be writing.
+/// or to listen is waited for; one that listens and does not answer is asked again for a while and then an error: it may
+/// be writing.
 pub(super) fn stop(dir: &InstanceDir) -> Result<Option<StopReply>, Error> {
-    let deadline = Instant::now() + Duration::from_secs(STOP_SECONDS_MAX);
+    let begin = Instant::now();
+    let deadline = begin + Duration::from_secs(STOP_SECONDS_MAX);
     let mut client = loop {
-        match Client::running(dir) {
-            Err(error) if error.kind == Kind::NoDaemon => return Ok(None),
-            Err(error) if error.kind == Kind::Passing && Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS));
-            }
-            client => break client?,
+        let error = match Client::running(dir) {
+            Ok(client) => break client,
+            Err(error) => error,
+        };
+        let patience = match error.kind {
+            Kind::NoDaemon => return Ok(None),
+            Kind::Passing => STOP_SECONDS_MAX,
+            Kind::Silent => STOP_SILENT_SECONDS_MAX,
+            _ => return Err(error),
+        };
+        if begin.elapsed() >= Duration::from_secs(patience) {
+            return Err(error);
         }
+        std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS));
     };
     let reply: StopReply = client.post(api::STOP, &serde_json::json!({}))?;
     drop(client);
@@ -66,3 +75,6 @@ fn left(sessions: u32) -> String {
     }
     format!("; {} will start it again when needed", show::count(sessions.into(), "live session"))
 }
+
+#[cfg(test)]
+mod tests;
