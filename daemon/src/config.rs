@@ -3,6 +3,7 @@
 //! A key or a value that is not known is an error that names it and what is allowed: a typing error
 //! must not look like a setting.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use anchord_memory::Settings;
 use serde::Deserialize;
-use toml::{Table, Value};
+use toml::{Spanned, Table, Value};
 
 use crate::limits::{CONFIG_FILE_BYTES_MAX, SESSION_GRACE, SESSION_GRACE_SECONDS_MAX};
 
@@ -115,6 +116,7 @@ impl Config {
     }
 
     fn parse(file: &Path, text: &str) -> Result<Self, ConfigError> {
+        no_lists(file, text)?;
         let told: Told = toml::from_str(text).map_err(|error| wrong_line(file, text, &error))?;
         let mut config = Self::default();
         let bad = |key: String, value: &Value, allowed: String| {
@@ -225,15 +227,34 @@ impl MemoryTable {
     }
 }
 
+/// Refuses a list in the place of a table, `[[memory]]` too: serde would take what is in it for the table's settings, in
+/// the order in which they stand here.
+fn no_lists(file: &Path, text: &str) -> Result<(), ConfigError> {
+    let told: BTreeMap<String, Spanned<Value>> =
+        toml::from_str(text).map_err(|error| wrong_line(file, text, &error))?;
+    match told.iter().find(|(_, value)| value.get_ref().is_array()) {
+        None => Ok(()),
+        Some((name, value)) => {
+            let message = format!("invalid type: sequence, expected a table, [{name}]");
+            Err(line_at(file, text, value.span().start, message))
+        }
+    }
+}
+
 /// Where in the file an error of the parser is.
 fn wrong_line(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
     let start = error.span().map_or(0, |at| at.start);
+    line_at(file, text, start, error.message().to_owned())
+}
+
+/// What is wrong with the line in which this byte of the file stands.
+fn line_at(file: &Path, text: &str, start: usize, message: String) -> ConfigError {
     let before = text.bytes().take(start).filter(|byte| *byte == b'\n').count();
     ConfigError::Line {
         file: file.to_owned(),
         line: before + 1,
         text: text.lines().nth(before).unwrap_or_default().trim().to_owned(),
-        message: error.message().to_owned(),
+        message,
     }
 }
 

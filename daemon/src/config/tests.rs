@@ -77,6 +77,18 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
         ),
         ("memory = 1", None, ["config.toml", "line 1, `memory = 1`", "[memory]"]),
         (
+            "memory = [5000]",
+            None,
+            ["config.toml", "line 1, `memory = [5000]`", "a table, [memory]"],
+        ),
+        ("\nhttp = [true, 8123]", None, ["config.toml", "line 2, `http = ", "a table, [http]"]),
+        (
+            "[[hooks]]\nprompt_recall = true",
+            None,
+            ["config.toml", "line 1, `[[hooks]]`", "[hooks]"],
+        ),
+        ("sessions = []", None, ["config.toml", "line 1, `sessions = []`", "[sessions]"]),
+        (
             "[memory]\nbudget = 1",
             None,
             ["config.toml", "line 2, `budget = 1`", "`budget_tokens`, `load_tokens`"],
