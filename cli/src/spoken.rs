@@ -153,6 +153,11 @@ fn command(name: &str, typed: &[String], parameters: &Map<String, Value>) -> Vec
         }
     }
     words.extend(options);
+    // A page is as long as was asked for, unless the call says so itself.
+    let goes_on = name == "load" && typed.first().is_some_and(|word| word == name);
+    if goes_on && !parameters.contains_key("max_tokens") {
+        words.extend(option(typed, "--max-tokens"));
+    }
     words.extend(option(typed, "--project"));
     words
 }

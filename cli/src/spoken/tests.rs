@@ -36,6 +36,11 @@ fn a_call_becomes_the_command_that_does_it() {
             "## Topics (6; all: `anchord load --section topics`)\n",
         ),
         (
+            "\nThe rest: memory_load {\"cursor\":\"n60,n60\"}. One alone, or too long for a page: memory_get {\"id\":\"n4\"}.\n",
+            "load --max-tokens 600 --project=/a",
+            "\nThe rest: `anchord load --cursor n60,n60 --max-tokens 600 --project=/a`. One alone, or too long for a page: `anchord get n4 --project=/a`.\n",
+        ),
+        (
             "\nThe rest: memory_load {\"cursor\":\"l.4\"}.\n",
             "load --cursor n.1",
             "\nThe rest: `anchord load --cursor l.4`.\n",
@@ -49,6 +54,11 @@ fn a_call_becomes_the_command_that_does_it() {
             "Cut to fit: 1 note by title (…). One alone, or too long for a page: memory_get {\"id\":\"n4\"}.\n",
             "load -- --project /a",
             "Cut to fit: 1 note by title (…). One alone, or too long for a page: `anchord get n4`.\n",
+        ),
+        (
+            "Above 100 KB: memory_load {\"cursor\":\"l.4\"}.\n",
+            "search x --max-tokens 300",
+            "Above 100 KB: `anchord load --cursor l.4`.\n",
         ),
         (
             "Nothing matches. Try fewer or other words, or memory_list to see what there is.",
