@@ -148,11 +148,11 @@ impl Source {
     /// Has the daemon plan all of it, or bring it over.
     fn hand_over(&self, client: &mut Client) -> Result<ImportReply, Error> {
         let mut all: Option<ImportReply> = None;
+        let of = self.parts.len();
         for (at, state) in self.parts.iter().enumerate() {
             let params = ImportParams { state: state.clone(), ..self.params.clone() };
             let reply = client.post(api::IMPORT, &params).map_err(|mut error| {
                 if at > 0 && !params.dry_run {
-                    let of = self.parts.len();
                     let done =
                         format!("{at} of {of} parts are brought over; the same command goes on");
                     error.action = Some(
@@ -161,6 +161,7 @@ impl Source {
                 }
                 error
             })?;
+            let reply = parts::of_part(reply, at + 1, of);
             all = Some(match all {
                 Some(before) => parts::joined(before, reply),
                 None => reply,

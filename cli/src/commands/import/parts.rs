@@ -43,6 +43,17 @@ pub(super) fn split(export: String, part_bytes: usize) -> Result<Vec<String>, se
 const RECORDS: &str = "records";
 const FORMAT: &str = "format";
 
+/// What came of one part, the first being 1. Where there are more, its remarks say so: they count and name places within
+/// it.
+pub(super) fn of_part(mut reply: ImportReply, part: usize, of: usize) -> ImportReply {
+    if of > 1 {
+        for remark in &mut reply.remarks {
+            remark.insert_str(0, &format!("part {part} of {of}: "));
+        }
+    }
+    reply
+}
+
 /// What came of one part and of the next one.
 pub(super) fn joined(one: ImportReply, next: ImportReply) -> ImportReply {
     let counts = |one: ImportCounts, next: ImportCounts| ImportCounts {
@@ -51,7 +62,6 @@ pub(super) fn joined(one: ImportReply, next: ImportReply) -> ImportReply {
     };
     let mut remarks = one.remarks;
     remarks.extend(next.remarks);
-    remarks.dedup();
     ImportReply {
         project: next.project.or(one.project),
         applied: one.applied || next.applied,

@@ -34,3 +34,22 @@ fn what_has_no_records_is_told() {
         assert!(split(export.to_owned(), 10).is_err(), "{export}");
     }
 }
+
+#[test]
+fn remarks_say_in_which_part_they_count() {
+    let forgotten = "1 record that was forgotten there is left out";
+    let reply = || -> ImportReply {
+        let none = json!({});
+        serde_json::from_value(json!({
+            "applied": false, "already": false, "remarks": [forgotten],
+            "blueprints": none, "anchors": none, "lessons": none, "sessions": none,
+        }))
+        .unwrap()
+    };
+    let both = joined(of_part(reply(), 1, 2), of_part(reply(), 2, 2));
+    assert_eq!(
+        both.remarks,
+        [format!("part 1 of 2: {forgotten}"), format!("part 2 of 2: {forgotten}")]
+    );
+    assert_eq!(of_part(reply(), 1, 1).remarks, [forgotten], "one part is all of it");
+}
