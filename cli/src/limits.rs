@@ -22,10 +22,6 @@ pub(crate) const EXPORT_BYTES_MAX: u64 = REPLY_BYTES_MAX as u64;
 /// So many bytes of an export's records are handed to the daemon at once, or a record more.
 pub(crate) const IMPORT_PART_BYTES: usize = 8 << 20;
 
-/// Another system's files are handed to the daemon in one request, if they have no more than this: with each quote
-/// escaped that is what a request may have.
-pub(crate) const IMPORT_BYTES_MAX: u64 = 30 << 20;
-
 /// A text to purge by, from standard input: as long as a note may be.
 pub(crate) const PURGE_QUERY_BYTES_MAX: u64 = 1 << 20;
 

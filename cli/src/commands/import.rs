@@ -9,6 +9,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anchord_daemon::api::{self, ImportCounts, ImportParams, ImportReply, ImportSource};
+use anchord_daemon::limits::ADMIN_BODY_BYTES_MAX;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use serde_json::value::RawValue;
@@ -17,7 +18,7 @@ use super::{ProjectArg, home, print_json, utf8};
 use crate::client::Client;
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::Error;
-use crate::limits::{EXPORT_BYTES_MAX, IMPORT_BYTES_MAX, IMPORT_PART_BYTES};
+use crate::limits::{EXPORT_BYTES_MAX, IMPORT_PART_BYTES};
 use crate::show;
 use crate::table::{Align, Table};
 
@@ -116,13 +117,7 @@ impl Args {
         let parts = match source {
             ImportSource::Anchord => parts::split(state_text, IMPORT_PART_BYTES)
                 .map_err(|reason| not_json(&state, &reason))?,
-            ImportSource::Zipmem | ImportSource::Compactor => {
-                let bytes = state_text.len() + session.as_deref().map_or(0, str::len);
-                if bytes as u64 > IMPORT_BYTES_MAX {
-                    return Err(too_large(named, IMPORT_BYTES_MAX));
-                }
-                vec![state_text]
-            }
+            ImportSource::Zipmem | ImportSource::Compactor => vec![state_text],
         };
         let params = ImportParams {
             project: self.project.resolve()?,
@@ -132,7 +127,9 @@ impl Args {
             session,
             dry_run: true,
         };
-        Ok(Source { params, parts })
+        let source = Source { params, parts };
+        source.check(named)?;
+        Ok(source)
     }
 }
 
@@ -145,12 +142,37 @@ struct Source {
 }
 
 impl Source {
+    /// Refuses what is no export and too large for one request: what is read as a whole cannot be handed over in parts.
+    fn check(&self, path: &Path) -> Result<(), Error> {
+        if self.params.source == ImportSource::Anchord {
+            return Ok(());
+        }
+        for state in &self.parts {
+            // The longer of the two requests.
+            let params = ImportParams { dry_run: false, ..self.part(state) };
+            let bytes = serde_json::to_vec(&params).context("cannot write the request")?.len();
+            if bytes > ADMIN_BODY_BYTES_MAX {
+                let limit = ADMIN_BODY_BYTES_MAX >> 20;
+                let what =
+                    format!("{} is too large for one request of {limit} MiB", path.display());
+                return Err(Error::usage(what)
+                    .with_action("Take out of a copy of it what is not needed, and import that."));
+            }
+        }
+        Ok(())
+    }
+
+    /// The request about one part.
+    fn part(&self, state: &str) -> ImportParams {
+        ImportParams { state: state.to_owned(), ..self.params.clone() }
+    }
+
     /// Has the daemon plan all of it, or bring it over.
     fn hand_over(&self, client: &mut Client) -> Result<ImportReply, Error> {
         let mut all: Option<ImportReply> = None;
         let of = self.parts.len();
         for (at, state) in self.parts.iter().enumerate() {
-            let params = ImportParams { state: state.clone(), ..self.params.clone() };
+            let params = self.part(state);
             let reply = client.post(api::IMPORT, &params).map_err(|mut error| {
                 if at > 0 && !params.dry_run {
                     let done =
@@ -202,10 +224,6 @@ fn not_json(path: &Path, reason: &serde_json::Error) -> Error {
     Error::usage(format!("{} is no JSON object: {reason}", path.display())).with_action(TAKES)
 }
 
-fn too_large(path: &Path, limit: u64) -> Error {
-    Error::usage(format!("{} is larger than {}", path.display(), show::bytes(limit)))
-}
-
 fn text_of(path: &Path) -> Result<Option<String>, Error> {
     let file = match File::open(path) {
         Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -215,7 +233,8 @@ fn text_of(path: &Path) -> Result<Option<String>, Error> {
     let read = file.take(EXPORT_BYTES_MAX + 1).read_to_string(&mut text);
     read.with_context(|| format!("cannot read {}", path.display()))?;
     if text.len() as u64 > EXPORT_BYTES_MAX {
-        return Err(too_large(path, EXPORT_BYTES_MAX));
+        let limit = show::bytes(EXPORT_BYTES_MAX);
+        return Err(Error::usage(format!("{} is larger than {limit}", path.display())));
     }
     Ok(Some(text))
 }

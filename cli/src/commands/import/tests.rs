@@ -54,6 +54,22 @@ fn a_folder_without_a_state_is_the_callers_mistake() {
     assert!(error.message.ends_with("state.json does not exist"), "{error}");
 }
 
+/// What counts is the request, in which each quote and backslash of the file is escaped once more.
+#[test]
+fn another_systems_file_may_be_as_long_as_a_request() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("state.json");
+    let state = |character: &str, count: usize| {
+        let lesson = character.repeat(count);
+        std::fs::write(&path, format!("{{\"version\":1,\"lessons\":[\"{lesson}\"]}}")).unwrap();
+        args(path.clone(), scratch.path())
+    };
+    assert!(state("x", 60 << 20).read().is_ok());
+    let error = refused(state("\\\"", 17 << 20));
+    assert_eq!(error.kind.code(), 2);
+    assert!(error.message.ends_with("is too large for one request of 64 MiB"), "{error}");
+}
+
 #[test]
 fn a_file_of_nobodys_is_the_callers_mistake() {
     let scratch = tempfile::tempdir().unwrap();
