@@ -68,7 +68,7 @@ impl Args {
                 // Before the daemon is stopped, which else would be started again.
                 service::let_go(home);
             }
-            stop::stop(&dir)?;
+            stop::stop(&dir).map_err(|error| not_stopped(error, plan.units))?;
             carry_out(&plan)?;
             if let Some(home) = home.as_deref().filter(|_| plan.units) {
                 service::forget(home);
@@ -86,6 +86,17 @@ impl Args {
         writeln!(out, "  what projects say: `anchord init --remove` in each")?;
         Ok(())
     }
+}
+
+/// Why nothing is removed, and what has been done by then.
+fn not_stopped(error: Error, units: bool) -> Error {
+    if !units {
+        return error;
+    }
+    let off = "The units are off, nothing was removed; `anchord service install` brings them back.";
+    let action =
+        error.action.as_ref().map_or_else(|| off.to_owned(), |action| format!("{action}\n  {off}"));
+    error.with_action(action)
 }
 
 fn plan(dir: &InstanceDir, units: Vec<PathBuf>, data: bool) -> Result<Plan, Error> {

@@ -91,3 +91,13 @@ fn without_an_instance_there_is_nothing_to_do_twice() {
     fs::remove_dir_all(dir.path()).unwrap();
     assert_eq!(plan(&dir, Vec::new(), true).unwrap(), Plan::default());
 }
+
+#[test]
+fn a_daemon_that_cannot_be_stopped_leaves_the_units_off_which_is_said() {
+    let hangs = || Error::failed("it hangs").with_action("Wait a minute.");
+    assert_eq!(not_stopped(hangs(), false), hangs());
+    assert_eq!(
+        not_stopped(hangs(), true).to_string(),
+        "error: it hangs\n  Wait a minute.\n  The units are off, nothing was removed; `anchord service install` brings them back."
+    );
+}
