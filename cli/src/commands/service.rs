@@ -222,14 +222,20 @@ fn install(
     home: &Path,
     program: &str,
 ) -> Result<Vec<Step>, Error> {
-    let mut steps = Vec::new();
+    let (mut writes, mut is_new) = (Vec::new(), true);
     for (name, text) in manager.files(home, program) {
-        steps.extend(Original::read(&folder.join(name))?.becomes(Some(text)).map(Step::Write));
+        let original = Original::read(&folder.join(name))?;
+        is_new &= original.text.is_none();
+        writes.extend(original.becomes(Some(text)).map(Step::Write));
     }
+    // One that hangs cannot be stopped: nothing is written then. Where units are there, they may have to be mended first:
+    // a manager that cannot start the program listens and does not answer either.
+    let mut steps = if is_new { vec![Step::StopDaemon] } else { Vec::new() };
+    steps.extend(writes);
     match manager {
         Manager::Systemd => {
             steps.push(Step::Run(systemctl(&["daemon-reload"])));
-            // Whoever holds the socket's path has to let it go.
+            // Whoever holds the socket's path has to let it go, also one that an agent has started meanwhile.
             steps.push(Step::StopDaemon);
             steps.push(Step::Run(systemctl(&["enable", "anchord.socket"])));
             steps.push(Step::Run(systemctl(&["restart", "anchord.socket"])));

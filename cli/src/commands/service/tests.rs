@@ -53,20 +53,25 @@ fn systemd_accepts_what_is_written() {
     assert_eq!((said.status.success(), String::from_utf8_lossy(&said.stderr).as_ref()), (true, ""));
 }
 
+/// Twice: before anything is written, since one that hangs cannot be stopped, and right before the socket is bound, since
+/// an agent may have started another one.
 #[test]
-fn a_daemon_that_runs_by_itself_is_stopped_before_the_socket_is_bound() {
+fn a_daemon_that_runs_by_itself_is_stopped_before_anything_and_before_the_socket_is_bound() {
     let folder = tempfile::tempdir().unwrap();
     let home = Path::new(HOME);
-    let steps = install(Manager::Systemd, folder.path(), home, PROGRAM).unwrap();
-    let said = lines(&steps);
-    let at = |words: &str| said.iter().position(|line| line.contains(words)).unwrap();
-    assert!(at("anchord.service") < at("daemon-reload"));
-    assert!(at("daemon-reload") < at("stop the daemon"));
-    assert!(at("stop the daemon") < at("restart anchord.socket"));
+    let stop = "stop the daemon, if one runs";
+    let said = lines(&install(Manager::Systemd, folder.path(), home, PROGRAM).unwrap());
+    assert_eq!(said[0], stop, "{said:?}");
+    assert!(said[1].starts_with("write ") && said[2].ends_with("anchord.service"), "{said:?}");
+    assert!(said[3].ends_with("daemon-reload"), "{said:?}");
+    assert_eq!(said[4], stop, "{said:?}");
+    assert!(said[6].ends_with("restart anchord.socket"), "{said:?}");
     let said = lines(&install(Manager::Launchd, folder.path(), home, PROGRAM).unwrap());
-    assert!(said[1].starts_with("run launchctl bootout"), "{said:?}");
-    assert_eq!(said[2], "stop the daemon, if one runs");
-    assert!(said[3].starts_with("run launchctl bootstrap gui/"), "{said:?}");
+    assert_eq!(said[0], stop, "{said:?}");
+    assert!(said[1].starts_with("write "), "{said:?}");
+    assert!(said[2].starts_with("run launchctl bootout"), "{said:?}");
+    assert_eq!(said[3], stop, "{said:?}");
+    assert!(said[4].starts_with("run launchctl bootstrap gui/"), "{said:?}");
 }
 
 #[test]
@@ -85,6 +90,7 @@ fn what_was_installed_is_removed_and_nothing_else() {
         !again.iter().any(|step| matches!(step, Step::Write(_))),
         "a second time writes nothing"
     );
+    assert!(matches!(again[0], Step::Run(_)), "units that are there may have to be mended first");
     // As `systemctl enable` does; it leads nowhere once the unit is gone.
     let wanted = folder.join("sockets.target.wants");
     fs::create_dir(&wanted).unwrap();
