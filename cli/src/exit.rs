@@ -95,6 +95,13 @@ impl Error {
         self
     }
 
+    /// Adds something more to do or to know, on a line of its own.
+    #[must_use]
+    pub(crate) fn and_action(self, more: &str) -> Self {
+        let action = self.action.as_ref().map(|action| format!("{action}\n  {more}"));
+        self.with_action(action.unwrap_or_else(|| more.to_owned()))
+    }
+
     /// Anything without a kind of its own.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new(Kind::Failed, message)

@@ -234,7 +234,7 @@ pub(crate) fn take(steps: &[Step]) -> (Memory, Vec<Vec<Change>>) {
                     false => NoticeCause::Ended,
                 };
                 let by = origin("anchord", on);
-                plan_keep(&memory, &SessionId::new(*session), &by, cause)
+                plan_keep(&memory, &SessionId::new(*session), &by, cause, false)
                     .map_or_else(Vec::new, |plan| plan.changes)
             }
             Step::Forget(which) => {

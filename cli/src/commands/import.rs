@@ -173,15 +173,13 @@ impl Source {
         let of = self.parts.len();
         for (at, state) in self.parts.iter().enumerate() {
             let params = self.part(state);
-            let reply = client.post(api::IMPORT, &params).map_err(|mut error| {
-                if at > 0 && !params.dry_run {
-                    let done =
-                        format!("{at} of {of} parts are brought over; the same command goes on");
-                    error.action = Some(
-                        error.action.map_or(done.clone(), |action| format!("{action}\n{done}")),
-                    );
+            let reply = client.post(api::IMPORT, &params).map_err(|error: Error| {
+                if at == 0 || params.dry_run {
+                    return error;
                 }
-                error
+                error.and_action(&format!(
+                    "Of {of} parts {at} are brought over; the same command goes on."
+                ))
             })?;
             let reply = parts::of_part(reply, at + 1, of);
             all = Some(match all {

@@ -93,10 +93,9 @@ fn not_stopped(error: Error, units: bool) -> Error {
     if !units {
         return error;
     }
-    let off = "The units are off, nothing was removed; `anchord service install` brings them back.";
-    let action =
-        error.action.as_ref().map_or_else(|| off.to_owned(), |action| format!("{action}\n  {off}"));
-    error.with_action(action)
+    error.and_action(
+        "The units are off, nothing was removed; `anchord service install` brings them back.",
+    )
 }
 
 fn plan(dir: &InstanceDir, units: Vec<PathBuf>, data: bool) -> Result<Plan, Error> {

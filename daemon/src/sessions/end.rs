@@ -243,8 +243,7 @@ async fn fold(
             None
         } else {
             let by = Provenance { session, client, time };
-            let plan = plan_keep(memory, &by.session, &by, cause);
-            plan.map(|plan| if files_unseen { plan.with_files_unseen() } else { plan })
+            plan_keep(memory, &by.session, &by, cause, files_unseen)
         };
         let changes = plan.map(|plan| plan.changes).unwrap_or_default();
         Ok(Decided { changes, reply: String::new() })

@@ -49,7 +49,9 @@ fn stage(memory: &mut Memory, session: &str, on: i64, batches: &[Captured]) {
 
 fn keep(memory: &mut Memory, session: &str, on: i64) {
     let session = SessionId::new(session);
-    if let Some(plan) = plan_keep(memory, &session, &origin("anchord", on), NoticeCause::Ended) {
+    if let Some(plan) =
+        plan_keep(memory, &session, &origin("anchord", on), NoticeCause::Ended, false)
+    {
         apply(memory, plan);
     }
 }

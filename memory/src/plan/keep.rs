@@ -13,7 +13,8 @@ use crate::record::{Body, Provenance, SessionRow};
 use crate::staged::{Staged, count};
 
 /// Folds a gone session's staged work into memory on its behalf and leaves a notice for the next load.
-/// Nothing when it has staged nothing. `origin` gives the time, and the client when the work names none.
+/// Nothing when it has staged nothing. `origin` gives the time, and the client when the work names none; `files_unseen`
+/// goes into the notice as it is.
 ///
 /// What was noted of the session by rule makes its row where neither the agent nor a checkpoint says what it did. A
 /// session of which nothing else is left, or lines of a topic's history, or notes for itself, has no notice: there is
@@ -23,6 +24,7 @@ pub fn plan_keep(
     session: &SessionId,
     origin: &Provenance,
     cause: NoticeCause,
+    files_unseen: bool,
 ) -> Option<Plan<()>> {
     let staged = memory.staged_by(session)?;
     let client = if staged.client.is_empty() { &origin.client } else { &staged.client };
@@ -87,22 +89,9 @@ pub fn plan_keep(
         row,
         cause,
         kept,
-        files_unseen: false,
+        files_unseen,
     })));
     Some(Plan { changes, outcome: () })
-}
-
-impl Plan<()> {
-    /// The plan of who could not look at all of the project's files: its notice says so.
-    #[must_use]
-    pub fn with_files_unseen(mut self) -> Self {
-        for change in &mut self.changes {
-            if let Change::Notify(notice) = change {
-                notice.files_unseen = true;
-            }
-        }
-        self
-    }
 }
 
 /// What was noted of a session over all its runs, where its row is to be made from that: nobody wrote one yet, and

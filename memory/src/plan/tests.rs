@@ -253,7 +253,7 @@ fn an_expected_revision_that_has_passed_shows_what_changed_and_writes_nothing() 
 fn keep(memory: &mut Memory, session: &str, on: i64) -> bool {
     let origin = Provenance { client: "".into(), ..origin("anchord", on) };
     let session = SessionId::new(session);
-    match plan_keep(memory, &session, &origin, NoticeCause::Ended) {
+    match plan_keep(memory, &session, &origin, NoticeCause::Ended, false) {
         Some(plan) => {
             apply(memory, plan);
             true

@@ -395,7 +395,7 @@ fn what_was_noted_of_a_session_goes_with_its_row() {
         }
     }
     let by = origin("gone", 2);
-    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended).unwrap();
+    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended, false).unwrap();
     write(plan.changes, &mut memory);
     assert!(memory.records().next().unwrap().is_captured());
 
@@ -457,7 +457,7 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
     write(plan.changes, &mut memory);
     let changes = turn("gone", "codex:1", &[ran("open sesame", true), said("Done")], &memory);
     write(changes, &mut memory);
-    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended).unwrap();
+    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended, false).unwrap();
     write(plan.changes, &mut memory);
 
     let (after, purge) = purged(&journal, &["s1"], None);

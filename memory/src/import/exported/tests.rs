@@ -409,7 +409,7 @@ fn what_merged_out_of_several_tellings_comes_in_whole() {
         let summary = Some(format!("part {n}\n{}", "y".repeat(200 * 1024)));
         checkpoint(&mut source, &origin("two", 3), Staged { summary, ..Staged::default() });
         let by = origin("two", 4);
-        let plan = plan_keep(&source, &by.session, &by, NoticeCause::Ended).unwrap();
+        let plan = plan_keep(&source, &by.session, &by, NoticeCause::Ended, false).unwrap();
         apply(&mut source, plan);
     }
     for record in source.active_of(Kind::Lesson) {

@@ -52,7 +52,7 @@ fn a_session_that_hooks_noted_has_its_row() {
     let plan = plan_capture(&memory, &by, noted.captured.clone()).unwrap();
     apply(&mut memory, plan);
     assert_eq!(import(&mut memory, std::slice::from_ref(&noted)), (0, 1, 0), "still staged");
-    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended).unwrap();
+    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended, false).unwrap();
     apply(&mut memory, plan);
     assert_eq!(import(&mut memory, &[noted]), (0, 1, 0));
 
@@ -60,7 +60,7 @@ fn a_session_that_hooks_noted_has_its_row() {
     let by = origin("claude-code:alone", 2);
     let plan = plan_capture(&memory, &by, alone.captured.clone()).unwrap();
     apply(&mut memory, plan);
-    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended).unwrap();
+    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended, false).unwrap();
     apply(&mut memory, plan);
     alone.captured.saw(&Event::TurnEnded { last_message: Some("bye".to_owned()) }, day(3));
     assert_eq!(import(&mut memory, &[alone]), (0, 1, 0), "hooks go on with it");

@@ -285,7 +285,7 @@ fn what_there_is_no_room_for_is_refused_wherever_it_comes_from() {
     assert_eq!(plan_checkpoint(&memory, &by, staged(&two[1..])).unwrap_err().to_string(), full);
     noted(&mut memory, "two", 3, &[note("the last")]);
     assert!(save(&memory, Staged::default()).is_ok());
-    let keep = plan_keep(&memory, &by.session, &origin("anchord", 4), NoticeCause::Ended);
+    let keep = plan_keep(&memory, &by.session, &origin("anchord", 4), NoticeCause::Ended, false);
     apply(&mut memory, keep.unwrap());
     assert_eq!(memory.totals().notes_kept, NOTES_MAX + 1);
 }

@@ -202,7 +202,7 @@ fn a_row_made_by_rule_is_no_news() {
     apply(&mut memory, plan);
     let by = origin("anchord", 2);
     let gone = SessionId::new("other");
-    let plan = crate::plan_keep(&memory, &gone, &by, crate::NoticeCause::Ended).unwrap();
+    let plan = crate::plan_keep(&memory, &gone, &by, crate::NoticeCause::Ended, false).unwrap();
     apply(&mut memory, plan);
     assert_eq!(memory.totals().rows, 1);
     let prompt = "make the queue fair between sessions";

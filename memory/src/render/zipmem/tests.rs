@@ -87,7 +87,8 @@ fn after_an_abrupt_end_the_recovery_comes_first() {
     apply(&mut memory, plan);
     let files = (1..=22).map(|at| format!("src/f{at}.rs")).collect();
     let cause = NoticeCause::Crashed { files, more: 0 };
-    let plan = plan_keep(&memory, &SessionId::new("cut"), &origin("anchord", 3), cause).unwrap();
+    let plan =
+        plan_keep(&memory, &SessionId::new("cut"), &origin("anchord", 3), cause, false).unwrap();
     apply(&mut memory, plan);
     let text = loaded(&memory, &[Kind::SessionRow]);
     assert_eq!(text.matches(">   - src/").count(), 20);
@@ -124,8 +125,8 @@ fn a_recovery_says_when_not_all_files_could_be_looked_at() {
         let mut memory = Memory::default();
         let plan = plan_checkpoint(&memory, &origin("cut", 2), some_part()).unwrap();
         apply(&mut memory, plan);
-        let plan = plan_keep(&memory, &SessionId::new("cut"), &origin("anchord", 3), cause);
-        apply(&mut memory, plan.unwrap().with_files_unseen());
+        let plan = plan_keep(&memory, &SessionId::new("cut"), &origin("anchord", 3), cause, true);
+        apply(&mut memory, plan.unwrap());
         let text = loaded(&memory, &[Kind::SessionRow]);
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("> ")).collect();
         let said = lines.iter().position(|line| *line == "> Not all files could be looked at.");

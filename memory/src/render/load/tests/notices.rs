@@ -15,7 +15,8 @@ fn notices_and_what_others_changed_come_last_and_leave_the_rest_as_it_is() {
         ),
     ] {
         checkpoint(&mut memory, &origin(session, 3), lessons([lesson(session, "")]));
-        let plan = plan_keep(&memory, &SessionId::new(session), &origin("anchord", 4), cause);
+        let plan =
+            plan_keep(&memory, &SessionId::new(session), &origin("anchord", 4), cause, false);
         apply(&mut memory, plan.unwrap());
     }
     let live = ["codex", "", "codex"].map(|client| LiveSession { client: client.to_owned() });
@@ -58,8 +59,8 @@ fn a_notice_does_not_pass_off_a_part_of_the_files_as_all() {
         [("one", NoticeCause::Ended), ("two", crashed(&[])), ("three", crashed(&["a.rs"]))]
     {
         checkpoint(&mut memory, &origin(session, 3), lessons([lesson(session, "")]));
-        let plan = plan_keep(&memory, &SessionId::new(session), &origin("anchord", 4), cause);
-        apply(&mut memory, plan.unwrap().with_files_unseen());
+        let plan = plan_keep(&memory, &SessionId::new(session), &origin("anchord", 4), cause, true);
+        apply(&mut memory, plan.unwrap());
     }
     let text = loaded(&memory, &Asked::default()).text;
     insta::assert_snapshot!(text.split_once("Revision 3.\n\n").unwrap().1, @r"
