@@ -139,6 +139,12 @@ fn what_a_load_cuts_the_command_it_names_prints() {
     assert!(code == 0 && lessons.contains("the lock stays") && lessons.contains("Begun."));
     assert!(!lessons.contains("note-"), "{lessons}");
     assert_eq!(shell.said(&["load", "--section", "dreams"]).0, 2);
+    // What an agent with so little room would get, and with a task.
+    let (_, whole) = shell.said(&["load"]);
+    let (_, small) = shell.said(&["load", "--max-tokens", "600"]);
+    let (_, about) = shell.said(&["load", "--max-tokens", "600", "--task", "what note-37 says"]);
+    assert!(small.len() < whole.len() / 2 && !small.contains("note-37 "), "{small}");
+    assert!(about.contains("note-37 "), "{about}");
     assert_eq!(shell.said(&["load", "--cursor", "nowhere"]).0, 1);
 
     let (mut pages, mut words) =
