@@ -4,12 +4,13 @@
 //! `cargo run --release -p anchord-benches` measures all and prints a Markdown table; arguments choose, and `--help` lists
 //! what there is. The programs are those that are shipped, run as agents run them.
 //!
-//! `retrieval` is for itself: it measures what is found, not how fast.
+//! `retrieval` and `given` stand apart: they measure what is found and given, not how fast.
 
 #![expect(clippy::print_stdout, reason = "printing the table is what it is for")]
 
 mod compaction;
 mod floor;
+mod given;
 mod hooks;
 mod logged;
 mod memory;
@@ -44,9 +45,18 @@ const BENCHES: &[Bench] = &[
     ("tools", "what the tools' definitions cost an agent in tokens", tools::run),
 ];
 
-/// Measured alone: what is found, not how fast.
-const RETRIEVAL: (&str, &str) =
-    ("retrieval", "how well a search finds; alone, with [--file PATH] [--sweep] [--prompts]");
+/// A measurement of its own: the name that chooses it, what it measures, and what runs it with its arguments.
+type Alone = (&'static str, &'static str, fn(&[String]) -> Result<()>);
+
+/// Measured alone: what is found and given, not how fast.
+const ALONE: [Alone; 2] = [
+    ("retrieval", "how well a search finds; alone, with [--file PATH] [--sweep]", retrieval::run),
+    (
+        "given",
+        "what an agent is given; alone, with [--set NAME] [--size N] [--missed] [--texts]",
+        given::run,
+    ),
+];
 
 fn main() -> Result<()> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
@@ -55,9 +65,9 @@ fn main() -> Result<()> {
         return Ok(());
     }
     if let Some((name, arguments)) = wanted.split_first()
-        && name == RETRIEVAL.0
+        && let Some((.., run)) = ALONE.iter().find(|(alone, ..)| alone == name)
     {
-        return retrieval::run(arguments);
+        return run(arguments);
     }
     let known = |name: &String| BENCHES.iter().any(|(bench, ..)| bench == name);
     if let Some(unknown) = wanted.iter().find(|name| !known(name)) {
@@ -80,11 +90,13 @@ fn main() -> Result<()> {
 /// What can be asked for, a line each.
 fn help() -> String {
     let benches = BENCHES.iter().map(|(name, what, _)| (*name, *what));
-    let lines: Vec<String> =
-        benches.chain([RETRIEVAL]).map(|(name, what)| format!("  {name:<12} {what}\n")).collect();
+    let lines: Vec<String> = benches
+        .chain(ALONE.map(|(name, what, _)| (name, what)))
+        .map(|(name, what)| format!("  {name:<12} {what}\n"))
+        .collect();
     format!(
         "Usage: cargo run --release -p anchord-benches -- [MEASUREMENT]...\n\n\
-         Measures all but the last, or those that are named, and prints a Markdown table:\n{}",
+         Measures all but the last two, or those that are named, and prints a Markdown table:\n{}",
         lines.concat()
     )
 }

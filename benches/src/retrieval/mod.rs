@@ -2,10 +2,9 @@
 //!
 //! `retrieval --file PATH` reads a LoCoMo file; without it the small sample of our own. Each turn is a note, stored in order;
 //! then each session is one. Notes are stored and questions asked as an agent does it, over its shim and the daemon. `--sweep`
-//! calls the engine in this process in place of that, and tries other constants. `--prompts` measures what is said unasked.
+//! calls the engine in this process in place of that, and tries other constants.
 
 mod dataset;
-mod prompts;
 mod score;
 mod tool_path;
 
@@ -26,14 +25,13 @@ const SAMPLE: &str = include_str!("../../data/sample.json");
 
 /// Prints the figures; arguments as the command line has them.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (mut file, mut sweep, mut unasked) = (None, false, false);
+    let (mut file, mut sweep) = (None, false);
     let mut left = arguments.iter();
     while let Some(argument) = left.next() {
         match (argument.as_str(), left.len()) {
             ("--file", 1..) => file = left.next().map(PathBuf::from),
             ("--sweep", _) => sweep = true,
-            ("--prompts", _) => unasked = true,
-            (other, _) => bail!("`{other}` is none of --file PATH, --sweep, --prompts"),
+            (other, _) => bail!("`{other}` is none of --file PATH, --sweep"),
         }
     }
     let text = match file {
@@ -42,9 +40,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     };
     let conversations = dataset::conversations(&text)?;
     let coding = dataset::coding(CODING)?;
-    if unasked {
-        prompts::report(&coding)
-    } else if sweep {
+    if sweep {
         sweep_tunings(&conversations, &coding)
     } else {
         let instance = Instance::shipped();

@@ -1,0 +1,68 @@
+//! What an agent is given: at its start, at a prompt, at an action, after a compaction.
+//!
+//! `given` stores a made-up project's memory, plays conversations against the real hook and the real daemon, and looks for
+//! the fact that each prompt, action or compaction needs in the text that the model would get. It also counts what is given
+//! where nothing was needed. `--set coast` measures the set that was held back while constants were chosen; `--file PATH`
+//! any other; `--size N` one size alone; `--missed` names what was not given, `--texts` prints what was.
+
+mod conversation;
+mod dataset;
+mod filler;
+mod measure;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use dataset::Dataset;
+
+/// A ferry operator's scheduling and telemetry; constants were chosen by it.
+const FERRY: &str = include_str!("../../data/given/ferry.json");
+/// Coastal monitoring: infrastructure and data science. Held back.
+const COAST: &str = include_str!("../../data/given/coast.json");
+/// Records in memory.
+const SIZES: [usize; 4] = [30, 300, 3_000, 30_000];
+
+/// What to print besides the figures.
+#[derive(Clone, Copy, Debug, Default)]
+struct Print {
+    missed: bool,
+    texts: bool,
+}
+
+/// Prints the figures; arguments as the command line has them.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let mut sizes = SIZES.to_vec();
+    let (mut text, mut print) = (FERRY.to_owned(), Print::default());
+    let mut left = arguments.iter();
+    while let Some(argument) = left.next() {
+        match (argument.as_str(), left.len()) {
+            ("--missed", _) => print.missed = true,
+            ("--texts", _) => print.texts = true,
+            ("--size", 1..) => {
+                let size = left.next().context("a number")?;
+                sizes = vec![size.parse().context("--size takes a number of records")?];
+            }
+            ("--file", 1..) => {
+                let path = left.next().map(PathBuf::from).context("a path")?;
+                text = std::fs::read_to_string(&path)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
+            }
+            ("--set", 1..) => {
+                text = match left.next().map(String::as_str) {
+                    Some("ferry") => FERRY.to_owned(),
+                    Some("coast") => COAST.to_owned(),
+                    _ => bail!("--set takes ferry or coast"),
+                };
+            }
+            (other, _) => bail!(
+                "`{other}` is not one of --set NAME, --file PATH, --size N, --missed, --texts"
+            ),
+        }
+    }
+    let dataset = Dataset::parse(&text)?;
+    println!("{}", measure::Figures::head());
+    for size in sizes {
+        println!("{}", measure::at_size(&dataset, size, print)?);
+    }
+    Ok(())
+}
