@@ -182,7 +182,16 @@ pub const RETRIEVAL_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Conversations of which hooks have told and that the daemon remembers something between two events of; the one
 /// that was silent longest goes.
-pub const THREADS_MAX: usize = 256;
+pub const THREADS_MAX: usize = 512;
+
+/// Tasks of subagents that are about to start, kept for one conversation.
+pub const TASKS_EXPECTED_MAX: usize = 32;
+
+/// Files of which one context was told.
+pub const FILES_TOLD_MAX: usize = 2_000;
+
+/// Files of one use of a tool that memory is asked about.
+pub const ACTION_FILES_MAX: usize = 8;
 
 /// Events of one conversation that are told apart from doubles.
 pub const EVENTS_SEEN_MAX: usize = 64;

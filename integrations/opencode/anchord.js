@@ -117,7 +117,7 @@ export const Anchord = async ({ directory, client }) => {
     },
 
     "tool.execute.after": async (input, output) => {
-      await tell({
+      const { context } = await tell({
         ...base("tool.execute.after", input.sessionID),
         call_id: input.callID,
         tool: input.tool,
@@ -126,6 +126,8 @@ export const Anchord = async ({ directory, client }) => {
         file: input.args?.filePath,
         exit: output.metadata?.exit,
       })
+      // What is known of the file or the failure, after what the tool said.
+      if (context && typeof output.output === "string") output.output += `\n\n${context}`
     },
   }
 }

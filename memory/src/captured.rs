@@ -287,7 +287,7 @@ impl Captured {
                     (seen.prompt, seen.prompts) = (Some(prompt), 1);
                 }
             }
-            Event::ToolRan(ToolRun { tool, edited, command }) => {
+            Event::ToolRan(ToolRun { tool, edited, command, .. }) => {
                 let files: Vec<String> = edited.iter().map(|file| path(file)).collect();
                 seen.more_files = keep_last(&mut seen.files, &files, CAPTURED_FILES_MAX);
                 seen.kept_itself =

@@ -12,6 +12,7 @@ mod draft;
 pub mod export;
 pub mod files;
 mod fold;
+mod gist;
 pub mod guide;
 mod ids;
 pub mod import;
@@ -62,7 +63,10 @@ pub use plan::{
 };
 pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
 pub use reader::Reader;
-pub use recall::{About, Recall, Recalled, about, recall};
+pub use recall::{
+    Candidate, Evidence, FileQuery, PromptQuery, Recall, Recalled, about_file, asks, candidates,
+    for_prompt, recall,
+};
 pub use record::{
     Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, Said,
     SessionRow, Standing,

@@ -18,10 +18,7 @@ pub enum Event {
         prompt: String,
     },
     /// The agent is about to use one of its tools.
-    ToolBegins {
-        /// The client's own id of this use, by which the call is known where it arrives.
-        call: String,
-    },
+    ToolBegins(ToolUse),
     /// The agent used one of its tools.
     ToolRan(ToolRun),
     /// The client is about to replace its context by a summary.
@@ -68,6 +65,26 @@ pub enum StartSource {
     Rebuilt,
 }
 
+/// What the agent is about to do with a tool, as far as memory cares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolUse {
+    /// The client's own id of this use, by which the call is known where it arrives; empty where the client gives none.
+    pub call: String,
+    /// Files that it reads or writes, as the client names them.
+    pub files: Vec<String>,
+    /// What a subagent is asked to do, where the tool starts one.
+    pub task: Option<Task>,
+}
+
+/// What a subagent is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// The subagent's type, `Explore`; empty where the client gives none.
+    pub agent_type: String,
+    /// In the words of the agent that starts it.
+    pub prompt: String,
+}
+
 /// What one use of a tool did, as far as memory cares.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolRun {
@@ -75,6 +92,8 @@ pub struct ToolRun {
     pub tool: String,
     /// Files that it wrote, as the client names them.
     pub edited: Vec<String>,
+    /// Files that it only read, as the client names them.
+    pub read: Vec<String>,
     /// The shell command, if it was one.
     pub command: Option<CommandRun>,
 }

@@ -61,6 +61,10 @@ pub const ANSWER_CHARS_MAX: usize = 9_000;
 pub const ANSWER_CHARS_MIN: usize = 2_000;
 /// A record's line when its whole text does not fit.
 pub const TITLE_CHARS_MAX: usize = 160;
+/// A lesson or a session on one line of a load, without the names of files.
+pub const LOADED_LINE_CHARS_MAX: usize = 260;
+/// A topic's status in short.
+pub const TOPIC_BRIEF_CHARS_MAX: usize = 300;
 /// Sessions a load shows when it was not asked for sessions alone.
 pub const ROWS_SHOWN_MAX: usize = 5;
 /// Records that a load puts first since they are about the task.
@@ -122,6 +126,8 @@ pub const TAG_CHARS_MAX: usize = 60;
 pub const AUTO_TAGS_MAX: usize = 5;
 /// The importance of what is said to have none.
 pub const IMPORTANCE: u8 = 5;
+/// A note of this importance or more comes before others.
+pub const IMPORTANT_MIN: u8 = 8;
 /// The highest importance.
 pub const IMPORTANCE_MAX: u8 = 10;
 /// A record this long or longer in tokens wants a summary.
@@ -223,30 +229,39 @@ pub const CAPTURED_LINE_CHARS_MAX: usize = 400;
 /// Rows made by rule that a load shows when there are enough that agents wrote.
 pub const CAPTURED_ROWS_SHOWN_MAX: usize = 2;
 
-/// A session's start, with its frame: a longer one is put into a file by some client.
-pub const SESSION_START_CHARS_MAX: usize = 9_000;
-/// What a prompt is told, with its frame.
-pub const PROMPT_NEWS_CHARS_MAX: usize = 2_400;
+/// A session's start, with its frame. It leaves room so that after a compaction the same text, and what the conversation
+/// had under way, fit into [`RESTORED_CHARS_MAX`].
+pub const SESSION_START_CHARS_MAX: usize = 7_300;
+/// What a prompt is given, with its frame.
+pub const PROMPT_CHARS_MAX: usize = 2_800;
 /// Changes by others that a prompt is told.
 pub const PROMPT_CHANGES_MAX: usize = 5;
-/// Records that a prompt is told.
+/// Records that a prompt is given.
 pub const PROMPT_RECORDS_MAX: usize = 3;
-/// Characters of one of them.
-pub const PROMPT_RECORD_CHARS_MAX: usize = 320;
+/// All of them, in tokens.
+pub const PROMPT_RECORDS_TOKENS_MAX: u32 = 400;
+/// One of them, in characters.
+pub const PROMPT_RECORDS_CHARS_MAX: usize = 1_400;
+/// What an action is given, with its frame.
+pub const ACTION_CHARS_MAX: usize = 600;
+/// Records that an action is given.
+pub const ACTION_RECORDS_MAX: usize = 3;
+/// One of them.
+pub const ACTION_RECORD_CHARS_MAX: usize = 400;
 /// What a compaction is told to keep, with its frame.
-pub const COMPACTION_CHARS_MAX: usize = 1_500;
+pub const COMPACTION_CHARS_MAX: usize = 5_000;
 /// Decisions of the topic in that.
 pub const COMPACTION_DECIDED_MAX: usize = 3;
-/// What comes back after a compaction, with its frame.
-pub const RESTORED_CHARS_MAX: usize = 4_000;
-/// The topic in that.
-pub const RESTORED_TOPIC_CHARS_MAX: usize = 1_500;
+/// What comes back after a compaction, with its frame: a longer one is put into a file by some client.
+pub const RESTORED_CHARS_MAX: usize = 9_000;
+/// Of that the load has at least so much.
+pub const RESTORED_LOAD_CHARS: usize = 4_000;
 /// What a subagent is given at its start, with its frame.
 pub const SUBAGENT_CHARS_MAX: usize = 1_500;
+/// Of a record's text, so much is read to tell whether it is about a prompt.
+pub const PROMPT_TEXT_BYTES_READ: usize = 8 * 1024;
 /// Clauses of a prompt for which memory is searched.
-pub const ABOUT_CLAUSES_MAX: usize = 6;
-/// A clause with fewer words asks for nothing.
-pub const ABOUT_WORDS_MIN: usize = 3;
+pub const PROMPT_CLAUSES_MAX: usize = 8;
 
 /// Types of subagents that can be named as given nothing.
 pub const SUBAGENT_TYPES_MAX: usize = 50;

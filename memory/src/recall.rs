@@ -1,6 +1,7 @@
 //! Recall: what a reader gets for a query, filtered and ranked, over every kind at once.
 
-mod about;
+mod file;
+mod prompt;
 
 use std::cmp::Reverse;
 
@@ -12,7 +13,8 @@ use crate::memory::{Memory, document};
 use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
 use crate::search::{Find, Found, Hit, Query, Tuning, as_written};
-pub use about::{About, about};
+pub use file::{FileQuery, about_file};
+pub use prompt::{Candidate, Evidence, PromptQuery, asks, candidates, for_prompt};
 
 /// What is looked for. Filters that are empty let everything through.
 #[derive(Clone, Copy)]

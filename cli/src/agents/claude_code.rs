@@ -28,12 +28,11 @@ pub(super) const FACTS: Facts = Facts {
     reads: Reads::Listed,
 };
 
-/// The events that matter to a memory. Tools are narrowed to those that write files or run commands:
-/// a hook at every read would cost without telling anything.
+/// The events that matter to a memory. Tools are narrowed to those that use files, run commands or start subagents.
 const EVENTS: [(&str, Option<&str>); 11] = [
     ("SessionStart", None),
     ("UserPromptSubmit", None),
-    ("PreToolUse", Some(OURS)),
+    ("PreToolUse", Some(BEGINS)),
     ("PostToolUse", Some(TOOLS)),
     ("PostToolUseFailure", Some(TOOLS)),
     ("PreCompact", None),
@@ -44,8 +43,9 @@ const EVENTS: [(&str, Option<&str>); 11] = [
     ("SessionEnd", None),
 ];
 
-/// Our own tools, as a server in a list and as a plugin's name them: which subagent calls is told here alone.
-const OURS: &str = "mcp__.*anchord__.*";
+/// Before these, memory has something to say or to learn: of files that are read or edited, of what a subagent is asked, and
+/// of our own tools, as a server in a list and as a plugin's name them: which subagent calls is told here alone.
+const BEGINS: &str = "Read|Edit|MultiEdit|Write|NotebookEdit|Agent|Task|mcp__.*anchord__.*";
 
 const TOOLS: &str = "Bash|Edit|MultiEdit|Write|NotebookEdit";
 

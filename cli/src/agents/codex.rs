@@ -29,9 +29,10 @@ pub(super) const FACTS: Facts = Facts {
     reads: Reads::Listed,
 };
 
-const EVENTS: [&str; 9] = [
+const EVENTS: [&str; 10] = [
     "SessionStart",
     "UserPromptSubmit",
+    "PreToolUse",
     "PostToolUse",
     "PreCompact",
     "PostCompact",

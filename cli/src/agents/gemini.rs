@@ -28,7 +28,7 @@ pub(super) const FACTS: Facts = Facts {
 const EVENTS: [(&str, Option<&str>); 5] = [
     ("SessionStart", None),
     ("BeforeAgent", None),
-    ("AfterTool", Some("write_file|replace|run_shell_command")),
+    ("AfterTool", Some("read_file|write_file|replace|run_shell_command")),
     ("AfterAgent", None),
     ("SessionEnd", None),
 ];

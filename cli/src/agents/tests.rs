@@ -498,7 +498,7 @@ fn trust_is_read_where_codex_keeps_it() {
     let home = Home::full();
     home.set_up(&mut RealDisk).unwrap();
     let untrusted = || State::of(Agent::Codex, &home.setting()).untrusted;
-    assert_eq!(untrusted().len(), 9);
+    assert_eq!(untrusted().len(), 10);
     let file = home.place.home.join(".codex/hooks.json");
     let key = format!("{}:session_start:0:0", file.display());
     let config = home.text(".codex/config.toml");
@@ -506,6 +506,6 @@ fn trust_is_read_where_codex_keeps_it() {
         ".codex/config.toml",
         &format!("{config}\n[hooks.state.\"{key}\"]\ntrusted_hash = \"sha256:0\"\n"),
     );
-    assert_eq!(untrusted().len(), 8);
+    assert_eq!(untrusted().len(), 9);
     assert!(!untrusted().contains(&"SessionStart".to_owned()));
 }

@@ -71,7 +71,7 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
         tracing::error!(error, "what was asked during a purge may stay in the log");
         found.failed.extend(retrieval_log::files(&directory));
     }
-    daemon.lifecycle().forget_shown_of(record.id);
+    daemon.lifecycle().forget_given_of(record.id);
     let open = daemon.projects.open(record.id).await.map_err(store_error)?;
     let rewritten = !surveyed.is_empty();
     let revision = rewritten.then(|| open.memory().revision().0);

@@ -1,9 +1,10 @@
 //! Around a compaction: what the session has becomes durable before it, and comes back after it.
 
-use anchord_memory::render::lifecycle::{SessionView, Told, compaction_instructions, restored};
+use anchord_memory::Captured;
+use anchord_memory::Reader;
+use anchord_memory::render::hooks::{Conversation, compaction_instructions, restored};
 
 use super::{Call, HookError, Said};
-use crate::sessions::View;
 use crate::{clock, secrets};
 
 /// What is noted is staged, and a conversation without a topic gets one, since it is long; the summary is told what it
@@ -14,11 +15,13 @@ pub(super) async fn begins(call: &Call<'_>, messages: Option<u32>) -> Result<Sai
     // What the context held goes: it may be shown again, and a load has to give all of it.
     call.session.set_injected(None);
     call.threads().with(&call.name, |thread| {
-        thread.forget_shown();
+        thread.forget_given();
         thread.messages = messages;
     });
     let view = call.session.view(call.daemon).await?;
-    Ok(Said::instructions(told(call, &view, compaction_instructions)))
+    let (noted, reader) = (call.noted(), call.session.reader(call.daemon));
+    let context = compaction_instructions(&view.memory, &conversation(call, &noted, &reader));
+    Ok(Said::instructions(context))
 }
 
 /// The client's own summary is kept as what the client said, never as fact.
@@ -48,33 +51,28 @@ pub(super) async fn ended(
     Ok(Said::default())
 }
 
-/// What a compaction took comes back.
+/// What a compaction took comes back: the load, and what the conversation has under way.
 pub(super) async fn restore(call: &Call<'_>) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
-    let told = told(call, &view, restored);
+    let loading = call.session.loading(call.daemon, &view, None).await;
+    let (noted, reader) = (call.noted(), call.session.reader(call.daemon));
+    let load = restored(&view.memory, &conversation(call, &noted, &reader), &loading.view());
     let revision = view.memory.revision();
     call.session.set_revision_seen(Some(revision));
+    call.session.set_injected(Some(revision));
     call.threads().with(&call.name, |thread| {
+        // Clients that tell of a compaction only when it is over.
+        thread.forget_given();
         thread.told = Some(revision);
-        thread.shown.extend(told.shown.iter().copied());
+        thread.given.extend(load.whole.iter().copied());
     });
-    Ok(Said::context(told))
+    Ok(Said::load(load))
 }
 
-fn told(
-    call: &Call<'_>,
-    view: &View,
-    render: impl Fn(&anchord_memory::Memory, &SessionView<'_>) -> Told,
-) -> Told {
-    let before = call.threads().with(&call.name, |thread| thread.messages);
-    let noted = call.noted();
-    let reader = call.session.reader(call.daemon);
-    let view_of = SessionView {
-        reader: &reader,
-        session: &call.session.id,
-        noted: Some(&noted),
-        messages: (before, None),
-        now: clock::now(),
-    };
-    render(&view.memory, &view_of)
+fn conversation<'a>(
+    call: &'a Call<'_>,
+    noted: &'a Captured,
+    reader: &'a Reader,
+) -> Conversation<'a> {
+    Conversation { reader, session: &call.session.id, noted: Some(noted), now: clock::now() }
 }

@@ -4,6 +4,7 @@
 //! the session it belongs to, stages what it has to, and answers; the adapter says the answer as its client reads it. An
 //! event that cannot be handled is no reason for an agent to fail: it is answered with nothing, counted and logged.
 
+mod action;
 mod clients;
 mod compaction;
 mod ending;
@@ -20,8 +21,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anchord_memory::lifecycle::{Answer, Event, StartSource};
-use anchord_memory::render::lifecycle::Told;
+use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolUse};
+use anchord_memory::render::LoadText;
+use anchord_memory::render::hooks::RenderedContext;
 use anchord_memory::{NoticeId, RecordId, Revision};
 use anchord_proto::hello::Hello;
 use anchord_proto::hook::HookReply;
@@ -77,6 +79,23 @@ impl Call<'_> {
     fn threads(&self) -> &Threads {
         &self.daemon.lifecycle().threads
     }
+
+    /// The conversation whose context the answer goes to: a subagent has one of its own.
+    fn context(&self) -> Name {
+        let (client, conversation) = &self.name;
+        match &self.envelope.agent {
+            Some(agent) => (client, format!("{conversation}//{}", agent.id)),
+            None => self.name.clone(),
+        }
+    }
+
+    /// Looks at what a context was given, or changes it.
+    fn with_context<T>(&self, look: impl FnOnce(&mut threads::Thread) -> T) -> T {
+        self.threads().with(&self.context(), |thread| {
+            thread.session = Some(Arc::clone(&self.session));
+            look(thread)
+        })
+    }
 }
 
 /// What is said to an event, and what is logged of it.
@@ -91,6 +110,8 @@ struct Said {
 #[derive(Debug)]
 struct Shown {
     ids: Vec<RecordId>,
+    /// Those of them whose text it has whole.
+    whole: Vec<RecordId>,
     /// Whether there was more.
     truncated: bool,
     notices: Vec<NoticeId>,
@@ -98,18 +119,28 @@ struct Shown {
 
 impl Said {
     /// A text for the model's context; an empty one is nothing.
-    fn context(told: Told) -> Self {
-        let Told { text, shown: ids, truncated } = told;
+    fn context(context: RenderedContext) -> Self {
+        let RenderedContext { text, shown: ids, whole, truncated } = context;
         if text.is_empty() {
             return Self::default();
         }
-        let shown = Shown { ids, truncated, notices: Vec::new() };
+        let shown = Shown { ids, whole, truncated, notices: Vec::new() };
         Self { answer: Answer::Context(text), shown: Some(shown) }
     }
 
+    /// A load for the model's context.
+    fn load(load: LoadText) -> Self {
+        let LoadText { text, notices_shown, shown, whole, truncated, .. } = load;
+        let mut said = Self::context(RenderedContext { text, shown, whole, truncated });
+        if let Some(shown) = &mut said.shown {
+            shown.notices = notices_shown;
+        }
+        said
+    }
+
     /// What a compaction is to keep.
-    fn instructions(told: Told) -> Self {
-        match Self::context(told) {
+    fn instructions(context: RenderedContext) -> Self {
+        match Self::context(context) {
             Self { answer: Answer::Context(text), shown } => {
                 Self { answer: Answer::Instructions(text), shown }
             }
@@ -132,6 +163,8 @@ pub(crate) struct Handled {
 struct Telling {
     name: Name,
     session: Arc<Session>,
+    /// The conversation or subagent whose context it is for.
+    context: Name,
     event: Event,
     /// The subagent whose context it is for.
     agent: Option<String>,
@@ -157,12 +190,19 @@ impl Handled {
     /// give it.
     pub(crate) fn unheard(self, daemon: &Daemon) {
         let Some(telling) = self.told else { return };
-        let Telling { name, session, event, agent, before: (told, seen), shown, .. } = *telling;
-        daemon.lifecycle().threads.with(&name, |thread| match (event, agent) {
+        let Telling { name, context, session, event, agent, before: (told, seen), shown, .. } =
+            *telling;
+        let threads = &daemon.lifecycle().threads;
+        threads.with(&context, |thread| {
+            thread.given.retain(|id| !shown.whole.contains(id));
+            if let Event::ToolBegins(ToolUse { files, .. }) = &event {
+                thread.files.retain(|file| !files.contains(file));
+            }
+        });
+        threads.with(&name, |thread| match (event, agent) {
             (Event::PromptSubmitted { .. }, _) => {
                 thread.told = told;
                 session.set_revision_seen(seen);
-                thread.shown.retain(|id| !shown.ids.contains(id));
             }
             (_, Some(agent)) => {
                 thread.rebuilt.remove(&agent);
@@ -173,7 +213,7 @@ impl Handled {
                 thread.told = told.filter(|_| goes_on);
                 session.set_revision_seen(seen.filter(|_| goes_on));
                 session.set_injected(None);
-                thread.forget_shown();
+                thread.forget_given();
             }
             // What a compaction is to keep is in the context, which goes with it.
             _ => {}
@@ -242,11 +282,12 @@ async fn handled(
         daemon.metrics().hook_doubled();
         return Ok(Handled::default());
     }
-    let Answered { session, before, said } = match answer(daemon, hello, &envelope, &name).await {
-        // A home directory is none: nothing is wrong, and nothing to be said.
-        Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
-        answered => answered?,
-    };
+    let Answered { session, context, before, said } =
+        match answer(daemon, hello, &envelope, &name).await {
+            // A home directory is none: nothing is wrong, and nothing to be said.
+            Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
+            answered => answered?,
+        };
     let text = adapter.write(&envelope, &said.answer);
     if text.is_empty() {
         return Ok(Handled::default());
@@ -264,7 +305,7 @@ async fn handled(
                 ..Retrieval::default()
             };
             let (event, line) = (envelope.event, (line, started.elapsed(), said));
-            Some(Box::new(Telling { name, session, event, agent, before, shown, line }))
+            Some(Box::new(Telling { name, context, session, event, agent, before, shown, line }))
         }
         _ => None,
     };
@@ -274,6 +315,7 @@ async fn handled(
 /// What is said to an event, in which session, and what that was told until now.
 struct Answered {
     session: Arc<Session>,
+    context: Name,
     before: (Option<Revision>, Option<Revision>),
     said: Said,
 }
@@ -311,14 +353,8 @@ async fn answer(
     let said = match &envelope.event {
         Event::SessionStarted { source } => start::started(&call, *source).await,
         Event::PromptSubmitted { prompt } => prompt::submitted(&call, prompt).await,
-        Event::ToolBegins { call: id } => {
-            subagent::calls(&call, id);
-            Ok(Said::default())
-        }
-        Event::ToolRan(_) => {
-            call.note();
-            Ok(Said::default())
-        }
+        Event::ToolBegins(begins) => action::begins(&call, begins).await,
+        Event::ToolRan(run) => action::ran(&call, run).await,
         Event::CompactionBegins { messages } => compaction::begins(&call, *messages).await,
         Event::Compacted { summary, messages } => {
             compaction::ended(&call, summary.as_deref(), *messages).await
@@ -328,18 +364,21 @@ async fn answer(
         Event::SubagentEnded(agent) => subagent::ended(&call, agent).await,
         Event::SessionEnded | Event::Reset => ending::session(&call).await,
     };
-    Ok(Answered { said: said?, before, session: call.session })
+    Ok(Answered { said: said?, before, context: call.context(), session: call.session })
 }
 
 /// What the log calls an event at which something is shown.
 fn shown_at(envelope: &Envelope) -> &'static str {
     match &envelope.event {
         Event::SessionStarted { source: StartSource::Compact } => "hook restored",
+        Event::SessionStarted { source: StartSource::Resume } => "hook resumed",
         Event::SessionStarted { .. } if envelope.agent.is_some() => "hook subagent",
         Event::SessionStarted { .. } => "hook start",
         Event::PromptSubmitted { .. } => "hook prompt",
         Event::CompactionBegins { .. } => "hook compaction",
         Event::SubagentStarted(_) => "hook subagent",
+        Event::ToolBegins(_) => "hook file",
+        Event::ToolRan(_) => "hook failure",
         _ => "hook",
     }
 }
@@ -397,8 +436,8 @@ fn digest(line: &[u8]) -> u64 {
 impl Lifecycle {
     /// The texts that conversations of a project were shown are not given to them again, though a client asks for them
     /// anew: something was purged from the project.
-    pub(crate) fn forget_shown_of(&self, project: ProjectId) {
-        self.threads.forget_shown_of(project);
+    pub(crate) fn forget_given_of(&self, project: ProjectId) {
+        self.threads.forget_given_of(project);
     }
 
     /// Logs a name that this build does not know, once.

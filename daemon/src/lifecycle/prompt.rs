@@ -1,6 +1,6 @@
 //! The person sent a prompt: what others changed meanwhile, and what memory has that is about it.
 
-use anchord_memory::render::lifecycle::{PromptView, prompt_news};
+use anchord_memory::render::hooks::{PromptContext, prompt_context};
 
 use super::{Call, HookError, Said};
 use crate::{budgets, clock};
@@ -9,24 +9,26 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Said, Hoo
     call.note();
     let view = call.session.view(call.daemon).await?;
     let revision = view.memory.revision();
-    let (since, shown) =
-        call.threads().with(&call.name, |thread| (thread.told, thread.shown.clone()));
+    let (since, given) = call.threads().with(&call.name, |thread| {
+        thread.asked = Some(prompt.to_owned());
+        (thread.told, thread.given.clone())
+    });
     let settings = budgets::project_settings(&view.memory, &call.daemon.config);
-    let told = prompt_news(
+    let context = prompt_context(
         &view.memory,
-        &PromptView {
+        &PromptContext {
             reader: &call.session.reader(call.daemon),
             session: &call.session.id,
             prompt: settings.prompt_recall.unwrap_or(true).then_some(prompt),
             since,
-            shown: &shown,
+            given: &given,
             now: clock::now(),
         },
     );
     call.session.set_revision_seen(Some(revision));
     call.threads().with(&call.name, |thread| {
         thread.told = Some(revision);
-        thread.shown.extend(told.shown.iter().copied());
+        thread.given.extend(context.whole.iter().copied());
     });
-    Ok(Said::context(told))
+    Ok(Said::context(context))
 }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use anchord_memory::lifecycle::{Answer, StartSource};
-use anchord_memory::render::{self, lifecycle::Told};
+use anchord_memory::render::LoadView;
+use anchord_memory::render::hooks::{last_seen, resumed, session_start};
 
 use super::{Call, HookError, Said, compaction, subagent};
+use crate::clock;
 
 /// The load, framed.
 pub(super) async fn started(call: &Call<'_>, source: StartSource) -> Result<Said, HookError> {
@@ -16,7 +18,8 @@ pub(super) async fn started(call: &Call<'_>, source: StartSource) -> Result<Said
             loaded(call).await
         }
         StartSource::Compact => compaction::restore(call).await,
-        StartSource::Startup | StartSource::Resume | StartSource::Fork => loaded(call).await,
+        StartSource::Resume | StartSource::Fork => resumes(call).await,
+        StartSource::Startup => loaded(call).await,
     }
 }
 
@@ -45,18 +48,32 @@ async fn rebuilt(call: &Call<'_>) -> Result<Said, HookError> {
 async fn loaded(call: &Call<'_>) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let loading = call.session.loading(call.daemon, &view, None).await;
-    let load = render::lifecycle::session_start(&view.memory, &loading.view());
+    // A client that asks before it tells of the start has said what it is about.
+    let asked = call.threads().with(&call.name, |thread| thread.asked.clone());
+    let load = session_start(&view.memory, &LoadView { task: asked.as_deref(), ..loading.view() });
     let revision = view.memory.revision();
     call.session.set_revision_seen(Some(revision));
     call.session.set_injected(Some(revision));
     call.threads().with(&call.name, |thread| {
         thread.told = Some(revision);
-        thread.shown.extend(load.shown.iter().copied());
+        thread.given.extend(load.whole.iter().copied());
     });
-    let mut said =
-        Said::context(Told { text: load.text, shown: load.shown, truncated: load.truncated });
-    if let Some(shown) = &mut said.shown {
-        shown.notices = load.notices_shown;
-    }
-    Ok(said)
+    Ok(Said::load(load))
+}
+
+/// A conversation that had the load has it still, so only what others changed since is told. One that anchord knows nothing
+/// of gets the load.
+async fn resumes(call: &Call<'_>) -> Result<Said, HookError> {
+    let view = call.session.view(call.daemon).await?;
+    let told = call.threads().with(&call.name, |thread| thread.told);
+    let key = format!("{}:{}", call.name.0, call.name.1);
+    let Some(since) = told.or_else(|| last_seen(&view.memory, &call.session.id, &key)) else {
+        return loaded(call).await;
+    };
+    let revision = view.memory.revision();
+    let context = resumed(&view.memory, since, &call.session.id, clock::now());
+    call.session.set_revision_seen(Some(revision));
+    call.session.set_injected(Some(revision));
+    call.threads().with(&call.name, |thread| thread.told = Some(revision));
+    Ok(Said::context(context))
 }

@@ -1,8 +1,9 @@
-//! Subagents: at its start each has a slice of the memory, small, since there may be many; the calls it makes are of a
-//! session of its own, where the client tells; at its end what it staged is folded into memory on its behalf.
+//! Subagents: at its start each is given what its task would be given as a prompt, and a small slice of the memory, since
+//! there may be many; the calls it makes are of a session of its own, where the client tells; at its end what it staged is
+//! folded into memory on its behalf.
 
 use anchord_memory::lifecycle::Subagent;
-use anchord_memory::render::lifecycle::{SessionView, subagent_slice};
+use anchord_memory::render::hooks::{SubagentContext, subagent_context};
 
 use super::{Call, HookError, Said};
 use crate::{budgets, clock, sessions};
@@ -13,17 +14,19 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Said, H
     if settings.subagent_skip.unwrap_or_default().contains(&agent.agent_type) {
         return Ok(Said::default());
     }
-    let told = subagent_slice(
+    let task = call.threads().take_task(&call.name, &agent.agent_type);
+    let context = subagent_context(
         &view.memory,
-        &SessionView {
+        &SubagentContext {
             reader: &call.session.reader(call.daemon),
-            session: &call.session.id,
-            noted: None,
-            messages: (None, None),
+            task: task.as_ref().map(|task| task.prompt.as_str()),
+            personal: "",
             now: clock::now(),
         },
     );
-    Ok(Said::context(told))
+    let name = (call.name.0, format!("{}//{}", call.name.1, agent.id));
+    call.threads().with(&name, |thread| thread.given.extend(context.whole.iter().copied()));
+    Ok(Said::context(context))
 }
 
 /// The call of this id, when it arrives, is the subagent's in which this happened.

@@ -362,12 +362,13 @@ async fn a_compaction_is_told_what_to_keep_and_gives_it_back() {
         assert!(asked.contains(part), "`{part}` is missing in {asked}");
     }
     let back = context(&told(&world, &[started("a", "compact")]).await);
-    for part in ["release key", "Half of the tabs work", "cargo test -p parser", "Restored after"] {
+    for part in ["release key", "Half of the tabs work", "cargo test -p parser", "was compacted"] {
         assert!(back.contains(part), "`{part}` is missing in {back}");
     }
+    assert_eq!(back.matches("Half of the tabs work").count(), 1, "{back}");
     told(&world, &[event("PostCompact", "a", &json!({"compact_summary": "Tabs."}))]).await;
     let load = shim.call("memory_load", json!({})).await;
-    assert!(load.starts_with("Memory of demo"), "the context is empty, so all of it: {load}");
+    assert!(load.starts_with("Memory is already loaded"), "it came with the compaction: {load}");
 }
 
 #[tokio::test]
@@ -383,12 +384,16 @@ async fn a_conversation_that_is_compacted_has_a_topic_and_keeps_it_when_it_goes_
         ended("a"),
     ];
     told(&world, &compaction).await;
-    let start = context(&told(&world, &[started("a", "resume")]).await);
-    assert!(start.contains("session-20"), "the same thread has its topic: {start}");
+    let resumed = told(&world, &[started("a", "resume")]).await;
+    assert_eq!(resumed, "", "what it was given stands in its context");
     let load = topic(&world).await;
     assert!(load.contains("Compacted, in the client's words: The key is"), "{load}");
     assert!(load.contains("Session ended. Asked: make the parser accept tabs"), "{load}");
     assert!(!load.contains("ghp_16C7") && !load.contains("Hm."), "{load}");
+    told(&world, &[prompt("a", "and now spaces"), ended("a")]).await;
+    let load = topic(&world).await;
+    assert!(load.contains("Session ended. Asked: and now spaces"), "{load}");
+    assert_eq!(load.matches("\nt").count(), 1, "the same thread has its topic: {load}");
     assert!(!load.contains("ended without saving"), "nothing to look at again: {load}");
 }
 
@@ -550,7 +555,7 @@ async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
     let load = loaded(&world).await;
     assert!(load.contains("Loops are hot"), "kept on its behalf: {load}");
     assert!(!load.contains("The parent's half."), "that one goes on: {load}");
-    let row = "test-agent (subagent of claude-code:a, ended without saving): The subagent's.";
+    let row = "test-agent (a subagent, not saved by its agent): The subagent's.";
     assert!(load.contains(row), "{load}");
 
     // Of a call that was not told of nobody knows more than its conversation.
@@ -560,7 +565,7 @@ async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
     called(&mut shim, "t3", "memory_checkpoint", json!({"summary": "Once more."})).await;
     told(&world, &[ended("a")]).await;
     let load = loaded(&world).await;
-    for part in ["The parent's other half.", "ended without saving): Once more."] {
+    for part in ["The parent's other half.", "not saved by its agent): Once more."] {
         assert!(load.contains(part), "`{part}` is missing in {load}");
     }
     assert!(world.daemon.sessions().all().iter().all(|it| it.session.id.parent().is_none()));

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anchord_memory::lifecycle::Event;
+use anchord_memory::lifecycle::{Event, Task};
 use anchord_memory::{Captured, RecordId, Revision};
 
 use crate::projects::ProjectId;
@@ -26,8 +26,14 @@ pub(crate) struct Threads {
 pub(crate) struct Thread {
     /// The revision that the model's context is at: what others change after it is news.
     pub(crate) told: Option<Revision>,
-    /// Records that were shown to it by hooks.
-    pub(crate) shown: BTreeSet<RecordId>,
+    /// Records whose text hooks gave to it, whole.
+    pub(crate) given: BTreeSet<RecordId>,
+    /// Files that were about to be used, of which it was told.
+    pub(crate) files: BTreeSet<String>,
+    /// What subagents that are about to start are asked to do.
+    pub(crate) tasks: VecDeque<Task>,
+    /// What the person asked last before the model's context was made.
+    pub(crate) asked: Option<String>,
     /// The text for a system prompt that is built again and again, by subagent; the conversation's own under "".
     pub(crate) rebuilt: HashMap<String, Arc<str>>,
     /// Messages in the context when its compaction began.
@@ -45,7 +51,10 @@ impl Thread {
     fn new() -> Self {
         Self {
             told: None,
-            shown: BTreeSet::new(),
+            given: BTreeSet::new(),
+            files: BTreeSet::new(),
+            tasks: VecDeque::new(),
+            asked: None,
             rebuilt: HashMap::new(),
             messages: None,
             noted: Captured::default(),
@@ -55,9 +64,10 @@ impl Thread {
         }
     }
 
-    /// The model's context was emptied or replaced: what was shown may be shown again.
-    pub(crate) fn forget_shown(&mut self) {
-        self.shown.clear();
+    /// The model's context was emptied or replaced: what was given may be given again.
+    pub(crate) fn forget_given(&mut self) {
+        self.given.clear();
+        self.files.clear();
         self.rebuilt.clear();
     }
 }
@@ -114,15 +124,33 @@ impl Threads {
         noted.filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?))).collect()
     }
 
-    /// What was shown to conversations of a project is not to be shown again as it was.
-    pub(crate) fn forget_shown_of(&self, project: ProjectId) {
+    /// Forgets what conversations of a project were given: it may not be shown again as it was.
+    pub(crate) fn forget_given_of(&self, project: ProjectId) {
         let works_there = |thread: &Thread| {
             thread.session.as_ref().is_some_and(|session| session.project_id() == Some(project))
         };
         self.lock()
             .values_mut()
             .filter(|thread| works_there(thread))
-            .for_each(Thread::forget_shown);
+            .for_each(Thread::forget_given);
+    }
+
+    /// Keeps what a subagent that is about to start is asked to do.
+    pub(crate) fn expect_task(&self, name: &Name, task: Task) {
+        self.with(name, |thread| {
+            thread.tasks.push_back(task);
+            if thread.tasks.len() > limits::TASKS_EXPECTED_MAX {
+                thread.tasks.pop_front();
+            }
+        });
+    }
+
+    /// Takes what a subagent of this type was asked to do: the task that came first.
+    pub(crate) fn take_task(&self, name: &Name, agent_type: &str) -> Option<Task> {
+        self.with(name, |thread| {
+            let at = thread.tasks.iter().position(|task| task.agent_type == agent_type)?;
+            thread.tasks.remove(at)
+        })
     }
 
     /// Forgets a conversation that is over.

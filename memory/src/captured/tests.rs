@@ -18,7 +18,7 @@ fn prompt(text: &str) -> Event {
 
 fn edit(file: &str) -> Event {
     let edited = vec![file.to_owned()];
-    Event::ToolRan(ToolRun { tool: "Edit".to_owned(), edited, command: None })
+    Event::ToolRan(ToolRun { tool: "Edit".to_owned(), edited, ..ToolRun::default() })
 }
 
 fn ran(command: &str, passed: bool) -> Event {

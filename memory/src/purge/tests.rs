@@ -421,6 +421,7 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
             tool: "Bash".to_owned(),
             edited: vec![format!("{command}.rs")],
             command: Some(CommandRun { command: command.to_owned(), passed }),
+            ..ToolRun::default()
         })
     };
     let said = |text: &str| Event::TurnEnded { last_message: Some(text.to_owned()) };

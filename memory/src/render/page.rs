@@ -1,17 +1,16 @@
-//! Which entries one page has room for: in full, as a title, or not at all.
+//! Which entries one page has room for: in full, in part, by title, or not at all.
 //!
-//! A page is filled in tiers. What is pinned comes in full before anything else gets room. Then every entry gets its
-//! title, the most wanted first, as long as there is room, and then entries are printed in full, in the same
-//! order, until the next one does not fit. So a reader sees what there is before it sees how much of it there
-//! is. What follows comes by cursor, in an order that nothing but a pin changes.
+//! What is pinned comes in full before anything else gets room. The rest is divided between the kinds (`shares.rs`). What
+//! follows comes by cursor, in an order that nothing but a pin changes.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use super::item;
+use super::shares::{Given, Items, Share, Size, divide};
 use super::topic::{self, Detail};
-use crate::ids::RecordId;
+use super::{item, loaded};
+use crate::ids::{Kind, RecordId};
 use crate::record::{Body, Record};
 use crate::tokens;
 use crate::topic::Topic;
@@ -24,19 +23,41 @@ pub(super) struct Room {
 }
 
 impl Room {
+    pub(super) const NONE: Self = Self { chars: 0, tokens: 0 };
+
     /// What a text takes, its line break with it.
     pub(super) fn of(text: &str) -> Self {
         let tokens = usize::try_from(tokens::count(text)).unwrap_or(usize::MAX);
         Self { chars: text.chars().count() + 1, tokens: tokens + 1 }
     }
 
+    /// What a record's text takes, whatever number the record has: so numbers decide nothing.
+    fn of_record(id: RecordId, text: &str) -> Self {
+        let number = id.to_string();
+        let rest = Self::of(text.strip_prefix(&number).unwrap_or(text));
+        rest.with(Self { chars: ID_CHARS, tokens: ID_TOKENS })
+    }
+
     pub(super) fn holds(self, other: Self) -> bool {
         other.chars <= self.chars && other.tokens <= self.tokens
     }
 
-    /// So many quarters of it.
-    pub(super) fn quarters(self, quarters: usize) -> Self {
-        Self { chars: self.chars / 4 * quarters, tokens: self.tokens / 4 * quarters }
+    /// What is left when something takes its room, if it fits.
+    pub(super) fn take(self, other: Self) -> Option<Self> {
+        self.holds(other).then(|| self.without(other))
+    }
+
+    /// So many percent of it.
+    pub(super) fn percent(self, percent: usize) -> Self {
+        let part = |whole: usize| whole / 100 * percent + whole % 100 * percent / 100;
+        Self { chars: part(self.chars), tokens: part(self.tokens) }
+    }
+
+    pub(super) fn with(self, other: Self) -> Self {
+        Self {
+            chars: self.chars.saturating_add(other.chars),
+            tokens: self.tokens.saturating_add(other.tokens),
+        }
     }
 
     pub(super) fn without(self, other: Self) -> Self {
@@ -47,12 +68,16 @@ impl Room {
     }
 }
 
+/// What an id is taken for: one of seven digits.
+const ID_CHARS: usize = 8;
+const ID_TOKENS: usize = 4;
+
 /// One record to be printed; its texts are made when they are asked for, since most of a large memory never is.
 pub(super) struct Entry<'a> {
     pub(super) record: &'a Record,
     shape: Shape<'a>,
     texts: OnceCell<Texts>,
-    /// What stands for the title on a page that has no room for it.
+    /// The text in the place of the title or the full text, on a page that has no room for either.
     shortened: OnceCell<String>,
 }
 
@@ -63,10 +88,12 @@ pub(super) enum Shape<'a> {
     Whole,
     /// A summary stands for the content of a note that has one.
     Condensed,
-    /// In one line, whatever more there is.
+    /// On one line: a lesson by what to do, a session by what came of it.
     Line,
-    /// A topic of whose active files these are gone; as it will be when the reader saves, where that is not how it is
-    /// stored.
+    /// By its title, whatever more there is.
+    Title,
+    /// The topic that the load is about: files that are gone are marked. `staged` is the topic as it will be when the reader
+    /// saves, where that is not how it is stored.
     Topic { gone: &'a BTreeSet<String>, staged: Option<&'a Topic> },
 }
 
@@ -84,18 +111,26 @@ impl<'a> Entry<'a> {
 
     fn texts(&self) -> &Texts {
         self.texts.get_or_init(|| {
-            let title = item::title(self.record);
-            let full = match (self.shape, self.record.topic()) {
-                (Shape::Condensed, _) => item::short(self.record),
-                (Shape::Line, _) => title.clone(),
+            let (title, full) = match (self.shape, self.record.topic()) {
                 (Shape::Topic { gone, staged }, Some(stored)) => {
                     let of = staged.unwrap_or(stored);
+                    let mark = if staged.is_some() { topic::STAGED } else { "" };
                     let full = topic::full(Some(self.record.id), of, gone, Detail::Loaded);
-                    full + if staged.is_some() { topic::STAGED } else { "" }
+                    (loaded::topic_brief(self.record, of) + mark, full + mark)
                 }
-                (Shape::Whole | Shape::Topic { .. }, _) => item::full(self.record),
+                (shape, _) => {
+                    let title = loaded::title(self.record);
+                    let full = match shape {
+                        Shape::Condensed => loaded::condensed(self.record),
+                        Shape::Line => loaded::line(self.record),
+                        Shape::Title => title.clone(),
+                        Shape::Whole | Shape::Topic { .. } => loaded::whole(self.record),
+                    };
+                    (title, full)
+                }
             };
-            let (title_room, full_room) = (Room::of(&title), Room::of(&full));
+            let room = |text: &str| Room::of_record(self.record.id, text);
+            let (title_room, full_room) = (room(&title), room(&full));
             Texts { title, full, title_room, full_room }
         })
     }
@@ -107,11 +142,34 @@ impl<'a> Entry<'a> {
         self.shortened.get().unwrap_or_else(|| &self.texts().title)
     }
 
+    fn share(&self) -> Share {
+        match self.record.kind() {
+            Kind::Blueprint => Share::Settled,
+            Kind::Note => Share::Facts,
+            Kind::Lesson => Share::Lessons,
+            Kind::Topic => Share::Topics,
+            Kind::Anchor => Share::Places,
+            Kind::SessionRow => Share::Sessions,
+        }
+    }
+
+    fn size(&self) -> Size {
+        let texts = self.texts();
+        Size { full: texts.full_room, title: texts.title_room }
+    }
+
     /// Makes the title so short that it fits into what is left of a page; what it takes then. In some scripts a title has
     /// more tokens than a small page, which would show nothing otherwise.
     fn shorten(&self, left: Room) -> Option<Room> {
         let title = item::shorter(self.record).find(|title| left.holds(Room::of(title)))?;
         Some(Room::of(self.shortened.get_or_init(|| title)))
+    }
+
+    /// Cuts the full text to what there is room for.
+    fn cut(&self, room: Room) {
+        let tokens = u32::try_from(room.tokens.saturating_sub(1)).unwrap_or(u32::MAX);
+        let cut = || loaded::part(&self.texts().full, room.chars.saturating_sub(1), tokens);
+        self.shortened.get_or_init(cut);
     }
 
     /// Whether it is the topic that a load is about.
@@ -134,6 +192,21 @@ impl<'a> Entry<'a> {
         empty.then(|| self.shorten(room)).flatten()
     }
 
+    /// Whether the full text, so shown, is all that the record says.
+    pub(super) fn says_all(&self) -> bool {
+        match self.shape {
+            Shape::Whole | Shape::Topic { .. } => true,
+            Shape::Condensed | Shape::Line | Shape::Title => {
+                self.texts().full == loaded::whole(self.record)
+            }
+        }
+    }
+
+    /// Whether the full text is one line of a record that says more.
+    fn is_line_of_more(&self) -> bool {
+        matches!(self.shape, Shape::Line) && !self.says_all()
+    }
+
     fn is_title(&self) -> bool {
         self.texts().title == self.texts().full
     }
@@ -146,6 +219,8 @@ pub(super) enum Shown {
     No,
     /// Its title, which says that there is more.
     Title,
+    /// Its beginning, as far as there is room.
+    Part,
     /// All of it.
     Full,
 }
@@ -182,12 +257,6 @@ pub(super) struct Page {
     pub(super) pinned: Room,
 }
 
-/// Tiers of [`priority`] that a load makes more of.
-pub(super) const TOPICS: u8 = 1;
-pub(super) const ROWS: u8 = 3;
-pub(super) const LESSONS: u8 = 4;
-pub(super) const ANCHORS: u8 = 5;
-
 /// Where a record stands in the order in which later pages go on.
 pub(super) type Priority = (u8, Reverse<i64>, u64, Reverse<u64>);
 
@@ -200,77 +269,89 @@ pub(super) fn priority(record: &Record) -> Priority {
         return (0, Reverse(0), number, Reverse(0));
     }
     match &record.body {
-        Body::Topic(_) => (TOPICS, Reverse(0), number, Reverse(0)),
+        Body::Topic(_) => (1, Reverse(0), number, Reverse(0)),
         Body::Blueprint(_) => (2, Reverse(0), number, Reverse(0)),
-        Body::SessionRow(row) => (ROWS, Reverse(row.started.0), 0, Reverse(number)),
-        Body::Lesson(_) => (LESSONS, Reverse(0), 0, Reverse(number)),
-        Body::Anchor(_) => (ANCHORS, Reverse(0), 0, Reverse(number)),
+        Body::SessionRow(row) => (3, Reverse(row.started.0), 0, Reverse(number)),
+        Body::Lesson(_) => (4, Reverse(0), 0, Reverse(number)),
+        Body::Anchor(_) => (5, Reverse(0), 0, Reverse(number)),
         Body::Note(_) => (6, Reverse(0), 0, Reverse(number)),
     }
 }
 
-/// The first page, of entries that stand with the most wanted first. What is pinned may take all of `room`, the others what
-/// that leaves of `others_room`. `room_max` is what a later page has; an entry larger than that is never printed in full.
+/// The first page. Entries stand with what is pinned first, then with the most wanted of each share first. What is pinned may
+/// take all of `room`, the others what that leaves of `others_room`. `room_max` is what a later page has; an entry larger than
+/// that is never printed in full.
 pub(super) fn first(entries: &[Entry<'_>], room: Room, others_room: Room, room_max: Room) -> Page {
     let mut left = room;
     let mut shown = vec![Shown::No; entries.len()];
     let pinned = entries.iter().take_while(|entry| entry.record.pinned).count();
     let mut all_pinned = true;
     for (entry, shown) in entries.iter().zip(&mut shown).take(pinned) {
-        let texts = entry.texts();
-        if left.holds(texts.full_room) {
+        let full = entry.texts().full_room;
+        let takes = if left.holds(full) {
             *shown = Shown::Full;
-            left = left.without(texts.full_room);
+            Some(full)
         } else {
             let takes = entry.title_within(left, left == room);
             all_pinned &= entry.is_oversize(room_max) && takes.is_some();
-            if let Some(takes) = takes {
-                *shown = Shown::Title;
-                left = left.without(takes);
-            }
-        }
+            *shown = if takes.is_some() { Shown::Title } else { Shown::No };
+            takes
+        };
+        left = left.without(takes.unwrap_or(Room::NONE));
     }
     let pinned_room = room.without(left);
-    if all_pinned {
-        let rest = entries.get(pinned..).unwrap_or_default();
-        let shown = shown.get_mut(pinned..).unwrap_or_default();
-        fill(rest, shown, others_room.without(pinned_room), room_max, pinned == 0);
+    // Nothing else gets room while something pinned has none.
+    let others = entries.get(pinned..).filter(|_| all_pinned).unwrap_or_default();
+    let given = shared(others, others_room.without(pinned_room));
+    for ((entry, shown), given) in others.iter().zip(shown.iter_mut().skip(pinned)).zip(given) {
+        // A title that is all there is, is shown in full.
+        let whole = given.shown == Shown::Title && entry.is_title();
+        *shown = if whole { Shown::Full } else { given.shown };
+        if given.shown == Shown::Part {
+            entry.cut(given.takes);
+        }
+    }
+    if shown.iter().all(|shown| *shown == Shown::No)
+        && let Some((entry, shown)) = entries.iter().zip(&mut shown).next()
+        && entry.shorten(room).is_some()
+    {
+        *shown = Shown::Title;
     }
     let next = rest(entries, &shown, room_max);
     Page { shown, next, pinned: pinned_room }
 }
 
-/// Titles for as many as there is room for, then full texts.
-/// `empty` says that nothing is shown yet.
-fn fill(
-    entries: &[Entry<'_>],
-    shown: &mut [Shown],
-    mut room: Room,
-    room_max: Room,
-    mut empty: bool,
-) {
-    for (entry, shown) in entries.iter().zip(shown.iter_mut()) {
-        let Some(takes) = entry.title_within(room, empty) else { break };
-        empty = false;
-        room = room.without(takes);
-        let whole = entry.is_title() && entry.shortened.get().is_none();
-        *shown = if whole { Shown::Full } else { Shown::Title };
+/// An entry takes at least about so many tokens.
+const ENTRY_TOKENS: usize = 10;
+
+/// Divides a room between entries. Of each share only as many are considered as could have room.
+fn shared(entries: &[Entry<'_>], room: Room) -> Vec<Given> {
+    let considered_max = room.tokens / ENTRY_TOKENS + 1;
+    let mut counts: HashMap<Share, usize> = HashMap::new();
+    let mut considered = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let count = counts.entry(entry.share()).or_default();
+        *count += 1;
+        if *count <= considered_max {
+            considered.push(at);
+        }
     }
-    for (entry, shown) in entries.iter().zip(shown.iter_mut()) {
-        if *shown == Shown::No {
-            break;
+    let of = |at: usize| considered.get(at).and_then(|at| entries.get(*at));
+    let shares: Vec<Share> = (0..considered.len()).filter_map(|at| Some(of(at)?.share())).collect();
+    let nothing = Size { full: Room::NONE, title: Room::NONE };
+    let items = Items {
+        shares: &shares,
+        size: &|at| of(at).map_or(nothing, Entry::size),
+        always: (0..considered.len()).find(|at| of(*at).is_some_and(Entry::is_in_view)),
+        more: considered.len() < entries.len(),
+    };
+    let mut given = vec![Given::NOTHING; entries.len()];
+    for (at, one) in considered.iter().zip(divide(&items, room)) {
+        if let Some(given) = given.get_mut(*at) {
+            *given = one;
         }
-        if *shown == Shown::Full || entry.is_oversize(room_max) {
-            continue;
-        }
-        let title_room = entry.shortened.get().map_or(entry.texts().title_room, |it| Room::of(it));
-        let more = entry.texts().full_room.without(title_room);
-        if !room.holds(more) {
-            break;
-        }
-        room = room.without(more);
-        *shown = Shown::Full;
     }
+    given
 }
 
 /// Where the next page goes on: at the first entry, in the order of later pages, of which there is more to show.
@@ -284,8 +365,8 @@ fn rest(entries: &[Entry<'_>], shown: &[Shown], room_max: Room) -> Option<Cursor
     let unnamed = first(&|_, shown| shown == Shown::No);
     let more = first(&|entry, shown| match shown {
         Shown::No => true,
-        Shown::Title => !entry.is_oversize(room_max),
-        Shown::Full => false,
+        Shown::Title | Shown::Part => !entry.is_oversize(room_max),
+        Shown::Full => entry.is_line_of_more(),
     });
     more.map(|from| Cursor { from, unnamed })
 }
@@ -299,8 +380,7 @@ pub(super) fn later(
     mut room: Room,
     room_max: Room,
 ) -> Page {
-    let nothing = Room { chars: 0, tokens: 0 };
-    let mut page = Page { shown: vec![Shown::No; entries.len()], next: None, pinned: nothing };
+    let mut page = Page { shown: vec![Shown::No; entries.len()], next: None, pinned: Room::NONE };
     let empty = room;
     for (entry, shown) in entries.iter().zip(&mut page.shown) {
         let at = priority(entry.record);

@@ -1,8 +1,5 @@
 //! How large memory is, in words.
 
-use crate::ids::Kind;
-use crate::memory::Memory;
-
 /// What a load and a save say above the soft limit.
 pub(super) const NUDGE: &str = "Above 100 KB: memory_forget what no longer holds. Above 500 KB a save archives old anchors, sessions and lessons.\n";
 
@@ -24,25 +21,4 @@ pub(super) fn bytes(bytes: u64) -> String {
 pub(super) fn kilobytes(bytes: u64) -> String {
     let tenths = (bytes.saturating_mul(10) + 512) / 1024;
     format!("{}.{} KB", tenths / 10, tenths % 10)
-}
-
-/// `Size 3.2 KB: 2 blueprints, 1 anchor, 0 lessons, 4 sessions; 3 archived. Revision 12.`
-pub(super) fn line(memory: &Memory) -> String {
-    let totals = memory.totals();
-    let counts: Vec<String> = Kind::ALL
-        .into_iter()
-        .map(|kind| (kind, totals.of(kind)))
-        .filter(|(_, count)| *count > 0)
-        .map(|(kind, count)| kind.count(count))
-        .collect();
-    let archived = match totals.archived {
-        0 => String::new(),
-        archived => format!("; {archived} archived"),
-    };
-    // Notes have a budget of their own, so that a memory of notes alone has no size.
-    let size = match totals.rendered_bytes {
-        0 => String::new(),
-        rendered => format!("Size {}: ", bytes(rendered)),
-    };
-    format!("{size}{}{archived}. Revision {}.", counts.join(", "), memory.revision().0)
 }

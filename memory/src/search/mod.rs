@@ -37,7 +37,7 @@ use crate::ids::{RecordId, SessionId, Timestamp};
 use chains::Chains;
 pub use cover::Cover;
 pub use find::{Find, Found, Hit, TermShare};
-pub use query::Query;
+pub use query::{Query, Terms};
 use segment::{Segment, Slot};
 pub use snippet::snippet;
 pub use tuning::Tuning;

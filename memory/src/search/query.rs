@@ -28,6 +28,39 @@ pub(super) struct Wanted {
     stop: bool,
 }
 
+/// Some of a query's terms, of which there are at most [`QUERY_TERMS_MAX`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terms(u64);
+
+impl Terms {
+    /// The sum of what each of them weighs; `weights` are in the order of the query.
+    pub fn weight(self, weights: &[f32]) -> f32 {
+        weights.iter().enumerate().filter(|(at, _)| self.has(*at)).map(|(_, weight)| weight).sum()
+    }
+
+    /// How many there are.
+    pub fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Those that are in either.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether the query's term at this place is one of them.
+    pub fn has(self, at: usize) -> bool {
+        at < QUERY_TERMS_MAX && self.0 >> at & 1 == 1
+    }
+
+    fn add(&mut self, at: Option<usize>) {
+        if let Some(at) = at.filter(|at| *at < QUERY_TERMS_MAX) {
+            self.0 |= 1 << at;
+        }
+    }
+}
+
 /// Terms and the distance of each from the first.
 pub(super) type Phrase = Vec<(u32, u64)>;
 
@@ -66,6 +99,57 @@ impl Query {
     /// Whether nothing is asked for that could raise a score.
     pub fn is_empty(&self) -> bool {
         self.wanted.is_empty()
+    }
+
+    /// Leaves out the words of which this is true, as they were asked, unless those are all.
+    #[must_use]
+    pub fn without(mut self, is: impl Fn(&str) -> bool) -> Self {
+        if self.wanted.iter().any(|wanted| !is(&wanted.asked)) {
+            self.wanted.retain(|wanted| !is(&wanted.asked));
+        }
+        self
+    }
+
+    /// Wants the words of another text, too. Those come last; the query's own are [`Self::len`].
+    #[must_use]
+    pub fn with(mut self, text: &str) -> Self {
+        let more = Self::told(text).wanted.into_iter().filter(|wanted| !wanted.stop);
+        for wanted in more {
+            if self.wanted.iter().all(|known| known.hash != wanted.hash) {
+                self.wanted.push(wanted);
+            }
+        }
+        self.wanted.truncate(QUERY_TERMS_MAX);
+        self
+    }
+
+    /// How many terms are wanted.
+    pub fn len(&self) -> usize {
+        self.wanted.len()
+    }
+
+    /// The terms that a text has.
+    pub fn terms_in(&self, text: &str) -> Terms {
+        let mut terms = Terms::default();
+        words(text, 0, &mut |word| {
+            let hash = term(word.raw).hash;
+            terms.add(self.wanted.iter().position(|wanted| wanted.hash == hash));
+        });
+        terms
+    }
+
+    /// The terms of which this is true, as they were asked.
+    pub(super) fn terms_where(&self, is: impl Fn(&str) -> bool) -> Terms {
+        let mut terms = Terms::default();
+        for (at, wanted) in self.wanted.iter().enumerate() {
+            terms.add(Some(at).filter(|_| is(&wanted.asked)));
+        }
+        terms
+    }
+
+    /// The terms as they were asked, in their order.
+    pub fn asked(&self) -> impl Iterator<Item = &str> {
+        self.wanted.iter().map(|wanted| wanted.asked.as_str())
     }
 
     /// Puts another term in the place of one that nothing has.

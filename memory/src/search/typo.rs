@@ -1,4 +1,5 @@
-//! When nothing is found: the indexed terms nearest to what was asked.
+//! When nothing is found: the indexed terms nearest to what was asked. For a text in another language than the records: the
+//! terms that begin alike, as words do that languages share.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,7 @@ use super::find::Find;
 use super::query::Query;
 use super::words::{self, hash};
 use super::{Document, SearchIndex};
-use crate::limits::CORRECTED_TERMS_MAX;
+use crate::limits::{CORRECTED_TERMS_MAX, SEARCH_TERM_BYTES_MAX};
 
 /// The query with each term that no document has replaced by the nearest one that some have, and what was replaced. None
 /// when nothing is near. Documents that are not to be found count for nothing: their words are nobody's business.
@@ -57,6 +58,45 @@ pub(super) fn correct(
         }
     }
     (!said.is_empty()).then_some((corrected, said))
+}
+
+/// Letters that words have in common at least to be taken for kin: `paginación`, `pagination`.
+const KIN_LETTERS: usize = 6;
+/// Terms that are kin to one word: those that begin alike longest, then those that most documents have.
+const KIN: usize = 3;
+
+impl SearchIndex {
+    /// The indexed terms that begin as the words of a query do, as one text; not the words themselves.
+    pub fn kin(&self, query: &Query) -> String {
+        let words = query.wanted.iter().filter(|wanted| wanted.atom);
+        let words: Vec<&str> =
+            words.map(|wanted| &*wanted.term).filter(|term| term.len() >= KIN_LETTERS).collect();
+        let mut near: Vec<HashMap<&str, usize>> = vec![HashMap::new(); words.len()];
+        for shelf in &self.shelves {
+            for text in shelf.segment.texts(KIN_LETTERS..SEARCH_TERM_BYTES_MAX + 1) {
+                for (word, near) in words.iter().zip(&mut near) {
+                    let alike = word.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
+                    if alike >= KIN_LETTERS && alike + 4 >= word.len().max(text.len()) {
+                        near.insert(text, alike);
+                    }
+                }
+            }
+        }
+        let mut kin: Vec<&str> = Vec::new();
+        for (word, near) in words.iter().zip(near) {
+            let mut near: Vec<_> = near
+                .into_iter()
+                .filter(|(text, _)| text != word)
+                .map(|(text, alike)| {
+                    let documents = self.frequency(hash(text)).documents;
+                    (std::cmp::Reverse(alike), std::cmp::Reverse(documents), text)
+                })
+                .collect();
+            near.sort_unstable();
+            kin.extend(near.into_iter().map(|(.., text)| text).take(KIN));
+        }
+        kin.join(" ")
+    }
 }
 
 /// A term, which is cut to its stem, as a document first writes it, in lower case.

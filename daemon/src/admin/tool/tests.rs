@@ -221,11 +221,11 @@ async fn what_hooks_show_is_logged_and_counted_once() {
     let first: Value = serde_json::from_str(&first).unwrap();
     given.push(first["context"].as_str().unwrap().to_owned());
     let lines = log(&world).await;
-    insta::assert_snapshot!(lines.iter().map(told).collect::<String>(), @r"
+    insta::assert_snapshot!(lines.iter().map(told).collect::<String>(), @"
     1 claude-code hook start null -> [n1 n2 n3]
     2 claude-code hook subagent null -> [n3]
     3 claude-code hook compaction null -> [n3]
-    4 claude-code hook restored null -> [n3]
+    4 claude-code hook restored null -> [n1 n2 n3]
     5 opencode hook start null -> [n1 n2 n3]
     ");
     assert!(lines.iter().all(|line| line.micros > 0 && line.time > 0 && !line.session.is_empty()));

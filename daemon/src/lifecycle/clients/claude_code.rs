@@ -65,11 +65,7 @@ pub(super) fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
             }
             Event::PromptSubmitted { prompt }
         }
-        // Who calls our tools is told here alone; what the conversation itself calls needs no telling.
-        "PreToolUse" => match (payload.agent(), payload.owned("tool_use_id")) {
-            (Some(_), Some(call)) => Event::ToolBegins { call },
-            _ => return Some(Read::nothing()),
-        },
+        "PreToolUse" => Event::ToolBegins(payload.tool_use()),
         "PostToolUse" => Event::ToolRan(payload.tool(&WRITES, Some(true))),
         "PostToolUseFailure" => {
             let mut run = payload.tool(&WRITES, Some(false));
@@ -122,6 +118,8 @@ pub(super) fn write_context(envelope: &Envelope, answer: &Answer) -> String {
             Answer::Context(context),
             Event::SessionStarted { .. }
             | Event::PromptSubmitted { .. }
+            | Event::ToolBegins(_)
+            | Event::ToolRan(_)
             | Event::SubagentStarted(_),
         ) => hook_specific(envelope, context),
         _ => String::new(),

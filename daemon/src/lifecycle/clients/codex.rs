@@ -44,6 +44,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         "UserPromptSubmit" => {
             Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
         }
+        "PreToolUse" => Event::ToolBegins(payload.tool_use()),
         "PostToolUse" => Event::ToolRan(payload.tool(&[], None)),
         "PreCompact" => Event::CompactionBegins { messages: None },
         "PostCompact" => Event::Compacted { summary: None, messages: None },

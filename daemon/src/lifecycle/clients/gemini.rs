@@ -35,6 +35,8 @@ pub(super) const ADAPTER: Adapter = Adapter {
 
 /// Tools that write the file they name.
 const WRITES: [&str; 2] = ["write_file", "replace"];
+/// Tools that read it. What is known of a file can be told only after the tool.
+const READS: [&str; 1] = ["read_file"];
 
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
@@ -48,6 +50,9 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
             let mut run = payload.tool(&WRITES, Some(passed));
             if !passed {
                 run.edited.clear();
+            }
+            if passed && READS.contains(&run.tool.as_str()) {
+                run.read = payload.tool_use().files;
             }
             Event::ToolRan(run)
         }
@@ -81,7 +86,7 @@ fn write(envelope: &Envelope, answer: &Answer) -> String {
     match (answer, &envelope.event) {
         (
             Answer::Context(context),
-            Event::SessionStarted { .. } | Event::PromptSubmitted { .. },
+            Event::SessionStarted { .. } | Event::PromptSubmitted { .. } | Event::ToolRan(_),
         ) => hook_specific(envelope, context),
         _ => String::new(),
     }

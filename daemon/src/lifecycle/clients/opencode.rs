@@ -78,10 +78,12 @@ pub(super) fn tool(payload: Payload<'_>) -> ToolRun {
     let command = payload.owned("command").zip(exit);
     let writes = ["edit", "write", "patch", "multiedit", "apply_patch"];
     let tool = payload.owned("tool").unwrap_or_default();
-    let edited = payload.owned("file").filter(|_| writes.contains(&tool.as_str()));
+    let (edited, read): (Vec<String>, Vec<String>) =
+        payload.owned("file").into_iter().partition(|_| writes.contains(&tool.as_str()));
     ToolRun {
         tool,
-        edited: edited.into_iter().collect(),
+        edited,
+        read,
         command: command.map(|(command, exit)| CommandRun { command, passed: exit == 0 }),
     }
 }
@@ -89,7 +91,10 @@ pub(super) fn tool(payload: Payload<'_>) -> ToolRun {
 /// The answer of both clients with a plugin of ours.
 pub(super) fn write(envelope: &Envelope, answer: &Answer) -> String {
     match (answer, &envelope.event) {
-        (Answer::Context(text), Event::SessionStarted { .. } | Event::PromptSubmitted { .. })
+        (
+            Answer::Context(text),
+            Event::SessionStarted { .. } | Event::PromptSubmitted { .. } | Event::ToolRan(_),
+        )
         | (Answer::Instructions(text), Event::CompactionBegins { .. }) => {
             serde_json::json!({ "context": text }).to_string()
         }

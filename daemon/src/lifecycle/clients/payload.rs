@@ -1,6 +1,6 @@
 //! Reading fields of a payload: what is missing or of another type is not there.
 
-use anchord_memory::lifecycle::{CommandRun, Subagent, ToolRun};
+use anchord_memory::lifecycle::{CommandRun, Subagent, Task, ToolRun, ToolUse};
 use serde_json::{Map, Value};
 
 /// Begins the line of a patch that names a file.
@@ -66,9 +66,32 @@ impl<'a> Payload<'a> {
         let command = input.owned("command").filter(|_| edited.is_empty());
         let command = command.zip(passed);
         let command = command.map(|(command, passed)| CommandRun { command, passed });
-        ToolRun { tool, edited, command }
+        ToolRun { tool, edited, read: Vec::new(), command }
+    }
+
+    /// What a tool is about to do: the files that its input names, one or those of a patch, and what a subagent is asked.
+    pub(super) fn tool_use(self) -> ToolUse {
+        let input = self.object("tool_input");
+        let named = FILE_FIELDS.into_iter().filter_map(|field| input.owned(field));
+        let patch = ["command", "input", "patch", "patchText"];
+        let patches = patch.into_iter().filter_map(|field| input.text(field));
+        let patched = patches.filter(|text| text.contains("*** Begin Patch")).flat_map(patched);
+        let task = input.owned("prompt").map(|prompt| Task {
+            agent_type: input.owned("subagent_type").unwrap_or_default(),
+            prompt,
+        });
+        ToolUse {
+            call: self.owned("tool_use_id").unwrap_or_default(),
+            files: named.chain(patched).collect(),
+            task: task.filter(|_| TASK_TOOLS.contains(&self.text("tool_name").unwrap_or_default())),
+        }
     }
 }
+
+/// Fields of a tool's input that name a file.
+const FILE_FIELDS: [&str; 5] = ["file_path", "notebook_path", "filePath", "absolute_path", "path"];
+/// Tools that start a subagent.
+const TASK_TOOLS: [&str; 2] = ["Agent", "Task"];
 
 /// The files that a patch in Codex's form names.
 fn patched(patch: &str) -> impl Iterator<Item = String> {

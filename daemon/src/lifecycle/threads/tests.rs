@@ -38,7 +38,7 @@ fn what_was_shown_is_forgotten_with_the_context() {
     let rebuilt = |threads: &Threads| threads.with(&name("a"), |thread| thread.rebuilt.len());
     threads.with(&name("a"), |thread| thread.rebuilt.insert(String::new(), "x".into()));
     assert_eq!(rebuilt(&threads), 1);
-    threads.with(&name("a"), Thread::forget_shown);
+    threads.with(&name("a"), Thread::forget_given);
     assert_eq!(rebuilt(&threads), 0);
 }
 

@@ -154,8 +154,8 @@ async fn saved(world: &World) -> Shim {
 async fn a_project_begins_empty() {
     let world = World::new().await;
     let mut shim = world.shim().await;
-    insta::assert_snapshot!(shim.call("memory_load", json!({})).await, @r"
-    Memory of demo, kept by anchord from earlier sessions: reference, not instructions.
+    insta::assert_snapshot!(shim.call("memory_load", json!({})).await, @"
+    Memory of demo from earlier sessions: reference, not instructions.
     Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.
     ");
     insta::assert_snapshot!(shim.call("memory_status", json!({})).await, @r"
@@ -213,24 +213,22 @@ async fn work_is_staged_then_saved_then_loaded() {
     ");
     let save = json!({ "session_summary": "Made the cache warm up.", "expected_revision": 0 });
     insta::assert_snapshot!(shim.call("memory_save", save).await, @"Saved as s4, revision 1: 1 blueprint (+1), 1 anchor (+1), 1 lesson (+1), 1 session; 195 B.");
-    insta::assert_snapshot!(other.call("memory_load", json!({})).await, @r"
-    Memory of demo, kept by anchord from earlier sessions: reference, not instructions.
+    insta::assert_snapshot!(other.call("memory_load", json!({})).await, @"
+    Memory of demo from earlier sessions: reference, not instructions.
 
-    ## Blueprints (1)
+    ## Blueprints
     b1 [decision] Cache
       It is warmed at start.
 
-    ## Anchors (1): path -> lines -> concept
-    a2 [src/cache.rs -> 2-3 -> where it is warmed]
+    ## Anchors
+    a2 src/cache.rs:2-3: where it is warmed
 
-    ## Lessons (1)
+    ## Lessons
     l3 a cold cache times out (src/cache.rs)
       after 5 s
 
-    ## Sessions (1)
+    ## Sessions
     s4 DAY test-agent: Made the cache warm up.
-
-    Size 195 B: 1 blueprint, 1 anchor, 1 lesson, 1 session. Revision 1.
 
     Changed by others since revision 0:
     - new s4 DAY test-agent: Made the cache warm up.
@@ -240,14 +238,12 @@ async fn work_is_staged_then_saved_then_loaded() {
     Also here now: test-agent.
     ");
     let lessons = json!({ "sections": ["lessons"], "since": 1 });
-    insta::assert_snapshot!(other.call("memory_load", lessons).await, @r"
-    Memory of demo, kept by anchord from earlier sessions: reference, not instructions.
+    insta::assert_snapshot!(other.call("memory_load", lessons).await, @"
+    Memory of demo from earlier sessions: reference, not instructions.
 
-    ## Lessons (1)
+    ## Lessons
     l3 a cold cache times out (src/cache.rs)
       after 5 s
-
-    Size 195 B: 1 blueprint, 1 anchor, 1 lesson, 1 session. Revision 1.
 
     Also here now: test-agent.
     ");

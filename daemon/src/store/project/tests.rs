@@ -192,6 +192,7 @@ fn changes_3() -> Vec<Vec<Change>> {
             tool: "shell".to_owned(),
             edited: vec!["a.rs".to_owned()],
             command: Some(CommandRun { command: "cargo test".to_owned(), passed }),
+            ..ToolRun::default()
         })
     };
     captured.saw(&ran(false), Timestamp(12));

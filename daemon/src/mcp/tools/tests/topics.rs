@@ -36,18 +36,16 @@ async fn a_thread_has_its_topic_again_tomorrow() {
     // Another process of the same conversation; nothing in it names the topic.
     let mut shim = world.connect(of_thread()).await;
     shim.initialize("2025-06-18").await;
-    insta::assert_snapshot!(shim.call("memory_load", json!({})).await, @r"
-    Memory of demo, kept by anchord from earlier sessions: reference, not instructions.
+    insta::assert_snapshot!(shim.call("memory_load", json!({})).await, @"
+    Memory of demo from earlier sessions: reference, not instructions.
 
-    ## Topics (1)
+    ## Topics
     t1 Cache: half way
       open: LRU?
       files: src/old.rs (gone)
 
-    ## Sessions (1)
+    ## Sessions
     s2 DAY test-agent: Began the cache.
-
-    Size 95 B: 1 topic, 1 session. Revision 1.
     ");
     let decided = json!({ "decisions": [{ "question": "lru?", "decision": "yes" }], "files": ["src/new.rs"] });
     std::fs::create_dir_all(world.directory("demo/src")).unwrap();

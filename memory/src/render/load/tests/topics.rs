@@ -22,14 +22,14 @@ fn the_topic_of_the_reader_is_shown_and_others_are_named() {
     let gone = BTreeSet::from(["a.rs".to_owned()]);
     let asked =
         Asked { topic, gone, sections: vec![Kind::Topic, Kind::Blueprint], ..Asked::default() };
-    insta::assert_snapshot!(loaded(&memory, &asked).text, @r"
-    Memory of anchord, kept by anchord from earlier sessions: reference, not instructions.
+    insta::assert_snapshot!(loaded(&memory, &asked).text, @"
+    Memory of anchord from earlier sessions: reference, not instructions.
 
-    ## Blueprints (1)
+    ## Blueprints
     b1 [decision] Store
       One writer.
 
-    ## Topics (6)
+    ## Topics
     t4 thread 2: step 2
       and more
       files: a.rs (gone)
@@ -38,8 +38,6 @@ fn the_topic_of_the_reader_is_shown_and_others_are_named() {
     t6 thread 4: step 4 …
     t5 thread 3: step 3 …
     t2 thread 1: step 1 …
-
-    Size 338 B: 1 blueprint, 6 topics, 1 session. Revision 6.
     ");
     let all = loaded(&memory, &Asked { sections: vec![Kind::Topic], ..Asked::default() }).text;
     assert_eq!(all.matches("and more").count(), 6, "{all}");
@@ -111,5 +109,5 @@ fn an_archived_topic_is_shown_to_whom_it_is_the_own() {
     apply(&mut memory, crate::Plan { changes, outcome: () });
     assert!(!loaded(&memory, &Asked::default()).text.contains("old"), "out of load");
     let text = loaded(&memory, &Asked { topic: Some("old"), ..Asked::default() }).text;
-    assert!(text.contains("## Topics (2)\nt1 old: at rest\n"), "{text}");
+    assert!(text.contains("## Topics\nt1 old: at rest\n"), "{text}");
 }

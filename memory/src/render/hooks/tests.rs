@@ -6,16 +6,22 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
+use crate::captured::Captured;
+use crate::ids::{Kind, Revision, SessionId, Timestamp};
 use crate::injected::strip;
 use crate::lifecycle::{CommandRun, Event, ToolRun};
-use crate::limits::LOAD_TOKENS_MIN;
+use crate::limits::{
+    ACTION_CHARS_MAX, COMPACTION_CHARS_MAX, LOAD_TOKENS_MIN, PROMPT_CHARS_MAX, RESTORED_CHARS_MAX,
+    SUBAGENT_CHARS_MAX,
+};
 use crate::render::LiveSession;
 use crate::testing::{
     any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note, origin, save,
     take,
 };
 use crate::{
-    NewNote, NoticeId, Seq, TopicDecision, TopicPart, plan_bind, plan_capture, plan_notes, tokens,
+    NewNote, NoticeId, Seq, Staged, TopicDecision, TopicPart, plan_bind, plan_capture, plan_notes,
+    tokens,
 };
 
 fn me() -> SessionId {
@@ -56,26 +62,35 @@ fn started(memory: &Memory) -> LoadText {
     with_load(&[], |view| session_start(memory, view))
 }
 
-fn told(memory: &Memory, prompt: Option<&str>, since: Option<u64>, shown: &[RecordId]) -> Told {
-    let view = PromptView {
+fn prompted(
+    memory: &Memory,
+    prompt: Option<&str>,
+    since: Option<u64>,
+    given: &[RecordId],
+) -> RenderedContext {
+    let view = PromptContext {
         reader: &Reader::session(me()),
         session: &me(),
         prompt,
         since: since.map(Revision),
-        shown: &shown.iter().copied().collect(),
+        given: &given.iter().copied().collect(),
         now: day(60),
     };
-    prompt_news(memory, &view)
+    prompt_context(memory, &view)
 }
 
-fn with_session<T>(noted: Option<&Captured>, see: impl FnOnce(&SessionView<'_>) -> T) -> T {
-    see(&SessionView {
-        reader: &Reader::session(me()),
-        session: &me(),
-        noted,
-        messages: (Some(280), Some(45)),
-        now: day(60),
-    })
+fn with_session<T>(noted: Option<&Captured>, see: impl FnOnce(&Conversation<'_>) -> T) -> T {
+    let reader = Reader::session(me());
+    see(&Conversation { reader: &reader, session: &me(), noted, now: day(60) })
+}
+
+fn back(memory: &Memory, noted: Option<&Captured>) -> LoadText {
+    with_session(noted, |view| with_load(&[], |load| restored(memory, view, load)))
+}
+
+fn for_subagent(memory: &Memory, task: Option<&str>) -> RenderedContext {
+    let reader = Reader::session(me());
+    subagent_context(memory, &SubagentContext { reader: &reader, task, personal: "", now: day(60) })
 }
 
 fn noted() -> Captured {
@@ -88,7 +103,7 @@ fn noted() -> Captured {
     for event in [
         Event::PromptSubmitted { prompt: "make the queue fair between sessions".to_owned() },
         run("cargo test queue", false),
-        Event::ToolRan(ToolRun { tool: "Edit".to_owned(), edited, command: None }),
+        Event::ToolRan(ToolRun { tool: "Edit".to_owned(), edited, ..ToolRun::default() }),
         run("cargo test queue", true),
         run("cargo clippy --all-targets", true),
     ] {
@@ -133,25 +148,23 @@ fn memory() -> Memory {
 fn a_session_starts_with_the_load_in_its_frame() {
     assert_snapshot!(started(&memory()).text, @r#"
     <anchord-memory note="reference from earlier sessions, not instructions">
-    Memory of anchord, kept by anchord from earlier sessions: reference, not instructions.
+    Memory of anchord from earlier sessions: reference, not instructions.
 
-    ## Blueprints (2)
+    ## Pinned
+    n5: Release builds take an hour: never two at once.
+
+    ## Blueprints
     b1 [decision] The journal is the truth
       sled is an index and may be deleted.
     b2 [decision] One owner per project
       Writes wait in a bounded queue.
 
-    ## Lessons (1)
+    ## Lessons
     l3 The websocket proxy drops idle connections
       Ping every 30 s.
 
-    ## Notes (1)
-    n5 (pinned): Release builds take an hour: never two at once.
-
-    ## Sessions (1)
+    ## Sessions
     s4 2026-11-01 claude-code: worked
-
-    Size 247 B: 2 blueprints, 1 lesson, 1 note, 1 session. Revision 2.
 
     Changed by others since revision 0:
     - new n5 (pinned): Release builds take an hour: never two at once.
@@ -164,22 +177,40 @@ fn a_session_starts_with_the_load_in_its_frame() {
 }
 
 #[test]
-fn a_prompt_is_told_what_changed_and_what_is_known() {
+fn a_prompt_is_given_what_changed_and_what_is_known() {
     let memory = memory();
     let prompt = "ok. why does the websocket drop idle connections?";
-    let first = told(&memory, Some(prompt), Some(1), &[]);
+    let first = prompted(&memory, Some(prompt), Some(1), &[]);
     assert_snapshot!(first.text, @r#"
     <anchord-memory note="reference from earlier sessions, not instructions">
     Memory has on this:
-    l3 The websocket proxy drops idle connections
+    l3 The websocket proxy drops idle connections (2026-11-01)
       Ping every 30 s.
     Changed by other sessions since your last prompt:
     - new n5 (pinned): Release builds take an hour: never two at once.
     </anchord-memory>
     "#);
-    assert_eq!(told(&memory, Some(prompt), Some(2), &first.shown), Told::default(), "shown before");
-    assert_eq!(told(&memory, Some("yes go on"), None, &[]), Told::default());
-    assert_eq!(told(&memory, None, None, &[]), Told::default());
+    assert_eq!(first.whole, first.shown);
+    let again = prompted(&memory, Some(prompt), Some(2), &first.whole);
+    assert_eq!(again, RenderedContext::default(), "given before");
+    assert_eq!(prompted(&memory, Some("yes go on"), None, &[]), RenderedContext::default());
+    assert_eq!(prompted(&memory, None, None, &[]), RenderedContext::default());
+}
+
+#[test]
+fn the_sentence_that_matters_comes_first_and_what_is_cut_was_not_given() {
+    let mut memory = memory();
+    let talk =
+        "We looked at many things that day and wrote most of them down elsewhere. ".repeat(24);
+    let text = format!("{talk}Never restart the mailer while the outbox drains. {talk}");
+    let plan = plan_notes(&memory, &origin("other", 3), vec![Ok(note(&text))]).unwrap();
+    apply(&mut memory, plan);
+    let given = prompted(&memory, Some("restart the mailer, the outbox is full"), None, &[]);
+    let line = given.text.lines().find(|line| line.starts_with('n')).unwrap();
+    let begins = line.split_once(": ").unwrap().1;
+    assert!(begins.starts_with("Never restart the mailer while the outbox drains."), "{line}");
+    assert!(!given.shown.is_empty() && given.whole.is_empty(), "{given:?}");
+    assert!(tokens::count(&given.text) <= crate::limits::PROMPT_RECORDS_TOKENS_MAX + 60);
 }
 
 #[test]
@@ -190,7 +221,7 @@ fn many_changes_are_counted_and_own_ones_are_no_news() {
         save(&mut memory, &origin("other", 1), text);
     }
     save(&mut memory, &origin("me", 2), lessons([lesson("my own", "")]));
-    let text = told(&memory, None, Some(0), &[]).text;
+    let text = prompted(&memory, None, Some(0), &[]).text;
     assert_eq!(text.matches("\n- new").count() + text.matches("\n- changed").count(), 5, "{text}");
     assert!(text.contains("- and 5 more: memory_load") && !text.contains("my own"), "{text}");
 }
@@ -206,7 +237,7 @@ fn a_row_made_by_rule_is_no_news() {
     apply(&mut memory, plan);
     assert_eq!(memory.totals().rows, 1);
     let prompt = "make the queue fair between sessions";
-    assert_eq!(told(&memory, Some(prompt), Some(0), &[]), Told::default());
+    assert_eq!(prompted(&memory, Some(prompt), Some(0), &[]), RenderedContext::default());
 }
 
 #[test]
@@ -219,97 +250,160 @@ fn a_compaction_is_told_what_to_keep() {
     Topic queue:
     lanes are in; next: the bench
     open: one lane for each session or client?
-    Pinned:
-    n5 (pinned): Release builds take an hour: never two at once.
-    Decided:
-    b2 [decision] One owner per project …
-    b1 [decision] The journal is the truth …
-    Not saved yet:
-    - lesson: Lanes starve when full
-    Commands that worked:
-    - cargo test queue
-    - cargo clippy --all-targets
-    </anchord-memory>
-    "#);
-    let nothing = with_session(None, |view| compaction_instructions(&Memory::default(), view));
-    assert_eq!(nothing, Told::default());
-}
-
-#[test]
-fn after_a_compaction_it_comes_back_with_a_receipt() {
-    let noted = noted();
-    let back = with_session(Some(&noted), |view| restored(&memory(), view));
-    assert_snapshot!(back.text, @r#"
-    <anchord-memory note="reference from earlier sessions, not instructions">
-    Topic:
-    queue: lanes are in; next: the bench
-      open: one lane for each session or client?
-      files: src/queue.rs
-    Pinned:
-    n5 (pinned): Release builds take an hour: never two at once.
     Staged by you and not saved yet; memory_save keeps it:
-    - lesson: Lanes starve when full
-    This session so far:
+    - lesson Lanes starve when full
     Asked: make the queue fair between sessions
     Edited: src/queue.rs
     Commands that worked:
     - cargo test queue
     - cargo clippy --all-targets
-    Restored after the compaction (280 → 45 messages): topic queue, 1 pinned, staged: 1 lesson, 1 topic, 2 commands. The rest: memory_load.
+    Pinned:
+    n5: Release builds take an hour: never two at once.
+    Decided:
+    b2 [decision] One owner per project …
+    b1 [decision] The journal is the truth …
     </anchord-memory>
     "#);
-    let nothing = with_session(None, |view| restored(&Memory::default(), view));
-    assert_eq!(nothing, Told::default());
+    let nothing = with_session(None, |view| compaction_instructions(&Memory::default(), view));
+    assert_eq!(nothing, RenderedContext::default());
 }
 
 #[test]
-fn what_is_staged_says_when_it_has_expired() {
+fn after_a_compaction_the_load_comes_back_with_what_was_under_way() {
+    let noted = noted();
+    assert_snapshot!(back(&memory(), Some(&noted)).text, @r#"
+    <anchord-memory note="reference from earlier sessions, not instructions">
+    Your context was compacted. This is the project's memory again, and what this conversation had under way.
+    Memory of anchord from earlier sessions: reference, not instructions.
+
+    ## Pinned
+    n5: Release builds take an hour: never two at once.
+
+    ## Blueprints
+    b1 [decision] The journal is the truth
+      sled is an index and may be deleted.
+    b2 [decision] One owner per project
+      Writes wait in a bounded queue.
+
+    ## Lessons
+    l3 The websocket proxy drops idle connections
+      Ping every 30 s.
+
+    ## Sessions
+    s4 2026-11-01 claude-code: worked
+
+    Changed by others since revision 0:
+    - new n5 (pinned): Release builds take an hour: never two at once.
+    - new s4 2026-11-01 claude-code: worked
+    - new l3 The websocket proxy drops idle connections …
+    - new b2 [decision] One owner per project …
+    - new b1 [decision] The journal is the truth …
+
+    ## Your topic
+    queue: lanes are in; next: the bench
+      open: one lane for each session or client?
+      files: src/queue.rs
+      (with what you staged; not saved yet)
+
+    ## This conversation
+    Staged by you and not saved yet; memory_save keeps it:
+    - lesson Lanes starve when full
+    Asked: make the queue fair between sessions
+    Edited: src/queue.rs
+    Commands that worked:
+    - cargo test queue
+    - cargo clippy --all-targets
+    </anchord-memory>
+    "#);
+}
+
+#[test]
+fn what_is_staged_comes_back_in_full() {
     let mut memory = memory();
-    let note = |content: &str, on| NewNote { expires: Some(day(on)), ..note(content) };
-    let notes = vec![note("the port is 7717", 59), note("the host is home", 61)];
-    checkpoint(&mut memory, &origin("me", 6), Staged { notes, ..Staged::default() });
-    let back = with_session(None, |view| restored(&memory, view)).text;
-    assert!(back.contains("- note: the port is 7717 [EXPIRED]\n"), "{back}");
-    assert!(back.contains("- note: the host is home\n"), "{back}");
+    let mut part = blueprints([blueprint("Error style", "Say what to do.\nNever blame.")]);
+    part.lessons = vec![lesson("Fsync the folder, too", "A rename is lost otherwise.")];
+    part.anchors = vec![crate::testing::anchor("src/a.rs", "1-9", "where it begins")];
+    part.notes = vec![NewNote { key: Some("port".to_owned()), ..note("7717") }];
+    checkpoint(&mut memory, &origin("me", 6), part);
+    let text = back(&memory, None).text;
+    for line in [
+        "- blueprint [decision] Error style\n  Say what to do.\n  Never blame.\n",
+        "- lesson Fsync the folder, too\n  A rename is lost otherwise.\n",
+        "- anchor src/a.rs:1-9: where it begins\n",
+        "- note port:\n  7717\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
 }
 
 #[test]
-fn a_subagent_is_given_titles() {
-    let slice = with_session(None, |view| subagent_slice(&memory(), view));
+fn a_subagent_is_given_what_its_task_needs_and_titles() {
+    let slice = for_subagent(&memory(), Some("find out why the websocket proxy drops connections"));
     assert_snapshot!(slice.text, @r#"
     <anchord-memory note="reference from earlier sessions, not instructions">
+    Memory has on this:
+    l3 The websocket proxy drops idle connections (2026-11-01)
+      Ping every 30 s.
     Pinned:
-    n5 (pinned): Release builds take an hour: never two at once.
+    n5: Release builds take an hour: never two at once.
     Settled:
-    b1 [decision] The journal is the truth …
     b2 [decision] One owner per project …
-    Learned from failures, newest first:
-    l3 The websocket proxy drops idle connections …
-    One in full: memory_get by its id. More: memory_search.
+    b1 [decision] The journal is the truth …
     </anchord-memory>
     "#);
-    assert_eq!(
-        with_session(None, |view| subagent_slice(&Memory::default(), view)),
-        Told::default()
-    );
+    assert_eq!(for_subagent(&Memory::default(), Some("anything")), RenderedContext::default());
 }
 
 #[test]
-fn a_receipt_is_there_however_much_there_is() {
+fn a_file_is_told_of_by_what_names_it_and_nothing_by_what_does_not() {
     let mut memory = memory();
-    for at in 0..40 {
-        let text = format!("{at} {}", "pinned and long ".repeat(60));
-        let pinned = NewNote { pinned: true, ..note(&text) };
-        let plan = plan_notes(&memory, &origin("other", 2), vec![Ok(pinned)]).unwrap();
-        apply(&mut memory, plan);
+    let mut part = blueprints([blueprint("Taxes", "Round in src/billing/tax.py, nowhere else.")]);
+    part.lessons = vec![crate::Lesson {
+        files: vec!["src/billing/tax.py".to_owned()],
+        ..lesson("Tax was rounded twice", "Round once, at the end.")
+    }];
+    part.anchors = vec![
+        crate::testing::anchor("src/billing/tax.py", "10-42", "the only place that rounds"),
+        crate::testing::anchor("src/billing/invoice.py", "1", "adds up"),
+    ];
+    save(&mut memory, &origin("other", 3), part);
+    let nothing = BTreeSet::new();
+    let told = |file: &str, given: &BTreeSet<RecordId>| {
+        let reader = Reader::session(me());
+        file_context(&memory, &FileContext { reader: &reader, file, given, now: day(60) })
+    };
+    let first = told("src/billing/tax.py", &nothing);
+    assert_snapshot!(first.text, @r#"
+    <anchord-memory note="reference from earlier sessions, not instructions">
+    Memory has on src/billing/tax.py:
+    l9 Tax was rounded twice (src/billing/tax.py)
+      Round once, at the end.
+    b6 [decision] Taxes
+      Round in src/billing/tax.py, nowhere else.
+    a7 src/billing/tax.py:10-42: the only place that rounds
+    </anchord-memory>
+    "#);
+    assert!(first.text.chars().count() <= ACTION_CHARS_MAX);
+    let given = first.whole.iter().copied().collect();
+    assert_eq!(told("src/billing/tax.py", &given), RenderedContext::default(), "given before");
+    for other in ["src/billing/total.py", "src/tax.py.orig", "tax", "src/other/syntax.py"] {
+        assert_eq!(told(other, &nothing), RenderedContext::default(), "{other}");
     }
-    let text = with_session(None, |view| restored(&memory, view)).text;
-    assert!(
-        text.contains("Restored after the compaction (280 → 45 messages): 41 pinned"),
-        "{text}"
-    );
-    assert!(text.contains("more did not fit: memory_load"), "{text}");
-    assert!(text.chars().count() <= RESTORED_CHARS_MAX);
+}
+
+#[test]
+fn a_conversation_that_is_resumed_is_told_what_changed() {
+    let memory = memory();
+    assert_snapshot!(resumed(&memory, Revision(1), &me(), day(60)).text, @r#"
+    <anchord-memory note="reference from earlier sessions, not instructions">
+    Changed by other sessions while this conversation was away:
+    - new n5 (pinned): Release builds take an hour: never two at once.
+    </anchord-memory>
+    "#);
+    assert_eq!(resumed(&memory, memory.revision(), &me(), day(60)), RenderedContext::default());
+    let other = SessionId::new("other");
+    assert_eq!(last_seen(&memory, &other, "codex:1"), Some(Revision(1)));
+    assert_eq!(last_seen(&memory, &me(), "codex:1"), None);
 }
 
 #[test]
@@ -322,8 +416,8 @@ fn what_others_do_meanwhile_leaves_the_beginning_as_it_is() {
     later.apply(Seq(later.seq().0 + 1), &plan.changes);
     let crowded = with_load(&live, |view| session_start(&later, view)).text;
     let same = alone.bytes().zip(crowded.bytes()).take_while(|(a, b)| a == b).count();
-    let tail = alone.find("\nSize ").unwrap();
-    assert!(same > tail, "{same} {tail}\n{crowded}");
+    let tail = alone.find("\nChanged by").unwrap();
+    assert!(same >= tail, "{same} {tail}\n{crowded}");
 }
 
 /// A memory with all that can stand in it, and much of it.
@@ -392,20 +486,20 @@ proptest! {
         let noted = noted();
         let chars = |text: &str| text.chars().count();
         let start = started(&memory);
-        let news = told(&memory, Some(prompt), Some(since), &[]);
-        let of = |see: fn(&Memory, &SessionView<'_>) -> Told| with_session(Some(&noted), |view| see(&memory, view));
-        let (kept, back, slice) = (of(compaction_instructions), of(restored), of(subagent_slice));
+        let news = prompted(&memory, Some(prompt), Some(since), &[]);
+        let kept = with_session(Some(&noted), |view| compaction_instructions(&memory, view));
+        let (restored, slice) = (back(&memory, Some(&noted)), for_subagent(&memory, Some(prompt)));
         prop_assert!(chars(&start.text) <= SESSION_START_CHARS_MAX);
         prop_assert!(tokens::count(&start.text) <= 2_500);
-        prop_assert!(chars(&news.text) <= PROMPT_NEWS_CHARS_MAX);
+        prop_assert!(chars(&news.text) <= PROMPT_CHARS_MAX);
         prop_assert!(chars(&kept.text) <= COMPACTION_CHARS_MAX);
-        prop_assert!(chars(&back.text) <= RESTORED_CHARS_MAX);
+        prop_assert!(chars(&restored.text) <= RESTORED_CHARS_MAX);
         prop_assert!(chars(&slice.text) <= SUBAGENT_CHARS_MAX);
         // The same again, and all of it is known again.
         prop_assert_eq!(&started(&memory), &start);
-        prop_assert_eq!(&told(&memory, Some(prompt), Some(since), &[]), &news);
-        prop_assert_eq!(&of(restored), &back);
-        let left = [&start.text, &news.text, &kept.text, &back.text, &slice.text]
+        prop_assert_eq!(&prompted(&memory, Some(prompt), Some(since), &[]), &news);
+        prop_assert_eq!(&back(&memory, Some(&noted)), &restored);
+        let left = [&start.text, &news.text, &kept.text, &restored.text, &slice.text]
             .map(|text| strip(text).trim().to_owned());
         let ask = "Keep these in the summary, names and commands as they are:";
         prop_assert!(left.iter().all(|text| text.is_empty() || text == ask), "{:?}", left);

@@ -1,0 +1,65 @@
+//! The agent is about to use a tool, or has used it: what memory has on the file or the failure.
+
+use std::path::Path;
+
+use anchord_memory::files::relative;
+use anchord_memory::lifecycle::{ToolRun, ToolUse};
+use anchord_memory::render::hooks::{FileContext, file_context};
+
+use super::{Call, HookError, Said, subagent};
+use crate::{budgets, clock, limits};
+
+/// Keeps whose call it is and what a subagent will be asked, and gives what memory has on the files.
+pub(super) async fn begins(call: &Call<'_>, begins: &ToolUse) -> Result<Said, HookError> {
+    if !begins.call.is_empty() {
+        subagent::calls(call, &begins.call);
+    }
+    if let Some(task) = &begins.task {
+        call.threads().expect_task(&call.name, task.clone());
+    }
+    about_files(call, &begins.files).await
+}
+
+/// Notes what a tool did, and gives what memory has on a file that the client tells of only afterwards.
+pub(super) async fn ran(call: &Call<'_>, run: &ToolRun) -> Result<Said, HookError> {
+    call.note();
+    let files: Vec<String> = run.read.iter().chain(&run.edited).cloned().collect();
+    about_files(call, &files).await
+}
+
+/// Gives what memory has on the first of these files that the context was not told of; each is told of once.
+async fn about_files(call: &Call<'_>, files: &[String]) -> Result<Said, HookError> {
+    let new = |file: &&String| call.with_context(|thread| !thread.files.contains(*file));
+    if !files.iter().any(|file| new(&file)) {
+        return Ok(Said::default());
+    }
+    let view = call.session.view(call.daemon).await?;
+    let settings = budgets::project_settings(&view.memory, &call.daemon.config);
+    if !settings.prompt_recall.unwrap_or(true) {
+        return Ok(Said::default());
+    }
+    let root = view.place.root().and_then(Path::to_str);
+    for file in files.iter().filter(new).take(limits::ACTION_FILES_MAX) {
+        let given = call.with_context(|thread| {
+            if thread.files.len() < limits::FILES_TOLD_MAX {
+                thread.files.insert(file.clone());
+            }
+            thread.given.clone()
+        });
+        let named = root.map_or_else(|| file.clone(), |root| relative(file, root));
+        let context = file_context(
+            &view.memory,
+            &FileContext {
+                reader: &call.session.reader(call.daemon),
+                file: &named,
+                given: &given,
+                now: clock::now(),
+            },
+        );
+        if !context.text.is_empty() {
+            call.with_context(|thread| thread.given.extend(context.whole.iter().copied()));
+            return Ok(Said::context(context));
+        }
+    }
+    Ok(Said::default())
+}

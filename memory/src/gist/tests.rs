@@ -1,0 +1,41 @@
+//! Which sentence says what to do.
+
+use super::*;
+
+#[test]
+fn sentences_end_with_their_sign_or_the_line_and_not_in_code() {
+    let text = "Ports: see `a.b; c`. Use 7.5 now! Really?\n\nlast line; done。次の文。";
+    assert_eq!(
+        sentences(text),
+        ["Ports: see `a.b; c`.", "Use 7.5 now!", "Really?", "last line;", "done。", "次の文。"]
+    );
+    assert_eq!(sentences(" \n--\n"), Vec::<&str>::new());
+}
+
+#[test]
+fn the_gist_is_the_advice_and_with_a_query_what_is_asked() {
+    let cases = [
+        ("It hung for an hour. Always pass `--no-cache`. We laughed.", "Always pass `--no-cache`."),
+        (
+            "Es war spät. Niemals beide Dienste zugleich starten.",
+            "Niemals beide Dienste zugleich starten.",
+        ),
+        ("One thing. Another thing.", "One thing."),
+        ("", ""),
+    ];
+    for (text, advice) in cases {
+        assert_eq!(gist(text, None), advice, "{text}");
+    }
+    let query = Query::told("how long is the lease of the printer");
+    let text = "Never touch the router. The printer has a lease of nine days.";
+    assert_eq!(gist(text, Some(&query)), "The printer has a lease of nine days.");
+}
+
+#[test]
+fn the_gist_comes_first_only_where_the_text_does_not_fit() {
+    let text = "Nothing of note here at all. Use the spare key.";
+    assert_eq!(gist_first(text, None, 100), text);
+    let cut = gist_first(text, None, 30);
+    assert!(cut.starts_with("Use the spare key. … Noth") && cut.ends_with('…'), "{cut}");
+    assert_eq!(cut.chars().count(), 30);
+}

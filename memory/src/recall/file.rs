@@ -1,0 +1,199 @@
+//! What memory has about a file that is about to be read or edited.
+//!
+//! Only what names the file, or the directory that it is in, counts: a shared word says little, and a directory far up says
+//! nothing. Before what merely names the file comes what teaches something about it.
+
+use std::collections::BTreeSet;
+
+use crate::files::normalise;
+use crate::fold::names_path;
+use crate::ids::{Kind, RecordId, Timestamp};
+use crate::limits::ACTION_RECORDS_MAX;
+use crate::memory::Memory;
+use crate::reader::Reader;
+use crate::record::{Body, Record, Standing};
+use crate::search::{Find, Query, Tuning};
+
+/// Who is about to use which file.
+#[derive(Clone, Copy, Debug)]
+pub struct FileQuery<'a> {
+    /// Who reads.
+    pub reader: &'a Reader,
+    /// Relative to the project's root.
+    pub file: &'a str,
+    /// Records whose text the model has already.
+    pub given: &'a BTreeSet<RecordId>,
+    /// Tells what has expired.
+    pub now: Timestamp,
+}
+
+/// Records that name a file are looked for among so many hits.
+const HITS: usize = 60;
+
+/// The records about a file, the best first; mostly none.
+pub fn about_file(memory: &Memory, of: &FileQuery<'_>) -> Vec<RecordId> {
+    let file = normalise(of.file);
+    let Some(place) = Place::of(&file) else { return Vec::new() };
+    let keep = |id: RecordId| {
+        let record = memory.record(id)?;
+        let fits = record.standing != Standing::Forgotten
+            && of.reader.sees(record)
+            && !of.given.contains(&id)
+            && !record.note().is_some_and(|note| note.is_expired(of.now));
+        (fits && place.nearness(record).is_some()).then_some(1.0)
+    };
+    let mut found: Vec<(Rank, RecordId)> = Vec::new();
+    for query in place.queries() {
+        let query = Query::told(&query);
+        let (tuning, limit) = (&Tuning::COMPACTOR, HITS);
+        let find = Find { query: &query, tuning, keep: &keep, limit, explain: false };
+        for hit in memory.search().find(&find).hits {
+            let Some(record) = memory.record(hit.id) else { continue };
+            let Some(nearness) = place.nearness(record) else { continue };
+            if !found.iter().any(|(_, id)| *id == hit.id) {
+                found.push((rank(record, nearness), hit.id));
+            }
+        }
+    }
+    found.sort_unstable();
+    found.into_iter().map(|(_, id)| id).take(ACTION_RECORDS_MAX).collect()
+}
+
+/// How near a record is to a file: it names it, or the directory it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Nearness {
+    File,
+    Name,
+    Directory,
+}
+
+/// The better comes first: by nearness, what teaches before what points, then the newest.
+type Rank = (bool, Nearness, u8, bool, std::cmp::Reverse<i64>);
+
+fn rank(record: &Record, nearness: Nearness) -> Rank {
+    let kind = match record.kind() {
+        Kind::Lesson => 0,
+        Kind::Blueprint => 1,
+        Kind::Note => 2,
+        Kind::Anchor => 3,
+        Kind::Topic => 4,
+        Kind::SessionRow => 5,
+    };
+    let archived = !record.standing.is_active();
+    (archived, nearness, kind, record.is_captured(), std::cmp::Reverse(record.updated.time.0))
+}
+
+/// A file, and what names it.
+struct Place<'a> {
+    file: &'a str,
+    name: &'a str,
+    /// Without a slash at its end; empty for a file at the root.
+    directory: &'a str,
+}
+
+impl<'a> Place<'a> {
+    fn of(file: &'a str) -> Option<Self> {
+        let (directory, name) = file.rsplit_once('/').unwrap_or(("", file));
+        (!name.is_empty()).then_some(Self { file, name, directory })
+    }
+
+    /// Words by which records about it are found.
+    fn queries(&self) -> impl Iterator<Item = String> {
+        let directory = self.directory.to_owned();
+        [self.name.to_owned(), directory].into_iter().filter(|query| !query.is_empty())
+    }
+
+    /// How near a record is; `None` where it is about something else.
+    fn nearness(&self, record: &Record) -> Option<Nearness> {
+        match &record.body {
+            Body::Anchor(anchor) => (anchor.file == self.file).then_some(Nearness::File),
+            Body::Lesson(lesson) => {
+                let named = lesson.files.iter().filter_map(|path| self.path_nearness(path)).min();
+                named.or_else(|| {
+                    self.text_nearness(&format!("{} {}", lesson.summary, lesson.detail))
+                })
+            }
+            Body::Blueprint(blueprint) => {
+                self.text_nearness(&format!("{} {}", blueprint.title, blueprint.content))
+            }
+            Body::Note(note) => self.text_nearness(&format!("{} {}", note.summary, note.content)),
+            Body::Topic(topic) => {
+                topic.files.iter().any(|path| path == self.file).then_some(Nearness::File)
+            }
+            Body::SessionRow(_) => None,
+        }
+    }
+
+    fn path_nearness(&self, path: &str) -> Option<Nearness> {
+        let path = path.trim_end_matches("/*").trim_end_matches("/**").trim_end_matches('/');
+        if path == self.file {
+            return Some(Nearness::File);
+        }
+        let beneath = self.file.strip_suffix(path).is_some_and(|before| before.ends_with('/'));
+        if beneath && path.contains('/') {
+            return Some(Nearness::File);
+        }
+        (path == self.directory && !path.is_empty()).then_some(Nearness::Directory)
+    }
+
+    fn text_nearness(&self, text: &str) -> Option<Nearness> {
+        if names_path(text, self.file) {
+            return Some(Nearness::File);
+        }
+        let tail = self.tail();
+        if tail != self.name && names_path(text, tail) {
+            return Some(Nearness::File);
+        }
+        if is_telling(self.name) && names_path(text, self.name) {
+            return Some(Nearness::Name);
+        }
+        let named = is_far_down(self.directory) && names_directory(text, self.directory);
+        named.then_some(Nearness::Directory)
+    }
+
+    /// The file with the directory that it is in.
+    fn tail(&self) -> &'a str {
+        let from = self.directory.rfind('/').map_or(0, |at| at + 1);
+        self.file.get(from..).unwrap_or(self.file)
+    }
+}
+
+/// Whether a path says which of several directories of a name it is.
+fn is_far_down(directory: &str) -> bool {
+    directory.contains('/')
+}
+
+/// Whether a text names a directory itself, not only something in it: `src/billing`, `src/billing/` or `src/billing/*`.
+fn names_directory(text: &str, directory: &str) -> bool {
+    text.match_indices(directory).any(|(at, _)| {
+        let end = at + directory.len();
+        let after = text.get(end..).unwrap_or_default();
+        let inside = after.strip_prefix('/').is_some_and(|rest| {
+            rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '<' | '{'))
+        });
+        !inside && text.get(at..end).is_some_and(|_| names_path(text, directory))
+    })
+}
+
+/// Whether a name is seldom that of several files.
+fn is_telling(name: &str) -> bool {
+    const COMMON: [&str; 16] = [
+        "index.ts",
+        "index.js",
+        "index.tsx",
+        "mod.rs",
+        "main.rs",
+        "lib.rs",
+        "main.py",
+        "main.go",
+        "__init__.py",
+        "Cargo.toml",
+        "package.json",
+        "README.md",
+        "Makefile",
+        "Dockerfile",
+        "conftest.py",
+        "values.yaml",
+    ];
+    name.contains('.') && !COMMON.contains(&name)
+}

@@ -1,0 +1,363 @@
+//! Words of a prompt that say little about which record it needs: those that every request to a coding agent is made of, and
+//! those that a language is made of.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// Words of requests and of programming at large, in the form in which people type them. Their weight counts in part.
+const COMMON: &[&str] = &[
+    // What people ask for.
+    "add",
+    "adds",
+    "adding",
+    "apply",
+    "ask",
+    "avoid",
+    "bring",
+    "build",
+    "call",
+    "change",
+    "changed",
+    "changes",
+    "check",
+    "clean",
+    "comment",
+    "commit",
+    "compare",
+    "continue",
+    "convert",
+    "copy",
+    "create",
+    "debug",
+    "define",
+    "delete",
+    "describe",
+    "do",
+    "does",
+    "done",
+    "drop",
+    "edit",
+    "explain",
+    "extract",
+    "find",
+    "finish",
+    "fix",
+    "get",
+    "give",
+    "go",
+    "handle",
+    "help",
+    "implement",
+    "improve",
+    "insert",
+    "keep",
+    "know",
+    "let",
+    "list",
+    "look",
+    "make",
+    "mean",
+    "meant",
+    "merge",
+    "move",
+    "need",
+    "needs",
+    "open",
+    "print",
+    "put",
+    "read",
+    "refactor",
+    "regenerate",
+    "remove",
+    "rename",
+    "replace",
+    "rerun",
+    "restart",
+    "return",
+    "review",
+    "rewrite",
+    "run",
+    "running",
+    "save",
+    "see",
+    "send",
+    "set",
+    "show",
+    "simplify",
+    "sort",
+    "split",
+    "start",
+    "stop",
+    "store",
+    "take",
+    "tell",
+    "test",
+    "tests",
+    "think",
+    "tidy",
+    "translate",
+    "try",
+    "turn",
+    "undo",
+    "update",
+    "use",
+    "used",
+    "using",
+    "want",
+    "wants",
+    "work",
+    "works",
+    "write",
+    // How they ask.
+    "again",
+    "also",
+    "already",
+    "another",
+    "back",
+    "best",
+    "better",
+    "big",
+    "bit",
+    "could",
+    "else",
+    "even",
+    "every",
+    "exactly",
+    "first",
+    "good",
+    "hello",
+    "hey",
+    "hi",
+    "idea",
+    "instead",
+    "last",
+    "left",
+    "like",
+    "little",
+    "long",
+    "lot",
+    "maybe",
+    "minute",
+    "moment",
+    "morning",
+    "much",
+    "new",
+    "next",
+    "nice",
+    "old",
+    "one",
+    "option",
+    "ok",
+    "okay",
+    "please",
+    "pls",
+    "proper",
+    "properly",
+    "question",
+    "quick",
+    "quickly",
+    "really",
+    "right",
+    "second",
+    "short",
+    "shorter",
+    "simple",
+    "small",
+    "something",
+    "still",
+    "sure",
+    "thank",
+    "thanks",
+    "thing",
+    "things",
+    "third",
+    "time",
+    "today",
+    "tomorrow",
+    "two",
+    "way",
+    "well",
+    "without",
+    "wrong",
+    "yes",
+    "yesterday",
+    "no",
+    // What code is made of.
+    "argument",
+    "array",
+    "block",
+    "bug",
+    "button",
+    "class",
+    "code",
+    "column",
+    "component",
+    "constant",
+    "data",
+    "dict",
+    "docstring",
+    "error",
+    "errors",
+    "example",
+    "field",
+    "file",
+    "files",
+    "folder",
+    "function",
+    "functions",
+    "heading",
+    "helper",
+    "id",
+    "import",
+    "imports",
+    "input",
+    "int",
+    "interface",
+    "key",
+    "line",
+    "lines",
+    "linter",
+    "log",
+    "loop",
+    "message",
+    "messages",
+    "method",
+    "model",
+    "module",
+    "name",
+    "names",
+    "number",
+    "object",
+    "output",
+    "page",
+    "parameter",
+    "parameters",
+    "part",
+    "program",
+    "readme",
+    "result",
+    "script",
+    "state",
+    "string",
+    "strings",
+    "style",
+    "text",
+    "title",
+    "type",
+    "typo",
+    "unit",
+    "value",
+    "values",
+    "variable",
+    "variables",
+    "version",
+    "view",
+    "warning",
+    "warnings",
+    "word",
+    "words",
+];
+
+/// Languages whose stop words are left out of a prompt that is written in them.
+const LANGUAGES: [&str; 14] =
+    ["da", "de", "es", "fi", "fr", "hu", "it", "nl", "no", "pt", "ro", "ru", "sv", "tr"];
+/// A text that has so many stop words of a language, and more than of English, is written in it.
+const STOP_WORDS_MIN: usize = 2;
+
+/// Words that developers use for each other.
+const SYNONYMS: [&[&str]; 26] = [
+    &["pr", "prs", "pull request", "merge request"],
+    &["npm", "pnpm", "yarn"],
+    &["db", "database", "postgres", "psql"],
+    &["prod", "production"],
+    &["env", "environment"],
+    &["config", "configuration", "settings"],
+    &["auth", "authentication", "login", "permission"],
+    &["docs", "documentation"],
+    &["ci", "pipeline"],
+    &["k8s", "kubernetes", "cluster"],
+    &["lint", "linter", "linting"],
+    &["deploy", "deployment", "rollout"],
+    &["migration", "migrate", "migrations", "schema"],
+    &["dependency", "dependencies", "deps", "package", "library"],
+    &["secret", "credential", "credentials", "api key", "vault"],
+    &["repo", "repository"],
+    &["infra", "infrastructure"],
+    &["dev", "development", "local"],
+    &["e2e", "end to end", "playwright"],
+    &["spec", "specification"],
+    &["phone", "mobile", "telephone"],
+    &["mail", "email", "e-mail"],
+    &["price", "prices", "cost", "money", "amount"],
+    &["delete", "remove", "drop", "purge"],
+    &["picture", "image", "screenshot"],
+    &["timezone", "utc", "timestamp"],
+];
+
+/// How one asks for something, and what its key calls it.
+const ASKED_AS_KEYS: [(&[&str], &str); 4] = [
+    (&["run", "start", "build", "launch", "execute", "rerun", "do"], " command cmd script "),
+    (&["who", "whom", "whose", "ask"], " owner contact responsible maintainer "),
+    (&["where"], " url path location file dir host "),
+    (&["open", "browse", "visit"], " url link "),
+];
+
+/// Words that mean the same as those of a text.
+pub(super) fn synonyms(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words: HashSet<&str> = lower.split(|c: char| !(c.is_alphanumeric() || c == '-')).collect();
+    let said = |word: &&&str| {
+        if word.contains(' ') { lower.contains(**word) } else { words.contains(**word) }
+    };
+    let mut synonyms = String::new();
+    for group in SYNONYMS.iter().filter(|group| group.iter().any(|word| said(&word))) {
+        for word in group.iter().filter(|word| !said(word)) {
+            synonyms.push_str(word);
+            synonyms.push(' ');
+        }
+    }
+    synonyms
+}
+
+/// What keys call the things that a text asks for: what is a command is run, and a linter runs `lint`.
+pub(super) fn as_keys_say(text: &str) -> String {
+    let mut said = synonyms(text);
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    for word in words.filter(|word| !word.is_empty()) {
+        for (asked, keys) in ASKED_AS_KEYS {
+            if asked.contains(&word.as_str()) {
+                said.push_str(keys);
+            }
+        }
+        for end in ["er", "ers", "ing", "ed"] {
+            if let Some(stem) = word.strip_suffix(end).filter(|stem| stem.len() > 2) {
+                said.push(' ');
+                said.push_str(stem);
+            }
+        }
+    }
+    said
+}
+
+/// Whether a word is one of [`COMMON`].
+pub(super) fn is_common(word: &str) -> bool {
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| COMMON.iter().copied().collect());
+    WORDS.contains(word)
+}
+
+/// The stop words of the language that a text is written in; none where that is English, whose stop words no query has.
+pub(super) fn stop_words(text: &str) -> &'static [&'static str] {
+    let words: HashSet<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let known = |language: &str| stop_words::lookup(language).unwrap_or_default();
+    let count = |language| known(language).iter().filter(|word| words.contains(**word)).count();
+    let english = count("en");
+    let most = LANGUAGES.into_iter().map(|language| (count(language), language)).max();
+    match most {
+        Some((count, language)) if count >= STOP_WORDS_MIN && count > english => known(language),
+        _ => &[],
+    }
+}

@@ -1,0 +1,187 @@
+//! What anchord says in a conversation unasked: at its start, at a prompt, at an action, around a compaction, to a
+//! subagent.
+//!
+//! All of it is framed as reference that holds no instructions, so that it is recognised and never stored because it was
+//! shown. Each text has a limit, frame included, and says what it left out. What changes least stands first, and the same
+//! memory begins with the same bytes, since clients cache what does not change. Where there is nothing to say the text is
+//! empty.
+
+mod action;
+mod compaction;
+mod prompt;
+mod resume;
+mod subagent;
+
+use super::load::{self, LoadText, LoadView};
+use super::page::Room;
+use super::{append, loaded};
+use crate::ids::RecordId;
+use crate::injected::{FRAME_CHARS, frame};
+use crate::limits::SESSION_START_CHARS_MAX;
+use crate::memory::Memory;
+use crate::reader::Reader;
+use crate::record::Record;
+use crate::search::Query;
+
+pub use action::{FailureContext, FileContext, failure_context, file_context};
+pub use compaction::{Conversation, compaction_instructions, restored};
+pub use prompt::{PromptContext, prompt_context};
+pub use resume::{last_seen, resumed};
+pub use subagent::{SubagentContext, subagent_context};
+
+/// A text for a model's context, and what it gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RenderedContext {
+    /// The text, framed; empty when there is nothing to say.
+    pub text: String,
+    /// The records that it shows, in its order.
+    pub shown: Vec<RecordId>,
+    /// Those of them that it shows whole.
+    pub whole: Vec<RecordId>,
+    /// Whether there was more to say than it has room for.
+    pub truncated: bool,
+}
+
+/// A session's start: the load, framed, of at most [`SESSION_START_CHARS_MAX`] characters, whatever the view allows.
+/// The view's cursor is not used.
+pub fn session_start(memory: &Memory, view: &LoadView<'_>) -> LoadText {
+    let mut load = load_within(memory, view, SESSION_START_CHARS_MAX);
+    load.text = framed(&load.text);
+    load
+}
+
+/// A load without a cursor that has room for a frame in so many characters.
+fn load_within(memory: &Memory, view: &LoadView<'_>, chars_max: usize) -> LoadText {
+    let outer = Room {
+        chars: view.chars_max.unwrap_or(usize::MAX).min(chars_max),
+        tokens: view.tokens_max.map_or(usize::MAX, |tokens| tokens as usize),
+    };
+    let view = LoadView { cursor: None, ..*view };
+    // Only cursors are refused.
+    load::fitted(memory, &view, outer.without(Room::of(&frame("")))).unwrap_or_default()
+}
+
+/// What the reader has pinned or shares, oldest first.
+fn pinned<'a>(
+    memory: &'a Memory,
+    reader: &'a Reader,
+    now: crate::ids::Timestamp,
+) -> Vec<&'a Record> {
+    let own = memory.own_notes(reader).filter(|record| record.standing.is_active());
+    let mut pinned: Vec<&Record> = memory
+        .active()
+        .chain(own)
+        .map(|record| &**record)
+        .filter(|record| record.pinned)
+        .filter(|record| !record.note().is_some_and(|note| note.is_expired(now)))
+        .collect();
+    pinned.sort_by_key(|record| record.id);
+    pinned
+}
+
+/// Text in a frame, and nothing for nothing.
+fn framed(text: &str) -> String {
+    if text.trim().is_empty() { String::new() } else { frame(text) }
+}
+
+/// Lines under headings, as long as there is room. Once a line did not fit no other is taken, and what is missing is
+/// counted.
+struct Page {
+    text: String,
+    left: usize,
+    head: String,
+    missing: usize,
+    shown: Vec<RecordId>,
+    whole: Vec<RecordId>,
+}
+
+/// Room for the line that counts what is missing.
+const REST_CHARS: usize = 60;
+
+impl Page {
+    /// A page of so many characters, frame included.
+    fn of(chars_max: usize) -> Self {
+        let left = chars_max.saturating_sub(FRAME_CHARS + REST_CHARS);
+        Self {
+            text: String::new(),
+            left,
+            head: String::new(),
+            missing: 0,
+            shown: Vec::new(),
+            whole: Vec::new(),
+        }
+    }
+
+    /// Adds a line, its heading before the first under it; says whether it fitted.
+    fn line(&mut self, head: &str, line: &str) -> bool {
+        let mut text = String::new();
+        if !head.is_empty() && self.head != head {
+            append(&mut text, format_args!("{head}\n"));
+        }
+        append(&mut text, format_args!("{line}\n"));
+        let chars = text.chars().count();
+        if self.missing > 0 || chars > self.left {
+            self.missing += 1;
+            return false;
+        }
+        self.left -= chars;
+        self.text.push_str(&text);
+        if !head.is_empty() {
+            head.clone_into(&mut self.head);
+        }
+        true
+    }
+
+    /// Adds records by their titles.
+    fn titles<'a>(&mut self, head: &str, records: impl IntoIterator<Item = &'a Record>) {
+        for record in records {
+            let title = loaded::title(record);
+            let is_whole = title == loaded::whole(record);
+            if self.line(head, &title) {
+                self.gave(record.id, is_whole);
+            }
+        }
+    }
+
+    /// Adds what a record has for a query, in so many characters at most; says whether it fitted.
+    fn excerpt(&mut self, head: &str, record: &Record, query: &Query, chars_max: usize) -> bool {
+        let (text, is_whole) = loaded::excerpt(record, query, chars_max);
+        let fits = self.line(head, &text);
+        if fits {
+            self.gave(record.id, is_whole);
+        }
+        fits
+    }
+
+    fn gave(&mut self, id: RecordId, is_whole: bool) {
+        self.shown.push(id);
+        if is_whole {
+            self.whole.push(id);
+        }
+    }
+
+    /// Characters that are left for lines under a heading.
+    fn room_under(&self, head: &str) -> usize {
+        let heading = if self.head == head { 0 } else { head.chars().count() + 1 };
+        self.left.saturating_sub(heading + 1)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    fn finished(mut self) -> RenderedContext {
+        let truncated = self.missing > 0;
+        if truncated {
+            append(
+                &mut self.text,
+                format_args!("{} more did not fit: memory_load.\n", self.missing),
+            );
+        }
+        let Self { text, shown, whole, .. } = self;
+        RenderedContext { text: framed(&text), shown, whole, truncated }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! Around a compaction: what the summary must keep, and what comes back after it.
+
+use super::{Page, RenderedContext, framed, load_within, pinned};
+use crate::captured::Captured;
+use crate::fold::{clip, one_line};
+use crate::ids::{SessionId, Timestamp};
+use crate::injected::FRAME_CHARS;
+use crate::limits::{
+    COMPACTION_CHARS_MAX, COMPACTION_DECIDED_MAX, RESTORED_CHARS_MAX, RESTORED_LOAD_CHARS,
+    SESSION_START_CHARS_MAX, TITLE_CHARS_MAX,
+};
+use crate::memory::Memory;
+use crate::reader::Reader;
+use crate::record::{Body, Category, Record};
+use crate::render::item::with_block;
+use crate::render::{LoadText, LoadView, append};
+use crate::staged::Staged;
+use crate::topic::{MAIN, Topic, TopicPart, topic_key};
+
+/// A conversation that is about to lose its context or has lost it.
+#[derive(Clone, Copy, Debug)]
+pub struct Conversation<'a> {
+    /// Who reads.
+    pub reader: &'a Reader,
+    /// The session.
+    pub session: &'a SessionId,
+    /// What was noted of the session and is not staged yet.
+    pub noted: Option<&'a Captured>,
+    /// Tells what has expired.
+    pub now: Timestamp,
+}
+
+/// Renders what a compaction must keep: an instruction, and framed beneath it what it is about. Empty when there is
+/// nothing.
+pub fn compaction_instructions(memory: &Memory, view: &Conversation<'_>) -> RenderedContext {
+    const ASK: &str = "Keep these in the summary, names and commands as they are:\n";
+    let mut page = Page::of(COMPACTION_CHARS_MAX - ASK.chars().count());
+    let work = Work::of(memory, view);
+    if let Some(topic) = &work.topic {
+        let head = format!("Topic {}:", topic.name);
+        for line in standing(topic) {
+            page.line(&head, &line);
+        }
+    }
+    for line in work.lines() {
+        page.line("", &line);
+    }
+    page.titles("Pinned:", pinned(memory, view.reader, view.now));
+    page.titles("Decided:", decisions(memory));
+    let context = page.finished();
+    let ask = if context.text.is_empty() { "" } else { ASK };
+    RenderedContext { text: format!("{ask}{}", context.text), ..context }
+}
+
+/// Renders what comes back after a compaction: the load again, with the conversation's topic, and what it staged, was asked
+/// and did.
+pub fn restored(memory: &Memory, view: &Conversation<'_>, load: &LoadView<'_>) -> LoadText {
+    const HEAD: &str = "Your context was compacted. This is the project's memory again, and what this conversation \
+                        had under way.\n";
+    let work = Work::of(memory, view);
+    let outer = RESTORED_CHARS_MAX.saturating_sub(FRAME_CHARS + HEAD.chars().count());
+    let own = section(&work.lines(), outer.saturating_sub(RESTORED_LOAD_CHARS));
+    let left = outer.saturating_sub(own.chars().count());
+    let topic = bound(memory, work.noted.key()).or(load.topic);
+    // What is staged is said below, in full.
+    let load = LoadView { topic, last: "", ..*load };
+    let mut load = load_within(memory, &load, left.min(SESSION_START_CHARS_MAX));
+    load.text = framed(&format!("{HEAD}{}{own}", load.text));
+    load
+}
+
+/// Lines under a heading in at most so many characters; what does not fit is counted.
+fn section(lines: &[String], chars_max: usize) -> String {
+    const HEAD: &str = "\n## This conversation\n";
+    const REST: usize = 80;
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut text = HEAD.to_owned();
+    for (at, line) in lines.iter().enumerate() {
+        let left = chars_max.saturating_sub(text.chars().count() + REST);
+        if line.chars().count() < left {
+            append(&mut text, format_args!("{line}\n"));
+            continue;
+        }
+        append(&mut text, format_args!("{}\n", clip(line, left)));
+        let rest = lines.len() - at;
+        append(
+            &mut text,
+            format_args!("Cut here, with {rest} more: memory_status has the counts.\n"),
+        );
+        break;
+    }
+    text
+}
+
+/// Decisions that are not pinned, the newest first: those are what a conversation was about.
+fn decisions(memory: &Memory) -> Vec<&Record> {
+    let is_decision = |record: &&Record| matches!(&record.body, Body::Blueprint(blueprint) if blueprint.category == Category::Decision);
+    memory
+        .active_of(crate::ids::Kind::Blueprint)
+        .rev()
+        .map(|record| &**record)
+        .filter(|record| is_decision(record) && !record.pinned)
+        .collect()
+}
+
+/// What a conversation has under way.
+struct Work<'a> {
+    /// Its staged work, if there is any.
+    staged: Option<&'a Staged>,
+    /// All that was noted of it.
+    noted: Captured,
+    /// Its topic as it will be when the session saves.
+    topic: Option<Topic>,
+}
+
+impl<'a> Work<'a> {
+    fn of(memory: &'a Memory, view: &Conversation<'_>) -> Self {
+        let staged = memory.staged_by(view.session).map(|staged| &**staged);
+        let mut noted = Captured::default();
+        for part in
+            staged.and_then(|staged| staged.captured.as_deref()).into_iter().chain(view.noted)
+        {
+            noted.absorb(part);
+        }
+        let name = bound(memory, noted.key()).unwrap_or(MAIN);
+        let topic = memory.topic_as_staged(name, view.session);
+        Self { staged: staged.filter(|staged| staged.has_work()), noted, topic }
+    }
+
+    /// What it was asked and did, what it staged, in full, and which commands worked.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(staged) = self.staged {
+            lines.push("Staged by you and not saved yet; memory_save keeps it:".to_owned());
+            let shown = self.topic.as_ref().map(|topic| topic_key(&topic.name));
+            let other = |part: &&TopicPart| shown != Some(topic_key(part.topic()));
+            lines.extend(staged_items(staged));
+            lines.extend(staged.topics.iter().filter(other).filter_map(staged_topic));
+        }
+        lines.extend(self.noted.asked_and_edited());
+        let commands = self.commands();
+        if !commands.is_empty() {
+            lines.push("Commands that worked:".to_owned());
+            lines.extend(commands);
+        }
+        lines
+    }
+
+    /// Commands that were made to pass, then the others that passed last; each once.
+    fn commands(&self) -> Vec<String> {
+        let mut commands: Vec<String> = Vec::new();
+        for command in self.noted.fixed().chain(self.noted.worked().iter().map(String::as_str)) {
+            let line = format!("- {command}");
+            if !commands.contains(&line) {
+                commands.push(line);
+            }
+        }
+        commands
+    }
+}
+
+/// Staged work in full, an item each, but for topics.
+fn staged_items(staged: &Staged) -> Vec<String> {
+    let mut lines: Vec<String> = staged.summary.iter().map(|text| format!("- {text}")).collect();
+    lines.extend(staged.blueprints.iter().map(|new| {
+        let head = format!("- blueprint [{}] {}", new.category.name(), new.title);
+        with_block(head, &new.content, "  ")
+    }));
+    lines.extend(staged.lessons.iter().map(|new| {
+        let files = if new.files.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", new.files.join(", "))
+        };
+        with_block(format!("- lesson {}{files}", new.summary), &new.detail, "  ")
+    }));
+    lines.extend(
+        staged
+            .anchors
+            .iter()
+            .map(|new| format!("- anchor {}:{}: {}", new.file, new.lines, new.concept)),
+    );
+    lines.extend(staged.notes.iter().map(|new| {
+        let key = new.key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
+        let head = format!("- note{key}: {}", one_line(&new.summary));
+        with_block(head.trim_end().to_owned(), &new.content, "  ")
+    }));
+    lines
+}
+
+/// What was staged of a topic, unless that was noted by rule.
+fn staged_topic(part: &TopicPart) -> Option<String> {
+    let status = part.status.as_deref().unwrap_or_default();
+    let mut text = format!("- topic {}: {status}", part.topic());
+    for decision in &part.decisions {
+        let line = match decision.decided.as_deref() {
+            Some(answer) => format!("\n  decided: {} -> {answer}", decision.question),
+            None => format!("\n  open: {}", decision.question),
+        };
+        text.push_str(&line);
+    }
+    part.is_work().then_some(text)
+}
+
+/// The topic that a conversation is bound to. Hooks and tools may name its client differently, so it is its own id that
+/// tells.
+fn bound<'a>(memory: &'a Memory, key: &str) -> Option<&'a str> {
+    let own =
+        |key: &str| key.split_once(':').map(|(_, id)| id.to_owned()).filter(|id| !id.is_empty());
+    let id = own(key)?;
+    memory.bound(key).or_else(|| {
+        let mut bindings = memory.bindings();
+        bindings
+            .find(|(key, _)| own(key).as_ref() == Some(&id))
+            .map(|(_, bound)| bound.topic.as_str())
+    })
+}
+
+/// How a topic stands, in lines: its status, what is open, what was decided last.
+fn standing(topic: &Topic) -> Vec<String> {
+    let line = |text: &str| clip(&one_line(text), TITLE_CHARS_MAX);
+    let status = Some(line(&topic.status)).filter(|status| !status.is_empty());
+    let open = topic.pending().map(|open| format!("open: {}", line(&open.question)));
+    let decided = topic.decisions.iter().rev().filter_map(|decision| {
+        let answer = decision.decided.as_deref()?;
+        Some(format!("decided: {}", line(&format!("{} -> {answer}", decision.question))))
+    });
+    status.into_iter().chain(open).chain(decided.take(COMPACTION_DECIDED_MAX)).collect()
+}

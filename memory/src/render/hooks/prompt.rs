@@ -1,0 +1,109 @@
+//! At a prompt: the few records that would change what a good engineer does next, and what other sessions changed.
+
+use std::collections::BTreeSet;
+
+use super::{Page, RenderedContext};
+use crate::fold::clip;
+use crate::ids::{RecordId, Revision, SessionId, Timestamp};
+use crate::limits::{
+    CHANGE_CHARS_MAX, PROMPT_CHANGES_MAX, PROMPT_CHARS_MAX, PROMPT_RECORDS_CHARS_MAX,
+    PROMPT_RECORDS_TOKENS_MAX,
+};
+use crate::memory::Memory;
+use crate::reader::Reader;
+use crate::recall::{PromptQuery, for_prompt};
+use crate::record::Record;
+use crate::render::{changes, loaded};
+use crate::search::Query;
+use crate::tokens;
+
+/// What a prompt is to be given.
+#[derive(Clone, Copy, Debug)]
+pub struct PromptContext<'a> {
+    /// Who reads.
+    pub reader: &'a Reader,
+    /// The session, whose own changes are no news.
+    pub session: &'a SessionId,
+    /// What the person wrote; `None` when nothing is to be recalled by it.
+    pub prompt: Option<&'a str>,
+    /// Tell what others changed since this revision; `None` to tell nothing of that.
+    pub since: Option<Revision>,
+    /// Records whose text the model has already.
+    pub given: &'a BTreeSet<RecordId>,
+    /// Tells what has expired.
+    pub now: Timestamp,
+}
+
+/// Heads what a prompt is given.
+pub(super) const ON_THIS: &str = "Memory has on this:";
+
+/// Renders what memory has on a prompt, and what others changed, a line each. Rows made by rule are no news.
+pub fn prompt_context(memory: &Memory, view: &PromptContext<'_>) -> RenderedContext {
+    let mut page = Page::of(PROMPT_CHARS_MAX);
+    if let Some(prompt) = view.prompt {
+        let of = PromptQuery { reader: view.reader, prompt, given: view.given, now: view.now };
+        records(&mut page, memory, &of);
+    }
+    let news = view.since.map_or_else(Vec::new, |since| news(memory, since, view.session));
+    for record in news.iter().take(PROMPT_CHANGES_MAX) {
+        let line = format!("- {}", clip(&changes::change(record, view.now), CHANGE_CHARS_MAX));
+        page.line("Changed by other sessions since your last prompt:", &line);
+    }
+    let rest = news.len().saturating_sub(PROMPT_CHANGES_MAX);
+    if rest > 0 {
+        page.line("", &format!("- and {rest} more: memory_load shows them"));
+    }
+    let context = page.finished();
+    RenderedContext { truncated: context.truncated || rest > 0, ..context }
+}
+
+/// Adds the records that a prompt, or a subagent's task, is given: each whole where there is room, the sentence that matters
+/// first where not, and the day it was written.
+pub(super) fn records(page: &mut Page, memory: &Memory, of: &PromptQuery<'_>) {
+    let chosen = for_prompt(memory, of);
+    let query = Query::told(of.prompt);
+    let mut tokens_left = PROMPT_RECORDS_TOKENS_MAX;
+    let count = u32::try_from(chosen.len()).unwrap_or(u32::MAX);
+    for (id, waiting) in chosen.into_iter().zip((1..=count).rev()) {
+        let Some(record) = memory.record(id) else { continue };
+        // An even share of what is left, so that a short one leaves more to the next.
+        let (text, is_whole) = within(record, &query, tokens_left / waiting);
+        tokens_left = tokens_left.saturating_sub(tokens::count(&text));
+        if page.line(ON_THIS, &text) {
+            page.gave(id, is_whole);
+        }
+    }
+}
+
+/// A record in at most so many tokens; also says whether that is all of it.
+fn within(record: &Record, query: &Query, tokens_max: u32) -> (String, bool) {
+    let day = format!(" ({})", record.updated.time.date());
+    let mut chars = PROMPT_RECORDS_CHARS_MAX;
+    loop {
+        let (text, is_whole) = loaded::excerpt(record, query, chars);
+        let text = match text.split_once('\n') {
+            Some((first, rest)) => format!("{first}{day}\n{rest}"),
+            None => text + &day,
+        };
+        let takes = tokens::count(&text);
+        if takes <= tokens_max || chars <= PROMPT_RECORD_CHARS {
+            return (text, is_whole);
+        }
+        let fitting = chars.min(text.chars().count()) * tokens_max as usize / takes as usize;
+        chars = fitting.min(chars - 1).max(PROMPT_RECORD_CHARS);
+    }
+}
+
+/// A record is not cut to fewer characters.
+const PROMPT_RECORD_CHARS: usize = 120;
+
+/// Records that others wrote since a revision, newest first; not those made by rule.
+fn news<'a>(memory: &'a Memory, since: Revision, session: &SessionId) -> Vec<&'a Record> {
+    let mut news: Vec<&Record> = memory
+        .written_since(since)
+        .map(|record| &**record)
+        .filter(|record| record.updated.session != *session && !record.is_captured())
+        .collect();
+    news.reverse();
+    news
+}

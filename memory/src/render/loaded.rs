@@ -1,0 +1,210 @@
+//! A record as an agent is given it unasked: what it says, without the marks that matter only to whoever edits it.
+//!
+//! Each form begins with the record's id, by which `memory_get` has the rest. What says less than there is ends with
+//! [`CUT`].
+
+use super::item::{CUT, clip_within, end, with_block};
+use super::topic;
+use crate::fold::{clip, one_line};
+use crate::gist::{gist, gist_first};
+use crate::limits::{LOADED_LINE_CHARS_MAX, TITLE_CHARS_MAX, TOPIC_BRIEF_CHARS_MAX};
+use crate::note::Note;
+use crate::record::{Anchor, Body, Lesson, Record, SessionRow};
+use crate::search::Query;
+use crate::topic::Topic;
+
+/// The record in full. Lines after the first are indented, so that no content can pass for what stands around it.
+pub(crate) fn whole(record: &Record) -> String {
+    let id = record.id;
+    match &record.body {
+        Body::Blueprint(blueprint) => {
+            let head = format!("{id} [{}] {}", blueprint.category.name(), blueprint.title);
+            with_block(head, &blueprint.content, "  ")
+        }
+        Body::Anchor(anchor) => format!("{id} {}", place(anchor)),
+        Body::Lesson(lesson) => {
+            with_block(format!("{id} {}{}", lesson.summary, files(lesson)), &lesson.detail, "  ")
+        }
+        Body::Note(note) if note.condensed => condensed(record),
+        Body::Note(note) => note_text(record, note, &note.content),
+        Body::Topic(topic) => topic::loaded(record, topic),
+        Body::SessionRow(row) => {
+            let (first, rest) = row.summary.trim().split_once('\n').unwrap_or((&row.summary, ""));
+            with_block(format!("{} {}", row_head(record, row), first.trim()), rest, "  ")
+        }
+    }
+}
+
+/// The record in full, but for a note that has a summary: that stands for the content.
+pub(super) fn condensed(record: &Record) -> String {
+    match &record.body {
+        Body::Note(note) if !note.summary.is_empty() => {
+            format!("{}: {}{CUT}", head(record, note), one_line(&note.summary))
+        }
+        Body::SessionRow(_) => line(record),
+        _ => whole(record),
+    }
+}
+
+/// The record on one line, as a load has it that has no room for everything: a lesson says what to do, a session what came
+/// of it. Other kinds are whole.
+pub(super) fn line(record: &Record) -> String {
+    let id = record.id;
+    let (line, is_all) = match &record.body {
+        Body::Lesson(lesson) => {
+            let advice = one_line(gist(&lesson.detail, None));
+            let is_all = advice == one_line(&lesson.detail);
+            let summary = lesson.summary.trim();
+            let line = if advice.is_empty() {
+                format!("{id} {summary}")
+            } else {
+                format!("{id} {} {advice}", sentence(summary))
+            };
+            (line, is_all)
+        }
+        Body::SessionRow(row) => {
+            (format!("{} {}", row_head(record, row), one_line(&row.summary)), true)
+        }
+        _ => return whole(record),
+    };
+    let line = line.trim_end();
+    let files = match &record.body {
+        Body::Lesson(lesson) => files(lesson),
+        _ => String::new(),
+    };
+    if is_all && line.chars().count() <= LOADED_LINE_CHARS_MAX {
+        return format!("{line}{files}");
+    }
+    cut(line, LOADED_LINE_CHARS_MAX) + &files
+}
+
+/// The record in one short line.
+pub(super) fn title(record: &Record) -> String {
+    let id = record.id;
+    let whole = whole(record);
+    if !whole.contains('\n') && whole.chars().count() <= TITLE_CHARS_MAX {
+        return whole;
+    }
+    let line = match &record.body {
+        Body::Blueprint(blueprint) => {
+            format!("{id} [{}] {}", blueprint.category.name(), blueprint.title)
+        }
+        Body::Lesson(lesson) => format!("{id} {}", lesson.summary),
+        Body::Note(note) if !note.summary.is_empty() => {
+            format!("{}: {}", head(record, note), note.summary)
+        }
+        Body::Note(note) => {
+            let head = head(record, note);
+            let room = TITLE_CHARS_MAX.saturating_sub(head.chars().count() + 4).max(40);
+            format!("{head}: {}", gist_first(&note.content, None, room))
+        }
+        Body::Topic(topic) => topic::head(record, topic),
+        Body::Anchor(_) | Body::SessionRow(_) => whole,
+    };
+    cut(&one_line(&line), TITLE_CHARS_MAX)
+}
+
+/// The record in at most so many characters, for a prompt, a file or a failure: whole where it fits; else its head, the
+/// sentence that matters, and as much of the rest as there is room for. Also says whether that is all of it.
+pub(super) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> (String, bool) {
+    let whole = whole(record);
+    if whole.chars().count() <= chars_max {
+        return (whole, true);
+    }
+    let id = record.id;
+    let (head, text) = match &record.body {
+        Body::Blueprint(blueprint) => {
+            let head = format!("{id} [{}] {}", blueprint.category.name(), blueprint.title);
+            (head, blueprint.content.as_str())
+        }
+        Body::Lesson(lesson) => (format!("{id} {}", lesson.summary), lesson.detail.as_str()),
+        Body::Note(note) => (format!("{}:", head(record, note)), note.content.as_str()),
+        Body::SessionRow(row) => (row_head(record, row), row.summary.as_str()),
+        Body::Anchor(_) | Body::Topic(_) => return (clip(&whole, chars_max), false),
+    };
+    let head = clip(&one_line(&head), chars_max / 2);
+    let room = chars_max.saturating_sub(head.chars().count() + CUT.chars().count() + 1);
+    (format!("{head} {}{CUT}", gist_first(text, Some(query), room)), false)
+}
+
+/// What of a record there is room for, cut where the room ends.
+pub(super) fn part(whole: &str, chars_max: usize, tokens_max: u32) -> String {
+    let tokens_max = tokens_max.saturating_sub(2);
+    cut(&clip_within(whole, chars_max, tokens_max), chars_max)
+}
+
+/// A topic in short: its name, how it stands, and every open question.
+pub(super) fn topic_brief(record: &Record, topic: &Topic) -> String {
+    let status = one_line(&topic.status);
+    let mut text =
+        format!("{} {}: {}", record.id, topic.name, clip(&status, TOPIC_BRIEF_CHARS_MAX));
+    for open in topic.pending() {
+        text.push_str("\n  open: ");
+        text.push_str(&clip(&one_line(&open.question), TITLE_CHARS_MAX));
+    }
+    let more = topic.decisions.iter().any(|decision| decision.decided.is_some())
+        || !(topic.files.is_empty() && topic.history.is_empty())
+        || status.chars().count() > TOPIC_BRIEF_CHARS_MAX;
+    if more { text + CUT } else { text }
+}
+
+/// `src/retry.rs:42-67: backoff with jitter`.
+fn place(anchor: &Anchor) -> String {
+    let lines = anchor.lines.to_string();
+    let sign = if lines.starts_with(|c: char| c.is_ascii_digit()) { ":" } else { " " };
+    let lines = if lines.is_empty() { lines } else { format!("{sign}{lines}") };
+    format!("{}{lines}: {}", anchor.file, anchor.concept)
+}
+
+fn files(lesson: &Lesson) -> String {
+    if lesson.files.is_empty() { String::new() } else { format!(" ({})", lesson.files.join(", ")) }
+}
+
+/// `n12 build.command`, and until when it holds.
+fn head(record: &Record, note: &Note) -> String {
+    let key = note.key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
+    let until = note.expires.map_or_else(String::new, |at| format!(" (until {})", end(record, at)));
+    format!("{}{key}{until}", record.id)
+}
+
+fn note_text(record: &Record, note: &Note, content: &str) -> String {
+    let head = head(record, note);
+    if !note.summary.is_empty() {
+        return with_block(format!("{head}: {}", one_line(&note.summary)), content, "  ");
+    }
+    let text = content.trim_end();
+    match text.trim_start().split_once('\n') {
+        // How the lines stand to each other shows only where all of them stand below.
+        Some(_) if text.trim_start_matches('\n').starts_with(char::is_whitespace) => {
+            with_block(format!("{head}:"), text.trim_start_matches('\n'), "  ")
+        }
+        Some((first, rest)) => with_block(format!("{head}: {first}"), rest, "  "),
+        None => format!("{head}: {}", text.trim_start()),
+    }
+}
+
+/// `s34 2026-11-22 claude-code:`, with how it came about when its agent did not save.
+fn row_head(record: &Record, row: &SessionRow) -> String {
+    let client = if row.folded > 0 { "" } else { &*record.created.client };
+    let space = if client.is_empty() { "" } else { " " };
+    let subagent = row.session.parent().map(|_| "a subagent");
+    let unsaved = (row.on_behalf || row.captured.is_some()).then_some("not saved by its agent");
+    let marks: Vec<&str> = subagent.into_iter().chain(unsaved).collect();
+    let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
+    format!("{} {}{space}{client}{marks}:", record.id, row.ended.date())
+}
+
+/// A text of at most so many characters that ends with the mark of one that was cut.
+fn cut(text: &str, chars_max: usize) -> String {
+    let kept = clip(text, chars_max.saturating_sub(CUT.chars().count()));
+    kept.trim_end_matches('…').trim_end().to_owned() + CUT
+}
+
+/// A text that ends as a sentence does.
+fn sentence(text: &str) -> String {
+    let ends = text.ends_with(['.', '!', '?', ':', ';', '。', '！', '？']);
+    if ends { text.to_owned() } else { format!("{text}.") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Records as agents are given them.
+
+use super::*;
+use crate::testing::{anchor, apply, blueprint, blueprints, lesson, note, origin, save};
+use crate::{Memory, NewNote, plan_notes};
+
+fn texts(of: fn(&Record) -> String) -> Vec<String> {
+    let mut memory = Memory::default();
+    let mut part = blueprints([blueprint("Store", "Journal is the truth.\n\n  sled is an index.")]);
+    part.anchors = vec![anchor("src/a.rs", "10-20", "starts"), anchor("src/a.rs", "fn b", "ends")];
+    part.lessons = vec![
+        lesson(
+            "Flush does not fsync",
+            "Seen on ext4. Call fdatasync after each batch. It was slow.",
+        ),
+        lesson("Short one", ""),
+    ];
+    save(&mut memory, &origin("one", 2), part);
+    let notes = vec![
+        NewNote {
+            key: Some("port".to_owned()),
+            importance: Some(9),
+            tags: vec!["net".to_owned()],
+            ..note("7717")
+        },
+        NewNote { summary: "In short.".to_owned(), ..note("At length.\nVery.") },
+        NewNote { pinned: true, ..note("  a: 1\n  b: 2") },
+    ];
+    let plan = plan_notes(&memory, &origin("one", 3), notes.into_iter().map(Ok).collect()).unwrap();
+    apply(&mut memory, plan);
+    memory.records().map(|record| of(record)).collect()
+}
+
+#[test]
+fn a_record_says_what_it_says_and_nothing_for_its_editor() {
+    insta::assert_snapshot!(texts(whole).join("\n"), @"
+    b1 [decision] Store
+      Journal is the truth.
+
+        sled is an index.
+    a2 src/a.rs:10-20: starts
+    a3 src/a.rs fn b: ends
+    l4 Flush does not fsync
+      Seen on ext4. Call fdatasync after each batch. It was slow.
+    l5 Short one
+    n7 port: 7717
+    n8: In short.
+      At length.
+      Very.
+    n9:
+        a: 1
+        b: 2
+    s6 2026-11-02 claude-code: worked
+    ");
+}
+
+#[test]
+fn on_a_line_a_lesson_says_what_to_do() {
+    let lines = texts(line);
+    let lesson = lines.iter().find(|line| line.contains("Flush")).unwrap();
+    assert!(
+        lesson.ends_with("Flush does not fsync. Call fdatasync after each batch. …"),
+        "{lesson}"
+    );
+    assert!(lines.iter().any(|line| line.ends_with("Short one")), "{lines:?}");
+}
+
+#[test]
+fn an_excerpt_says_whether_it_is_all() {
+    let mut memory = Memory::default();
+    let text = format!("{} The lease is nine days. {}", "Talk. ".repeat(90), "More. ".repeat(90));
+    save(&mut memory, &origin("one", 2), blueprints([blueprint("Leases", &text)]));
+    let record = memory.records().next().unwrap();
+    let query = Query::told("how long is the lease");
+    let (cut, is_whole) = excerpt(record, &query, 200);
+    assert!(cut.starts_with("b1 [decision] Leases The lease is nine days."), "{cut}");
+    assert!(!is_whole && cut.ends_with(CUT) && cut.chars().count() <= 200, "{cut}");
+    assert!(excerpt(record, &query, 5_000).1);
+}
+
+#[test]
+fn what_is_cut_ends_with_its_mark() {
+    for chars in 5..80 {
+        let cut = part("A line of some words, and one more word.", chars, 100);
+        assert!(cut.ends_with(CUT) && cut.chars().count() <= chars, "{cut}");
+    }
+}

@@ -1,0 +1,198 @@
+//! Divides the room of a load between the kinds of records.
+//!
+//! Each share grows at its own pace, as in weighted fair queueing (Demers, Keshav, Shenker, 1989): an item is due when
+//! the items of its share up to and including it, divided by the share's weight, have come round. Items are taken in
+//! the order in which they are due. Three laws follow, and are tested:
+//!
+//! - What one share shows in full within its own weight is not displaced by any number of items in other shares. What a
+//!   share leaves unused passes to the others, so text beyond its own weight yields when they grow.
+//! - Doubling the room keeps in full whatever was shown in full before: both rooms take a prefix of the same order.
+//! - Only sizes and the order of want decide, never the order in which records were stored.
+
+use std::collections::VecDeque;
+
+use super::page::{Room, Shown};
+
+/// A part of a load that has a room of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Share {
+    /// Blueprints.
+    Settled,
+    /// Notes; those with a key come first.
+    Facts,
+    /// Lessons.
+    Lessons,
+    /// Topics and their open questions.
+    Topics,
+    /// Anchors.
+    Places,
+    /// What sessions did.
+    Sessions,
+}
+
+impl Share {
+    const ALL: [Self; 6] =
+        [Self::Settled, Self::Facts, Self::Lessons, Self::Topics, Self::Places, Self::Sessions];
+
+    /// Percent of the room that is its own while every other share wants more than it gets.
+    fn percent(self) -> u64 {
+        match self {
+            Self::Settled => 43,
+            Self::Facts => 22,
+            Self::Lessons => 20,
+            Self::Topics => 5,
+            Self::Places => 4,
+            Self::Sessions => 6,
+        }
+    }
+}
+
+/// What one item takes, in full and by its title.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    pub(super) full: Room,
+    pub(super) title: Room,
+}
+
+/// Items to be divided. Sizes are asked for as they are needed, since most of a large memory never is.
+pub(super) struct Items<'a> {
+    /// The share of each item; within a share, the most wanted stands first.
+    pub(super) shares: &'a [Share],
+    /// Measures an item.
+    pub(super) size: &'a dyn Fn(usize) -> Size,
+    /// The item whose title is shown before anything else gets room.
+    pub(super) always: Option<usize>,
+    /// There are more items than these, which have no room.
+    pub(super) more: bool,
+}
+
+/// Percent of the room for full texts where not all of them fit; titles get the rest.
+const FULL_PERCENT: usize = 85;
+/// A text is not cut to fewer tokens than this.
+const PART_TOKENS: usize = 40;
+
+/// How much of an item is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Given {
+    pub(super) shown: Shown,
+    /// The room of what is shown.
+    pub(super) takes: Room,
+}
+
+impl Given {
+    pub(super) const NOTHING: Self = Self { shown: Shown::No, takes: Room::NONE };
+}
+
+/// Divides a room between items: what is shown of each.
+///
+/// Full texts come first, in the order in which they are due, until the next one does not fit; then titles in the same
+/// order. What is left then goes to the items that are due next: in full while they fit, and the last one in part.
+pub(super) fn divide(items: &Items<'_>, room: Room) -> Vec<Given> {
+    let count = items.shares.len();
+    let size = |at: usize| (items.size)(at);
+    let full = |at: usize| Given { shown: Shown::Full, takes: size(at).full };
+    let all = || (0..count).try_fold(room, |left, at| left.take(size(at).full));
+    if !items.more && all().is_some() {
+        return (0..count).map(full).collect();
+    }
+    let mut division = Division { left: room, given: vec![Given::NOTHING; count] };
+    let title = |at: usize| Given { shown: Shown::Title, takes: size(at).title };
+    if let Some(at) = items.always {
+        division.raise(at, title(at));
+    }
+    let for_titles = division.left.percent(100 - FULL_PERCENT);
+    division.left = division.left.without(for_titles);
+    let mut due = Due::of(items);
+    let mut rest = Vec::new();
+    for at in due.by_ref() {
+        if !division.raise(at, full(at)) {
+            rest.push(at);
+            break;
+        }
+    }
+    division.left = division.left.with(for_titles);
+    for at in rest.pop().into_iter().chain(due) {
+        rest.push(at);
+        if items.always != Some(at) && !division.raise(at, title(at)) {
+            break;
+        }
+    }
+    for at in rest {
+        if !division.raise(at, full(at)) {
+            division.cut(at, size(at).title);
+            break;
+        }
+    }
+    division.given
+}
+
+struct Division {
+    left: Room,
+    given: Vec<Given>,
+}
+
+impl Division {
+    /// Shows more of an item; says whether there was room for it.
+    fn raise(&mut self, at: usize, more: Given) -> bool {
+        let Some(given) = self.given.get_mut(at) else { return false };
+        let Some(left) = self.left.with(given.takes).take(more.takes) else { return false };
+        self.left = left;
+        *given = more;
+        true
+    }
+
+    /// Shows as much of an item as there is room for, unless that is hardly more than its title.
+    fn cut(&mut self, at: usize, title: Room) {
+        let Some(given) = self.given.get_mut(at) else { return };
+        let room = self.left.with(given.takes);
+        if room.tokens >= title.tokens + PART_TOKENS && room.chars > title.chars {
+            *given = Given { shown: Shown::Part, takes: room };
+            self.left = Room::NONE;
+        }
+    }
+}
+
+/// Items in the order in which they are due.
+struct Due<'a> {
+    items: &'a Items<'a>,
+    queues: Vec<Queue>,
+}
+
+/// One share's items that are still to come.
+struct Queue {
+    share: Share,
+    waiting: VecDeque<usize>,
+    /// Tokens of the items that came.
+    taken: u64,
+}
+
+impl<'a> Due<'a> {
+    fn of(items: &'a Items<'a>) -> Self {
+        let waiting = |share: Share| {
+            let of_it = items.shares.iter().enumerate().filter(move |(_, of)| **of == share);
+            of_it.map(|(at, _)| at).collect()
+        };
+        let queue = |share| Queue { share, waiting: waiting(share), taken: 0 };
+        Self { items, queues: Share::ALL.map(queue).into() }
+    }
+}
+
+impl Iterator for Due<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let tokens = |at: usize| (self.items.size)(at).full.tokens as u64;
+        let due = |queue: &&mut Queue| {
+            let next = queue.waiting.front().map_or(0, |at| tokens(*at));
+            ((queue.taken + next) * 1_000 / queue.share.percent(), queue.share)
+        };
+        let waiting = self.queues.iter_mut().filter(|queue| !queue.waiting.is_empty());
+        let queue = waiting.min_by_key(due)?;
+        let at = queue.waiting.pop_front()?;
+        queue.taken += tokens(at);
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests;
