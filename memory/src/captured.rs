@@ -167,6 +167,11 @@ impl Captured {
         &self.worked
     }
 
+    /// The agent's last message.
+    pub fn said(&self) -> Option<&str> {
+        self.said.as_deref()
+    }
+
     /// Whether the agent checkpointed or saved by itself.
     pub fn kept_itself(&self) -> bool {
         self.kept_itself

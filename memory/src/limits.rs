@@ -69,6 +69,12 @@ pub const TOPIC_BRIEF_CHARS_MAX: usize = 300;
 pub const ROWS_SHOWN_MAX: usize = 5;
 /// Records that a load puts first since they are about the task.
 pub const RELEVANT_MAX: usize = 200;
+/// Sessions whose staged work a load shows before it is folded; the rest are counted.
+pub const ENDED_SESSIONS_SHOWN_MAX: usize = 5;
+/// Items of one such session that a load considers; the rest are counted.
+pub const ENDED_ITEMS_MAX: usize = 200;
+/// Characters of the staged work of ended sessions in a load.
+pub const ENDED_CHARS_MAX: usize = 3_000;
 /// Notices one load shows; the rest wait for the next.
 pub const NOTICES_SHOWN_MAX: usize = 5;
 /// Notices that a project keeps, whether or not they were shown: the newest.

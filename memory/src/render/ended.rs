@@ -1,0 +1,334 @@
+//! Staged work of sessions that have ended and are not folded yet, for the very next load.
+//!
+//! Folding waits for a grace period; visibility does not. Notes that a session kept for itself are not shown: they
+//! stay its own. What does not fit falls back to a title, then to a count.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{append, item};
+use crate::fold::{clip, fold, one_line};
+use crate::ids::{Kind, Timestamp};
+use crate::limits::{ENDED_ITEMS_MAX, ENDED_SESSIONS_SHOWN_MAX, TITLE_CHARS_MAX};
+use crate::staged::Staged;
+use crate::tokens;
+use crate::topic::{TopicDecision, TopicPart};
+
+/// A session that has ended without saving all its work, which is still staged.
+#[derive(Clone, Debug)]
+pub struct EndedSession {
+    /// The client's own name; empty when it gave none.
+    pub client: Arc<str>,
+    /// The time of its end, or of the last thing that it staged where its end was not seen.
+    pub ended: Timestamp,
+    /// Its staged work.
+    pub staged: Arc<Staged>,
+}
+
+/// Text about ended sessions, within the room that the caller gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndedText {
+    /// A block of lines for each session, each line with its break; empty when there is nothing to show.
+    pub text: String,
+    /// Whether anything was cut to a title or left out.
+    pub truncated: bool,
+}
+
+/// What a text takes of a page, or what is left of one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Room {
+    chars: usize,
+    tokens: usize,
+}
+
+impl Room {
+    /// Room kept free for the line that counts what was cut.
+    const CUT: Self = Self { chars: 240, tokens: 70 };
+
+    fn of(text: &str) -> Self {
+        Self { chars: text.chars().count(), tokens: tokens_of(text) }
+    }
+
+    fn holds(self, other: Self) -> bool {
+        other.chars <= self.chars && other.tokens <= self.tokens
+    }
+
+    /// Counts tokens only of a text that has few enough characters.
+    fn holds_text(self, text: &str) -> bool {
+        text.chars().nth(self.chars).is_none() && tokens_of(text) <= self.tokens
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self {
+            chars: self.chars.saturating_sub(other.chars),
+            tokens: self.tokens.saturating_sub(other.tokens),
+        }
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            chars: self.chars.saturating_add(other.chars),
+            tokens: self.tokens.saturating_add(other.tokens),
+        }
+    }
+
+    fn at_most(self, other: Self) -> Self {
+        Self { chars: self.chars.min(other.chars), tokens: self.tokens.min(other.tokens) }
+    }
+
+    fn divided_by(self, parts: usize) -> Self {
+        Self { chars: self.chars / parts, tokens: self.tokens / parts }
+    }
+}
+
+/// Tokens of a text, and one for where it meets the next.
+fn tokens_of(text: &str) -> usize {
+    usize::try_from(tokens::count(text)).unwrap_or(usize::MAX).saturating_add(1)
+}
+
+/// Renders the staged work of ended sessions, the session that ended last first, in at most `chars_max` characters
+/// and `tokens_max` tokens. Sessions share the room evenly, and what one leaves unused passes to the next.
+pub fn ended(sessions: &[EndedSession], chars_max: usize, tokens_max: usize) -> EndedText {
+    let mut sessions: Vec<(&EndedSession, Vec<Item>)> = sessions
+        .iter()
+        .map(|session| (session, items(&session.staged)))
+        .filter(|(_, items)| !items.is_empty())
+        .collect();
+    sessions.sort_by_key(|(session, _)| Reverse(session.ended));
+    let mut shown = EndedText::default();
+    if sessions.is_empty() {
+        return shown;
+    }
+    let whole = Room { chars: chars_max, tokens: tokens_max };
+    let mut left = whole.without(Room::CUT);
+    let mut missing = sessions.len().saturating_sub(ENDED_SESSIONS_SHOWN_MAX);
+    sessions.truncate(ENDED_SESSIONS_SHOWN_MAX);
+    let count = sessions.len();
+    for (at, (session, items)) in sessions.iter().enumerate() {
+        match block(session, items, left.divided_by(count - at)) {
+            Some((text, is_cut)) => {
+                left = left.without(Room::of(&text));
+                shown.text.push_str(&text);
+                shown.truncated |= is_cut;
+            }
+            None => missing += 1,
+        }
+    }
+    if missing > 0 {
+        shown.truncated = true;
+        let line = more_sessions(missing, shown.text.is_empty());
+        if whole.without(Room::of(&shown.text)).holds_text(&line) {
+            shown.text.push_str(&line);
+        }
+    }
+    shown
+}
+
+fn more_sessions(missing: usize, alone: bool) -> String {
+    let more = if alone { "" } else { " more" };
+    let sessions = if missing == 1 { "session" } else { "sessions" };
+    format!(
+        "{missing}{more} {sessions} ended without saving. memory_search finds the work once it is folded, \
+         usually within a minute.\n"
+    )
+}
+
+/// One session's heading and items, and whether anything of them is cut. `None` when there is no room for more than
+/// the heading.
+fn block(session: &EndedSession, items: &[Item], room: Room) -> Option<(String, bool)> {
+    let client = clip(&one_line(&session.client), 40);
+    let comma = if client.is_empty() { "" } else { ", " };
+    let when = session.ended.minute();
+    let head = format!("Kept from a session that ended without saving ({client}{comma}{when}):\n");
+    let everything: String = items.iter().map(|item| item.full.as_str()).collect();
+    if room.holds_text(&format!("{head}{everything}")) {
+        return Some((head + &everything, false));
+    }
+    let mut left = room.without(Room::of(&head)).without(Room::CUT);
+    let titles: Vec<Room> =
+        items.iter().take(ENDED_ITEMS_MAX).map(|item| Room::of(&item.title)).collect();
+    let mut rest = titles.iter().fold(Room::default(), |sum, title| sum.with(*title));
+    let (mut lines, mut cut) = (String::new(), Cut::default());
+    for (at, item) in items.iter().enumerate() {
+        let Some(title) = titles.get(at) else {
+            cut.missing(item.part);
+            continue;
+        };
+        rest = rest.without(*title);
+        // The titles of later items are kept room for, but no more than half of what is left.
+        let kept_free = rest.at_most(left.divided_by(2));
+        if left.without(kept_free).holds_text(&item.full) {
+            left = left.without(Room::of(&item.full));
+            lines.push_str(&item.full);
+        } else if left.holds(*title) {
+            left = left.without(*title);
+            lines.push_str(&item.title);
+            if item.title != item.full {
+                cut.titled(item.part);
+            }
+        } else {
+            cut.missing(item.part);
+        }
+    }
+    let text = format!("{head}{lines}{}", cut.line());
+    let is_cut = !cut.0.is_empty();
+    (!lines.is_empty() && room.holds_text(&text)).then_some((text, is_cut))
+}
+
+/// The kind of an item; the order is that in which cut items are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// Words about the session: its summary, what it was asked, its last message.
+    Words,
+    Of(Kind),
+}
+
+impl Part {
+    fn count(self, count: u64) -> String {
+        match self {
+            Self::Of(kind) => kind.count(count),
+            Self::Words if count == 1 => "1 line about it".to_owned(),
+            Self::Words => format!("{count} lines about it"),
+        }
+    }
+}
+
+/// Counts of items that are not shown in full.
+#[derive(Debug, Default)]
+struct Cut(BTreeMap<Part, (u64, u64)>);
+
+impl Cut {
+    fn titled(&mut self, part: Part) {
+        self.0.entry(part).or_default().0 += 1;
+    }
+
+    fn missing(&mut self, part: Part) {
+        self.0.entry(part).or_default().1 += 1;
+    }
+
+    fn line(&self) -> String {
+        let mut parts = Vec::new();
+        for (part, (titled, missing)) in &self.0 {
+            if *titled > 0 {
+                parts.push(format!("{} by title (…)", part.count(*titled)));
+            }
+            if *missing > 0 {
+                parts.push(format!("{} not shown", part.count(*missing)));
+            }
+        }
+        if parts.is_empty() {
+            return String::new();
+        }
+        format!(
+            "Cut to fit: {}. memory_search finds the rest once it is folded, usually within a minute.\n",
+            parts.join(", ")
+        )
+    }
+}
+
+/// One piece of staged work, in full and as a single line; both end with a line break.
+#[derive(Debug)]
+struct Item {
+    part: Part,
+    full: String,
+    title: String,
+}
+
+impl Item {
+    /// An item whose head is its title, and a text beneath it.
+    fn new(part: Part, head: &str, text: &str) -> Self {
+        let full = item::with_block(format!("- {head}"), text, "  ") + "\n";
+        let line = format!("- {}", one_line(head));
+        let is_whole = text.is_empty() && line.chars().count() <= TITLE_CHARS_MAX;
+        let title = if is_whole {
+            line
+        } else {
+            clip(&line, TITLE_CHARS_MAX - item::CUT.chars().count()) + item::CUT
+        };
+        Self { part, full, title: title + "\n" }
+    }
+
+    /// An item that begins with a label, and whose text may have several lines.
+    fn labelled(part: Part, label: &str, text: &str) -> Self {
+        let text = text.trim();
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        Self::new(part, &format!("{label}: {first}"), rest)
+    }
+}
+
+/// Everything that a session staged and does not keep for itself, the most telling first.
+fn items(staged: &Staged) -> Vec<Item> {
+    let mut items = Vec::new();
+    if let Some(summary) = &staged.summary {
+        items.push(Item::labelled(Part::Words, "Its last checkpoint", summary));
+    }
+    if let Some(captured) = staged.captured.as_deref() {
+        if staged.summary.is_none() {
+            let lines = captured.asked_and_edited();
+            items.extend(lines.iter().map(|line| Item::new(Part::Words, line, "")));
+        }
+        if let Some(said) = captured.said() {
+            items.push(Item::labelled(Part::Words, "Said last", said));
+        }
+    }
+    items.extend(staged.topics.iter().filter(|part| part.is_work()).map(topic));
+    items.extend(staged.blueprints.iter().map(|new| {
+        let head = format!("blueprint [{}] {}", new.category.name(), new.title);
+        Item::new(Part::Of(Kind::Blueprint), &head, &new.content)
+    }));
+    items.extend(staged.lessons.iter().map(|new| {
+        let files = if new.files.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", new.files.join(", "))
+        };
+        let head = format!("lesson: {}{files}", new.summary);
+        Item::new(Part::Of(Kind::Lesson), &head, &new.detail)
+    }));
+    items.extend(staged.anchors.iter().map(|new| {
+        let head = format!("anchor: {} -> {} -> {}", new.file, new.lines, new.concept);
+        Item::new(Part::Of(Kind::Anchor), &head, "")
+    }));
+    let shared = staged.notes.iter().filter(|note| !note.private);
+    items.extend(shared.map(|new| {
+        let part = Part::Of(Kind::Note);
+        let key = new.key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
+        if new.summary.is_empty() {
+            Item::labelled(part, &format!("note{key}"), &new.content)
+        } else {
+            Item::new(part, &format!("note{key}: {}", one_line(&new.summary)), &new.content)
+        }
+    }));
+    items
+}
+
+/// The topic's status and the questions that are open after all that the session said of it.
+fn topic(part: &TopicPart) -> Item {
+    let mut last: BTreeMap<String, &TopicDecision> = BTreeMap::new();
+    for decision in &part.decisions {
+        last.insert(fold(&decision.question), decision);
+    }
+    let is_last = |decision: &&TopicDecision| {
+        last.get(&fold(&decision.question)).is_some_and(|last| std::ptr::eq(*last, *decision))
+    };
+    let mut lines = String::new();
+    for decision in part.decisions.iter().filter(is_last) {
+        let question = one_line(&decision.question);
+        match &decision.decided {
+            None => append(&mut lines, format_args!("open: {question}\n")),
+            Some(answer) => {
+                append(&mut lines, format_args!("decided: {question} -> {}\n", one_line(answer)));
+            }
+        }
+    }
+    let status = part.status.as_deref().map(str::trim).unwrap_or_default();
+    let (first, rest) = status.split_once('\n').unwrap_or((status, ""));
+    let colon = if first.is_empty() { "" } else { ": " };
+    let head = format!("topic {}{colon}{first}", one_line(part.topic()));
+    let text = if rest.is_empty() { lines } else { format!("{rest}\n{lines}") };
+    Item::new(Part::Of(Kind::Topic), &head, &text)
+}
+
+#[cfg(test)]
+mod tests;
