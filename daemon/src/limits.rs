@@ -116,6 +116,15 @@ pub const JOB_TIME_MAX: Duration = Duration::from_secs(8);
 /// twice as long, and so on, but no longer than this.
 pub const END_RETRY_TIME_MAX: Duration = Duration::from_mins(10);
 
+/// A load waits no longer than this for the process of a session whose socket has just closed. A shim exits within 100 ms.
+pub const EXIT_TIME_MAX: Duration = Duration::from_millis(150);
+
+/// Pause between two checks whether such a process still exists.
+pub const EXIT_POLL: Duration = Duration::from_millis(5);
+
+/// A socket that closed longer ago than this has a process that goes on without it.
+pub const CLOSED_LATELY: Duration = Duration::from_secs(1);
+
 /// Threads of the runtime. The work is waiting; owners have threads of their own.
 pub const WORKER_THREADS: usize = 2;
 

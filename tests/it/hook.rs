@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Signal, poll, process, write};
@@ -97,6 +98,28 @@ fn a_daemon_that_is_killed_between_two_turns_loses_nothing_of_the_first() {
 }
 
 #[test]
+fn the_very_next_start_has_what_a_killed_agent_left() {
+    let instance = Instance::new();
+    let mut talk = Talk::new(&instance, "a");
+    talk.work();
+    talk.agent.kill().unwrap();
+    talk.agent.wait().unwrap();
+    let start = talk.of("b").tell("SessionStart", &json!({"source": "startup"}));
+    assert!(start.contains("Kept from a session that ended without saving"), "{start}");
+    assert!(start.contains("Said last: It is."), "{start}");
+}
+
+#[test]
+fn the_very_next_start_has_what_a_session_left_that_said_it_was_over() {
+    let instance = Instance::new();
+    let talk = Talk::new(&instance, "a");
+    talk.work();
+    talk.tell("SessionEnd", &json!({"reason": "other"}));
+    let start = talk.of("b").tell("SessionStart", &json!({"source": "startup"}));
+    assert!(start.contains("Said last: It is."), "{start}");
+}
+
+#[test]
 fn two_sessions_hear_of_each_other_at_their_next_prompt() {
     let instance = Instance::new();
     let talk = Talk::new(&instance, "a");
@@ -116,7 +139,7 @@ fn two_sessions_hear_of_each_other_at_their_next_prompt() {
 /// A conversation of an agent that is a process, and its hooks.
 struct Talk<'a> {
     instance: &'a Instance,
-    project: Project,
+    project: Arc<Project>,
     session: &'a str,
     agent: Child,
 }
@@ -124,7 +147,14 @@ struct Talk<'a> {
 impl<'a> Talk<'a> {
     fn new(instance: &'a Instance, session: &'a str) -> Self {
         let agent = Command::new("sleep").arg("600").spawn().unwrap();
-        Self { instance, project: Project::git(), session, agent }
+        Self { instance, project: Arc::new(Project::git()), session, agent }
+    }
+
+    /// A conversation of another agent in the same project.
+    fn of(&self, session: &'a str) -> Self {
+        let mut other = Self::new(self.instance, session);
+        other.project = Arc::clone(&self.project);
+        other
     }
 
     /// Tells an event; gives what the hook printed.

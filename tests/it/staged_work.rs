@@ -73,6 +73,41 @@ fn a_new_shim_of_the_same_agent_session_goes_on_with_what_was_staged() {
 }
 
 #[test]
+fn the_very_next_load_has_the_staged_work_of_a_session_that_has_ended() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut next = Agent::open(&instance, project.path());
+    let mut ended = Agent::open(&instance, project.path());
+    ended.tool("memory_checkpoint", &write::checkpoint("staged by the ended"));
+    let text = next.tool("memory_load", &json!({}));
+    assert!(!text.contains("staged by the ended"), "private while it lives: {text}");
+    ended.close_stdin();
+    ended.wait_exit(PATIENCE);
+
+    let text = next.tool("memory_load", &json!({}));
+    let (_, kept) = text.split_once("Kept from a session that ended without saving").unwrap();
+    assert!(kept.contains("staged by the ended"), "{text}");
+    assert!(!text.contains("crash") && !text.contains("Recovered"), "{text}");
+    assert_eq!(instance.entries_with("keep", "staged by the ended"), 0, "the grace is not over");
+}
+
+#[test]
+fn the_very_next_load_after_a_restart_has_the_staged_work_of_a_session_that_has_ended() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut ended = Agent::open(&instance, project.path());
+    ended.tool("memory_checkpoint", &write::checkpoint("staged by the ended"));
+    let mut live = Agent::open(&instance, project.path());
+    live.tool("memory_checkpoint", &write::checkpoint("staged by the live"));
+    ended.kill9();
+    instance.kill9();
+
+    let text = Agent::open(&instance, project.path()).tool("memory_load", &json!({}));
+    assert!(text.contains("staged by the ended"), "{text}");
+    assert!(!text.contains("staged by the live"), "{text}");
+}
+
+#[test]
 fn work_of_a_session_that_is_gone_is_kept_and_said_once() {
     let instance = Instance::new();
     instance.configure("[sessions]\ngrace_seconds = 1\n");
@@ -84,8 +119,10 @@ fn work_of_a_session_that_is_gone_is_kept_and_said_once() {
 
     let mut next = Agent::open(&instance, project.path());
     let text = poll(PATIENCE, "the work is folded", || {
-        Some(next.tool("memory_load", &json!({})))
-            .filter(|text| text.contains("staged by the gone"))
+        let folded = |text: &String| {
+            text.contains("staged by the gone") && text.contains("Kept for session")
+        };
+        Some(next.tool("memory_load", &json!({}))).filter(folded)
     });
     let (memory, notices) = text.split_at(text.find("staged by the gone").unwrap());
     assert!(!memory.contains("crash") && !notices.contains("crash"), "an end is no crash: {text}");
@@ -110,7 +147,8 @@ fn after_a_crash_the_next_load_names_what_changed_since() {
     let mut next = Agent::open(&instance, project.path());
     let text = poll(PATIENCE, "the work is recovered", || {
         Some(next.tool("memory_load", &json!({})))
-            .filter(|text| text.contains("staged before the crash"))
+            .filter(|text| text.contains("Recovered after a crash"))
     });
+    assert!(text.contains("staged before the crash"), "{text}");
     assert!(text.contains("src/lib.rs"), "the changed file is named: {text}");
 }

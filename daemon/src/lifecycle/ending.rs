@@ -12,6 +12,7 @@ pub(super) async fn turn(call: &Call<'_>) -> Result<Said, HookError> {
 
 /// What the session staged is folded into memory, and the session is over. A later event or call begins again.
 pub(super) async fn session(call: &Call<'_>) -> Result<Said, HookError> {
+    let _announced = call.daemon.sessions().announce_end(&call.session.id);
     let asked = call.noted_so_far().await;
     let mut staged = call.stage_noted().await;
     if let Some(asked) = asked {

@@ -1,5 +1,7 @@
 //! Events as the daemon hears them, through its socket's own code.
 
+mod endings;
+
 use std::time::Duration;
 
 use anchord_proto::hello::Hello;

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use anchord_memory::render::{self, LoadView, Tight};
+use anchord_memory::limits::ENDED_CHARS_MAX;
+use anchord_memory::render::{self, EndedSession, LoadView, Tight};
 use anchord_memory::{Kind, NoticeId, Reader, SessionId, Timestamp};
 
 use super::{Session, View, session_key};
 use crate::daemon::Daemon;
 use crate::{budgets, clock};
+
+/// The work of sessions that have just ended has one such part of a load's tokens at most.
+const ENDED_SHARE: usize = 4;
 
 /// All that is looked up for a load.
 #[derive(Debug)]
@@ -21,6 +25,8 @@ pub(crate) struct Loading {
     session: SessionId,
     notices_seen: BTreeSet<NoticeId>,
     live: Vec<render::LiveSession>,
+    /// Sessions that have ended and whose work is still staged.
+    just_ended: Vec<EndedSession>,
     now: Timestamp,
     last: String,
 }
@@ -37,7 +43,7 @@ impl Session {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
         let live = self.others_live(daemon, view).into_iter();
         let topic = topic.or_else(|| view.memory.bound(&session_key(self)));
-        Loading {
+        let loading = Loading {
             project: view.place.name(daemon),
             load_tokens: budgets::project_settings(&view.memory, &daemon.config).load_tokens(),
             gone: view.gone_files(topic).await,
@@ -49,13 +55,22 @@ impl Session {
             live: live
                 .map(|live| render::LiveSession { client: live.client.to_string() })
                 .collect(),
+            just_ended: self.just_ended(daemon, view).await,
             now: clock::now(),
             last: self.remarks(daemon, view).await,
-        }
+        };
+        loading.tell_just_ended()
     }
 }
 
 impl Loading {
+    /// Puts the work of sessions that have just ended behind what this session has to know.
+    fn tell_just_ended(mut self) -> Self {
+        let tokens_max = self.load_tokens as usize / ENDED_SHARE;
+        self.last.push_str(&render::ended(&self.just_ended, ENDED_CHARS_MAX, tokens_max).text);
+        self
+    }
+
     /// The load of a session's start: every section, in as many tokens as are configured.
     pub(crate) fn view(&self) -> LoadView<'_> {
         LoadView {

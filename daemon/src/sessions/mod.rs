@@ -7,6 +7,7 @@
 mod bind;
 mod compaction;
 mod end;
+mod ended;
 mod loading;
 mod reading;
 mod sweep;

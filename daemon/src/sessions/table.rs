@@ -39,6 +39,8 @@ struct Inner {
     current: HashMap<SessionId, SessionId>,
     /// Calls that subagents are about to make, as hooks told.
     expected: VecDeque<Expected>,
+    /// Sessions whose agents say that they are over, one for each end that is about to begin.
+    announced: Vec<SessionId>,
     /// Sessions that are being ended, one for each end that is under way.
     ending: Vec<SessionId>,
     /// Those that could not be ended.
@@ -97,6 +99,14 @@ pub(crate) struct Standing {
     pub(crate) orphan: bool,
     pub(crate) sure: Option<Sure>,
     through: Option<SessionId>,
+}
+
+impl Standing {
+    /// Whether a connection of the session was open under this daemon, and has closed.
+    pub(crate) fn closed_its_connection(&self) -> bool {
+        let had_one = self.through.is_some() || !join::is_own(&self.session.id);
+        self.disconnected.is_some() && !self.orphan && had_one
+    }
 }
 
 impl SessionTable {
@@ -226,6 +236,11 @@ impl SessionTable {
     /// Every open connection.
     pub(crate) fn shims(&self) -> Vec<Arc<Connection>> {
         self.lock().connections.values().map(Arc::clone).collect()
+    }
+
+    /// One session as it stands.
+    pub(crate) fn standing(&self, id: &SessionId) -> Option<Standing> {
+        self.lock().sessions.get(id).map(Row::standing)
     }
 
     /// Every session.

@@ -15,6 +15,20 @@ pub(crate) struct Ending<'a> {
     standing: Option<Standing>,
 }
 
+/// A session's agent says that it is over, and its end is about to begin. It stays in the table until then, so that
+/// what was noted of it can still be staged.
+#[derive(Debug)]
+pub(crate) struct AnnouncedEnd<'a> {
+    table: &'a SessionTable,
+    id: SessionId,
+}
+
+impl Drop for AnnouncedEnd<'_> {
+    fn drop(&mut self) {
+        remove_one(&mut self.table.lock().announced, &self.id);
+    }
+}
+
 /// A session that could not be ended.
 #[derive(Debug, Default)]
 pub(super) struct Failed {
@@ -54,14 +68,31 @@ impl Ending<'_> {
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        let ending = &mut self.table.lock().ending;
-        if let Some(at) = ending.iter().position(|id| *id == self.id) {
-            ending.swap_remove(at);
-        }
+        remove_one(&mut self.table.lock().ending, &self.id);
+    }
+}
+
+fn remove_one(ids: &mut Vec<SessionId>, id: &SessionId) {
+    if let Some(at) = ids.iter().position(|known| known == id) {
+        ids.swap_remove(at);
     }
 }
 
 impl SessionTable {
+    /// Announces the end of a session and its subagents: until the guard is dropped, others see them as ended.
+    pub(crate) fn announce_end(&self, id: &SessionId) -> AnnouncedEnd<'_> {
+        self.lock().announced.push(id.clone());
+        AnnouncedEnd { table: self, id: id.clone() }
+    }
+
+    /// Whether the end of a session, or of the one that it is a subagent of, is announced or under way.
+    pub(crate) fn is_ending(&self, id: &SessionId) -> bool {
+        let parent = id.parent();
+        let inner = self.lock();
+        let mut ending = inner.announced.iter().chain(&inner.ending);
+        ending.any(|ending| ending == id || Some(ending) == parent.as_ref())
+    }
+
     /// Takes a session out, connected or not.
     pub(crate) fn end(&self, id: &SessionId) -> Ending<'_> {
         self.begin_end(&mut self.lock(), id)

@@ -341,7 +341,7 @@ fn works_in(connection: &Hello, session: &Session) -> bool {
 }
 
 /// Whether hooks began the session: those of connections have no colon in their ids.
-fn is_own(id: &SessionId) -> bool {
+pub(super) fn is_own(id: &SessionId) -> bool {
     id.0.contains(':')
 }
 

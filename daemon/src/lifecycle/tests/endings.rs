@@ -1,0 +1,37 @@
+//! What a session that ends leaves for the next one.
+
+use std::sync::Arc;
+
+use anchord_memory::{Memory, SessionId};
+
+use super::{context, ended, prompt, started, told, work};
+use crate::project::{Decide, Decided};
+use crate::testing::{World, poll};
+
+#[tokio::test]
+async fn a_session_that_starts_while_another_is_being_ended_sees_its_work() {
+    let world = World::new().await;
+    told(&world, &work("a")).await;
+    // Noted and not staged yet, so staging it is the first thing that the end waits for.
+    told(&world, &[prompt("a", "and spaces")]).await;
+    let project = Arc::clone(&world.daemon.projects.all()[0]);
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let decide: Decide<Memory> = Box::new(move |_, _| {
+        released.recv().ok();
+        Ok(Decided { changes: Vec::new(), reply: String::new() })
+    });
+    let busy = tokio::spawn(async move { project.owner.write(None, None, "busy", decide).await });
+    let end = ended("a");
+    let ending = world.hook("claude-code", &end);
+    let next = async {
+        let id = SessionId::new("claude-code:a");
+        poll(|| world.daemon.sessions().is_ending(&id).then_some(())).await;
+        let printed = world.hook("claude-code", &started("b", "startup")).await;
+        drop(release);
+        context(&printed)
+    };
+    let (_, load) = tokio::join!(ending, next);
+    busy.await.unwrap().unwrap();
+    assert!(load.contains("Kept from a session that ended without saving"), "{load}");
+    assert!(load.contains("Said last: Tabs are accepted now."), "{load}");
+}

@@ -1,0 +1,99 @@
+//! Sessions that have ended while their staged work is not folded yet: the next load shows it all the same.
+//!
+//! The grace period delays folding, not visibility. A session counts as ended when it is out of the table, when its end
+//! is under way, or when its socket is closed and its process does not exist. A live session's staged work stays
+//! private, and so does that of a process that cannot be judged and whose socket was not seen to close.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anchord_memory::render::EndedSession;
+use anchord_memory::{SessionId, Timestamp};
+use anchord_proto::hello::Hello;
+
+use super::bind::{is_dead, is_foreign_process};
+use super::table::Standing;
+use super::{Session, View};
+use crate::daemon::Daemon;
+use crate::{clock, limits};
+
+/// Whether a session has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It ended this long ago; `None` where its end was not seen.
+    Over(Option<Duration>),
+    /// Its socket has just closed, and its process is still there.
+    Exiting,
+    Live,
+}
+
+impl Session {
+    /// The sessions of this project, this conversation aside, that have ended and whose work is still staged. Waits
+    /// [`limits::EXIT_TIME_MAX`] at most for processes that are exiting.
+    pub(super) async fn just_ended(&self, daemon: &Daemon, view: &View) -> Vec<EndedSession> {
+        let Some(project) = &view.project else { return Vec::new() };
+        let registry = daemon.registry.snapshot();
+        // Their work is shown as this session's own.
+        let mut own: BTreeSet<SessionId> = [self.id.clone()].into();
+        own.extend(self.id.parent());
+        own.extend(self.predecessors(&registry, project.id).iter().map(|it| it.session.clone()));
+        let staged = || view.memory.staged().filter(|(session, _)| !own.contains(session));
+
+        let until = clock::start() + limits::EXIT_TIME_MAX;
+        while staged().any(|(session, _)| end_of(daemon, session) == End::Exiting)
+            && clock::start() < until
+        {
+            tokio::time::sleep(limits::EXIT_POLL).await;
+        }
+        let now = clock::now();
+        let ended = staged().filter_map(|(session, staged)| match end_of(daemon, session) {
+            End::Over(since) => Some(EndedSession {
+                client: staged.client.clone(),
+                ended: since.map_or(staged.last, |since| before(now, since)),
+                staged: staged.clone(),
+            }),
+            End::Exiting | End::Live => None,
+        });
+        ended.collect()
+    }
+}
+
+fn end_of(daemon: &Daemon, session: &SessionId) -> End {
+    let table = daemon.sessions();
+    if table.is_ending(session) {
+        return End::Over(None);
+    }
+    match table.standing(session) {
+        None => End::Over(None),
+        Some(standing) => end_of_standing(&standing),
+    }
+}
+
+fn end_of_standing(standing: &Standing) -> End {
+    let away = standing.disconnected.map(|since| since.elapsed());
+    let end = judge(&standing.session.hello, away, standing.closed_its_connection());
+    // A session that an earlier daemon left has been away since this daemon started, not since its end.
+    if standing.orphan && matches!(end, End::Over(_)) { End::Over(None) } else { end }
+}
+
+/// Judges a session by how long it has been away, if it is, and whether this daemon saw its connection close.
+fn judge(hello: &Hello, away: Option<Duration>, saw_it_close: bool) -> End {
+    let Some(away) = away else { return End::Live };
+    let is_over = if is_foreign_process(hello.pidns) {
+        saw_it_close
+    } else {
+        is_dead(hello.pid, hello.pid_start, hello.boot.as_deref())
+    };
+    match is_over {
+        true => End::Over(Some(away)),
+        false if saw_it_close && away < limits::CLOSED_LATELY => End::Exiting,
+        false => End::Live,
+    }
+}
+
+fn before(now: Timestamp, since: Duration) -> Timestamp {
+    Timestamp(now.0.saturating_sub(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
+}
+
+#[cfg(test)]
+mod tests;
