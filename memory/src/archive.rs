@@ -214,6 +214,7 @@ fn fold_rows(draft: &mut Draft<'_>, ids: &[RecordId], origin: &Provenance) -> u3
         ),
         on_behalf: false,
         captured: None,
+        earlier: Vec::new(),
         blueprints_added: rows().map(|row| row.blueprints_added).sum(),
         anchors_added: rows().map(|row| row.anchors_added).sum(),
         lessons_added: rows().map(|row| row.lessons_added).sum(),

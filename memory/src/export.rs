@@ -81,7 +81,7 @@ fn item(record: &Record) -> Value {
             "session_id": row.session.to_string(),
             "started_at": row.started.iso(),
             "ended_at": row.ended.iso(),
-            "summary": row.summary,
+            "summary": item::trail_text(row),
             "anchors_added": row.anchors_added,
             "lessons_added": row.lessons_added,
         }),
@@ -170,7 +170,7 @@ fn part(record: &Record, now: Timestamp) -> String {
             format!("- {expired}{}", item::whole(record))
         }
         Body::SessionRow(row) => {
-            let summary = row.summary.replace('\n', "\n  ");
+            let summary = item::trail_text(row).replace('\n', "\n  ");
             format!("- {id} {}: {summary}", row.ended.date())
         }
     }

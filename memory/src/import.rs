@@ -90,6 +90,8 @@ pub fn plan_import(
             summary: row.summary.clone(),
             on_behalf: false,
             captured: None,
+            earlier: Vec::new(),
+            rewrites: false,
             added: row.added,
         };
         put_row(&mut draft, row, &origin);
@@ -262,6 +264,8 @@ fn keep_pending(
             summary: summary.unwrap_or_else(|| format!("Staged {kept}.")),
             on_behalf: true,
             captured: None,
+            earlier: Vec::new(),
+            rewrites: false,
             added: Counts {
                 blueprints: after.blueprints - before.blueprints,
                 anchors: after.anchors - before.anchors,

@@ -69,7 +69,7 @@ pub use recall::{
 };
 pub use record::{
     Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, Said,
-    SessionRow, Standing,
+    SessionRow, Standing, TrailEntry,
 };
 pub use refusal::Refusal;
 pub use retention::{Access, Accesses, RetentionParts};

@@ -52,6 +52,10 @@ pub const ANCHOR_KEPT_DAYS_MIN: i64 = 30;
 pub const TOPIC_KEPT_DAYS_MIN: i64 = 30;
 /// The newest session rows that are never folded.
 pub const ROWS_KEPT_MIN: usize = 20;
+/// Entries that a session row's trail keeps; older ones are folded into one, and are in the row's earlier versions.
+pub const ROW_ENTRIES_MAX: usize = 20;
+/// Text of all entries before the newest.
+pub const ROW_EARLIER_BYTES_MAX: usize = 64 * 1024;
 /// The newest lessons that are never archived.
 pub const LESSONS_KEPT_MIN: usize = 20;
 
@@ -65,6 +69,8 @@ pub const TITLE_CHARS_MAX: usize = 160;
 pub const LOADED_LINE_CHARS_MAX: usize = 260;
 /// A topic's status in short.
 pub const TOPIC_BRIEF_CHARS_MAX: usize = 300;
+/// A session row's line: its newest entry.
+pub const ROW_LINE_CHARS_MAX: usize = 400;
 /// Sessions a load shows when it was not asked for sessions alone.
 pub const ROWS_SHOWN_MAX: usize = 5;
 /// Records that a load puts first since they are about the task.
@@ -230,8 +236,6 @@ pub const CAPTURED_READ_BYTES_MAX: usize = 64 * 1024;
 pub const CAPTURED_FILES_SHOWN_MAX: usize = 10;
 /// Commands that a row made by rule names.
 pub const CAPTURED_COMMANDS_SHOWN_MAX: usize = 5;
-/// Characters of a row made by rule in a load that has to be short.
-pub const CAPTURED_LINE_CHARS_MAX: usize = 400;
 /// Rows made by rule that a load shows when there are enough that agents wrote.
 pub const CAPTURED_ROWS_SHOWN_MAX: usize = 2;
 

@@ -470,7 +470,7 @@ pub(crate) fn document(record: &Record) -> Option<Document<'_>> {
                 topic.files.iter().map(String::as_str).collect(),
             )
         }
-        Body::SessionRow(row) => (vec![&row.summary], Vec::new()),
+        Body::SessionRow(row) => (row.summaries().collect(), Vec::new()),
     };
     Some(Document {
         id: record.id,

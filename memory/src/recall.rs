@@ -154,7 +154,7 @@ fn concerns(record: &Record, file: &str) -> bool {
         Body::Topic(topic) => topic.files.iter().any(|path| beneath(path)),
         Body::Note(note) => names_path(&note.content, file),
         Body::Blueprint(blueprint) => names_path(&blueprint.content, file),
-        Body::SessionRow(row) => names_path(&row.summary, file),
+        Body::SessionRow(row) => row.summaries().any(|summary| names_path(summary, file)),
     }
 }
 

@@ -270,7 +270,9 @@ pub struct Lesson {
     pub files: Vec<String>,
 }
 
-/// What a session did.
+/// A session and its trail: an entry for each save, and for each end without one.
+///
+/// The newest entry is in the row's own fields, where builds that know no trail find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRow {
     /// Counts the project's sessions, from 1: shown as `S3`.
@@ -279,16 +281,19 @@ pub struct SessionRow {
     pub session: SessionId,
     /// Its first write.
     pub started: Timestamp,
-    /// Its last save, or when its work was kept.
+    /// Its last save, or when its work was kept: the time of the newest entry.
     pub ended: Timestamp,
-    /// In the agent's words, or anchord's when it was written on its behalf.
+    /// Text of the newest entry: the agent's words, or anchord's when it was written on its behalf.
     pub summary: String,
-    /// Written on the session's behalf, since it was gone without a save; its own save replaces it.
+    /// The newest entry was written on the session's behalf, since it was gone without a save.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_behalf: bool,
-    /// What was noted by rule, from which the summary was made since the agent wrote none.
+    /// Everything noted by rule, from which all entries were made since the agent wrote none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<Box<Captured>>,
+    /// Entries before the newest, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<TrailEntry>,
     /// New blueprints in this session.
     #[serde(default)]
     pub blueprints_added: u32,
@@ -301,6 +306,51 @@ pub struct SessionRow {
     /// How many rows this one stands for, when old rows were folded into it; 0 for a session's own.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub folded: u32,
+}
+
+/// An entry of a session row's trail before the newest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrailEntry {
+    /// When it was written.
+    pub time: Timestamp,
+    /// The agent's words, or anchord's when it was written on the session's behalf.
+    pub summary: String,
+    /// Written on the session's behalf.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_behalf: bool,
+    /// How many of the oldest entries this one stands for; 0 for an entry of its own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub folded: u32,
+}
+
+impl SessionRow {
+    /// Text of every entry, the newest first.
+    pub fn summaries(&self) -> impl Iterator<Item = &str> {
+        let earlier = self.earlier.iter().rev().map(|entry| entry.summary.as_str());
+        std::iter::once(self.summary.as_str()).chain(earlier)
+    }
+
+    /// How many entries came before the newest, those that were folded included.
+    pub fn earlier_count(&self) -> u32 {
+        let count = |sum: u32, entry: &TrailEntry| sum.saturating_add(entry.folded.max(1));
+        self.earlier.iter().fold(0, count)
+    }
+
+    /// The newest entry, as it stands in a trail.
+    pub(crate) fn newest(&self) -> TrailEntry {
+        TrailEntry {
+            time: self.ended,
+            summary: self.summary.clone(),
+            on_behalf: self.on_behalf,
+            folded: 0,
+        }
+    }
+
+    /// Whether the session saved itself: not all entries were written on its behalf.
+    pub(crate) fn saved_itself(&self) -> bool {
+        let own = |entry: &TrailEntry| !entry.on_behalf && entry.folded == 0;
+        !self.on_behalf || self.earlier.iter().any(own)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]

@@ -126,7 +126,7 @@ fn tokens_about(record: &Record) -> u32 {
         Body::Anchor(anchor) => anchor.file.len() + anchor.concept.len(),
         Body::Lesson(lesson) => lesson.summary.len() + lesson.detail.len(),
         Body::Topic(topic) => topic.text_bytes(),
-        Body::SessionRow(row) => row.summary.len(),
+        Body::SessionRow(row) => row.summaries().map(str::len).sum(),
     };
     u32::try_from(bytes / TOKEN_BYTES).unwrap_or(u32::MAX)
 }

@@ -11,7 +11,7 @@ use crate::captured::Captured;
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
 use crate::fold::{clip, keep_end};
-use crate::ids::{RecordId, SessionId};
+use crate::ids::{RecordId, SessionId, Timestamp};
 use crate::intake::accept;
 use crate::limits::{
     BINDING_KEY_CHARS_MAX, BINDINGS_MAX, TEXT_BYTES_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX,
@@ -19,7 +19,7 @@ use crate::limits::{
 use crate::memory::Memory;
 use crate::note::{NewNote, Note, accept_tags};
 use crate::plan::{Plan, Row, has_room, put_row, stored_row};
-use crate::record::{Body, Provenance, Record, SessionRow, Standing};
+use crate::record::{Body, Provenance, Record, SessionRow, Standing, TrailEntry};
 use crate::refusal::Refusal;
 use crate::staged::Staged;
 use crate::topic::{Topic, TopicDecision, TopicPart, topic_key, topic_name};
@@ -259,10 +259,26 @@ fn put_session(
         summary,
         on_behalf: row.on_behalf,
         captured: captured.map(Box::new),
+        earlier: trail(row, ended, is_gone),
+        rewrites: false,
         added,
     };
     put_row(draft, row, origin);
     Put::NewRow
+}
+
+/// The row's earlier entries, none later than its newest. In the place of one that was purged here stands that it was.
+fn trail(row: &SessionRow, ended: Timestamp, is_gone: impl Fn(&str) -> bool) -> Vec<TrailEntry> {
+    let entry = |entry: &TrailEntry| {
+        let part = Staged { summary: Some(entry.summary.clone()), ..Staged::default() };
+        let kept = accept(part).ok().and_then(|part| part.summary);
+        let summary = match kept.filter(|summary| !is_gone(summary)) {
+            Some(summary) => keep_end(summary, TEXT_BYTES_MAX),
+            None => "An entry was purged here and is not taken in again.".to_owned(),
+        };
+        TrailEntry { time: entry.time.min(ended), summary, ..*entry }
+    };
+    row.earlier.iter().map(entry).collect()
 }
 
 /// A session as its own project named it, however long it did.

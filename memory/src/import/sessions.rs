@@ -93,6 +93,9 @@ fn put_past(draft: &mut Draft<'_>, client: &str, captured: Captured, now: Timest
         summary: captured.row_summary(),
         on_behalf: true,
         captured: Some(Box::new(captured)),
+        // A transcript that went on holds what it held before.
+        rewrites: true,
+        earlier: Vec::new(),
         added: Counts::default(),
     };
     put_row(draft, row, &origin);

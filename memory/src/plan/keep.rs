@@ -45,6 +45,8 @@ pub fn plan_keep(
                 summary: captured.row_summary(),
                 on_behalf: true,
                 captured: Some(captured),
+                earlier: Vec::new(),
+                rewrites: true,
                 added: Counts::default(),
             };
             put_row(&mut draft, row, &origin);
@@ -70,6 +72,8 @@ pub fn plan_keep(
         summary: keep_end(summary, TEXT_BYTES_MAX),
         on_behalf: own.is_none(),
         captured: made_by_rule,
+        earlier: Vec::new(),
+        rewrites: own.is_some(),
         added: draft.added(),
     };
     let row = put_row(&mut draft, row, &origin);

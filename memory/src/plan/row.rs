@@ -1,13 +1,15 @@
-//! The session row: one for each session, written by the daemon alone.
+//! The session row: one for each session, written by the daemon alone. Its trail only grows: each write adds an entry,
+//! unless it repeats the newest one word for word.
 
 use crate::captured::Captured;
 use crate::change::Counts;
 use crate::draft::Draft;
 use crate::ids::{RecordId, SessionId, Timestamp};
 use crate::index::MergeKey;
-use crate::record::{Body, Provenance, SessionRow, Standing};
+use crate::limits::{ROW_EARLIER_BYTES_MAX, ROW_ENTRIES_MAX};
+use crate::record::{Body, Provenance, SessionRow, Standing, TrailEntry};
 
-/// What a session's row is to say, whether or not there is one yet.
+/// A new entry of a session's row, whether or not there is a row yet.
 pub(crate) struct Row {
     pub(crate) session: SessionId,
     pub(crate) started: Timestamp,
@@ -15,14 +17,25 @@ pub(crate) struct Row {
     pub(crate) summary: String,
     pub(crate) on_behalf: bool,
     pub(crate) captured: Option<Box<Captured>>,
+    /// Entries before this one, of a row that comes from elsewhere.
+    pub(crate) earlier: Vec<TrailEntry>,
+    /// Takes the place of the newest entry: it is made from the same conversation, from its start.
+    pub(crate) rewrites: bool,
     pub(crate) added: Counts,
 }
 
-/// Writes a session's row in place of the one it has; what the session added adds up.
+/// Adds an entry to a session's row; what the session added adds up.
 pub(crate) fn put_row(draft: &mut Draft<'_>, row: Row, origin: &Provenance) -> RecordId {
     let stored = stored_row(draft, &row.session);
     let before = stored.as_ref().map(|(_, before)| before);
     let add = |before: Option<u32>, added: u32| before.unwrap_or(0).saturating_add(added);
+    let mut earlier = row.earlier;
+    if let Some(before) = before {
+        earlier.extend(before.earlier.iter().cloned());
+        let repeats = (&before.summary, before.on_behalf) == (&row.summary, row.on_behalf);
+        earlier.extend((!row.rewrites && !repeats).then(|| before.newest()));
+    }
+    fold_oldest(&mut earlier);
     let body = Body::SessionRow(SessionRow {
         number: before.map_or_else(|| draft.head().session_rows() + 1, |before| before.number),
         session: row.session,
@@ -31,6 +44,7 @@ pub(crate) fn put_row(draft: &mut Draft<'_>, row: Row, origin: &Provenance) -> R
         summary: row.summary,
         on_behalf: row.on_behalf,
         captured: row.captured,
+        earlier,
         blueprints_added: add(before.map(|b| b.blueprints_added), row.added.blueprints),
         anchors_added: add(before.map(|b| b.anchors_added), row.added.anchors),
         lessons_added: add(before.map(|b| b.lessons_added), row.added.lessons),
@@ -45,6 +59,32 @@ pub(crate) fn put_row(draft: &mut Draft<'_>, row: Row, origin: &Provenance) -> R
     }
 }
 
+/// Folds the oldest entries into one line until the trail, with its newest entry, keeps to its limits.
+fn fold_oldest(earlier: &mut Vec<TrailEntry>) {
+    let bytes = |entries: &[TrailEntry]| entries.iter().map(|it| it.summary.len()).sum::<usize>();
+    if earlier.len() < ROW_ENTRIES_MAX && bytes(earlier) <= ROW_EARLIER_BYTES_MAX {
+        return;
+    }
+    // One more place is for the line itself.
+    let mut from = (earlier.len() + 2).saturating_sub(ROW_ENTRIES_MAX);
+    while from < earlier.len()
+        && bytes(earlier.get(from..).unwrap_or_default()) > ROW_EARLIER_BYTES_MAX
+    {
+        from += 1;
+    }
+    let oldest: Vec<TrailEntry> = earlier.drain(..from).collect();
+    let Some(last) = oldest.last() else { return };
+    let folded = oldest.iter().map(|entry| entry.folded.max(1)).fold(0, u32::saturating_add);
+    let entries = if folded == 1 { "entry" } else { "entries" };
+    let line = TrailEntry {
+        time: last.time,
+        summary: format!("{folded} {entries} folded: earlier versions of this row have them."),
+        on_behalf: false,
+        folded,
+    };
+    earlier.insert(0, line);
+}
+
 /// A session's own row as it stands.
 pub(crate) fn stored_row(draft: &Draft<'_>, session: &SessionId) -> Option<(RecordId, SessionRow)> {
     let record = draft.head().keyed(&MergeKey::SessionRow(session.clone())).next()?;
@@ -53,3 +93,6 @@ pub(crate) fn stored_row(draft: &Draft<'_>, session: &SessionId) -> Option<(Reco
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,6 +96,8 @@ pub fn plan_save(
         summary,
         on_behalf: false,
         captured: None,
+        earlier: Vec::new(),
+        rewrites: false,
         added: draft.added(),
     };
     let row = put_row(&mut draft, row, origin);

@@ -36,7 +36,7 @@ pub(crate) fn of_body(body: &Body) -> Vec<&str> {
         Body::Topic(topic) => of_topic(topic),
         Body::SessionRow(row) => {
             let said = row.captured.iter().flat_map(|captured| captured.said_texts());
-            [row.summary.as_str()].into_iter().chain(said).collect()
+            row.summaries().chain(said).collect()
         }
     }
 }
@@ -57,7 +57,10 @@ pub(crate) fn said(body: &Body) -> Vec<String> {
             return whole.into_iter().chain(telling.map(str::to_owned)).collect();
         }
         Body::Note(note) => note.content.clone(),
-        Body::SessionRow(row) => row.summary.clone(),
+        Body::SessionRow(row) => {
+            let said = row.summaries().filter(|text| is_telling(body, text.trim()));
+            return said.map(str::to_owned).collect();
+        }
         // It never comes back as a whole, only what was said in it.
         Body::Topic(topic) => {
             let said = of_topic(topic).into_iter().filter(|text| is_telling(body, text));

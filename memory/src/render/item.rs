@@ -3,7 +3,7 @@
 use super::topic;
 use crate::fold::{clip, one_line};
 use crate::ids::Timestamp;
-use crate::limits::{CAPTURED_LINE_CHARS_MAX, IMPORTANCE, TITLE_CHARS_MAX};
+use crate::limits::{IMPORTANCE, ROW_LINE_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::note::Note;
 use crate::record::{Body, Record, SessionRow};
 use crate::search::{Query, snippet};
@@ -51,34 +51,33 @@ pub(crate) fn full(record: &Record) -> String {
         Body::Note(_) => whole(record),
         Body::Topic(topic) => topic::loaded(record, topic),
         Body::SessionRow(row) => {
-            let day = row.ended.date();
-            let client = if row.folded > 0 { "" } else { &*record.created.client };
-            let mark = row_mark(row);
-            let space = if client.is_empty() { "" } else { " " };
-            let mut lines = row.summary.trim().lines();
-            let head = lines.next().unwrap_or_default();
-            let rest: Vec<&str> = lines.collect();
-            with_block(format!("{id} {day}{space}{client}{mark}: {head}"), &rest.join("\n"), "  ")
+            let text = trail_text(row);
+            let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+            with_block(format!("{}: {first}", row_head(record, row)), rest, "  ")
         }
     }
 }
 
-/// The record with a note's summary in the place of its content, where there is one; of a row that nobody wrote the
-/// beginning.
-pub(super) fn short(record: &Record) -> String {
+/// The record with a note's summary in the place of its content, where there is one; of a session row its newest entry
+/// in one line.
+pub(crate) fn short(record: &Record) -> String {
     match &record.body {
         Body::Note(note) if !note.summary.is_empty() => {
             format!("{}: {}", head(record, note), one_line(&note.summary)) + CUT
         }
-        Body::SessionRow(row) if row.captured.is_some() => {
-            let full = full(record);
-            if full.chars().count() <= CAPTURED_LINE_CHARS_MAX {
-                return full;
-            }
-            clip(&full, CAPTURED_LINE_CHARS_MAX - CUT.chars().count()) + CUT
+        Body::SessionRow(row) => {
+            let line = format!("{}: {}", row_head(record, row), joined(&row.summary));
+            row_line(row, &line, ROW_LINE_CHARS_MAX, false)
         }
         _ => full(record),
     }
+}
+
+/// Everything of a row but its entries: `s3 2026-11-02 claude-code (captured)`.
+fn row_head(record: &Record, row: &SessionRow) -> String {
+    let client = if row.folded > 0 { "" } else { &*record.created.client };
+    let space = if client.is_empty() { "" } else { " " };
+    format!("{} {}{space}{client}{}", record.id, row.ended.date(), row_mark(row))
 }
 
 /// Whose row it is where that is a subagent's, and how it came about when its agent did not save.
@@ -86,11 +85,57 @@ fn row_mark(row: &SessionRow) -> String {
     let of = row.session.parent().map(|parent| format!("subagent of {parent}"));
     let made = match (&row.captured, row.on_behalf) {
         (Some(_), _) => Some("captured".to_owned()),
+        (None, true) if row.saved_itself() => Some("after its last save".to_owned()),
         (None, true) => Some("ended without saving".to_owned()),
         (None, false) => None,
     };
     let marks: Vec<String> = of.into_iter().chain(made).collect();
     if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) }
+}
+
+/// The lines of a text in one line, apart from each other by a semicolon where none ends a sentence.
+fn joined(text: &str) -> String {
+    let mut line = String::new();
+    for part in text.lines().map(one_line).filter(|part| !part.is_empty()) {
+        let is_ended = line.ends_with(['.', '!', '?', ':', ';', ',', '…']);
+        line.push_str(if line.is_empty() || is_ended { "" } else { ";" });
+        line.push_str(if line.is_empty() { "" } else { " " });
+        line.push_str(&part);
+    }
+    line
+}
+
+/// The whole trail: the newest entry, then each earlier one under its time, the newest first.
+pub(crate) fn trail_text(row: &SessionRow) -> String {
+    let mut text = row.summary.trim().to_owned();
+    for entry in row.earlier.iter().rev() {
+        let mark = if entry.on_behalf { " (ended without saving)" } else { "" };
+        let summary = entry.summary.trim();
+        let (first, rest) = summary.split_once('\n').unwrap_or((summary, ""));
+        text.push('\n');
+        let head = format!("Earlier, {}{mark}: {first}", entry.time.minute());
+        text.push_str(&with_block(head, rest, "  "));
+    }
+    text
+}
+
+/// ` (+2 earlier)`; nothing when the newest entry is the only one.
+pub(super) fn earlier(row: &SessionRow) -> String {
+    match row.earlier_count() {
+        0 => String::new(),
+        count => format!(" (+{count} earlier)"),
+    }
+}
+
+/// A row's line of at most `chars_max` characters. It ends with [`CUT`] where it is clipped or the newest entry
+/// `has_more` lines, and then counts earlier entries.
+fn row_line(row: &SessionRow, line: &str, chars_max: usize, has_more: bool) -> String {
+    let earlier = earlier(row);
+    let chars_max = chars_max - earlier.chars().count();
+    if !has_more && line.chars().count() <= chars_max {
+        return format!("{line}{earlier}");
+    }
+    clip(line, chars_max - CUT.chars().count()) + CUT + &earlier
 }
 
 /// The record with a note's whole content, also when its summary stands for it, and all of a topic that is in view.
@@ -127,7 +172,7 @@ pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> Strin
         }
         Body::SessionRow(row) => {
             let head = format!("{} {}{}:", record.id, row.ended.date(), row_mark(row));
-            part(head, &row.summary)
+            part(head, &trail_text(row))
         }
         Body::Topic(_) => {
             let (first, rest) = full.split_once('\n').unwrap_or((&full, ""));
@@ -180,6 +225,11 @@ pub(crate) fn title(record: &Record) -> String {
             format!("{}: {first}", head(record, note))
         }
         Body::Topic(topic) => topic::head(record, topic),
+        Body::SessionRow(row) => {
+            let first = full.lines().next().unwrap_or_default();
+            let has_more = row.summary.trim().contains('\n');
+            return row_line(row, &one_line(first), TITLE_CHARS_MAX, has_more);
+        }
         _ => full.lines().next().unwrap_or_default().to_owned(),
     };
     if line == full && full.chars().count() <= TITLE_CHARS_MAX {

@@ -112,7 +112,8 @@ fn lines(records: &[&Record]) -> String {
         }
         Body::Note(_) | Body::Topic(_) => item::full(record),
         Body::SessionRow(row) => {
-            format!("[S{}] {}: {}", row.number, row.ended.date(), one_line(&row.summary))
+            let (day, more) = (row.ended.date(), item::earlier(row));
+            format!("[S{}] {day}: {}{more}", row.number, one_line(&row.summary))
         }
     };
     records.iter().enumerate().map(|entry| line(entry) + "\n").collect()

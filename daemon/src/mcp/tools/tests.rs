@@ -277,7 +277,7 @@ async fn a_record_is_read_at_any_version() {
         { "category": "decision", "title": "cache", "content": "It is lazy.", "immutable": false },
     ] });
     insta::assert_snapshot!(shim.call("memory_save", newer).await, @r"
-    Saved as s4, revision 2: 1 blueprint, 1 anchor, 1 lesson, 1 session; 171 B.
+    Saved as s4, revision 2: 1 blueprint, 1 anchor, 1 lesson, 1 session; 228 B.
     1 merged into what was there.
     ");
     let newest = shim.call("memory_get", json!({ "id": "B1" })).await;
@@ -332,7 +332,7 @@ async fn an_anchor_is_expanded_from_the_file_as_it_is_now() {
     ] });
     std::fs::write(world.directory("outside.rs"), "secret\n").unwrap();
     let said = shim.call("memory_save", save).await;
-    insta::assert_snapshot!(said, @"Saved as s4, revision 2: 1 blueprint, 3 anchors (+2), 1 lesson, 1 session; 260 B.");
+    insta::assert_snapshot!(said, @"Saved as s4, revision 2: 1 blueprint, 3 anchors (+2), 1 lesson, 1 session; 317 B.");
     for id in ["a5", "a6"] {
         let said = shim.call("memory_get", json!({ "id": id, "expand": true })).await;
         assert!(said.starts_with("ERROR failed to expand"), "{said}");

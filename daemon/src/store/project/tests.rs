@@ -207,6 +207,7 @@ fn changes_3() -> Vec<Vec<Change>> {
         ended: Timestamp(14),
         summary: "make it green".to_owned(),
         on_behalf: true,
+        earlier: Vec::new(),
         captured: Some(Box::new(captured)),
         blueprints_added: 0,
         anchors_added: 0,

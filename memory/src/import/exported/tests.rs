@@ -177,7 +177,7 @@ fn an_earlier_export_takes_a_topic_nowhere_back() {
     let decided = |question: &str, decided: Option<&str>| TopicDecision {
         question: question.to_owned(),
         decided: decided.map(str::to_owned),
-        time: crate::Timestamp::default(),
+        time: Timestamp::default(),
     };
     let told = |memory: &mut Memory, on, status: &str, decisions, files: &[&str]| {
         let topic = TopicPart {
@@ -337,6 +337,48 @@ fn what_was_noted_of_a_session_comes_in_within_its_limits() {
     import(&mut again, &export(&memory));
     let bodies = |memory: &Memory| memory.records().map(|it| it.body.clone()).collect::<Vec<_>>();
     assert_eq!(bodies(&again), bodies(&memory));
+}
+
+/// Entries of the only row, the newest first.
+fn entries(memory: &Memory) -> Vec<String> {
+    match &memory.active_of(Kind::SessionRow).next().unwrap().body {
+        Body::SessionRow(row) => row.summaries().map(str::to_owned).collect(),
+        body => panic!("{body:?}"),
+    }
+}
+
+#[test]
+fn a_row_comes_in_with_its_trail_but_for_what_was_purged() {
+    let mut source = Memory::default();
+    for (summary, on) in [("The parser accepts tabs.", 1), ("Spaces, too.", 2), ("Done.", 3)] {
+        let by = origin("one", on);
+        let save =
+            crate::Save { started: by.time, session_summary: summary, ..crate::Save::default() };
+        let plan = crate::plan_save(&source, &by, save).unwrap();
+        apply(&mut source, plan);
+    }
+    let document = export(&source);
+    let mut whole = Memory::default();
+    import(&mut whole, &document);
+    assert_eq!(entries(&whole), ["Done.", "Spaces, too.", "The parser accepts tabs."]);
+    assert_eq!(entries(&whole), entries(&source));
+
+    let mut memory = Memory::default();
+    let tabs = Staged { summary: Some("The parser accepts tabs.".to_owned()), ..Staged::default() };
+    checkpoint(&mut memory, &origin("two", 1), tabs);
+    let kept =
+        plan_keep(&memory, &SessionId::new("two"), &origin("two", 2), NoticeCause::Ended, false);
+    apply(&mut memory, kept.unwrap());
+    let changes: Vec<Change> = memory.records().map(|it| Change::Put(it.clone())).collect();
+    let ids = memory.records().map(|record| record.id).collect();
+    let mut purge = Purge::new(ids, None, "salt".to_owned(), day(3));
+    purge.learn(&changes);
+    purge.ready().unwrap();
+    let mut memory = Memory::default();
+    apply(&mut memory, Plan { changes: vec![purge.tombstones()], outcome: () });
+    import(&mut memory, &document);
+    let gone = "An entry was purged here and is not taken in again.";
+    assert_eq!(entries(&memory), ["Done.", "Spaces, too.", gone]);
 }
 
 #[test]

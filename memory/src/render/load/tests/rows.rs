@@ -3,7 +3,7 @@
 use super::*;
 
 fn saved(memory: &mut Memory, session: usize, on: i64) {
-    let summary = format!("session {session} on {on}. {}", "what was done then ".repeat(24));
+    let summary = format!("session {session} on {on}. {}", "what was done then ".repeat(12));
     let by = origin(&format!("session {session}"), on);
     let save =
         crate::Save { started: by.time, session_summary: &summary, ..crate::Save::default() };

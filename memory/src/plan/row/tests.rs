@@ -1,0 +1,96 @@
+//! The trail grows by an entry with each save and end, and keeps to its limits.
+
+use super::*;
+use crate::memory::Memory;
+use crate::plan::{Save, plan_save};
+use crate::purge::texts;
+use crate::record::Record;
+use crate::render::item;
+use crate::testing::{apply, day, origin};
+
+fn saved(memory: &mut Memory, summary: &str, on: i64) {
+    let by = origin("one", on);
+    let save = Save { started: by.time, session_summary: summary, ..Save::default() };
+    let plan = plan_save(memory, &by, save).unwrap();
+    apply(memory, plan);
+}
+
+fn row(memory: &Memory) -> (&Record, &SessionRow) {
+    let record = memory.records().next().unwrap();
+    match &record.body {
+        Body::SessionRow(row) => (record, row),
+        _ => panic!("{record:?}"),
+    }
+}
+
+#[test]
+fn each_save_is_an_entry_of_its_own() {
+    let mut memory = Memory::default();
+    saved(&mut memory, "The parser accepts tabs.\nSpaces are next.", 1);
+    saved(&mut memory, "Spaces, too.", 2);
+    saved(&mut memory, "The manual says so.\nNothing is open.", 3);
+    let (record, row) = row(&memory);
+    assert_eq!((row.started, row.ended, row.earlier_count()), (day(1), day(3), 2));
+    insta::assert_snapshot!(item::full(record), @r"
+    s1 2026-11-03 claude-code: The manual says so.
+      Nothing is open.
+      Earlier, 2026-11-02 12:00 UTC: Spaces, too.
+      Earlier, 2026-11-01 12:00 UTC: The parser accepts tabs.
+        Spaces are next.
+    ");
+    insta::assert_snapshot!(item::short(record), @"s1 2026-11-03 claude-code: The manual says so. Nothing is open. (+2 earlier)");
+    insta::assert_snapshot!(item::title(record), @"s1 2026-11-03 claude-code: The manual says so. … (+2 earlier)");
+}
+
+#[test]
+fn every_entry_is_searched_exported_and_purged() {
+    let mut memory = Memory::default();
+    saved(&mut memory, "The parser accepts marzipan.", 1);
+    saved(&mut memory, "Spaces, too.", 2);
+    let document = crate::memory::document(row(&memory).0).unwrap();
+    assert!(document.texts.iter().any(|text| text.contains("marzipan")));
+    let page = crate::export::markdown(&memory, "demo", day(9));
+    assert!(page.contains("Spaces, too.") && page.contains("marzipan"), "{page}");
+    let body = &row(&memory).0.body;
+    assert!(texts::of_body(body).iter().any(|text| text.contains("marzipan")));
+    assert_eq!(texts::said(body), ["Spaces, too.", "The parser accepts marzipan."]);
+}
+
+#[test]
+fn the_oldest_of_too_many_entries_are_folded_and_counted() {
+    let mut memory = Memory::default();
+    for on in 1..=30 {
+        saved(&mut memory, &format!("step {on}"), on);
+        let row = row(&memory).1;
+        assert_eq!(u32::try_from(on - 1), Ok(row.earlier_count()), "nothing is lost uncounted");
+        assert!(row.earlier.len() < ROW_ENTRIES_MAX, "{}", row.earlier.len());
+    }
+    let row = row(&memory).1;
+    assert_eq!(
+        row.earlier[0].summary,
+        "11 entries folded: earlier versions of this row have them."
+    );
+    assert_eq!((&*row.earlier[1].summary, row.earlier[0].time), ("step 12", day(11)));
+}
+
+#[test]
+fn long_entries_are_folded_before_they_are_too_many() {
+    let mut memory = Memory::default();
+    for on in 1..=5 {
+        saved(&mut memory, &format!("{on} {}", "x".repeat(30_000)), on);
+    }
+    let row = row(&memory).1;
+    assert_eq!((row.earlier.len(), row.earlier[0].folded, row.earlier_count()), (3, 2, 4));
+    saved(&mut memory, "short", 6);
+    saved(&mut memory, "shorter", 7);
+    let row = self::row(&memory).1;
+    assert!(row.earlier.iter().map(|entry| entry.summary.len()).sum::<usize>() < 70_000);
+}
+
+#[test]
+fn a_row_of_an_older_build_is_a_trail_of_one() {
+    let old = r#"{"number":1,"session":"one","started":1,"ended":2,"summary":"worked"}"#;
+    let row: SessionRow = serde_json::from_str(old).unwrap();
+    assert_eq!((row.earlier_count(), row.summaries().collect::<Vec<_>>()), (0, vec!["worked"]));
+    assert!(!serde_json::to_string(&row).unwrap().contains("earlier"), "the same bytes as before");
+}
