@@ -32,6 +32,9 @@ pub struct Captured {
     first: Timestamp,
     /// The last event noted.
     last: Timestamp,
+    /// The last prompt, edit or command noted: what is said alone is no work. The epoch in what older builds noted.
+    #[serde(default, skip_serializing_if = "is_epoch")]
+    acted: Timestamp,
     /// The first prompt, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
@@ -95,6 +98,7 @@ impl Captured {
             self.first = self.first.min(later.first);
             self.last = self.last.max(later.last);
         }
+        self.acted = self.acted.max(later.acted);
         self.prompt = self.prompt.take().or_else(|| later.prompt.clone());
         self.prompts = self.prompts.saturating_add(later.prompts);
         self.more_files |= keep_last(&mut self.files, &later.files, CAPTURED_FILES_MAX);
@@ -128,8 +132,9 @@ impl Captured {
 
     /// Whether nothing was noted.
     pub fn is_empty(&self) -> bool {
-        let Self { key, first, last, .. } = self;
-        *self == Self { key: key.clone(), first: *first, last: *last, ..Self::default() }
+        let Self { key, first, last, acted, .. } = self;
+        let empty = Self::default();
+        *self == Self { key: key.clone(), first: *first, last: *last, acted: *acted, ..empty }
     }
 
     /// Whether this alone is worth a row: somebody asked for something, or a file was written.
@@ -145,6 +150,11 @@ impl Captured {
     /// The first event noted, and the last.
     pub fn times(&self) -> (Timestamp, Timestamp) {
         (self.first, self.last)
+    }
+
+    /// The last prompt, edit or command noted.
+    pub fn acted(&self) -> Timestamp {
+        if self.acted == Timestamp::default() && self.leaves_row() { self.last } else { self.acted }
     }
 
     /// Prompts in all.
@@ -306,6 +316,10 @@ impl Captured {
             }
             _ => {}
         }
+        let Self { prompts, files, failed, worked, passed, .. } = &seen;
+        let acted = *prompts > 0
+            || !(files.is_empty() && failed.is_empty() && worked.is_empty() && passed.is_empty());
+        seen.acted = if acted { time } else { Timestamp::default() };
         seen
     }
 
@@ -323,6 +337,11 @@ impl Captured {
             }
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_epoch(time: &Timestamp) -> bool {
+    *time == Timestamp::default()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]

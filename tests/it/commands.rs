@@ -232,7 +232,8 @@ fn past_sessions_are_brought_over_once_and_each_into_its_project() {
         done["projects"].as_array().unwrap().iter().map(|p| &p["added"]).collect();
     assert_eq!((added, &done["left_out"][0]["why"]), (vec![&json!(1); 2], &json!("is gone")));
     let (_, text) = shell.said(&["load"]);
-    let row = "s1 2026-11-01 claude-code (captured): Asked: make the parser faster; Edited: src/lib.rs\n";
+    let row =
+        "s1 2026-11-01 claude-code (captured): Asked: make the parser faster; Edited: src/lib.rs\n";
     assert!(text.contains(row) && !text.contains("handbook"), "{text}");
 
     let again = shell.json(&["import", "sessions", "--yes", "--project", &at(&project)]);

@@ -120,6 +120,55 @@ fn the_very_next_start_has_what_a_session_left_that_said_it_was_over() {
 }
 
 #[test]
+fn a_session_that_staged_something_leaves_its_last_message_too() {
+    let instance = Instance::new();
+    let talk = Talk::new(&instance, "a");
+    talk.tell("SessionStart", &json!({"source": "startup"}));
+    let mut shim = talk.shim();
+    shim.tool("memory_checkpoint", &write::checkpoint("Gross prices come from one place"));
+    talk.tell("UserPromptSubmit", &json!({"prompt": "show gross prices"}));
+    let said = "Net prices are still shown; that is open.";
+    talk.tell("Stop", &json!({"last_assistant_message": said}));
+    talk.tell("SessionEnd", &json!({"reason": "other"}));
+    let load = load(&instance, talk.project.path());
+    assert!(load.contains("Gross prices come from one place"), "{load}");
+    assert!(load.contains("Staged 1 blueprint.") && load.contains(said), "{load}");
+}
+
+#[test]
+fn a_session_that_saved_and_went_on_leaves_both() {
+    let instance = Instance::new();
+    let talk = Talk::new(&instance, "a");
+    talk.tell("SessionStart", &json!({"source": "startup"}));
+    talk.tell("UserPromptSubmit", &json!({"prompt": "show gross prices"}));
+    let mut shim = talk.shim();
+    shim.tool("memory_save", &json!({"session_summary": "Gross prices are shown."}));
+    talk.tell("Stop", &json!({"last_assistant_message": "Saved."}));
+    talk.tell("UserPromptSubmit", &json!({"prompt": "and net prices"}));
+    let said = "Net prices need a tax table; that is open.";
+    talk.tell("Stop", &json!({"last_assistant_message": said}));
+    talk.tell("SessionEnd", &json!({"reason": "other"}));
+    let load = load(&instance, talk.project.path());
+    assert!(load.contains("Gross prices are shown.") && load.contains(said), "{load}");
+    assert!(load.contains("(after its last save)") && load.contains("1 session"), "{load}");
+}
+
+#[test]
+fn a_session_that_only_says_that_it_saved_leaves_its_own_words_alone() {
+    let instance = Instance::new();
+    let talk = Talk::new(&instance, "a");
+    talk.tell("SessionStart", &json!({"source": "startup"}));
+    talk.tell("UserPromptSubmit", &json!({"prompt": "show gross prices"}));
+    let mut shim = talk.shim();
+    shim.tool("memory_save", &json!({"session_summary": "Gross prices are shown."}));
+    talk.tell("Stop", &json!({"last_assistant_message": "It is all in memory now."}));
+    talk.tell("SessionEnd", &json!({"reason": "other"}));
+    let load = load(&instance, talk.project.path());
+    assert!(load.contains("Gross prices are shown."), "{load}");
+    assert!(!load.contains("It is all in memory now."), "{load}");
+}
+
+#[test]
 fn two_sessions_hear_of_each_other_at_their_next_prompt() {
     let instance = Instance::new();
     let talk = Talk::new(&instance, "a");
@@ -167,6 +216,15 @@ impl<'a> Talk<'a> {
         let output = run(hook, &event.to_string());
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The shim of this conversation's agent.
+    fn shim(&self) -> Agent {
+        let mut shim = self.instance.shim(self.project.path());
+        shim.env("CLAUDE_CODE_SESSION_ID", self.session);
+        let mut shim = Agent::start_by(shim);
+        shim.initialize();
+        shim
     }
 
     /// A first turn, in which no tool of ours is called.

@@ -113,10 +113,12 @@ fn what_the_agent_saves_itself_is_its_row() {
     let mut memory = Memory::default();
     let batch = captured(&a_session());
     stage(&mut memory, "one", 1, std::slice::from_ref(&batch));
-    save(&mut memory, &origin("one", 1), anchors([anchor("a.rs", "1", "x")]));
+    save(&mut memory, &origin("one", 2), anchors([anchor("a.rs", "1", "x")]));
     assert_eq!(rows(&memory)[0].1.summary, "worked");
-    // What is noted after the save changes nothing any more.
-    stage(&mut memory, "one", 2, &[batch]);
+    // What was noted before the save and is staged after it is of the turn that the agent saved.
+    let mut late = batch;
+    late.saw(&said("Saved, and that is all."), day(3));
+    stage(&mut memory, "one", 3, &[late]);
     let revision = memory.revision();
     keep(&mut memory, "one", 3);
     let (record, row) = rows(&memory)[0];
@@ -126,14 +128,80 @@ fn what_the_agent_saves_itself_is_its_row() {
 }
 
 #[test]
-fn a_row_made_by_rule_gives_way_to_a_later_save() {
+fn a_session_that_saved_and_went_on_leaves_its_last_message() {
     let mut memory = Memory::default();
-    stage(&mut memory, "one", 1, &[captured(&a_session())]);
-    keep(&mut memory, "one", 2);
-    save(&mut memory, &origin("one", 3), anchors([anchor("a.rs", "1", "x")]));
+    save(&mut memory, &origin("one", 1), anchors([anchor("a.rs", "1", "x")]));
+    let went_on = |events: &[Event], on: i64| {
+        let mut noted = Captured::of("claude-code:5f1c");
+        for event in events {
+            noted.saw(event, day(on));
+        }
+        noted
+    };
+    let open = "Gross prices are shown; net prices are still to do.";
+    let events = [prompt("show gross prices"), edit("price.rs"), said(open)];
+    stage(&mut memory, "one", 2, &[went_on(&events, 2)]);
+    keep(&mut memory, "one", 3);
     let (record, row) = rows(&memory)[0];
-    assert_eq!(row.summary, "worked");
-    assert!(!record.is_captured());
+    assert!(!record.is_captured(), "the agent wrote an entry");
+    assert_snapshot!(crate::render::item::full(record), @r"
+    s2 2026-11-02 claude-code (after its last save): Asked: show gross prices
+      Edited: price.rs
+      Said last: Gross prices are shown; net prices are still to do.
+      Earlier, 2026-11-01 12:00 UTC: worked
+    ");
+    assert_snapshot!(crate::render::item::short(record), @"s2 2026-11-02 claude-code (after its last save): Asked: show gross prices; Edited: price.rs; Said last: Gross prices are shown; net prices are still to do. (+1 earlier)");
+    assert_snapshot!(crate::render::item::title(record), @"s2 2026-11-02 claude-code (after its last save): Asked: show gross prices … (+1 earlier)");
+    assert_eq!((row.ended, row.anchors_added), (day(2), 1));
+
+    // What only says the same again is no entry.
+    stage(&mut memory, "one", 4, &[went_on(&[prompt("go on"), said(&open.to_lowercase())], 4)]);
+    keep(&mut memory, "one", 5);
+    assert_eq!(rows(&memory)[0].1.earlier_count(), 1);
+    stage(&mut memory, "one", 6, &[went_on(&[prompt("go on"), said("Net prices, too.")], 6)]);
+    keep(&mut memory, "one", 7);
+    let (_, row) = rows(&memory)[0];
+    assert_eq!(
+        (&*row.summary, row.earlier_count()),
+        ("Asked: go on\nSaid last: Net prices, too.", 2)
+    );
+}
+
+#[test]
+fn staged_work_is_kept_with_the_last_message() {
+    let mut memory = Memory::default();
+    let summary = Some("Prices come from one place.".to_owned());
+    let part = crate::Staged { summary, ..anchors([anchor("a.rs", "1", "x")]) };
+    checkpoint(&mut memory, &origin("one", 1), part);
+    let open = "Net prices are still shown; that is open.";
+    let noted = captured(&[prompt("show gross prices"), edit("price.rs"), said(open)]);
+    stage(&mut memory, "one", 1, &[noted]);
+    keep(&mut memory, "one", 2);
+    let (record, row) = rows(&memory).into_iter().next().unwrap();
+    assert_snapshot!(row.summary, @r"
+    Prices come from one place.
+    Staged 1 anchor.
+    Said last: Net prices are still shown; that is open.
+    ");
+    assert!(!record.is_captured() && row.on_behalf);
+}
+
+#[test]
+fn a_message_that_the_last_checkpoint_has_is_not_said_twice() {
+    let mut memory = Memory::default();
+    let part = crate::Staged {
+        summary: Some("All done.\nNothing is open.".to_owned()),
+        ..crate::Staged::default()
+    };
+    checkpoint(&mut memory, &origin("one", 1), part);
+    stage(
+        &mut memory,
+        "one",
+        1,
+        &[captured(&[prompt("finish"), said("All done. Nothing is open.")])],
+    );
+    keep(&mut memory, "one", 2);
+    assert_eq!(rows(&memory)[0].1.summary, "All done.\nNothing is open.");
 }
 
 #[test]
@@ -142,7 +210,15 @@ fn staged_work_without_a_summary_is_told_of_by_rule() {
     checkpoint(&mut memory, &origin("one", 1), anchors([anchor("a.rs", "1", "x")]));
     stage(&mut memory, "one", 1, &[captured(&a_session())]);
     keep(&mut memory, "one", 2);
-    assert!(rows(&memory)[0].1.summary.starts_with("Asked: fix the flaky login test"));
+    assert_snapshot!(rows(&memory)[0].1.summary, @r"
+    Asked: fix the flaky login test (2 prompts)
+    Edited: /src/app/src/auth.rs, /src/app/src/login.rs
+    Failed, then passed: `cargo test login`
+    Staged 1 anchor.
+    Said last: Anything else?
+
+    I am here.
+    ");
     assert_eq!(memory.notices().count(), 1);
 }
 

@@ -4,7 +4,7 @@ use super::{Plan, Row, put_row, stored_row};
 use crate::captured::Captured;
 use crate::change::{Change, Counts, Notice, NoticeCause};
 use crate::draft::Draft;
-use crate::fold::keep_end;
+use crate::fold::{fold, keep_end};
 use crate::ids::SessionId;
 use crate::limits::TEXT_BYTES_MAX;
 use crate::memory::Memory;
@@ -16,9 +16,9 @@ use crate::staged::{Staged, count};
 /// Nothing when it has staged nothing. `origin` gives the time, and the client when the work names none; `files_unseen`
 /// goes into the notice as it is.
 ///
-/// What was noted of the session by rule makes its row where neither the agent nor a checkpoint says what it did. A
-/// session of which nothing else is left, or lines of a topic's history, or notes for itself, has no notice: there is
-/// nothing to look at again.
+/// The row gets an entry where there is something new to say: the last summary that was staged, else what was noted by
+/// rule; what was staged; and the agent's last message. A session of which nothing is left but what was noted, or lines
+/// of a topic's history, or notes for itself, has no notice: there is nothing to look at again.
 pub fn plan_keep(
     memory: &Memory,
     session: &SessionId,
@@ -32,56 +32,16 @@ pub fn plan_keep(
 
     let mut draft = Draft::new(memory);
     let before = stored_row(&draft, session).map(|(_, row)| row);
-    let captured = captured(staged, before.as_ref());
-    if !staged.has_work() {
-        // A topic's history may have been told by rule, too.
-        draft.fold(staged, &origin);
-        if let Some(captured) = captured {
-            let (started, ended) = captured.times();
-            let row = Row {
-                session: session.clone(),
-                started,
-                ended,
-                summary: captured.row_summary(),
-                on_behalf: true,
-                captured: Some(captured),
-                earlier: Vec::new(),
-                rewrites: true,
-                added: Counts::default(),
-            };
-            put_row(&mut draft, row, &origin);
-        }
-        let mut changes = draft.finish().changes;
-        changes.push(Change::Unstage { session: session.clone() });
-        return Some(Plan { changes, outcome: () });
-    }
+    // A topic's history may have been told by rule, so there may be something to fold without any work.
     draft.fold(staged, &origin);
-    let own = before.as_ref().filter(|row| !row.on_behalf);
-    let mut made_by_rule = None;
-    let summary = match (&staged.summary, own, &before, captured) {
-        (Some(last), Some(own), ..) => format!("{}\nAfter that, not saved: {last}", own.summary),
-        (Some(last), None, ..) => last.clone(),
-        (None, _, _, Some(captured)) => made_by_rule.insert(captured).row_summary(),
-        (None, _, Some(before), None) => before.summary.clone(),
-        (None, _, None, None) => format!("Staged {}.", staged.counts()),
-    };
-    let row = Row {
-        session: session.clone(),
-        started: staged.first,
-        ended: origin.time,
-        summary: keep_end(summary, TEXT_BYTES_MAX),
-        on_behalf: own.is_none(),
-        captured: made_by_rule,
-        earlier: Vec::new(),
-        rewrites: own.is_some(),
-        added: draft.added(),
-    };
-    let row = put_row(&mut draft, row, &origin);
+    let row = row(staged, before.as_ref(), draft.added(), &origin)
+        .map(|row| put_row(&mut draft, row, &origin));
     let mut changes = draft.finish().changes;
     changes.push(Change::Unstage { session: session.clone() });
-    // What a session kept for itself is for nobody who reads the notice.
-    let shared = staged.notes.iter().filter(|note| !note.private).count();
-    let kept = Counts { notes: count(shared), ..staged.counts() };
+    let Some(row) = row.filter(|_| staged.has_work()) else {
+        return Some(Plan { changes, outcome: () });
+    };
+    let kept = shared_counts(staged);
     let nothing_shared = kept == Counts::default() && staged.summary.is_none();
     if staged.has_history_alone() || nothing_shared && cause == NoticeCause::Ended {
         return Some(Plan { changes, outcome: () });
@@ -98,16 +58,89 @@ pub fn plan_keep(
     Some(Plan { changes, outcome: () })
 }
 
-/// What was noted of a session over all its runs, where its row is to be made from that: nobody wrote one yet, and
-/// there is something to say.
-fn captured(staged: &Staged, before: Option<&SessionRow>) -> Option<Box<Captured>> {
-    let earlier = match before {
-        Some(row) => Some(row.captured.as_ref()?),
-        None => None,
+/// Counts what a session staged for all: what it kept for itself is for nobody else to read of.
+fn shared_counts(staged: &Staged) -> Counts {
+    let shared = staged.notes.iter().filter(|note| !note.private).count();
+    Counts { notes: count(shared), ..staged.counts() }
+}
+
+/// The entry that is written on a session's behalf; `None` when it says nothing new.
+fn row(
+    staged: &Staged,
+    before: Option<&SessionRow>,
+    added: Counts,
+    origin: &Provenance,
+) -> Option<Row> {
+    let noted = noted_since(staged, before);
+    let summary = match (&staged.summary, &noted) {
+        (Some(summary), _) => Some(summary.clone()),
+        (None, Some(noted)) => Some(without_message(noted).row_summary()),
+        (None, None) => None,
     };
-    let mut all = earlier.cloned().unwrap_or_default();
-    all.absorb(staged.captured.as_ref()?);
-    all.leaves_row().then_some(all)
+    let kept = Some(shared_counts(staged)).filter(|kept| *kept != Counts::default());
+    let said = staged
+        .captured
+        .as_deref()
+        .and_then(Captured::said)
+        .filter(|_| staged.has_work() || noted.is_some())
+        .filter(|said| staged.summary.iter().all(|summary| !contains(summary, said)))
+        .filter(|said| before.is_none_or(|row| !contains(&row.summary, said)));
+    let lines = [
+        summary.filter(|summary| !summary.is_empty()),
+        kept.map(|kept| format!("Staged {kept}.")),
+        said.map(|said| format!("Said last: {said}")),
+    ];
+    let mut lines: Vec<String> = lines.into_iter().flatten().collect();
+    if lines.is_empty() {
+        if !staged.has_work() {
+            return None;
+        }
+        lines.push(format!("Staged {}.", staged.counts()));
+    }
+    let by_rule = staged.summary.is_none() && before.is_none_or(|row| row.captured.is_some());
+    let captured = noted.filter(|_| by_rule).map(|noted| {
+        let mut all = before.and_then(|row| row.captured.as_deref().cloned()).unwrap_or_default();
+        all.absorb(noted);
+        Box::new(all)
+    });
+    let (started, ended) = match (staged.has_work(), noted) {
+        (false, Some(noted)) => noted.times(),
+        _ => (staged.first, origin.time),
+    };
+    Some(Row {
+        session: origin.session.clone(),
+        started,
+        ended: before.map_or(ended, |row| row.ended.max(ended)),
+        summary: keep_end(lines.join("\n"), TEXT_BYTES_MAX),
+        on_behalf: true,
+        captured,
+        earlier: Vec::new(),
+        rewrites: false,
+        added,
+    })
+}
+
+/// What was noted of a session, where that is worth an entry: somebody asked for something or a file was written, and
+/// not all of it before the row's newest entry.
+fn noted_since<'a>(staged: &'a Staged, before: Option<&SessionRow>) -> Option<&'a Captured> {
+    let noted = staged.captured.as_deref().filter(|noted| noted.leaves_row())?;
+    let Some(before) = before else { return Some(noted) };
+    // What was noted of the turn in which a session saved itself may be staged after that save.
+    let is_later = before.on_behalf || noted.acted() > before.ended;
+    let is_new = is_later
+        && (!noted.files().is_empty()
+            || noted.fixed().next().is_some()
+            || noted.said().is_some_and(|said| !contains(&before.summary, said)));
+    is_new.then_some(noted)
+}
+
+fn without_message(noted: &Captured) -> Captured {
+    noted.clone().without(|text| Some(text) == noted.said())
+}
+
+/// Whether a text says a message word for word, however its lines break.
+fn contains(text: &str, message: &str) -> bool {
+    fold(text).contains(&fold(message))
 }
 
 /// Hands what a dead session staged, and what it kept for itself, to the one that goes on in its place. Nothing

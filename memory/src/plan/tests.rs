@@ -14,7 +14,8 @@ use crate::testing::{
 };
 use crate::{
     Body, Change, Counts, Kind, Memory, NewNote, NoticeCause, Provenance, RecordId, Refusal,
-    Revision, Seq, SessionId, SessionRow, Staged, Standing, Timestamp, Update, Version, limits,
+    Revision, Seq, SessionId, SessionRow, Staged, Standing, Timestamp, TrailEntry, Update, Version,
+    limits,
 };
 
 fn id(text: &str) -> RecordId {
@@ -311,8 +312,13 @@ fn a_session_that_saved_keeps_its_own_words() {
     checkpoint(&mut memory, &origin("one", 2), part);
     assert!(keep(&mut memory, "one", 3));
     let row = row(&memory, "s1");
-    assert_eq!(row.summary, "worked\nAfter that, not saved: began on the wire");
-    assert!(!row.on_behalf);
+    assert_eq!(
+        (row.summary.as_str(), row.on_behalf, row.ended),
+        ("began on the wire", true, day(3))
+    );
+    let own =
+        TrailEntry { time: day(1), summary: "worked".to_owned(), on_behalf: false, folded: 0 };
+    assert_eq!(row.earlier, [own]);
 }
 
 #[test]
