@@ -147,7 +147,8 @@ async fn keep(
         None
     };
     leaving.files_unseen = changed.as_ref().is_some_and(|changed| !changed.complete);
-    let died = standing.orphan && (daemon.after_crash || machine_died(record));
+    // A machine that dies takes the daemon with it; one that is shut down lets it stop first.
+    let died = standing.orphan && daemon.after_crash;
     let cause = match changed {
         Some(changed) if !changed.files.is_empty() => {
             NoticeCause::Crashed { files: changed.files, more: changed.more }
@@ -187,10 +188,6 @@ async fn changed_files(
         tracing::warn!(session = %session.id, %error, "the changed files are not known");
         Some(Changed::default())
     })
-}
-
-fn machine_died(record: &SessionRecord) -> bool {
-    record.boot.is_some() && record.boot != anchord_proto::host::boot_id()
 }
 
 fn restored(record: &SessionRecord) -> Session {

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::append;
-use crate::change::{Notice, NoticeCause};
+use crate::change::{Counts, Notice, NoticeCause};
 use crate::fold::{clip, one_line};
 use crate::ids::NoticeId;
 use crate::limits::{NOTICE_FILES_MAX, NOTICES_SHOWN_MAX};
 use crate::memory::Memory;
+use crate::record::{Body, Record};
 
 /// The newest unseen notices that fit, as text; the ids of those shown; how many wait. `print` gets the
 /// characters there are for one notice and gives nothing when not even its first line fits.
@@ -35,9 +36,11 @@ pub(super) fn notices(
     (text, shown, waiting)
 }
 
-/// One line for a session that ended without saving; after a crash also the files to look at again.
+/// One line for a session that ended without saving all its work. Of a crash is said only where a daemon or machine
+/// died, or files changed after the last checkpoint; then those files follow, to be read again.
 pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<String> {
-    let client = memory.record(notice.row).map_or("", |row| &row.created.client);
+    let record = memory.record(notice.row);
+    let client = record.map_or("", |row| &row.created.client);
     let client = clip(&one_line(client), 40);
     let comma = if client.is_empty() { "" } else { ", " };
     let who = format!("session {} ({client}{comma}{})", notice.row, notice.time.date());
@@ -46,9 +49,17 @@ pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<St
     } else {
         ""
     };
+    let kept = match notice.kept {
+        none if none == Counts::default() => "its summary".to_owned(),
+        kept => kept.to_string(),
+    };
+    let saved = |row: &Record| matches!(&row.body, Body::SessionRow(row) if row.saved_itself());
     let head = match &notice.cause {
+        NoticeCause::Ended if record.is_some_and(|row| saved(row)) => {
+            format!("Kept for {who}, which ended with work not saved: {kept}.{unseen}\n")
+        }
         NoticeCause::Ended => {
-            format!("Kept for {who}, which ended without saving: {}.{unseen}\n", notice.kept)
+            format!("Kept for {who}, which ended without saving: {kept}.{unseen}\n")
         }
         NoticeCause::Crashed { files, .. } => {
             let look = match (files.is_empty(), notice.files_unseen) {
@@ -58,7 +69,7 @@ pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<St
                     " Changed since its last checkpoint, so look again (not all files could be looked at):"
                 }
             };
-            format!("Recovered after a crash from {who}: {}.{look}\n", notice.kept)
+            format!("Recovered after a crash from {who}: {kept}.{look}\n")
         }
     };
     if head.chars().count() > chars {

@@ -4,7 +4,8 @@ use anchord_memory::{Memory, Notice, SessionId};
 use serde_json::json;
 
 use super::*;
-use crate::project::WriteError;
+use crate::project::{Decide, Decided, WriteError};
+use crate::projects::{Registry, RegistryChange};
 use crate::testing::{World, dead, hello_from, poll};
 
 const GRACE: Duration = Duration::from_secs(30);
@@ -131,6 +132,27 @@ async fn a_daemon_that_died_folds_what_its_dead_sessions_left_and_says_crash() {
 }
 
 #[tokio::test]
+async fn a_daemon_that_stopped_before_the_machine_did_says_nothing_of_a_crash() {
+    let world = World::new().await;
+    let (gone, id) = checkpointed(&world, world.hello()).await;
+    drop(gone);
+    let known = world.daemon.registry.snapshot().session(&id).cloned().unwrap();
+    let boot = Some("an earlier boot".to_owned());
+    let record = SessionRecord { boot, ..known.as_ref().clone() };
+    let decide: Decide<Registry> = Box::new(move |_, _| {
+        let changes = vec![RegistryChange::SessionBound(record)];
+        Ok(Decided { changes, reply: String::new() })
+    });
+    world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
+    let world = world.restart(false).await;
+    sweep(&world.daemon).await;
+    let kept = memory(&world);
+    assert!(kept.staged_by(&id).is_none());
+    let causes: Vec<NoticeCause> = notices(&kept).into_iter().map(|notice| notice.cause).collect();
+    assert_eq!(causes, [NoticeCause::Ended]);
+}
+
+#[tokio::test]
 async fn a_file_that_changed_after_the_last_checkpoint_is_named() {
     let world = World::new().await;
     let (gone, id) = checkpointed(&world, dead(world.hello())).await;
@@ -148,8 +170,8 @@ async fn a_file_that_changed_after_the_last_checkpoint_is_named() {
 #[tokio::test]
 async fn a_notice_says_when_not_all_files_could_be_looked_at() {
     for (changed, said) in [
-        (false, "which ended without saving: nothing. Not all files could be looked at:"),
-        (true, ": nothing. Changed since its last checkpoint, so look again (not all files"),
+        (false, "which ended without saving: its summary. Not all files could be looked at:"),
+        (true, ": its summary. Changed since its last checkpoint, so look again (not all files"),
     ] {
         let world = World::new().await;
         let deep = "d/".repeat(limits::CHANGED_DEPTH_MAX + 2);

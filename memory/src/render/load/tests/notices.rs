@@ -52,6 +52,24 @@ fn notices_and_what_others_changed_come_last_and_leave_the_rest_as_it_is() {
 }
 
 #[test]
+fn an_end_is_said_in_one_line_and_no_crash() {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("saved", 1), Staged::default());
+    let words = Staged { summary: Some("half way".to_owned()), ..Staged::default() };
+    for (session, part) in [("saved", lessons([lesson("late", "")])), ("silent", words)] {
+        checkpoint(&mut memory, &origin(session, 3), part);
+        let (session, by) = (SessionId::new(session), origin("anchord", 4));
+        let plan = plan_keep(&memory, &session, &by, NoticeCause::Ended, false);
+        apply(&mut memory, plan.unwrap());
+    }
+    let text = loaded(&memory, &Asked::default()).text;
+    insta::assert_snapshot!(text.split_once("Revision 3.\n\n").unwrap().1, @r"
+    Kept for session s3 (claude-code, 2026-11-04), which ended without saving: its summary.
+    Kept for session s1 (claude-code, 2026-11-04), which ended with work not saved: 1 lesson.
+    ");
+}
+
+#[test]
 fn a_notice_does_not_pass_off_a_part_of_the_files_as_all() {
     let mut memory = Memory::default();
     let crashed = |files: &[&str]| NoticeCause::Crashed {
