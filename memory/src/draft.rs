@@ -258,7 +258,11 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn create(&mut self, body: Body, origin: &Provenance) -> RecordId {
-        let id = RecordId { kind: body.kind(), number: self.head.last_number() + 1 };
+        let number = self.head.last_number() + 1;
+        let id = match &body {
+            Body::Note(note) if note.scope == Scope::User => RecordId::personal(number),
+            _ => RecordId::new(body.kind(), number),
+        };
         if let Body::Anchor(anchor) = &body {
             self.anchors.remove(&anchor.file);
         }

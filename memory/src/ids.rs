@@ -186,26 +186,53 @@ impl Kind {
     }
 }
 
-/// A record's id: the letter of its kind and a number that is never used twice in its project, `b12`.
+/// The letter that begins the id of a note that belongs to the user.
+const USER: char = 'u';
+
+/// A record's id: the letter of its kind and a number that is never used twice in its store, `b12`. A note that
+/// belongs to the user has a letter of its own, `u12`, so that it is never taken for a note of a project.
 /// Short, since agents pay for every token of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordId {
     /// The kind, for life.
     pub kind: Kind,
-    /// Counts over all kinds of a project, from 1.
+    /// Counts over all kinds of a store, from 1.
     pub number: u64,
+    personal: bool,
+}
+
+impl RecordId {
+    /// The id of a project's record.
+    pub const fn new(kind: Kind, number: u64) -> Self {
+        Self { kind, number, personal: false }
+    }
+
+    /// The id of a note that belongs to the user.
+    pub const fn personal(number: u64) -> Self {
+        Self { kind: Kind::Note, number, personal: true }
+    }
+
+    /// Whether it names a note that belongs to the user.
+    pub fn is_personal(self) -> bool {
+        self.personal
+    }
+
+    fn letter(self) -> char {
+        if self.personal { USER } else { self.kind.letter() }
+    }
 }
 
 impl fmt::Display for RecordId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.kind.letter(), self.number)
+        write!(f, "{}{}", self.letter(), self.number)
     }
 }
 
 /// The text is not a record id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session)"
+    "`{0}` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), \
+     s4 (session), u2 (the user's own note)"
 )]
 pub struct ParseIdError(String);
 
@@ -217,13 +244,16 @@ impl FromStr for RecordId {
         let trimmed = text.trim();
         let mut chars = trimmed.chars();
         let letter = chars.next().ok_or_else(fail)?.to_ascii_lowercase();
-        let kind = Kind::ALL.into_iter().find(|kind| kind.letter() == letter).ok_or_else(fail)?;
         let digits = chars.as_str();
         if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(fail());
         }
         let number = digits.parse().map_err(|_| fail())?;
-        Ok(Self { kind, number })
+        if letter == USER {
+            return Ok(Self::personal(number));
+        }
+        let kind = Kind::ALL.into_iter().find(|kind| kind.letter() == letter).ok_or_else(fail)?;
+        Ok(Self::new(kind, number))
     }
 }
 

@@ -151,7 +151,7 @@ impl Index {
     }
 
     pub(crate) fn active_of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = RecordId> {
-        let (first, last) = (RecordId { kind, number: 0 }, RecordId { kind, number: u64::MAX });
+        let (first, last) = (RecordId::new(kind, 0), RecordId::new(kind, u64::MAX));
         self.active.range(first..=last).copied()
     }
 
@@ -325,4 +325,4 @@ fn active_note(record: &Record) -> (u64, u64) {
 }
 
 /// Below every id in use: numbers count from 1.
-const LOWEST: RecordId = RecordId { kind: Kind::Blueprint, number: 0 };
+const LOWEST: RecordId = RecordId::new(Kind::Blueprint, 0);

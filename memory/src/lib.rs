@@ -22,6 +22,7 @@ mod intake;
 pub mod lifecycle;
 pub mod limits;
 pub mod lines;
+mod memories;
 mod memory;
 mod merge;
 mod note;
@@ -50,6 +51,7 @@ pub use ids::{
     Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version,
 };
 pub use index::Totals;
+pub use memories::Memories;
 pub use memory::{Bound, Counters, Memory, Restore};
 pub use note::{
     ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect, tag_as_kept,

@@ -81,6 +81,14 @@ pub const ENDED_SESSIONS_SHOWN_MAX: usize = 5;
 pub const ENDED_ITEMS_MAX: usize = 200;
 /// Characters of the staged work of ended sessions in a load.
 pub const ENDED_CHARS_MAX: usize = 3_000;
+/// Tokens of the notes that belong to the user, in a load or at a subagent's start.
+pub const PERSONAL_TOKENS_MAX: u32 = 300;
+/// In a smaller load they have this part of its tokens.
+pub const PERSONAL_SHARE: u32 = 8;
+/// Tokens of one of them that is shown in full there.
+pub const PERSONAL_NOTE_TOKENS_MAX: u32 = 100;
+/// Tokens of one of them that is shown by its title: in some scripts a character is more than one.
+pub const PERSONAL_TITLE_TOKENS_MAX: u32 = 60;
 /// Notices one load shows; the rest wait for the next.
 pub const NOTICES_SHOWN_MAX: usize = 5;
 /// Notices that a project keeps, whether or not they were shown: the newest.

@@ -187,7 +187,7 @@ impl Memory {
 
     /// The records of one kind, whatever their standing, oldest first.
     pub(crate) fn records_of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
-        let (first, last) = (RecordId { kind, number: 0 }, RecordId { kind, number: u64::MAX });
+        let (first, last) = (RecordId::new(kind, 0), RecordId::new(kind, u64::MAX));
         self.records.range(first..=last).map(|(_, record)| record)
     }
 

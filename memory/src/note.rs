@@ -105,13 +105,15 @@ pub enum Scope {
     Project,
     /// This session alone.
     Session(SessionId),
+    /// Every session of the user, in every project: the note is in the user's own store.
+    User,
 }
 
 impl Scope {
     /// The session that alone sees it.
     pub fn session(&self) -> Option<&SessionId> {
         match self {
-            Self::Project => None,
+            Self::Project | Self::User => None,
             Self::Session(session) => Some(session),
         }
     }
@@ -152,6 +154,7 @@ impl ContentType {
 }
 
 /// A note as an agent gives it.
+#[expect(clippy::struct_excessive_bools, reason = "each is given by itself, and stands so on disk")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewNote {
     /// Verbatim; may not be blank.
@@ -180,6 +183,9 @@ pub struct NewNote {
     /// For the session that writes alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
+    /// For the user, in every project. Never staged: such a note goes straight into the user's own store.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub personal: bool,
     /// How often the same was staged again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub repeats: u32,
@@ -203,7 +209,11 @@ impl NewNote {
 
     /// Who will see it.
     pub(crate) fn scope(&self, session: &SessionId) -> Scope {
-        if self.private { Scope::Session(session.clone()) } else { Scope::Project }
+        match (self.personal, self.private) {
+            (true, _) => Scope::User,
+            (false, true) => Scope::Session(session.clone()),
+            (false, false) => Scope::Project,
+        }
     }
 
     /// The note that it becomes when there is none to merge with.

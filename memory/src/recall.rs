@@ -2,6 +2,7 @@
 
 mod file;
 mod prompt;
+mod personal;
 
 use std::cmp::Reverse;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::captured::Captured;
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::lines::LineRange;
-use crate::note::Note;
+use crate::note::{Note, Scope};
 use crate::topic::Topic;
 
 /// One unit of memory at one version.
@@ -96,6 +96,11 @@ impl Record {
             (one, other) => one == other,
         };
         same_body && (&self.tags, self.pinned) == (&other.tags, other.pinned)
+    }
+
+    /// Whether it belongs to the user and to no project.
+    pub fn is_personal(&self) -> bool {
+        self.id.is_personal() || self.note().is_some_and(|note| note.scope == Scope::User)
     }
 
     /// The session that alone sees it; `None` when the project shares it.

@@ -254,3 +254,15 @@ pub(crate) fn take(steps: &[Step]) -> (Memory, Vec<Vec<Change>>) {
     }
     (memory, entries)
 }
+
+/// The user's own memory with these notes.
+pub(crate) fn personal(notes: impl IntoIterator<Item = NewNote>) -> Memory {
+    let mut memory = Memory::default();
+    for (at, note) in notes.into_iter().enumerate() {
+        let on = 1 + i64::try_from(at).unwrap();
+        let note = NewNote { personal: true, ..note };
+        let plan = crate::plan_notes(&memory, &origin("one", on), vec![Ok(note)]).unwrap();
+        apply(&mut memory, plan);
+    }
+    memory
+}

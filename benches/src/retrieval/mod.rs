@@ -74,7 +74,7 @@ impl InProcess {
         let session = SessionId::new("bench");
         let mut index = SearchIndex::default();
         for ((number, time), note) in (1..).zip(0..).zip(notes) {
-            let id = RecordId { kind: Kind::Note, number };
+            let id = RecordId::new(Kind::Note, number);
             index.insert(&Document {
                 id,
                 session: &session,

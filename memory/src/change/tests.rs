@@ -10,7 +10,7 @@ fn a_notice_whose_files_were_all_looked_at_has_the_bytes_that_it_always_had() {
         id: NoticeId(1),
         time: Timestamp(9),
         session: SessionId::new("s"),
-        row: RecordId { kind: Kind::SessionRow, number: 4 },
+        row: RecordId::new(Kind::SessionRow, 4),
         cause: NoticeCause::Crashed { files: vec!["a.rs".to_owned()], more: 2 },
         kept: Counts { anchors: 1, ..Counts::default() },
         files_unseen: false,

@@ -136,7 +136,7 @@ fn folding_counts_in_the_survivor_and_using_brings_back() {
     assert_eq!(outcome.tokens_after, plan.tokens_after);
     assert_eq!(memory.revision().0, before.revision().0 + 1);
     let record = |memory: &Memory, number| {
-        let id = RecordId { kind: crate::Kind::Note, number };
+        let id = RecordId::new(crate::Kind::Note, number);
         crate::Record::clone(memory.record(id).unwrap())
     };
     assert_eq!(record(&memory, 1).standing, Standing::Archived);
@@ -144,7 +144,7 @@ fn folding_counts_in_the_survivor_and_using_brings_back() {
     // Not fresher than it was.
     assert_eq!(record(&memory, 3).updated, record(&before, 3).updated);
     for number in [1, 3] {
-        let id = RecordId { kind: crate::Kind::Note, number };
+        let id = RecordId::new(crate::Kind::Note, number);
         let plan = plan_use(&memory, id, &origin("two", 21)).unwrap();
         apply(&mut memory, plan);
         let used = record(&memory, number);
@@ -208,7 +208,7 @@ fn any_reads() -> impl Strategy<Value = Accesses> {
     prop::collection::vec((1_u64..14, 1_i64..20), 0..20).prop_map(|reads| {
         let mut accesses = Accesses::default();
         for (number, on) in reads {
-            let id = RecordId { kind: crate::Kind::Note, number };
+            let id = RecordId::new(crate::Kind::Note, number);
             accesses.record(id, Timestamp(day(on).0));
         }
         accesses
@@ -269,7 +269,7 @@ proptest! {
         let plan = plan(&old, &Pool::Project, target, &Accesses::default());
         let mut newer = old.clone();
         for (number, pin) in later {
-            let id = RecordId { kind: crate::Kind::Note, number };
+            let id = RecordId::new(crate::Kind::Note, number);
             let update = if pin {
                 Update { pinned: Some(true), ..Update::default() }
             } else {

@@ -67,6 +67,37 @@ pub fn parse_export(document: &str) -> Result<Exported, ImportError> {
     Ok(exported)
 }
 
+impl Exported {
+    /// Leaves out the notes that belong to the user: a project takes in none of them.
+    #[must_use]
+    pub fn for_project(mut self) -> Self {
+        let all = self.records.len();
+        self.records.retain(|record| !record.is_personal());
+        match all - self.records.len() {
+            0 => {}
+            1 => self.notes.push(format!("1 note of the user's own is {FOR_USER}")),
+            several => self.notes.push(format!("{several} notes of the user's own are {FOR_USER}")),
+        }
+        self
+    }
+
+    /// Leaves out all but the notes that belong to the user: the user's own memory takes in nothing else.
+    #[must_use]
+    pub fn for_user(mut self) -> Self {
+        let all = self.records.len();
+        self.records.retain(Record::is_personal);
+        match all - self.records.len() {
+            0 => {}
+            1 => self.notes.push("1 record of a project is left out".to_owned()),
+            several => self.notes.push(format!("{several} records of a project are left out")),
+        }
+        self.bindings.clear();
+        self
+    }
+}
+
+const FOR_USER: &str = "left out; `anchord import --user` takes in those alone";
+
 /// Plans to take over an export. Records keep the times of their originals; what is newer here stays, and so does the
 /// topic of a conversation that has one here. `digest` tells this source from every other.
 pub fn plan_import_export(
@@ -217,7 +248,11 @@ fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Pu
         draft.topic(topic, origin);
     }
     if draft.head().last_number() > last {
-        let id = RecordId { kind: record.id.kind, number: last + 1 };
+        let id = if record.is_personal() {
+            RecordId::personal(last + 1)
+        } else {
+            RecordId::new(record.id.kind, last + 1)
+        };
         draft.mark(id, tags, record.pinned, origin);
         draft.stand(id, record.standing, origin);
     }
@@ -297,6 +332,7 @@ fn new_note(record: &Record, note: &Note) -> NewNote {
         lasts: false,
         pinned: record.pinned,
         private: false,
+        personal: record.is_personal(),
         repeats: note.repeats,
     }
 }

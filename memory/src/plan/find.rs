@@ -30,7 +30,7 @@ pub fn find<'a>(memory: &'a Memory, reader: &Reader, id: RecordId) -> Result<&'a
     Err(Refusal::NotFound { id, nearest })
 }
 
-/// The fact with this key, the reader's own before the project's.
+/// The fact with this key: the reader's own before the project's, or in the user's own store the user's.
 ///
 /// # Errors
 /// When there is none; names the keys that come nearest.
@@ -41,7 +41,7 @@ pub fn find_fact<'a>(
 ) -> Result<&'a Record, Refusal> {
     let key = key_line(key, "")?;
     let own = reader.own_sessions().map(|session| Scope::Session(session.clone()));
-    let scopes: Vec<Scope> = own.chain([Scope::Project]).collect();
+    let scopes: Vec<Scope> = own.chain([Scope::Project, Scope::User]).collect();
     for scope in &scopes {
         let fact = MergeKey::Fact(scope.clone(), key.as_str().into());
         if let Some(record) = memory.keyed(&fact).next() {

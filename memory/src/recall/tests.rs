@@ -196,3 +196,20 @@ fn what_is_found_is_counted_beyond_what_is_shown() {
     assert_eq!(matching("\"tide 371\"", None), (3, false));
     assert_eq!(matching("", None), (1_200, false));
 }
+
+#[test]
+fn a_corrected_spelling_finds_no_note_of_the_user_where_the_project_has_the_word() {
+    let mut project = Memory::default();
+    noted(&mut project, "one", 1, [note("the pooling of sockets")]);
+    let personal = crate::testing::personal([note("prefers pulling to pushing")]);
+    let reader = Reader::anyone();
+    let found = |memory: &Memory, query: &str| recall(memory, &everything(&reader, query));
+    assert_eq!(found(&personal, "puling").corrected.len(), 1, "it is found by itself");
+    let merged = found(&project, "sockets").with_personal(found(&personal, "sockets"));
+    assert_eq!(merged.hits.len(), 1);
+    let merged = found(&Memory::default(), "puling").with_personal(found(&personal, "puling"));
+    assert_eq!((merged.hits.len(), merged.corrected.len()), (1, 1));
+    noted(&mut project, "one", 1, [note("puling infants")]);
+    let merged = found(&project, "puling").with_personal(found(&personal, "puling"));
+    assert_eq!((merged.hits.len(), merged.corrected.len()), (1, 0), "the project has the word");
+}

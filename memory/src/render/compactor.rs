@@ -93,7 +93,7 @@ pub fn parse_id(text: &str) -> Option<RecordId> {
     let text = text.trim().trim_start_matches('[').trim_end_matches(']');
     if text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         let number = unmix(u64::from_str_radix(text, 16).ok()?);
-        return Some(RecordId { kind: Kind::Note, number });
+        return Some(RecordId::new(Kind::Note, number));
     }
     text.parse().ok().filter(|id: &RecordId| id.kind == Kind::Note)
 }

@@ -195,6 +195,9 @@ fn head(record: &Record, note: &Note) -> String {
     if record.owner().is_some() {
         marks.push("one session's own".to_owned());
     }
+    if record.id.is_personal() {
+        marks.push("the user's".to_owned());
+    }
     if let Some(expires) = note.expires {
         marks.push(format!("expires {}", end(record, expires)));
     }

@@ -1,9 +1,12 @@
 //! A page of records, newest first, a line each.
 
+use std::cmp::Reverse;
+
 use super::{append, item};
 use crate::fold::clip;
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{ANSWER_CHARS_MAX, HITS_NAMED_MAX, LIST_RECORDS_MAX};
+use crate::memories::Memories;
 use crate::memory::Memory;
 use crate::plan::is_expired;
 use crate::reader::Reader;
@@ -20,11 +23,13 @@ pub struct ListView<'a> {
     pub kinds: &'a [Kind],
     /// With all of these tags.
     pub tags: &'a [String],
+    /// Of a project, what sessions keep for themselves (true) or what is shared (false) alone.
+    pub own: Option<bool>,
     /// Records of one page, at most [`LIST_RECORDS_MAX`].
     pub limit: usize,
     /// Tokens of the answer.
     pub tokens_max: Option<u32>,
-    /// Where an earlier page ended: the number of its last record.
+    /// Where an earlier page ended: the number of its last record, and after a `u` that of the user's notes.
     pub cursor: Option<&'a str>,
     /// Tells what has expired.
     pub now: Timestamp,
@@ -47,15 +52,55 @@ pub struct ListText {
 const FRAME_CHARS: usize = 500;
 const FRAME_TOKENS: u32 = 140;
 
+/// Where a page ends: the number of its last record of a project, and of its last note of the user.
+#[derive(Clone, Copy)]
+struct Position {
+    project: u64,
+    personal: u64,
+}
+
+impl Position {
+    const START: Self = Self { project: u64::MAX, personal: u64::MAX };
+
+    /// From `12`, or `12u3` where the user's notes are listed too. A number is left out before its list begins.
+    fn parse(cursor: &str) -> Option<Self> {
+        let number = |text: &str| if text.is_empty() { Some(u64::MAX) } else { text.parse().ok() };
+        match cursor.split_once('u') {
+            None => Some(Self { project: cursor.parse().ok()?, ..Self::START }),
+            Some((project, personal)) => {
+                Some(Self { project: number(project)?, personal: number(personal)? })
+            }
+        }
+    }
+
+    fn print(self) -> String {
+        let number =
+            |number: u64| if number == u64::MAX { String::new() } else { number.to_string() };
+        match self.personal {
+            u64::MAX => number(self.project),
+            personal => format!("{}u{personal}", number(self.project)),
+        }
+    }
+
+    fn is_before(self, id: RecordId) -> bool {
+        id.number < if id.is_personal() { self.personal } else { self.project }
+    }
+
+    fn pass(&mut self, id: RecordId) {
+        *if id.is_personal() { &mut self.personal } else { &mut self.project } = id.number;
+    }
+}
+
 /// Lists what the reader sees and is not forgotten, the newest record first.
 ///
 /// # Errors
 /// When the cursor is none.
-pub fn list(memory: &Memory, view: &ListView<'_>) -> Result<ListText, Refusal> {
-    let before = match view.cursor.map(|cursor| (cursor, cursor.trim().parse::<u64>())) {
-        None => u64::MAX,
-        Some((_, Ok(number))) => number,
-        Some((cursor, Err(_))) => {
+pub fn list<'a>(memory: impl Into<Memories<'a>>, view: &ListView<'_>) -> Result<ListText, Refusal> {
+    let memory = memory.into();
+    let mut position = match view.cursor.map(|cursor| (cursor, Position::parse(cursor.trim()))) {
+        None => Position::START,
+        Some((_, Some(place))) => place,
+        Some((cursor, None)) => {
             let cursor = clip(cursor, 40);
             let why = format!("`{cursor}` is none of a list; list without it");
             return Err(Refusal::invalid("cursor", why));
@@ -63,7 +108,7 @@ pub fn list(memory: &Memory, view: &ListView<'_>) -> Result<ListText, Refusal> {
     };
     let mut records = matching(memory, view);
     let total = records.len();
-    records.retain(|record| record.id.number < before);
+    records.retain(|record| position.is_before(record.id));
     let limit = view.limit.clamp(1, LIST_RECORDS_MAX);
     if records.is_empty() {
         let text = match (total, view.kinds.is_empty() && view.tags.is_empty()) {
@@ -89,14 +134,15 @@ pub fn list(memory: &Memory, view: &ListView<'_>) -> Result<ListText, Refusal> {
         tokens_left -= tokens(&line);
         lines.push_str(&line);
         list.shown.push(record.id);
+        position.pass(record.id);
     }
     let shown = list.shown.len();
     append(&mut list.text, format_args!("{shown} of {total}, newest first\n{lines}"));
-    if let Some(last) = list.shown.last().filter(|_| shown < records.len()) {
+    if shown > 0 && shown < records.len() {
         let left = records.get(shown..).unwrap_or_default();
         let named = left.iter().take(HITS_NAMED_MAX).map(|record| record.id.to_string());
         let named: Vec<String> = named.collect();
-        let (count, cursor) = (left.len(), last.number);
+        let (count, cursor) = (left.len(), position.print());
         let more = if count > named.len() { ", …" } else { "" };
         list.left_out = count;
         append(
@@ -106,21 +152,35 @@ pub fn list(memory: &Memory, view: &ListView<'_>) -> Result<ListText, Refusal> {
                 named.join(", ")
             ),
         );
-        list.next = Some(last.number.to_string());
+        list.next = Some(cursor);
     }
     Ok(list)
 }
 
-fn matching<'a>(memory: &'a Memory, view: &ListView<'_>) -> Vec<&'a Record> {
-    let mut records: Vec<&Record> = memory
-        .records()
-        .map(|record| &**record)
-        .filter(|record| record.standing != Standing::Forgotten && view.reader.sees(record))
-        .filter(|record| view.kinds.is_empty() || view.kinds.contains(&record.kind()))
-        .filter(|record| view.tags.iter().all(|tag| record.tags.contains(tag)))
-        .collect();
-    records.sort_by_key(|record| std::cmp::Reverse(record.id.number));
-    records
+/// The records of both memories, newest first. Each memory's keep the order of their numbers, so that a cursor of two
+/// numbers says where a page ends; between two of different memories the time of the first write decides.
+fn matching<'a>(memory: Memories<'a>, view: &ListView<'_>) -> Vec<&'a Record> {
+    let newest_first = |memory: &'a Memory| {
+        let mut records: Vec<&'a Record> = memory
+            .records()
+            .map(|record| &**record)
+            .filter(|record| record.standing != Standing::Forgotten && view.reader.sees(record))
+            .filter(|record| view.kinds.is_empty() || view.kinds.contains(&record.kind()))
+            .filter(|record| view.tags.iter().all(|tag| record.tags.contains(tag)))
+            .filter(|record| view.own.is_none_or(|own| own == record.owner().is_some()))
+            .collect();
+        records.sort_by_key(|record| Reverse(record.id.number));
+        records.into_iter().peekable()
+    };
+    let mut first = newest_first(memory.first);
+    let Some(mut personal) = memory.personal.map(newest_first) else { return first.collect() };
+    let mut all = Vec::new();
+    while let (Some(one), Some(other)) = (first.peek(), personal.peek()) {
+        let is_newer = other.created.time > one.created.time;
+        all.extend(if is_newer { personal.next() } else { first.next() });
+    }
+    all.extend(first.chain(personal));
+    all
 }
 
 /// What a reader has to know before it relies on a record.

@@ -139,7 +139,7 @@ pub(super) fn fitted(
 
 /// What frames the entries at most: the first line, a heading for each kind, and the advice to tidy.
 fn frame_room(memory: &Memory, view: &LoadView<'_>) -> Room {
-    let kind = |kind| RecordId { kind, number: 9_999_999 };
+    let kind = |kind| RecordId::new(kind, 9_999_999);
     let cursor = Cursor { from: kind(Kind::Note), unnamed: Some(kind(Kind::Note)) };
     let mut frame = Room::of(&first_line(view, Some((kind(Kind::Note), Some(cursor)))));
     for kind in Kind::ALL {

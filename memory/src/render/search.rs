@@ -8,7 +8,7 @@ use crate::ids::{RecordId, Timestamp};
 use crate::limits::{
     ANSWER_CHARS_MAX, HIT_CHARS_MAX, HITS_NAMED_MAX, QUERY_CHARS_MAX, QUERY_TERMS_MAX,
 };
-use crate::memory::Memory;
+use crate::memories::Memories;
 use crate::recall::Recalled;
 use crate::record::Record;
 use crate::search::{Hit, Query};
@@ -55,10 +55,15 @@ const REMARKS_SHARE: u32 = 4;
 
 /// Renders what was found. More hits than are shown are counted, the next ones named; hits that have none of the words are
 /// marked, and missed by nobody.
-pub fn search(memory: &Memory, found: &Recalled, view: &SearchView<'_>) -> SearchText {
+pub fn search<'a>(
+    memory: impl Into<Memories<'a>>,
+    found: &Recalled,
+    view: &SearchView<'_>,
+) -> SearchText {
+    let memory = memory.into();
     let query = Query::parse(view.query);
     let mut answer =
-        SearchText { text: remarks(memory, found, &query, view), ..SearchText::default() };
+        SearchText { text: remarks(&memory, found, &query, view), ..SearchText::default() };
     let from = view.cursor.map_or(0, |cursor| cursor.from);
     let hits = found.hits.get(from..).unwrap_or_default();
     if hits.is_empty() {
@@ -109,7 +114,12 @@ pub fn search(memory: &Memory, found: &Recalled, view: &SearchView<'_>) -> Searc
 }
 
 /// What there is to say of the query before its hits.
-fn remarks(memory: &Memory, found: &Recalled, query: &Query, view: &SearchView<'_>) -> String {
+fn remarks(
+    memory: &Memories<'_>,
+    found: &Recalled,
+    query: &Query,
+    view: &SearchView<'_>,
+) -> String {
     let cut = query.is_cut().then(|| {
         format!(
             "the query is long: nothing was looked for beyond its first {QUERY_CHARS_MAX} characters and \

@@ -20,7 +20,7 @@ struct Note {
 type Notes = BTreeMap<RecordId, Note>;
 
 fn id(number: u64) -> RecordId {
-    RecordId { kind: Kind::Lesson, number }
+    RecordId::new(Kind::Lesson, number)
 }
 
 fn note(text: &str) -> Note {

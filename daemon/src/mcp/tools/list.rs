@@ -46,6 +46,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         reader: &reader,
         kinds: &kinds,
         tags: &tags,
+        own: None,
         limit,
         tokens_max,
         cursor: params.cursor.as_deref(),

@@ -23,7 +23,7 @@ fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
         time: Timestamp(1_763_760_000_000),
     };
     Change::Put(Arc::new(Record {
-        id: RecordId { kind, number },
+        id: RecordId::new(kind, number),
         version: Version(version),
         revision: Revision(1),
         said: None,
@@ -67,7 +67,7 @@ fn changes() -> Vec<Vec<Change>> {
         id: NoticeId(1),
         time: Timestamp(9),
         session: session.clone(),
-        row: RecordId { kind: Kind::SessionRow, number: 4 },
+        row: RecordId::new(Kind::SessionRow, 4),
         cause: NoticeCause::Crashed { files: vec!["a.rs".to_owned()], more: 2 },
         kept: Counts { anchors: 1, ..Counts::default() },
         files_unseen: false,
@@ -106,7 +106,7 @@ fn changes_2() -> Vec<Vec<Change>> {
     };
     let purged = |kind: Kind, number: u64, version: u32, private: bool| {
         Change::Purged(Box::new(Purged {
-            id: RecordId { kind, number },
+            id: RecordId::new(kind, number),
             version: Version(version),
             revision: Revision(6),
             time: Timestamp(1_763_760_000_500),
@@ -133,6 +133,7 @@ fn changes_2() -> Vec<Vec<Change>> {
         lasts: false,
         pinned: true,
         private: true,
+        personal: false,
         repeats: 1,
     };
     let part = Staged { notes: vec![staged], ..Staged::default() };

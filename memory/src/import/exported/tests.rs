@@ -551,3 +551,33 @@ proptest! {
         prop_assert_eq!(again.changes, []);
     }
 }
+
+#[test]
+fn a_project_takes_in_no_note_of_the_user_and_the_user_nothing_else() {
+    let personal = crate::testing::personal([
+        NewNote { key: Some("editor".to_owned()), importance: Some(8), ..note("helix") },
+        note("answers in German"),
+    ]);
+    let mut project = Memory::default();
+    save(&mut project, &origin("one", 1), blueprints([blueprint("Store", "sled")]));
+    let records: Vec<&Record> =
+        personal.records().chain(project.records()).map(|record| &**record).collect();
+    let mixed = json!({"format": 1, "records": records}).to_string();
+    let plan = |source: Exported| {
+        plan_import_export(&Memory::default(), &source, "digest", &origin("import", 50))
+    };
+
+    let mut taken = Memory::default();
+    let outcome = apply(&mut taken, plan(parse_export(&mixed).unwrap().for_project()));
+    assert_eq!(taken.totals().notes, 0);
+    assert_eq!(taken.totals().blueprints, 1);
+    insta::assert_snapshot!(outcome.notes.join("\n"), @"2 notes of the user's own are left out; `anchord import --user` takes in those alone");
+
+    let mut taken = Memory::default();
+    let outcome = apply(&mut taken, plan(parse_export(&mixed).unwrap().for_user()));
+    let ids: Vec<String> = taken.records().map(|record| record.id.to_string()).collect();
+    assert_eq!(ids, ["u1", "u2"]);
+    let editor = crate::find_fact(&taken, &crate::Reader::anyone(), "editor").unwrap();
+    assert_eq!(editor.note().unwrap().importance, 8);
+    insta::assert_snapshot!(outcome.notes.join("\n"), @"2 records of a project are left out");
+}

@@ -401,3 +401,19 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_note_of_the_user_has_an_id_that_no_projects_note_has() {
+    let memory = crate::testing::personal([
+        NewNote { key: Some("editor".to_owned()), ..note("vim") },
+        NewNote { key: Some("editor".to_owned()), ..note("helix") },
+    ]);
+    let record = memory.records().next().unwrap();
+    assert_eq!((memory.records().count(), record.id.to_string()), (1, "u1".to_owned()));
+    assert_eq!((record.version, record.kind()), (Version(2), crate::Kind::Note));
+    assert_ne!(record.id, "n1".parse().unwrap());
+    assert_eq!("U1".parse(), Ok(record.id));
+    let text = serde_json::to_string(record).unwrap();
+    assert!(text.contains(r#""id":"u1""#) && text.contains(r#""scope":"user""#), "{text}");
+    assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), **record);
+}

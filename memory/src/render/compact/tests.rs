@@ -54,7 +54,7 @@ fn a_plan_names_what_it_would_do_and_a_reply_what_was_done() {
 #[test]
 fn a_reply_names_as_many_as_there_is_room_for_and_says_where_the_others_are() {
     let ids = |range: std::ops::RangeInclusive<u64>| {
-        range.map(|number| RecordId { kind: Kind::Note, number }).collect()
+        range.map(|number| RecordId::new(Kind::Note, number)).collect()
     };
     let outcome = CompactionOutcome {
         archived: ids(1..=18),
@@ -79,7 +79,7 @@ fn a_reply_names_as_many_as_there_is_room_for_and_says_where_the_others_are() {
 #[test]
 fn what_is_said_of_a_budget_full_of_pinned_notes_is_what_became_of_the_write() {
     let budget = Budget { tokens: 1_500, auto_compact: true, above: 90, to: 80 };
-    let id = |number| RecordId { kind: Kind::Note, number };
+    let id = |number| RecordId::new(Kind::Note, number);
     let said = |stays: &[RecordId], archived: &[RecordId]| {
         let full =
             FullOfPinned { pinned: 1_356, stays: stays.to_vec(), archived: archived.to_vec() };

@@ -287,7 +287,7 @@ fn a_client_goes_on_with_what_its_ended_sessions_left() {
 
 #[test]
 fn ids_are_sixteen_digits_and_ours_are_taken_too() {
-    let first = RecordId { kind: Kind::Note, number: 1 };
+    let first = RecordId::new(Kind::Note, 1);
     assert_eq!(id(first), "5692161d100b05e5");
     assert_eq!(parse_id("[5692161D100B05E5] "), Some(first));
     assert_eq!(parse_id("n1"), Some(first));
@@ -299,7 +299,7 @@ fn ids_are_sixteen_digits_and_ours_are_taken_too() {
 proptest! {
     #[test]
     fn an_id_that_is_given_back_finds_its_record(number: u64) {
-        let record = RecordId { kind: Kind::Note, number };
+        let record = RecordId::new(Kind::Note, number);
         prop_assert_eq!(id(record).len(), 16);
         prop_assert_eq!(parse_id(&id(record)), Some(record));
     }

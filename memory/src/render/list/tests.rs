@@ -10,6 +10,7 @@ fn view(reader: &Reader) -> ListView<'_> {
         reader,
         kinds: &[],
         tags: &[],
+        own: None,
         limit: 20,
         tokens_max: None,
         cursor: None,
@@ -93,5 +94,43 @@ fn a_page_keeps_to_its_tokens_and_names_what_it_leaves_out() {
             cursor = Some(next);
         }
         assert_eq!(shown.len(), 60);
+    }
+}
+
+#[test]
+fn the_users_notes_stand_among_a_projects_by_time_and_pages_pass_none() {
+    let project = filled();
+    let personal = crate::testing::personal(["answers in German", "port 7718"].map(note));
+    let both = Memories { first: &project, personal: Some(&personal) };
+    let one = Reader::session(SessionId::new("one"));
+    insta::assert_snapshot!(list(both, &view(&one)).unwrap().text, @r"
+    7 of 7, newest first
+    n5 (one session's own): for me
+    n4 (#db, pinned): Postgres holds …
+    n3 port (expires 2026-11-05): 7717 [EXPIRED]
+    u2 (the user's): port 7718
+    s2 2026-11-01 claude-code: worked
+    l1 Flush does not fsync
+    u1 (the user's): answers in German
+    ");
+    for limit in 1..8 {
+        let (mut shown, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = ListView { limit, cursor: cursor.as_deref(), ..view(&one) };
+            let page = list(both, &page).unwrap();
+            shown.extend(page.shown.iter().map(ToString::to_string));
+            cursor = page.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(shown, ["n5", "n4", "n3", "u2", "s2", "l1", "u1"], "{limit} a page");
+    }
+    let shared = ListView { own: Some(false), ..view(&one) };
+    assert_eq!(list(&project, &shared).unwrap().shown.len(), 4);
+    let own = ListView { own: Some(true), ..view(&one) };
+    assert_eq!(list(&project, &own).unwrap().shown, ["n5".parse().unwrap()]);
+    for wrong in ["x", "ux", "3u4u5"] {
+        assert!(list(both, &ListView { cursor: Some(wrong), ..view(&one) }).is_err(), "{wrong}");
     }
 }

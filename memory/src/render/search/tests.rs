@@ -4,7 +4,7 @@ use super::*;
 use crate::limits::ANSWER_TOKENS_MIN;
 use crate::search::Tuning;
 use crate::testing::{apply, blueprint, blueprints, day, note, origin, save};
-use crate::{NewNote, Reader, Recall, plan_notes, recall};
+use crate::{Memory, NewNote, Reader, Recall, plan_notes, recall};
 
 fn filled() -> Memory {
     let mut memory = Memory::default();
@@ -179,4 +179,26 @@ fn what_has_none_of_the_words_says_so_and_is_not_left_out() {
     ");
     let least = search(&memory, &recalled, &SearchView { limit: 1, ..view("E0502") });
     assert_eq!((least.text.as_str(), least.left_out, least.next), ("n2: E0502 again\n", 0, None));
+}
+
+#[test]
+fn a_note_of_the_user_is_found_among_a_projects_and_marked() {
+    let project = filled();
+    let personal =
+        crate::testing::personal(["Never make a pool larger", "answers in German"].map(note));
+    let both = Memories { first: &project, personal: Some(&personal) };
+    let search = |query| {
+        let recalled = found(&project, query).with_personal(found(&personal, query));
+        search(both, &recalled, &view(query))
+    };
+    // It has more of the words than any record of the project.
+    let answer = search("a larger pool");
+    insta::assert_snapshot!(answer.text.lines().next().unwrap(), @"u1 (the user's): Never make a pool larger");
+    assert_eq!(answer.shown.len(), 5, "{}", answer.text);
+    // As many words, and not the best that the project has.
+    let answer = search("pool");
+    assert!(answer.shown.first().is_some_and(|id| !id.is_personal()), "{}", answer.text);
+    assert!(answer.text.contains("u1 (the user's): Never make"), "{}", answer.text);
+    let answer = search("german");
+    insta::assert_snapshot!(answer.text, @"u2 (the user's): answers in German");
 }

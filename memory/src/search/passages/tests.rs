@@ -9,7 +9,7 @@ fn index(texts: &[String]) -> SearchIndex {
     let mut index = SearchIndex::default();
     for (number, text) in (1..).zip(texts) {
         index.insert(&Document {
-            id: RecordId { kind: Kind::Note, number },
+            id: RecordId::new(Kind::Note, number),
             session: &SessionId::new(number.to_string()),
             time: Timestamp(0),
             texts: vec![text],

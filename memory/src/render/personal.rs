@@ -1,0 +1,120 @@
+//! The section of a load that shows the notes that belong to the user.
+//!
+//! Notes stand in the order of their importance. They are shown in full up to the first that has no room; those
+//! after it are shown by a title. So a larger budget never takes a note's text away, and neither does a long note:
+//! one of more than [`PERSONAL_NOTE_TOKENS_MAX`] tokens is always shown by a title.
+
+use std::cmp::Reverse;
+
+use super::{append, item};
+use crate::fold::one_line;
+use crate::ids::{Kind, RecordId, Timestamp};
+use crate::limits::{PERSONAL_NOTE_TOKENS_MAX, PERSONAL_TITLE_TOKENS_MAX, TITLE_CHARS_MAX};
+use crate::memory::Memory;
+use crate::note::Note;
+use crate::record::Record;
+use crate::tokens;
+
+/// The section, and what it shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PersonalText {
+    /// The section, ending with a line break; empty where the user has no notes, or there is no room for one.
+    pub text: String,
+    /// The notes that it shows, in its order.
+    pub shown: Vec<RecordId>,
+    /// Those of them that it shows in full.
+    pub in_full: Vec<RecordId>,
+    /// The notes that it leaves out, which its last line counts.
+    pub left_out: usize,
+}
+
+const HEADING: &str = "## The user's own notes, for every project\n";
+
+/// Renders the active notes of the user's own memory in at most `tokens_max` tokens, the most important first. What
+/// has expired is left out, and counted with what has no room.
+pub fn personal(memory: &Memory, tokens_max: u32, now: Timestamp) -> PersonalText {
+    let notes = memory.active_of(Kind::Note).filter_map(|record| Some((&**record, record.note()?)));
+    let mut notes: Vec<(&Record, &Note)> = notes.collect();
+    let all = notes.len();
+    notes.retain(|(_, note)| !note.is_expired(now));
+    notes.sort_by_key(|(record, note)| {
+        let (time, number) = (record.updated.time, record.id.number);
+        (!record.pinned, Reverse((note.importance, time, number)))
+    });
+    // The last line is reckoned with also where it turns out to be needless: else a note more would take it away.
+    let frame = tokens::count(HEADING) + tokens::count(&left_out(all));
+    let mut section = PersonalText { left_out: all, ..PersonalText::default() };
+    let mut room = tokens_max.saturating_sub(frame);
+    let mut is_full = false;
+    for (record, note) in notes {
+        let full = full(record, note);
+        let takes = tokens::count(&full);
+        let fits = takes <= room;
+        let is_short = takes <= PERSONAL_NOTE_TOKENS_MAX;
+        let in_full = is_short && fits && !is_full;
+        is_full |= is_short && !fits;
+        let line = if in_full { full } else { short(record, note) };
+        let takes = tokens::count(&line);
+        if takes > room {
+            is_full = true;
+            continue;
+        }
+        room -= takes;
+        section.text.push_str(&line);
+        section.shown.push(record.id);
+        if in_full {
+            section.in_full.push(record.id);
+        }
+    }
+    section.left_out -= section.shown.len();
+    if section.left_out > 0 && frame <= tokens_max {
+        section.text.push_str(&left_out(section.left_out));
+    }
+    if !section.text.is_empty() {
+        section.text.insert_str(0, HEADING);
+    }
+    section
+}
+
+/// The note as it is told: its marks are for whoever looks after it.
+fn full(record: &Record, note: &Note) -> String {
+    if note.condensed {
+        return short(record, note);
+    }
+    let text = note.content.trim();
+    match text.split_once('\n') {
+        None => format!("{} {text}\n", head(record, note)),
+        Some((first, rest)) => {
+            item::with_block(format!("{} {first}", head(record, note)), rest, "  ") + "\n"
+        }
+    }
+}
+
+fn short(record: &Record, note: &Note) -> String {
+    let text = if note.summary.is_empty() { note.content.trim() } else { note.summary.trim() };
+    let is_whole = note.summary.is_empty() && !text.contains('\n');
+    let line =
+        format!("{} {}", head(record, note), one_line(text.lines().next().unwrap_or_default()));
+    let clipped = item::clip_within(&line, TITLE_CHARS_MAX, PERSONAL_TITLE_TOKENS_MAX);
+    let cut = if is_whole && clipped == line { "" } else { item::CUT };
+    clipped + cut + "\n"
+}
+
+fn head(record: &Record, note: &Note) -> String {
+    match &note.key {
+        Some(key) => format!("{} {key}:", record.id),
+        None => format!("{}:", record.id),
+    }
+}
+
+fn left_out(count: usize) -> String {
+    let mut line = String::new();
+    append(
+        &mut line,
+        format_args!("The rest: {count} more, memory_search {{\"scope\":\"user\"}}.\n"),
+    );
+    line
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! The user's notes in a load: what comes first, what is left out, and that it keeps to its budget.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::NewNote;
+use crate::limits::PERSONAL_TOKENS_MAX;
+use crate::testing::{day, note};
+
+fn memory(notes: impl IntoIterator<Item = NewNote>) -> Memory {
+    crate::testing::personal(notes)
+}
+
+#[test]
+fn the_most_important_comes_first_and_what_expired_is_only_counted() {
+    let memory = memory([
+        note("answers in German"),
+        NewNote { importance: Some(9), ..note("prefers small pull requests,\none topic each") },
+        NewNote { key: Some("editor".to_owned()), ..note("helix") },
+        NewNote { pinned: true, importance: Some(1), ..note("signs off every commit") },
+        NewNote { expires: Some(day(5)), ..note("is on holiday") },
+        NewNote { summary: "how to lay out a module".to_owned(), ..note(&"word ".repeat(200)) },
+    ]);
+    let section = personal(&memory, PERSONAL_TOKENS_MAX, day(9));
+    insta::assert_snapshot!(section.text, @r#"
+    ## The user's own notes, for every project
+    u4: signs off every commit
+    u2: prefers small pull requests,
+      one topic each
+    u6: how to lay out a module …
+    u3 editor: helix
+    u1: answers in German
+    The rest: 1 more, memory_search {"scope":"user"}.
+    "#);
+    assert_eq!(section.shown.len(), 5);
+    assert_eq!((section.in_full.len(), section.left_out), (4, 1));
+}
+
+#[test]
+fn without_notes_or_room_there_is_no_section() {
+    let nothing = personal(&Memory::default(), PERSONAL_TOKENS_MAX, day(9));
+    assert_eq!(nothing, PersonalText::default());
+    let section = personal(&memory([note("answers in German")]), 8, day(9));
+    assert_eq!((section.text.as_str(), section.left_out), ("", 1));
+}
+
+#[test]
+fn what_has_no_room_is_counted_with_the_call_that_fetches_it() {
+    let notes = (0..60).map(|number| note(&format!("rule {number}: {}", "say it so. ".repeat(4))));
+    let section = personal(&memory(notes), PERSONAL_TOKENS_MAX, day(90));
+    let last = section.text.lines().last().unwrap();
+    let count = 60 - section.shown.len();
+    assert_eq!(last, format!("The rest: {count} more, memory_search {{\"scope\":\"user\"}}."));
+    assert!(tokens::count(&section.text) <= PERSONAL_TOKENS_MAX);
+    assert!(tokens::count(&section.text) >= PERSONAL_TOKENS_MAX * 9 / 10, "{}", section.text);
+    // What every record is shown with, so that each can be fetched, changed and forgotten.
+    assert!(section.text.contains("\nu60: rule 59"), "{}", section.text);
+}
+
+#[test]
+fn a_larger_budget_takes_no_notes_text_away() {
+    // Titles take little room, so that there is some for the third note where the first two have none.
+    let notes = [(10, 60), (9, 58), (8, 20)].map(|(importance, words)| NewNote {
+        importance: Some(importance),
+        ..note(&format!("{importance}\n{}", "word ".repeat(words)))
+    });
+    let memory = memory(notes);
+    for tokens_max in 0..300 {
+        let small = personal(&memory, tokens_max, day(9)).in_full;
+        let large = personal(&memory, tokens_max * 2, day(9)).in_full;
+        assert!(small.iter().all(|id| large.contains(id)), "{tokens_max}: {small:?} {large:?}");
+    }
+}
+
+fn any_note() -> impl Strategy<Value = NewNote> {
+    let words =
+        prop::sample::select(vec!["short", "ein längerer Satz mehr", "説明する", "a\nb\n\nc"]);
+    (words, 1_usize..60, 1_u8..=10, any::<bool>()).prop_map(|(words, times, importance, pinned)| {
+        let text = vec![words; times].join(" ");
+        NewNote { importance: Some(importance), pinned, ..note(&text) }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_section_keeps_to_its_budget_and_a_larger_one_takes_no_text_away(
+        notes in prop::collection::vec(any_note(), 0..20),
+        tokens_max in 0_u32..400,
+    ) {
+        let memory = memory(notes);
+        let section = personal(&memory, tokens_max, day(40));
+        prop_assert!(tokens::count(&section.text) <= tokens_max);
+        let all = memory.active_of(Kind::Note).count();
+        prop_assert_eq!(section.shown.len() + section.left_out, all);
+        let larger = personal(&memory, tokens_max * 2, day(40));
+        for id in &section.in_full {
+            prop_assert!(larger.in_full.contains(id), "{id} is lost:\n{}", larger.text);
+        }
+    }
+}
