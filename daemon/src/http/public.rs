@@ -119,7 +119,7 @@ async fn status(State(daemon): State<Arc<Daemon>>) -> Response {
         "connections_open": daemon.sessions().connections(),
         "sessions": daemon.sessions().all().len(),
         "projects_known": daemon.registry.snapshot().projects().count(),
-        "projects_open": daemon.projects.all().len(),
+        "projects_open": projects_open(&daemon),
         "calls": { "ok": ok, "failed": failed },
         "panics": daemon.metrics().panics(),
         "latency": daemon.metrics().latencies(),
@@ -127,11 +127,16 @@ async fn status(State(daemon): State<Arc<Daemon>>) -> Response {
     axum::Json(body).into_response()
 }
 
+/// Counts projects, of which the user's own memory is not one.
+fn projects_open(daemon: &Daemon) -> usize {
+    daemon.projects.all().iter().filter(|project| !project.id.is_personal()).count()
+}
+
 async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
     let used = daemon.projects.filled().into_iter().map(|filled| filled.share(&daemon.config));
     let text = daemon.metrics().prometheus(Seen {
         sessions: daemon.sessions().all().len(),
-        projects_open: daemon.projects.all().len(),
+        projects_open: projects_open(&daemon),
         budget_used: used.fold(0.0, f64::max),
         tokens: daemon.projects.retrievals().tokens(),
     });

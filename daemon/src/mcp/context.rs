@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anchord_memory::{
-    Accesses, ArchivePlan, Change, CheckpointOutcome, CompactionPlan, Memory, NewNote,
+    Accesses, ArchivePlan, Change, CheckpointOutcome, CompactionPlan, Memories, Memory, NewNote,
     NotesOutcome, Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save,
     SaveOutcome, Staged, Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save,
     plan_use, render,
@@ -15,7 +15,7 @@ use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::config::Config;
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided};
+use crate::project::{Decide, Decided, WriteError};
 use crate::sessions::{LiveSession, Session, View, Wrote, session_key};
 use crate::store::Call;
 
@@ -113,6 +113,14 @@ impl<P> WritePlan for P where
 }
 
 impl Context {
+    /// This call at work in the user's own memory, which takes no project.
+    pub(crate) fn personal(&self) -> Self {
+        if self.session.is_in_personal() {
+            return self.clone();
+        }
+        Self { session: Arc::new(self.session.in_personal()), ..self.clone() }
+    }
+
     /// What the session reads.
     pub(crate) async fn view(&self) -> Result<View, ToolError> {
         Ok(self.session.view(&self.daemon).await?)
@@ -165,6 +173,21 @@ impl Context {
             self.session.write(&self.daemon, self.call.as_ref(), operation, decide).await?;
         self.appended(written.append);
         Ok(written)
+    }
+
+    /// What the memory of this call's session answered to the very same call before, if it did.
+    pub(crate) async fn answered(&self) -> Result<Option<String>, ToolError> {
+        let (Some(call), Some(project)) = (&self.call, self.view().await?.project) else {
+            return Ok(None);
+        };
+        // Decides on nothing: only what was answered before has an answer.
+        let decide: Decide<Memory> = Box::new(|_, _| Err(String::new()));
+        let session = Some(self.session.id.clone());
+        match project.owner.write(session, Some(call.clone()), "ask", decide).await {
+            Ok(written) => Ok(Some(written.reply.to_string())),
+            Err(WriteError::Refused(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Stages a part; `reply` words the outcome as the tool set does.
@@ -297,7 +320,13 @@ impl Context {
     }
 
     /// Notes that the answer gives these records at their newest version, and whether there is more.
-    pub(crate) fn gave_newest(&self, memory: &Memory, ids: &[RecordId], truncated: bool) {
+    pub(crate) fn gave_newest<'a>(
+        &self,
+        memory: impl Into<Memories<'a>>,
+        ids: &[RecordId],
+        truncated: bool,
+    ) {
+        let memory = memory.into();
         self.gave(ids.iter().filter_map(|id| memory.record(*id).cloned()), truncated);
     }
 

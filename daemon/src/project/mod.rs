@@ -28,6 +28,9 @@ use crate::{clock, limits};
 /// Where projects' data is, beneath the daemon's.
 const PROJECTS: &str = "projects";
 
+/// Where the user's own memory is.
+const PERSONAL: &str = "user";
+
 /// What begins the name of a directory that is being deleted.
 const DELETED: &str = ".deleted-";
 
@@ -157,14 +160,25 @@ impl OpenProjects {
         &self.retrievals
     }
 
-    /// Where a project's data is.
+    /// Where a project's data is, or that of the user's own memory.
     pub(crate) fn directory(&self, id: ProjectId) -> PathBuf {
+        if id.is_personal() {
+            return self.data.join(PERSONAL);
+        }
         self.data.join(PROJECTS).join(id.to_string())
     }
 
     /// Whether anything was ever written for this project.
     pub(crate) fn exists(&self, id: ProjectId) -> bool {
         self.get(id).is_some() || self.directory(id).is_dir()
+    }
+
+    /// The user's own memory; none as long as nothing was ever written to it.
+    pub(crate) async fn personal(&self) -> Result<Option<Arc<OpenProject>>, StoreError> {
+        if !self.exists(ProjectId::PERSONAL) {
+            return Ok(None);
+        }
+        self.open(ProjectId::PERSONAL).await.map(Some)
     }
 
     /// The project, opened if need be; one opens, the others wait for it.
@@ -201,7 +215,7 @@ impl OpenProjects {
         lock(&self.slots).get(&id)?.current.load_full()
     }
 
-    /// Those open now.
+    /// Those open now, the user's own memory among them.
     pub(crate) fn all(&self) -> Vec<Arc<OpenProject>> {
         lock(&self.slots).values().filter_map(|slot| slot.current.load_full()).collect()
     }
@@ -307,7 +321,11 @@ fn remove_deleted(projects: &Path) {
 
 async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProject>, StoreError> {
     let (owner, report, marks) = open_owner::<Memory>(directory).await?;
-    report.log(&format!("project {id}"));
+    report.log(&if id.is_personal() {
+        "the user's own memory".to_owned()
+    } else {
+        format!("project {id}")
+    });
     let shown = marks
         .keys()
         .filter_map(|key| key.strip_prefix(NOTICE_SHOWN)?.parse().ok().map(NoticeId))

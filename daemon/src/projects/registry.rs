@@ -25,6 +25,16 @@ pub(super) mod path_text;
 #[serde(transparent)]
 pub struct ProjectId(pub Uuid);
 
+impl ProjectId {
+    /// The reserved id of the user's own memory. No directory has it: an id file that holds it is not believed.
+    pub const PERSONAL: Self = Self(Uuid::max());
+
+    /// Whether it is the user's own memory, which is no project.
+    pub fn is_personal(self) -> bool {
+        self == Self::PERSONAL
+    }
+}
+
 impl fmt::Display for ProjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

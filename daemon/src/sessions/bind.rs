@@ -31,6 +31,8 @@ pub(crate) enum Place {
     Here(Located),
     /// In a container, on another machine, or not where it was: only the project's id is believed, no file is judged.
     Foreign(ProjectId),
+    /// In the user's own memory, which has no directory.
+    Personal,
 }
 
 impl Place {
@@ -49,6 +51,11 @@ impl Place {
         Some(located.map_or(Self::Foreign(id), Self::Here))
     }
 
+    /// Where the daemon or a command works on what is remembered alone, and looks at no files.
+    pub(crate) fn without_files(id: ProjectId) -> Self {
+        if id.is_personal() { Self::Personal } else { Self::Foreign(id) }
+    }
+
     /// What people call the project.
     pub(crate) fn name(&self, daemon: &Daemon) -> String {
         match self {
@@ -57,6 +64,7 @@ impl Place {
                 Some(project) => project.name.clone(),
                 None => id.to_string(),
             },
+            Self::Personal => PERSONAL_NAME.to_owned(),
         }
     }
 
@@ -64,7 +72,7 @@ impl Place {
     pub(crate) fn files(&self) -> Option<ProjectFiles> {
         match self {
             Self::Here(located) => ProjectFiles::open(&located.root).ok(),
-            Self::Foreign(_) => None,
+            Self::Foreign(_) | Self::Personal => None,
         }
     }
 
@@ -72,7 +80,7 @@ impl Place {
     pub(crate) fn repository(&self) -> Option<&Path> {
         match self {
             Self::Here(located) => located.git.as_ref().map(|git| git.root.as_path()),
-            Self::Foreign(_) => None,
+            Self::Foreign(_) | Self::Personal => None,
         }
     }
 
@@ -80,10 +88,13 @@ impl Place {
     pub(crate) fn root(&self) -> Option<&Path> {
         match self {
             Self::Here(located) => Some(&located.root),
-            Self::Foreign(_) => None,
+            Self::Foreign(_) | Self::Personal => None,
         }
     }
 }
+
+/// What people call the user's own memory.
+pub(crate) const PERSONAL_NAME: &str = "the user's own notes";
 
 /// Why a session has no project. The text says how to name one.
 #[derive(Debug, thiserror::Error)]
@@ -171,6 +182,7 @@ impl Session {
         let registry = daemon.registry.snapshot();
         let known = self.project_id();
         let (id, remark) = match (place.as_ref(), known) {
+            (Place::Personal, _) => (Some(ProjectId::PERSONAL), None),
             (Place::Foreign(id), _) if registry.project(*id).is_none() => {
                 return Err(BindError::Unknown(*id));
             }
@@ -282,6 +294,8 @@ impl Session {
         let place = self.place(daemon).await?;
         let bound_before = registry.session(&self.id).map(|record| record.project);
         let id = match (place.as_ref(), bound_before) {
+            // The session itself may be bound to a project.
+            (Place::Personal, _) => ProjectId::PERSONAL,
             // Whatever became of the place since: its numbered lines are in that project's journal.
             (_, Some(id)) if registry.project(id).is_some() => id,
             // Deleted since the session found it; from elsewhere it cannot be made anew.

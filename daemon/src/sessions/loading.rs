@@ -1,10 +1,13 @@
 //! What a session's load is made of, whoever asks for it: a tool or a hook.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use anchord_memory::limits::ENDED_CHARS_MAX;
-use anchord_memory::render::{self, EndedSession, LoadView, Tight};
-use anchord_memory::{Kind, NoticeId, Reader, SessionId, Timestamp};
+use anchord_memory::limits::{
+    ENDED_CHARS_MAX, LOAD_TOKENS_MIN, PERSONAL_SHARE, PERSONAL_TOKENS_MAX,
+};
+use anchord_memory::render::{self, EndedSession, LoadView, PersonalText, Tight};
+use anchord_memory::{Kind, Memory, NoticeId, Reader, SessionId, Timestamp};
 
 use super::{Session, View, session_key};
 use crate::daemon::Daemon;
@@ -17,6 +20,8 @@ const ENDED_SHARE: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Loading {
     project: String,
+    /// The notes that belong to the user; an empty memory where there are none.
+    personal: Arc<Memory>,
     load_tokens: u32,
     topic: Option<String>,
     gone: BTreeSet<String>,
@@ -42,9 +47,15 @@ impl Session {
     ) -> Loading {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
         let live = self.others_live(daemon, view).into_iter();
+        let mut last = self.remarks(daemon, view).await;
+        let personal = daemon.projects.personal().await.unwrap_or_else(|error| {
+            last.extend(["The user's own notes cannot be read: ", &error.to_string(), "\n"]);
+            None
+        });
         let topic = topic.or_else(|| view.memory.bound(&session_key(self)));
         let loading = Loading {
             project: view.place.name(daemon),
+            personal: personal.map(|open| open.memory()).unwrap_or_default(),
             load_tokens: budgets::project_settings(&view.memory, &daemon.config).load_tokens(),
             gone: view.gone_files(topic).await,
             topic: topic.map(str::to_owned),
@@ -57,7 +68,7 @@ impl Session {
                 .collect(),
             just_ended: self.just_ended(daemon, view).await,
             now: clock::now(),
-            last: self.remarks(daemon, view).await,
+            last,
         };
         loading.tell_just_ended()
     }
@@ -69,6 +80,19 @@ impl Loading {
         let tokens_max = self.load_tokens as usize / ENDED_SHARE;
         self.last.push_str(&render::ended(&self.just_ended, ENDED_CHARS_MAX, tokens_max).text);
         self
+    }
+
+    /// The section with the notes that belong to the user, for a load of so many tokens in all. The rest of the load keeps
+    /// [`LOAD_TOKENS_MIN`].
+    pub(crate) fn personal(&self, tokens: u32) -> PersonalText {
+        let room = tokens.saturating_sub(LOAD_TOKENS_MIN);
+        let tokens_max = PERSONAL_TOKENS_MAX.min(tokens / PERSONAL_SHARE).min(room);
+        render::personal(&self.personal, tokens_max, self.now)
+    }
+
+    /// The memory that those notes are in.
+    pub(crate) fn personal_memory(&self) -> &Memory {
+        &self.personal
     }
 
     /// The load of a session's start: every section, in as many tokens as are configured.

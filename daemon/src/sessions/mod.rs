@@ -167,7 +167,7 @@ impl Session {
 
     /// Whose what the daemon does to a project by itself is.
     pub(crate) fn of_daemon(project: &Arc<OpenProject>) -> Self {
-        Self::brief("daemon", "anchord", Place::Foreign(project.id)).within(project)
+        Self::brief("daemon", "anchord", Place::without_files(project.id)).within(project)
     }
 
     /// A session that is over at once. In the journal its id begins with whose it was.
@@ -177,6 +177,21 @@ impl Session {
         let session = Self::new(id, Arc::new(hello), None, clock::now());
         session.set_client(client);
         Self { place: Mutex::new(Some(Arc::new(place))), visits: true, ..session }
+    }
+
+    /// This session for one call at work in the user's own memory. It writes there under its own id and stages nothing.
+    pub(crate) fn in_personal(&self) -> Self {
+        let hello = Arc::clone(&self.hello);
+        let session = Self::new(self.id.clone(), hello, self.agent_session.clone(), self.started);
+        session.set_client(&self.client());
+        session.flags.store(self.flags.load_full());
+        Self { place: Mutex::new(Some(Arc::new(Place::Personal))), visits: true, ..session }
+    }
+
+    /// Whether it is at work in the user's own memory.
+    pub(crate) fn is_in_personal(&self) -> bool {
+        let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(place.as_deref(), Some(Place::Personal))
     }
 
     /// Whether it is one of those.

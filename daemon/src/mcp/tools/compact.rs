@@ -33,10 +33,14 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let context = match params.scope {
+        Some(ScopeParams::User) => context.personal(),
+        Some(ScopeParams::Project | ScopeParams::Session) | None => context,
+    };
     let view = context.view().await?;
     let pool = match params.scope {
         Some(ScopeParams::Session) => Pool::Own(context.reader()),
-        Some(ScopeParams::Project) | None => Pool::Project,
+        Some(ScopeParams::Project | ScopeParams::User) | None => Pool::Project,
     };
     let percent = match params.target_usage {
         None => context.session.in_force(&context.daemon, &view.memory, &pool).budget.to,

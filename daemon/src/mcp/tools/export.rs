@@ -7,7 +7,7 @@ use anchord_memory::{Memory, Reader, Revision, Standing, export, limits, tokens}
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::tokens_max;
+use super::params::{ScopeParams, tokens_max};
 use crate::beside::beside;
 use crate::clock;
 use crate::mcp::context::Context;
@@ -18,6 +18,8 @@ use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 struct Params {
     #[serde(default)]
     format: Format,
+    /// user: the user's own notes alone, which no project's export has
+    scope: Option<ScopeParams>,
     max_tokens: Option<u32>,
     cursor: Option<String>,
 }
@@ -45,6 +47,10 @@ pub(super) fn spec() -> ToolSpec {
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let tokens_max = tokens_max(params.max_tokens)
         .map_err(|refusal| ToolError::Caller(format!("failed to export: {refusal}")))?;
+    let context = match params.scope {
+        Some(ScopeParams::User) => context.personal(),
+        Some(ScopeParams::Project | ScopeParams::Session) | None => context,
+    };
     let view = context.view().await?;
     let name = view.place.name(&context.daemon);
     let (memory, reader, now) = (Arc::clone(&view.memory), context.reader(), clock::now());

@@ -1,9 +1,10 @@
 //! `memory_forget`: out of load and search, kept in history.
 
-use anchord_memory::{RecordId, Staged, Version, plan_forget, render};
+use anchord_memory::{Memory, Provenance, Reader, RecordId, Version, plan_forget, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::personal::change;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
@@ -18,24 +19,17 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_forget",
-        "Take out what is wrong or obsolete; history keeps it.",
+        "Take out what is wrong or obsolete, by id or key; history keeps it.",
         Effect::Removes,
         run,
     )
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
-    let id: RecordId = params
-        .id
-        .parse()
-        .map_err(|error| ToolError::Caller(format!("failed to forget: {error}")))?;
     let expected = params.expected_version.map(Version);
-    let reader = context.keeper();
-    context
-        .write("forget", Staged::default(), move |memory, by, _| {
-            let plan = plan_forget(memory, &reader, id, expected, by)?;
-            let reply = render::forget(&plan.outcome);
-            Ok((plan.changes, reply))
-        })
-        .await
+    let plan = move |memory: &Memory, reader: &Reader, id: RecordId, by: &Provenance| {
+        let plan = plan_forget(memory, reader, id, expected, by)?;
+        Ok((plan.changes, render::forget(&plan.outcome)))
+    };
+    change(&context, "forget", &params.id, Context::keeper, plan).await
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use anchord_memory::lines::LineRange;
 use anchord_memory::{
-    Anchor, Body, Record, RecordId, Version, find, find_fact, is_expired, limits, plan_use, render,
-    tokens,
+    Anchor, Body, Record, RecordId, Version, find, is_expired, limits, plan_use, render, tokens,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::tokens_max;
+use super::personal::of_key;
 use crate::clock;
 use crate::looks::look;
 use crate::mcp::context::Context;
@@ -53,16 +53,23 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
     let tokens_max = tokens_max(params.max_tokens).map_err(|refusal| caller(&refusal))?;
-    let view = context.view().await?;
-    let reader = context.keeper();
-    let found = match (&params.id, &params.key) {
+    let (context, view, id, hidden) = match (&params.id, &params.key) {
         (Some(id), _) => {
             let id: RecordId = id.parse().map_err(|error| caller(&error))?;
-            find(&view.memory, &reader, id)
+            let context = if id.is_personal() { context.personal() } else { context };
+            let view = context.view().await?;
+            (context, view, id, String::new())
         }
-        (None, Some(key)) => find_fact(&view.memory, &reader, key),
+        (None, Some(key)) => {
+            let fact = of_key(&context, None, Context::keeper, key).await?;
+            let fact = fact.map_err(|why| caller(&why))?;
+            let hidden = fact.hidden();
+            (fact.context, fact.view, fact.id, hidden)
+        }
         (None, None) => return Err(caller(&"give an id, or a fact's key")),
     };
+    let reader = context.keeper();
+    let found = find(&view.memory, &reader, id);
     let newest = found.map_err(|refusal| caller(&refusal))?.clone();
     let id = newest.id;
     let wanted = params.version.map_or(newest.version, Version);
@@ -86,7 +93,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             return Err(caller(&format!("{id} is no anchor; only anchors can be expanded")));
         }
     };
-    let mut marks = String::new();
+    let mut marks = hidden;
     let (asked, now) = (params.version.is_some(), clock::now());
     if let Some(line) = render::currency(&view.memory, &reader, &record, &newest, asked, now) {
         marks.push_str(&line);

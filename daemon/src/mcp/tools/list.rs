@@ -5,7 +5,8 @@ use anchord_memory::{Kind, Refusal, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::{KindParams, limit, tokens_max, wanted_tags};
+use super::params::{KindParams, ScopeParams, limit, tokens_max, wanted_tags};
+use super::personal::{own, reading};
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -18,6 +19,7 @@ struct Params {
     /// With all of these
     #[serde(default)]
     tags: Vec<String>,
+    scope: Option<ScopeParams>,
     limit: Option<usize>,
     max_tokens: Option<u32>,
     cursor: Option<String>,
@@ -38,7 +40,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let tokens_max = tokens_max(params.max_tokens).map_err(caller)?;
     let limit = limit(params.limit, limits::LIST_RECORDS, limits::LIST_RECORDS_MAX);
     let limit = limit.map_err(caller)?;
-    let view = context.view().await?;
+    let reading = reading(&context, params.scope).await?;
+    let context = &reading.context;
     let reader = context.keeper();
     let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
     let tags: Vec<String> = wanted_tags(&params.tags);
@@ -46,14 +49,14 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         reader: &reader,
         kinds: &kinds,
         tags: &tags,
-        own: None,
+        own: own(params.scope),
         limit,
         tokens_max,
         cursor: params.cursor.as_deref(),
         now: clock::now(),
     };
-    let list = render::list(&view.memory, &list).map_err(caller)?;
-    context.gave_newest(&view.memory, &list.shown, list.next.is_some());
+    let list = render::list(reading.memories(), &list).map_err(caller)?;
+    context.gave_newest(reading.memories(), &list.shown, list.next.is_some());
     context.left(list.next, Some(list.left_out));
-    Ok(list.text)
+    Ok(reading.remark + &list.text)
 }

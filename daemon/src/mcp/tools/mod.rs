@@ -11,6 +11,7 @@ mod list;
 mod load;
 mod note;
 mod params;
+mod personal;
 mod save;
 mod search;
 mod status;

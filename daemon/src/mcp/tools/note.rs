@@ -23,7 +23,7 @@ struct Params {
     #[serde(default, deserialize_with = "importance")]
     #[schemars(with = "Option<u8>")]
     importance: Option<u8>,
-    /// session: for you alone
+    /// session: you alone; user: all projects
     scope: Option<ScopeParams>,
     /// 30d, 12h or 2026-12-01
     expires: Option<String>,
@@ -78,12 +78,31 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         note.into_note(&format!("{place}."), now)
     });
     let private = scope == Some(ScopeParams::Session);
-    let notes: Vec<Result<NewNote, Refusal>> = first
-        .into_iter()
-        .chain(others)
-        .map(|note| note.map(|note| NewNote { private: note.private || private, ..note }))
-        .collect();
-    context.note(notes, reply).await
+    let personal = scope == Some(ScopeParams::User) || context.session.is_in_personal();
+    let scoped = |note: NewNote| NewNote {
+        private: note.private || private,
+        personal: note.personal || personal,
+        ..note
+    };
+    let notes: Vec<Result<NewNote, Refusal>> =
+        first.into_iter().chain(others).map(|note| note.map(scoped)).collect();
+    let (of_user, of_project): (Vec<&NewNote>, Vec<&NewNote>) =
+        notes.iter().flatten().partition(|note| note.personal);
+    match (of_user.is_empty(), of_project.is_empty()) {
+        (true, _) => context.note(notes, reply).await,
+        (false, true) => context.personal().note(notes, reply_to_user).await,
+        (false, false) => {
+            let text = "failed to note: some items have scope user and others have not; they go to two memories, so \
+                        send them in two calls";
+            Err(ToolError::Caller(text.to_owned()))
+        }
+    }
+}
+
+fn reply_to_user(outcome: &NotesOutcome, budgets: &Budgets) -> String {
+    let (tokens, notes) = (outcome.totals.note_tokens, outcome.totals.notes);
+    let line = render::budget(tokens, notes, &budgets.project.budget);
+    format!("{}The user's own notes. {line}\n", render::notes(outcome))
 }
 
 fn reply(outcome: &NotesOutcome, budgets: &Budgets) -> String {

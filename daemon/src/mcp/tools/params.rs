@@ -154,6 +154,7 @@ impl NoteParams {
             lasts: expires == Some(Expires::Never),
             pinned: self.pinned,
             private: self.scope == Some(ScopeParams::Session),
+            personal: self.scope == Some(ScopeParams::User),
             ..NewNote::default()
         })
     }
@@ -191,6 +192,7 @@ pub(super) fn importance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8
 pub(super) enum ScopeParams {
     Project,
     Session,
+    User,
 }
 
 /// A kind that can be asked for.
@@ -235,7 +237,7 @@ pub(super) fn part(
     let notes = notes
         .into_iter()
         .enumerate()
-        .map(|(at, note)| note.into_note(&format!("notes[{at}]."), now))
+        .map(|(at, note)| shared(note.into_note(&format!("notes[{at}]."), now)?, at))
         .collect::<Result<_, Refusal>>()?;
     Ok(Staged {
         summary,
@@ -246,6 +248,15 @@ pub(super) fn part(
         topics: topic.into_iter().map(TopicPart::from).collect(),
         ..Staged::default()
     })
+}
+
+/// Refuses a note that belongs to the user: it is no part of a project's staged work.
+fn shared(note: NewNote, at: usize) -> Result<NewNote, Refusal> {
+    if !note.personal {
+        return Ok(note);
+    }
+    let why = "is user; store it with memory_note, which does so at once".to_owned();
+    Err(Refusal::Invalid { field: format!("notes[{at}].scope"), why })
 }
 
 impl From<BlueprintParams> for Blueprint {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use anchord_memory::files::{normalise, relative};
 use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView, Tight};
 use anchord_memory::search::{Hit, Tuning};
-use anchord_memory::{Kind, Recall, Recalled, Timestamp, find_fact, limits, recall};
+use anchord_memory::{Kind, Recall, Recalled, Record, Timestamp, limits, recall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::{KindParams, ScopeParams, limit, tokens_max, wanted_tags};
+use super::personal::{of_key, own, reading};
 use crate::beside::beside;
 use crate::clock;
 use crate::mcp::context::Context;
@@ -55,32 +56,15 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let tokens_max = tokens_max(params.max_tokens).map_err(|refusal| caller(&refusal))?;
     let limit = limit(params.limit, limits::HITS, limits::HITS_MAX);
     let limit = limit.map_err(|refusal| caller(&refusal))?;
-    let view = context.view().await?;
-    let memory = &view.memory;
-    let own = params.scope.map(|scope| scope == ScopeParams::Session);
+    if let Some(key) = &params.key {
+        return fact(&context, params.scope, key, tokens_max).await;
+    }
+    let reading = reading(&context, params.scope).await?;
+    let (context, view) = (&reading.context, &reading.view);
+    let own = own(params.scope);
     // A command has no notes of its own: what all sessions keep for themselves is asked for.
     let reader = if own == Some(true) { context.keeper() } else { context.reader() };
     let now = clock::now();
-    if let Some(key) = &params.key {
-        let record = find_fact(memory, &reader, key).map_err(|refusal| caller(&refusal))?;
-        let hit = Hit::certain(record.id, 1.0);
-        let found = Recalled { hits: vec![hit], matching: 1, ..Recalled::default() };
-        let fact = SearchView {
-            query: "",
-            cursor: None,
-            limit: 1,
-            tokens_max,
-            tight: Tight::default(),
-            explain: None,
-            now,
-        };
-        let answer = render::search(memory, &found, &fact);
-        context.gave_newest(memory, &answer.shown, false);
-        if let Some(project) = &view.project {
-            project.accessed(&answer.shown, now);
-        }
-        return Ok(answer.text);
-    }
     let read = |cursor: &str| {
         cursor.parse().map_err(|why: ParseCursorError| caller(&format!("`{cursor}` {why}")))
     };
@@ -100,15 +84,18 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let file = params.file.as_deref().map(|file| relative(file, &root));
     // The root itself is all files.
     let file = file.filter(|file| *file != normalise(&root));
-    let ranking = context.ranking(&view, now);
     let since = time("since", params.since.as_deref())?;
     let until = time("until", params.until.as_deref())?;
     let from = cursor.map_or(0, |cursor| cursor.from);
     // Nothing but words are looked up: all else is looked for in each record.
     let looks_at_all = file.is_some() || params.query.trim().is_empty();
-    let (searched, query, explain) = (Arc::clone(memory), params.query.clone(), params.explain);
+    let (query, explain) = (params.query.clone(), params.explain);
+    let ranking = context.ranking(view, now);
+    let beside_it = reading.personal.as_ref();
+    let beside_it = beside_it.map(|view| (Arc::clone(&view.memory), context.ranking(view, now)));
+    let personal = beside_it.as_ref().map_or_else(|| ranking.clone(), |(_, of_it)| of_it.clone());
     let searching = {
-        let ranking = ranking.clone();
+        let (searched, ranking) = (Arc::clone(&view.memory), ranking.clone());
         move || {
             let wanted = Recall {
                 reader: &reader,
@@ -124,28 +111,60 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
                 prior: &|record| ranking.prior(record),
                 explain,
             };
-            recall(&searched, &wanted)
+            let found = recall(&searched, &wanted);
+            let Some((memory, ranking)) = beside_it else { return found };
+            let prior = |record: &Record| ranking.prior(record);
+            found.with_personal(recall(&memory, &Recall { prior: &prior, ..wanted }))
         }
     };
     let found = if looks_at_all { beside(searching).await } else { searching() };
-    let explain = |record: &anchord_memory::Record| ranking.explain(record);
+    let explain = |record: &Record| {
+        if record.is_personal() { personal.explain(record) } else { ranking.explain(record) }
+    };
     let answer = render::search(
-        memory,
+        reading.memories(),
         &found,
         &SearchView {
             query: &params.query,
             cursor,
             limit,
             tokens_max,
-            tight: context.session.tight(&context.daemon, memory),
+            tight: context.session.tight(&context.daemon, &view.memory),
             explain: if params.explain { Some(&explain) } else { None },
             now,
         },
     );
-    if let Some(project) = &view.project {
+    reading.accessed(&answer.shown, now);
+    context.gave_newest(reading.memories(), &answer.shown, answer.next.is_some());
+    context.left(answer.next, Some(answer.left_out));
+    Ok(reading.remark + &answer.text)
+}
+
+/// The fact with a key, as the one hit of a search.
+async fn fact(
+    context: &Context,
+    scope: Option<ScopeParams>,
+    key: &str,
+    tokens_max: Option<u32>,
+) -> Result<String, ToolError> {
+    let caller = |error: String| ToolError::Caller(format!("failed to search: {error}"));
+    let found = of_key(context, scope, Context::reader, key).await?.map_err(caller)?;
+    let (context, now) = (&found.context, clock::now());
+    let hit = Hit::certain(found.id, 1.0);
+    let hits = Recalled { hits: vec![hit], matching: 1, ..Recalled::default() };
+    let view = SearchView {
+        query: "",
+        cursor: None,
+        limit: 1,
+        tokens_max,
+        tight: Tight::default(),
+        explain: None,
+        now,
+    };
+    let answer = render::search(&found.view.memory, &hits, &view);
+    context.gave_newest(&found.view.memory, &answer.shown, false);
+    if let Some(project) = &found.view.project {
         project.accessed(&answer.shown, now);
     }
-    context.gave_newest(memory, &answer.shown, answer.next.is_some());
-    context.left(answer.next, Some(answer.left_out));
-    Ok(answer.text)
+    Ok(answer.text + &found.hidden())
 }

@@ -53,6 +53,13 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
     usage("budget", totals.notes, &Pool::Project, &budgets.project);
     let own = memory.own_usage(&reader).0;
     usage("your own notes", own, &Pool::Own(reader), &budgets.session);
+    let of_user = context.personal().view().await;
+    if let Ok(of_user) = of_user.as_ref().map(|view| view.memory.totals())
+        && of_user.notes_kept > 0
+    {
+        let (notes, tokens) = (Kind::Note.count(of_user.notes), of_user.note_tokens);
+        lines.push(format!("the user's own notes, for every project: {notes}, {tokens} tokens"));
+    }
     lines.push(format!(
         "kept: {} of {} notes, {} of {}; {} archived",
         totals.notes_kept,

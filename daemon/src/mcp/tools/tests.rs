@@ -12,6 +12,7 @@ mod budget;
 mod edges;
 mod notes;
 mod pages;
+mod personal;
 mod topics;
 
 /// Set to write the document instead of comparing it.
@@ -131,7 +132,7 @@ fn the_default_set_costs_little() {
         })
         .collect();
     let sum: u32 = costs.iter().map(|(_, tokens)| tokens).sum();
-    assert!(sum <= 1_450, "{sum} tokens: {costs:?}");
+    assert!(sum <= 1_470, "{sum} tokens: {costs:?}");
 }
 
 fn everything() -> Value {
@@ -352,7 +353,7 @@ async fn a_record_is_forgotten_unless_it_changed() {
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3", "expected_version": 1 })).await, @"Forgotten, kept in history: l3 a cold cache times out …");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3" })).await, @"Was forgotten before: l3 a cold cache times out …");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l9" })).await, @"ERROR failed to forget: there is no record l9");
-    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "9" })).await, @"ERROR failed to forget: `9` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session), u2 (the user's own note)");
+    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "9" })).await, @"ERROR failed to forget: `9` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session), u2 (the user's own note), and there is no fact with the key `9`; memory_search finds notes by their words");
     let load = shim.call("memory_load", json!({})).await;
     assert!(!load.contains("a cold cache times out"), "{load}");
 }

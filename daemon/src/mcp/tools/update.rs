@@ -1,10 +1,11 @@
 //! `memory_update`: change what is given of one record.
 
-use anchord_memory::{RecordId, Staged, Update, Version, plan_update, render};
+use anchord_memory::{Memory, Provenance, Reader, RecordId, Update, Version, plan_update, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::{ScopeParams, expires, importance};
+use super::personal::change;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
@@ -23,6 +24,7 @@ struct Params {
     /// or never
     expires: Option<String>,
     /// project: share yours
+    #[schemars(with = "Option<String>")]
     scope: Option<ScopeParams>,
     expected_version: Option<u32>,
 }
@@ -31,7 +33,7 @@ struct Params {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_update",
-        "Change a note, or pin or tag any record. Only what is given changes.",
+        "Change a note, pin or tag any record, by id or key. Only what is given changes.",
         Effect::Adds,
         run,
     )
@@ -40,7 +42,12 @@ pub(super) fn spec() -> ToolSpec {
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to update: {error}"));
-    let id: RecordId = params.id.parse().map_err(|error| caller(&error))?;
+    let is_personal = params.id.parse().is_ok_and(RecordId::is_personal);
+    if params.scope == Some(ScopeParams::User) || (is_personal && params.scope.is_some()) {
+        return Err(caller(
+            &"a note stays in the memory that it is in; note it again with the scope you want, and forget this one",
+        ));
+    }
     if params.scope == Some(ScopeParams::Session) {
         return Err(caller(
             &"scope goes from session to project alone; note it again with scope session",
@@ -57,12 +64,9 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         share: params.scope == Some(ScopeParams::Project),
     };
     let expected = params.expected_version.map(Version);
-    let reader = context.reader();
-    context
-        .write("update", Staged::default(), move |memory, by, _| {
-            let plan = plan_update(memory, &reader, id, &update, expected, by)?;
-            let reply = render::update(&plan.outcome);
-            Ok((plan.changes, reply))
-        })
-        .await
+    let plan = move |memory: &Memory, reader: &Reader, id: RecordId, by: &Provenance| {
+        let plan = plan_update(memory, reader, id, &update, expected, by)?;
+        Ok((plan.changes, render::update(&plan.outcome)))
+    };
+    change(&context, "update", &params.id, Context::reader, plan).await
 }

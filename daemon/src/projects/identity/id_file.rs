@@ -137,7 +137,8 @@ fn read_in(dir: &impl std::os::fd::AsFd) -> Result<Option<ProjectId>, WriteError
     let mut text = Vec::new();
     File::from(file).take(PROJECT_ID_FILE_BYTES_MAX).read_to_end(&mut text)?;
     let id = str::from_utf8(&text).ok().and_then(|text| Uuid::try_parse(text.trim()).ok());
-    Ok(id.filter(|id| !id.is_nil()).map(ProjectId))
+    let id = id.filter(|id| !id.is_nil()).map(ProjectId);
+    Ok(id.filter(|id| !id.is_personal()))
 }
 
 fn exists(dir: &File) -> Result<bool, WriteError> {
