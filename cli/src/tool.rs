@@ -31,6 +31,8 @@ pub(crate) enum Scope {
     Project,
     /// What sessions keep for themselves, all of them
     Session,
+    /// Your own notes, which are in every project
+    User,
 }
 
 /// Calls tools in one project.
@@ -48,6 +50,12 @@ impl Caller {
     /// Calls tools over a connection that is there.
     pub(crate) fn over(client: Client, project: String) -> Self {
         Self { client, project }
+    }
+
+    /// From now on calls tools in this project.
+    pub(crate) fn within(&mut self, project: String) -> &mut Self {
+        self.project = project;
+        self
     }
 
     /// Calls a tool. Of the arguments, which are an object, those that are null or empty are left out.

@@ -2,7 +2,7 @@
 //!
 //! JSON both ways, except [`EXPORT`] (the document itself), [`JOURNAL`] and [`LOG`] (a line for each entry). Readers ignore fields they do not know and give those they miss a default, so
 //! that a client and a daemon one build apart understand each other. A `project` argument is an absolute
-//! directory in the project or the project's id. Paths are text: a name that is not UTF-8 is shown with
+//! directory in the project or the project's id; where it says so, [`USER`]. Paths are text: a name that is not UTF-8 is shown with
 //! replacement characters and cannot be asked for. Times are milliseconds since the Unix epoch.
 
 mod connections;
@@ -26,6 +26,9 @@ pub use transfer::{
     ExportDocument, ExportFormat, ExportQuery, ImportCounts, ImportParams, ImportReply,
     ImportSource,
 };
+
+/// A `project` argument that means the user's own memory, which is no project.
+pub const USER: &str = "user";
 
 /// `GET`: [`StatusReply`].
 pub const STATUS: &str = "/v1/status";
@@ -151,6 +154,9 @@ pub struct StatusReply {
     pub connections: Vec<ConnectionStatus>,
     /// Every project the daemon knows, last used first.
     pub projects: Vec<ProjectStatus>,
+    /// The user's own memory; absent as long as nothing was ever written to it.
+    #[serde(default)]
+    pub personal: Option<ProjectStatus>,
     /// What happened since `started`.
     #[serde(default)]
     pub counters: CountersStatus,

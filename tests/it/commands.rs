@@ -79,7 +79,6 @@ fn commands_note_find_and_forget_as_agents_do() {
         &["search", "x", "--kind", "dream"],
         &["compact", "--target-usage", "7"],
         &["forget"],
-        &["forget", "plan"],
         &["get", "n1", "--project", "/nowhere"],
     ] {
         let (code, text) = shell.said(wrong);

@@ -15,6 +15,7 @@ mod layers;
 mod mcp_revisions;
 mod one_daemon;
 mod one_session_twice;
+mod personal;
 mod purge;
 mod restart;
 mod sdks;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::json;
 
-use super::ProjectArg;
+use super::MemoryArg;
 use crate::exit::Error;
 use crate::tool::{self, Caller};
 
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print JSON: the text, and the records that changed; of a dry run the plan, by ids
     #[arg(long)]
     json: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Args {
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let arguments = json!({ "target_usage": self.target_usage, "dry_run": self.dry_run });
-        let reply = Caller::new(self.project.resolve()?)?.call("memory_compact", arguments)?;
+        let reply = Caller::new(self.memory.resolve()?)?.call("memory_compact", arguments)?;
         tool::print(out, &reply, self.json)
     }
 }

@@ -5,21 +5,24 @@ use std::io::Write;
 use anchord_daemon::api::{self, ExportFormat, ExportQuery};
 use anchord_proto::instance::InstanceDir;
 
-use super::ProjectArg;
+use super::MemoryArg;
 use crate::client::Client;
 use crate::exit::Error;
 
 /// Print everything a project remembers
+///
+/// Your own notes, which are in every project, are in none of its exports: --user prints them alone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord export > memory-of-parser.md
-  anchord export --format json | jq '.records | length'")]
+  anchord export --format json | jq '.records | length'
+  anchord export --user --format json > my-notes.json")]
 pub(crate) struct Args {
     /// markdown for people, json for programs, zipmem or compactor as that system's state.json
     #[arg(long, value_enum, default_value_t = Format::Markdown)]
     format: Format,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -38,7 +41,7 @@ impl Args {
             Format::Zipmem => ExportFormat::Zipmem,
             Format::Compactor => ExportFormat::Compactor,
         };
-        let query = ExportQuery { project: self.project.resolve()?, format };
+        let query = ExportQuery { project: self.memory.resolve()?, format };
         let document = Client::started(&InstanceDir::locate()?)?.text(api::EXPORT, &query)?;
         out.write_all(document.as_bytes())?;
         if !document.ends_with('\n') {

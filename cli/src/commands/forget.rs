@@ -2,10 +2,9 @@
 
 use std::io::Write;
 
-use anchord_memory::RecordId;
 use serde_json::json;
 
-use super::{ProjectArg, print_json};
+use super::{MemoryArg, print_json};
 use crate::exit::Error;
 use crate::tool::{self, Caller};
 
@@ -16,13 +15,14 @@ use crate::tool::{self, Caller};
 #[command(after_help = "Examples:
   anchord forget n12
   anchord forget n12 l7 --project ~/src/parser
+  anchord forget u2
   anchord list --tag scratch --json | jq -r '.records[].id' | xargs anchord forget")]
 pub(crate) struct Args {
-    /// Ids as `anchord list` shows them
-    #[arg(value_name = "ID", required = true)]
-    ids: Vec<String>,
+    /// Ids as `anchord list` shows them, or facts by their keys
+    #[arg(value_name = "ID|KEY", required = true)]
+    names: Vec<String>,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print JSON: for each, the text and the record as it is now
     #[arg(long)]
     json: bool,
@@ -30,17 +30,11 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let mut caller = Caller::new(self.project.resolve()?)?;
+        let mut caller = Caller::new(String::new())?;
         let (mut replies, mut errors) = (Vec::new(), Vec::new());
-        for id in self.ids {
-            if id.parse::<RecordId>().is_err() {
-                let message = format!("failed to forget: `{id}` is no record's id");
-                errors.push(Error::usage(message).with_action(
-                    "`anchord list` shows ids; `anchord get KEY` tells that of a fact.",
-                ));
-                continue;
-            }
-            match caller.call("memory_forget", json!({ "id": id })) {
+        for name in self.names {
+            let memory = self.memory.resolve_for(&name)?;
+            match caller.within(memory).call("memory_forget", json!({ "id": name })) {
                 Ok(reply) if self.json => replies.push(reply),
                 Ok(reply) => tool::print(out, &reply, false)?,
                 Err(error) => errors.push(error),

@@ -5,7 +5,7 @@ use std::io::Write;
 use anchord_memory::RecordId;
 use serde_json::json;
 
-use super::ProjectArg;
+use super::MemoryArg;
 use crate::exit::Error;
 use crate::tool::{self, Caller};
 
@@ -17,7 +17,7 @@ use crate::tool::{self, Caller};
   anchord get test.command --version 1
   anchord get a3 --expand --project ~/src/parser")]
 pub(crate) struct Args {
-    /// An id as `anchord list` shows it (b12, a3, l7, n9, s4), or else a key
+    /// An id as `anchord list` shows it (b12, a3, l7, n9, s4; u2 of your own notes), or else a key
     #[arg(value_name = "ID|KEY")]
     name: String,
     /// An earlier version; the answer tells whether it is current
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print JSON: the text, and the record in full
     #[arg(long)]
     json: bool,
@@ -45,7 +45,8 @@ impl Args {
             "expand": self.expand,
             "cursor": self.cursor,
         });
-        let reply = Caller::new(self.project.resolve()?)?.call("memory_get", arguments)?;
+        let reply =
+            Caller::new(self.memory.resolve_for(&self.name)?)?.call("memory_get", arguments)?;
         tool::print_record(out, &reply, self.json)
     }
 }

@@ -14,7 +14,7 @@ use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use serde_json::value::RawValue;
 
-use super::{ProjectArg, home, print_json, utf8};
+use super::{MemoryArg, home, print_json, utf8};
 use crate::client::Client;
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::Error;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(required = true)]
     path: Option<PathBuf>,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Show the plan and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -120,7 +120,7 @@ impl Args {
             ImportSource::Zipmem | ImportSource::Compactor => vec![state_text],
         };
         let params = ImportParams {
-            project: self.project.resolve()?,
+            project: self.memory.resolve()?,
             source,
             path: utf8(path)?,
             state: String::new(),

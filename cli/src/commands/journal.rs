@@ -9,7 +9,7 @@ use anchord_daemon::api::{
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 
-use super::{ProjectArg, print_json};
+use super::{MemoryArg, print_json};
 use crate::client::Client;
 use crate::exit::{Error, Kind};
 use crate::limits::JOURNAL_PAGE_ENTRIES_MAX;
@@ -37,7 +37,7 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: u32,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print the entries as JSON, one line each
     #[arg(long)]
     json: bool,
@@ -50,7 +50,7 @@ pub(crate) struct ShowArgs {
   anchord journal verify --project ~/src/parser --json")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -63,7 +63,7 @@ pub(crate) struct VerifyArgs {
   anchord journal rebuild --project ~/src/parser")]
 pub(crate) struct RebuildArgs {
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -82,7 +82,7 @@ impl Command {
 
 impl ShowArgs {
     fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
-        let project = self.project.resolve()?;
+        let project = self.memory.resolve()?;
         let from = self.from.map_or_else(|| last(client, &project, self.limit), Ok)?;
         if self.json {
             return entries(client, &project, from, self.limit, &mut |text, _| {
@@ -153,7 +153,7 @@ pub(super) fn entries(
 
 impl VerifyArgs {
     fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
-        let params = ProjectParams { project: self.project.resolve()? };
+        let params = ProjectParams { project: self.memory.resolve()? };
         let reply: VerifyReply = client.post(api::JOURNAL_VERIFY, &params)?;
         if self.json {
             print_json(out, &reply)?;
@@ -199,7 +199,7 @@ fn verdict(reply: &VerifyReply) -> String {
 
 impl RebuildArgs {
     fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
-        let params = ProjectParams { project: self.project.resolve()? };
+        let params = ProjectParams { project: self.memory.resolve()? };
         let reply: RebuildReply = client.post(api::JOURNAL_REBUILD, &params)?;
         if self.json {
             return print_json(out, &reply);

@@ -4,17 +4,19 @@ use std::io::Write;
 
 use serde_json::json;
 
-use super::ProjectArg;
+use super::MemoryArg;
 use crate::exit::Error;
 use crate::tool::{self, Caller, Kind};
 
 /// List records, newest first, a line each
 ///
-/// Also the notes that sessions keep for themselves, which `anchord get` and `anchord forget` take by their ids.
+/// Also the notes that sessions keep for themselves, and your own for every project (u2), which `anchord get` and
+/// `anchord forget` take by their ids.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord list
   anchord list --kind note --tag infra --limit 50
+  anchord list --user
   anchord list --json | jq -r '.records[] | [.id, .created.client] | @tsv'")]
 pub(crate) struct Args {
     /// Of this kind alone; may be said again
@@ -30,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print JSON: the text, the records in full, and the cursor of what comes after them
     #[arg(long)]
     json: bool,
@@ -44,7 +46,7 @@ impl Args {
             "limit": self.limit,
             "cursor": self.cursor,
         });
-        let reply = Caller::new(self.project.resolve()?)?.call("memory_list", arguments)?;
+        let reply = Caller::new(self.memory.resolve()?)?.call("memory_list", arguments)?;
         tool::print(out, &reply, self.json)
     }
 }

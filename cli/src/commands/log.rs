@@ -8,7 +8,7 @@ use anyhow::Context;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
-use super::{ProjectArg, journal};
+use super::{MemoryArg, journal};
 use crate::client::Client;
 use crate::exit::Error;
 use crate::limits::LOG_PAGE_LINES_MAX;
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(short, long)]
     follow: bool,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print the lines as JSON, one each
     #[arg(long)]
     json: bool,
@@ -42,7 +42,7 @@ impl Args {
         let dir = InstanceDir::locate()?;
         let mut client = Client::started(&dir)?;
         let mut query = LogQuery {
-            project: self.project.resolve()?,
+            project: self.memory.resolve()?,
             after: None,
             // Also when none is to be shown: the last tells where to go on.
             limit: self.lines.max(1),

@@ -33,6 +33,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anchord_daemon::api;
+use anchord_memory::RecordId;
 use anyhow::Context;
 use serde::Serialize;
 
@@ -118,6 +120,39 @@ struct ProjectArg {
     /// A directory of the project, or its id [default: the working directory]
     #[arg(long, value_name = "DIR|ID", env = "ANCHORD_PROJECT", hide_env_values = true)]
     project: Option<String>,
+}
+
+/// Which memory is meant: a project's, or the user's own.
+#[derive(Debug, clap::Args)]
+struct MemoryArg {
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Your own notes, which are in every project, in the place of a project's memory
+    #[arg(long)]
+    user: bool,
+}
+
+impl MemoryArg {
+    /// The memory as the daemon takes it: an id, an absolute directory, or the name of the user's own.
+    fn resolve(&self) -> Result<String, Error> {
+        if !self.user {
+            return self.project.resolve();
+        }
+        // A variable names a project for all commands, and --user is said on purpose.
+        let named = self.project.named().map(str::to_owned);
+        if named.is_some() && named != std::env::var("ANCHORD_PROJECT").ok() {
+            return Err(Error::usage("--user and --project name two memories; give one of them"));
+        }
+        Ok(api::USER.to_owned())
+    }
+
+    /// The memory that has a record: an id says by itself that it is the user's.
+    fn resolve_for(&self, name: &str) -> Result<String, Error> {
+        if name.parse().is_ok_and(RecordId::is_personal) {
+            return Ok(api::USER.to_owned());
+        }
+        self.resolve()
+    }
 }
 
 impl ProjectArg {

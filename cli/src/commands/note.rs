@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
 
-use super::ProjectArg;
+use super::MemoryArg;
 use crate::exit::Error;
 use crate::tool::{self, Caller};
 
@@ -19,6 +19,7 @@ use crate::tool::{self, Caller};
 #[command(after_help = "Examples:
   anchord note 'The staging database is reset every night' --tag infra
   anchord note 'cargo nextest run' --key test.command
+  anchord note --user 'prefers small pull requests'
   git diff --stat main | anchord note --summary 'what the branch touches' --expires 7d")]
 pub(crate) struct Args {
     /// The text; - reads standard input, and so does no text when something is piped in
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pin: bool,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print JSON: the text, and the record in full
     #[arg(long)]
     json: bool,
@@ -60,8 +61,9 @@ impl Args {
             "importance": self.importance,
             "expires": self.expires,
             "pinned": self.pin,
+            "scope": self.memory.user.then_some("user"),
         });
-        let reply = Caller::new(self.project.resolve()?)?.call("memory_note", arguments)?;
+        let reply = Caller::new(self.memory.resolve()?)?.call("memory_note", arguments)?;
         tool::print(out, &reply, self.json)
     }
 }

@@ -3,10 +3,11 @@
 use std::io::{self, Read, Write};
 
 use anchord_daemon::api::{self, PurgeParams, PurgeReply};
+use anchord_memory::RecordId;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 
-use super::{ProjectArg, print_json};
+use super::{MemoryArg, print_json};
 use crate::client::Client;
 use crate::confirm::confirmed;
 use crate::exit::Error;
@@ -25,7 +26,8 @@ use crate::table::{Align, Table};
   anchord purge deploy.password
   anchord purge --query 'hunter2'
   anchord purge --query - --yes < secret.txt
-  anchord purge n12 --project ~/src/parser --yes --json")]
+  anchord purge n12 --project ~/src/parser --yes --json
+  anchord purge u2")]
 pub(crate) struct Args {
     /// Records by their ids, as `anchord list` and `anchord secrets scan` show them, or facts by their keys
     #[arg(value_name = "ID|KEY", required_unless_present = "query")]
@@ -35,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Do not ask
     #[arg(long)]
     yes: bool,
@@ -45,13 +47,31 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// The one memory in which all of it is purged.
+    fn target(&self) -> Result<String, Error> {
+        let is_personal = |name: &&String| name.parse().is_ok_and(RecordId::is_personal);
+        let of_user = self.ids.iter().filter(is_personal).count();
+        if of_user == 0 {
+            return self.memory.resolve();
+        }
+        if (of_user < self.ids.len() || self.query.is_some()) && !self.memory.user {
+            return Err(Error::usage(
+                "some of this is in your own notes and the rest in a project",
+            )
+            .with_action(
+                "Purge them apart: `anchord purge --user` takes your own notes off the disk.",
+            ));
+        }
+        Ok(api::USER.to_owned())
+    }
+
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let project = self.target()?;
         let query = match self.query {
             Some(dash) if dash == "-" => Some(text_in(io::stdin().lock())?),
             query => query,
         };
         let mut client = Client::started(&InstanceDir::locate()?)?;
-        let project = self.project.resolve()?;
         let mut params = PurgeParams { project, ids: self.ids, query, dry_run: true };
         let plan: PurgeReply = client.post(api::PURGE, &params)?;
         if !self.json {

@@ -7,7 +7,7 @@ use anchord_memory::Timestamp;
 use anchord_memory::limits::ANSWER_TOKENS_MIN;
 use serde_json::json;
 
-use super::ProjectArg;
+use super::MemoryArg;
 use crate::exit::Error;
 use crate::tool::{self, Caller, Kind, Scope};
 
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print JSON: the text, the records in full, and the cursor of what was left out
     #[arg(long)]
     json: bool,
@@ -76,7 +76,7 @@ impl Args {
             "cursor": self.cursor,
             "explain": self.explain,
         });
-        let reply = Caller::new(self.project.resolve()?)?.call("memory_search", arguments)?;
+        let reply = Caller::new(self.memory.resolve()?)?.call("memory_search", arguments)?;
         tool::print(out, &reply, self.json)?;
         Ok(ExitCode::from(u8::from(reply.records.is_empty())))
     }

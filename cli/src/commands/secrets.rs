@@ -5,7 +5,7 @@ use std::io::Write;
 use anchord_daemon::api::{self, ProjectQuery, SecretsReply};
 use anchord_proto::instance::InstanceDir;
 
-use super::{ProjectArg, print_json};
+use super::{MemoryArg, print_json};
 use crate::client::Client;
 use crate::exit::{Error, Kind};
 use crate::show;
@@ -27,7 +27,7 @@ pub(crate) enum Command {
   anchord secrets scan --json | jq -r '.records[].id'")]
 pub(crate) struct ScanArgs {
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -37,7 +37,8 @@ impl Command {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let Self::Scan(args) = self;
         let mut client = Client::started(&InstanceDir::locate()?)?;
-        let query = ProjectQuery { project: args.project.resolve()? };
+        let project = args.memory.resolve()?;
+        let query = ProjectQuery { project };
         let found: SecretsReply = client.get(api::SECRETS, &query)?;
         if args.json {
             print_json(out, &found)?;

@@ -79,7 +79,24 @@ fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io:
     writeln!(out)?;
     sessions(out, &status.sessions, &status.projects, now)?;
     writeln!(out)?;
-    projects(out, &status.projects, now, home)
+    projects(out, &status.projects, now, home)?;
+    personal(out, status.personal.as_ref())
+}
+
+/// The user's own memory, where there is one.
+fn personal(out: &mut dyn Write, memory: Option<&ProjectStatus>) -> io::Result<()> {
+    let Some(memory) = memory else { return Ok(()) };
+    let notes = memory.records.map_or_else(
+        || "your own notes".to_owned(),
+        |records| show::count(records.total(), "note") + " of your own",
+    );
+    let bytes = show::bytes(memory.bytes);
+    writeln!(out, "\n{notes}, in every project: {bytes}; `anchord list --user` shows them")?;
+    if let Some(reason) = &memory.read_only {
+        let text = format!("they cannot be written: {reason}");
+        writeln!(out, "{}", show::plain(&text).red())?;
+    }
+    Ok(())
 }
 
 /// What agents' hooks told, where there are any.

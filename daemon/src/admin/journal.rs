@@ -2,7 +2,7 @@
 
 use anchord_memory::{Change, Memory, Seq, SessionId};
 
-use super::{Answer, internal, known, opened, reference, store_error, write_error};
+use super::{Answer, internal, opened, store_error, target, write_error};
 use crate::api::{IndexState, JournalLine, Problem, RebuildReply, VerifyReply};
 use crate::beside::beside;
 use crate::daemon::Daemon;
@@ -49,7 +49,7 @@ fn line_of(entry: &Entry<Change>) -> JournalLine {
 
 /// Reads a whole journal and checks it.
 pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply> {
-    let (record, open) = opened(daemon, project).await?;
+    let (target, open) = opened(daemon, project).await?;
     let asked = open
         .owner
         .ask(|store, state| (store.reading(), store.sizes(), store.health(), state.clone()));
@@ -81,7 +81,7 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
         None => IndexState::InUse,
     };
     Ok(VerifyReply {
-        project: reference(&record),
+        project: target.reference,
         segments: sizes.segments,
         entries: sizes.entries,
         bytes: sizes.journal_bytes,
@@ -92,13 +92,13 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
 
 /// Makes the index anew from snapshot and journal.
 pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildReply> {
-    let record = known(daemon, project).await?;
+    let target = target(daemon, project).await?;
     let started = clock::start();
-    let discarded = daemon.projects.close_and(record.id, discard_index).await;
+    let discarded = daemon.projects.close_and(target.id, discard_index).await;
     discarded.map_err(|error| internal(&error.to_string()))?;
-    let open = daemon.projects.open(record.id).await.map_err(store_error)?;
+    let open = daemon.projects.open(target.id).await.map_err(store_error)?;
     Ok(RebuildReply {
-        project: reference(&record),
+        project: target.reference,
         entries: open.report.entries,
         rows: beside(move || open.memory().rows().count() as u64).await,
         took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),

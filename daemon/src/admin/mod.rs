@@ -19,13 +19,13 @@ pub(crate) use transfer::{export_document, import_memory};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::api::{ErrorCode, ErrorReply, ProjectRef, StopReply};
+use crate::api::{self, ErrorCode, ErrorReply, ProjectRef, StopReply};
 use crate::beside::beside;
 use crate::daemon::Daemon;
 use crate::looks::{Hangs, look};
 use crate::project::{OpenProject, WriteError};
 use crate::projects::{Located, NotAProject, ProjectId, ProjectRecord, identify, locate};
-use crate::sessions::BindError;
+use crate::sessions::{BindError, PERSONAL_NAME};
 use crate::store::StoreError;
 
 /// The answer to an admin request.
@@ -46,6 +46,9 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn reference(&self, daemon: &Daemon, id: ProjectId) -> ProjectRef {
+        if id.is_personal() {
+            return Target::personal().reference;
+        }
         let root = match (&self.located, daemon.registry.snapshot().project(id)) {
             (Some(located), _) => text(&located.root),
             (None, Some(record)) => text(&record.root),
@@ -55,7 +58,46 @@ impl Asked {
     }
 }
 
+/// The memory that a request is about.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) id: ProjectId,
+    /// What people call it.
+    pub(super) name: String,
+    pub(super) reference: ProjectRef,
+}
+
+impl Target {
+    /// The user's own memory.
+    fn personal() -> Self {
+        let reference = ProjectRef { id: api::USER.to_owned(), root: PERSONAL_NAME.to_owned() };
+        Self { id: ProjectId::PERSONAL, name: PERSONAL_NAME.to_owned(), reference }
+    }
+
+    fn project(record: &ProjectRecord) -> Self {
+        Self { id: record.id, name: record.name.clone(), reference: reference(record) }
+    }
+}
+
+/// Finds the memory that was written to: a project's, or the user's own where that is named.
+pub(super) async fn target(daemon: &Daemon, project: &str) -> Answer<Target> {
+    if project != api::USER {
+        return Ok(Target::project(&*known(daemon, project).await?));
+    }
+    if !daemon.projects.exists(ProjectId::PERSONAL) {
+        return Err(ErrorReply {
+            code: ErrorCode::NotFound,
+            error: "the user has no notes of their own yet".to_owned(),
+            action: Some("`anchord note --user` stores one".to_owned()),
+        });
+    }
+    Ok(Target::personal())
+}
+
 pub(super) async fn ask(daemon: &Daemon, project: &str) -> Answer<Asked> {
+    if project == api::USER {
+        return Ok(Asked { located: None, id: Some(ProjectId::PERSONAL) });
+    }
     if let Ok(id) = project.parse().map(ProjectId) {
         let known = daemon.registry.snapshot().project(id).is_some();
         return if known {
@@ -105,8 +147,11 @@ pub(super) fn hangs(error: Hangs) -> ErrorReply {
     ErrorReply { code: ErrorCode::Busy, error: error.to_string(), action: None }
 }
 
-/// The registry's record of a project that was written to.
+/// The registry's record of a project that was written to; the user's own memory has none.
 pub(super) async fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectRecord>> {
+    if project == api::USER {
+        return Err(not_found(project));
+    }
     let asked = match ask(daemon, project).await {
         Ok(asked) => asked,
         // A directory that is gone may still have a project.
@@ -124,13 +169,10 @@ pub(super) async fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectR
     })
 }
 
-pub(super) async fn opened(
-    daemon: &Daemon,
-    project: &str,
-) -> Answer<(Arc<ProjectRecord>, Arc<OpenProject>)> {
-    let record = known(daemon, project).await?;
-    let open = daemon.projects.open(record.id).await.map_err(store_error)?;
-    Ok((record, open))
+pub(super) async fn opened(daemon: &Daemon, project: &str) -> Answer<(Target, Arc<OpenProject>)> {
+    let target = target(daemon, project).await?;
+    let open = daemon.projects.open(target.id).await.map_err(store_error)?;
+    Ok((target, open))
 }
 
 pub(super) fn reference(record: &ProjectRecord) -> ProjectRef {

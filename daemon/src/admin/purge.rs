@@ -11,7 +11,7 @@ use anchord_memory::{Change, Memory, Note, Purge, RecordId, Revision, Seq, limit
 
 use blacken::Blackened;
 
-use super::{Answer, bind_error, internal, opened, reference, store_error, write_error};
+use super::{Answer, Target, bind_error, internal, opened, store_error, write_error};
 use crate::api::{
     ErrorCode, ErrorReply, ProjectRef, PurgeParams, PurgeReply, PurgedStatus, SecretEntry,
     SecretRecord, SecretsReply,
@@ -19,7 +19,7 @@ use crate::api::{
 use crate::beside::beside;
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::projects::ProjectRecord;
+use crate::projects::ProjectId;
 use crate::store::{Entry, JournalStore, Opened, Options, Reading, Store as _, StoreError};
 use crate::{lifecycle, retrieval_log};
 
@@ -32,18 +32,18 @@ struct Wanted {
 
 /// Takes records off the disk, in all versions, or shows what that would take.
 pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<PurgeReply> {
-    let (record, open) = opened(daemon, &params.project).await?;
+    let (target, open) = opened(daemon, &params.project).await?;
     if let Some(why) = open.owner.health().read_only.clone() {
         // What stands behind a bad place is not known: to say that nothing is found would be wrong.
         return Err(store_error(StoreError::ReadOnly { why }));
     }
     // What the daemon has only in its own memory is looked through, and goes, with the rest.
-    lifecycle::stage_of(daemon, record.id).await.map_err(bind_error)?;
+    lifecycle::stage_of(daemon, target.id).await.map_err(bind_error)?;
     let wanted = wanted(&params, &open.memory())?;
     let retrievals = daemon.projects.retrievals();
     retrievals.flush().await;
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
-    let directories = [daemon.projects.directory(record.id), daemon.instance.logs().to_owned()];
+    let directories = directories(daemon, target.id);
     let surveying = {
         let (wanted, memory, directories) = (wanted.clone(), open.memory(), directories.clone());
         beside(move || {
@@ -56,27 +56,45 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
     if let Some(id) = surveyed.purge.missing().next() {
         return Err(missing(&open.memory(), id));
     }
-    let plan = surveyed.reply(&record, &found);
+    let plan = surveyed.reply(&target, &found);
     if params.dry_run || plan.is_empty() {
         return Ok(plan);
     }
     drop(open);
     // Before the records go, so that what is cut short can be done again, and after, for what was asked meanwhile.
-    let ids = surveyed.ids();
-    retrievals.forget(directories[0].clone(), ids).await.map_err(|error| internal(&error))?;
-    let closed = move |_: &Path| carry_out(&directories, wanted);
-    let (surveyed, mut found) = daemon.projects.close_and(record.id, closed).await?;
-    let directory = daemon.projects.directory(record.id);
-    if let Err(error) = retrievals.forget(directory.clone(), surveyed.ids()).await {
-        tracing::error!(error, "what was asked during a purge may stay in the log");
-        found.failed.extend(retrieval_log::files(&directory));
+    for directory in asked_in(daemon, target.id) {
+        let ids = surveyed.ids();
+        retrievals.forget(directory, ids).await.map_err(|error| internal(&error))?;
     }
-    daemon.lifecycle().forget_given_of(record.id);
-    let open = daemon.projects.open(record.id).await.map_err(store_error)?;
+    let closed = move |_: &Path| carry_out(&directories, wanted);
+    let (surveyed, mut found) = daemon.projects.close_and(target.id, closed).await?;
+    for directory in asked_in(daemon, target.id) {
+        if let Err(error) = retrievals.forget(directory.clone(), surveyed.ids()).await {
+            tracing::error!(error, "what was asked during a purge may stay in the log");
+            found.failed.extend(retrieval_log::files(&directory));
+        }
+    }
+    daemon.lifecycle().forget_given_of(target.id);
+    let open = daemon.projects.open(target.id).await.map_err(store_error)?;
     let rewritten = !surveyed.is_empty();
     let revision = rewritten.then(|| open.memory().revision().0);
-    tracing::info!(project = %record.id, records = surveyed.purge.records().count(), "purged");
-    Ok(PurgeReply { applied: true, revision, ..surveyed.reply(&record, &found) })
+    tracing::info!(project = %target.id, records = surveyed.purge.records().count(), "purged");
+    Ok(PurgeReply { applied: true, revision, ..surveyed.reply(&target, &found) })
+}
+
+/// The directories of which the retrieval logs may name records of a memory: its own first. Any project's may name the
+/// user's notes.
+fn asked_in(daemon: &Daemon, id: ProjectId) -> Vec<PathBuf> {
+    let registry = daemon.registry.snapshot();
+    let others = registry.projects().map(|record| record.id).filter(|_| id.is_personal());
+    [id].into_iter().chain(others).map(|id| daemon.projects.directory(id)).collect()
+}
+
+/// The directories in which files may hold what goes, beside a store's own: the memory's first, then logs.
+fn directories(daemon: &Daemon, id: ProjectId) -> Vec<PathBuf> {
+    let mut directories = asked_in(daemon, id);
+    directories.push(daemon.instance.logs().to_owned());
+    directories
 }
 
 fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<Wanted> {
@@ -206,14 +224,14 @@ impl Survey {
         self.purge.texts().map(str::to_owned).collect()
     }
 
-    fn reply(&self, record: &ProjectRecord, found: &Blackened) -> PurgeReply {
+    fn reply(&self, target: &Target, found: &Blackened) -> PurgeReply {
         let records = self.purge.records().map(|gone| PurgedStatus {
             id: gone.id.to_string(),
             versions: gone.versions,
             title: gone.title.clone(),
         });
         PurgeReply {
-            project: reference(record),
+            project: target.reference.clone(),
             applied: false,
             revision: None,
             records: records.collect(),
@@ -231,11 +249,8 @@ impl Survey {
 ///
 /// Other files come first: once the records are gone nothing says what to look for, so a purge that ends
 /// half-way could not be done again.
-fn carry_out(
-    directories: &[PathBuf; 2],
-    wanted: Wanted,
-) -> Result<(Survey, Blackened), PurgeError> {
-    let directory = &directories[0];
+fn carry_out(directories: &[PathBuf], wanted: Wanted) -> Result<(Survey, Blackened), PurgeError> {
+    let directory = directories.first().expect("the store's own directory comes first");
     let Opened { store, state, .. } =
         JournalStore::<Memory>::open(directory, Options::real(directory))?;
     let mut surveyed = Survey::of(&store.reading(), &state, wanted)?;
@@ -264,8 +279,8 @@ fn carry_out(
 
 /// Looks through all versions of all records, checkpoints and replies for what looks like a secret.
 pub(crate) async fn scan_secrets(daemon: &Daemon, project: &str) -> Answer<SecretsReply> {
-    let (record, open) = opened(daemon, project).await?;
-    let project = reference(&record);
+    let (target, open) = opened(daemon, project).await?;
+    let project = target.reference;
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
     // The owner serves sessions meanwhile.
     let scanning = beside(move || {

@@ -7,9 +7,9 @@ use anchord_proto::host;
 use futures::StreamExt as _;
 use futures::stream;
 
-use super::{Answer, directory_bytes, opened, text};
+use super::{Answer, directory_bytes, known, opened, store_error, text};
 use crate::api::{
-    ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus, HooksStatus,
+    self, ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus, HooksStatus,
     InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus,
     StagedStatus, StatusReply,
 };
@@ -20,8 +20,8 @@ use crate::limits;
 use crate::looks::look;
 use crate::metrics::HooksSeen;
 use crate::project::OpenProject;
-use crate::projects::ProjectRecord;
-use crate::sessions::is_elsewhere;
+use crate::projects::{ProjectId, ProjectRecord};
+use crate::sessions::{PERSONAL_NAME, is_elsewhere};
 
 /// The daemon, its sessions and projects.
 pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
@@ -41,10 +41,11 @@ pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
             config: text(daemon.instance.config()),
             logs: text(daemon.instance.logs()),
         },
-        http: daemon.http_state.get().cloned().unwrap_or(crate::api::HttpState::Off),
+        http: daemon.http_state.get().cloned().unwrap_or(api::HttpState::Off),
         sessions: sessions(daemon),
         connections: connections(daemon),
         projects,
+        personal: personal_status(daemon).await,
         counters: CountersStatus {
             connections: daemon.metrics().connections(),
             calls: calls_ok + calls_failed,
@@ -83,9 +84,14 @@ pub(crate) async fn projects(daemon: &Daemon) -> Answer<ProjectsReply> {
     Ok(ProjectsReply { projects: status(daemon).await?.projects })
 }
 
-/// One project, opened so that its records are counted.
+/// One project, or the user's own memory, opened so that its records are counted.
 pub(crate) async fn project(daemon: &Daemon, project: &str) -> Answer<ProjectStatus> {
-    let (record, open) = opened(daemon, project).await?;
+    if project == api::USER {
+        let (target, open) = opened(daemon, project).await?;
+        return Ok(memory_status(daemon, target.id, Some(open)).await);
+    }
+    let record = known(daemon, project).await?;
+    let open = daemon.projects.open(record.id).await.map_err(store_error)?;
     Ok(project_status(daemon, &record, Some(open)).await)
 }
 
@@ -160,24 +166,53 @@ async fn all_projects(daemon: &Daemon) -> Vec<ProjectStatus> {
     stream::iter(all).buffered(limits::PLACES_AT_ONCE).collect().await
 }
 
+/// The user's own memory, where there is one. It is opened, to count its notes: `anchord status` is what tells of them.
+async fn personal_status(daemon: &Daemon) -> Option<ProjectStatus> {
+    match daemon.projects.personal().await {
+        Ok(open) => {
+            let open = open?;
+            Some(memory_status(daemon, open.id, Some(open)).await)
+        }
+        Err(error) => {
+            let status = memory_status(daemon, ProjectId::PERSONAL, None).await;
+            Some(ProjectStatus { read_only: Some(error.to_string()), ..status })
+        }
+    }
+}
+
 async fn project_status(
     daemon: &Daemon,
     record: &ProjectRecord,
     open: Option<Arc<OpenProject>>,
 ) -> ProjectStatus {
-    let directory = daemon.projects.directory(record.id);
-    let memory = open.as_ref().map(|open| open.memory());
-    let read_only = open.as_ref().and_then(|open| open.owner.health().read_only.clone());
     let root = record.root.clone();
     let exists = look(&record.root, move || root.is_dir()).await.unwrap_or(false);
-    let (bytes, last_used) =
-        beside(move || (directory_bytes(&directory), modified(&directory.join("journal")))).await;
-    let totals = memory.as_ref().map(|memory| memory.totals());
     ProjectStatus {
         id: record.id.to_string(),
         root: text(&record.root),
         name: record.name.clone(),
         exists,
+        ..memory_status(daemon, record.id, open).await
+    }
+}
+
+/// All of a status but where the memory's project is.
+async fn memory_status(
+    daemon: &Daemon,
+    id: ProjectId,
+    open: Option<Arc<OpenProject>>,
+) -> ProjectStatus {
+    let directory = daemon.projects.directory(id);
+    let memory = open.as_ref().map(|open| open.memory());
+    let read_only = open.as_ref().and_then(|open| open.owner.health().read_only.clone());
+    let (bytes, last_used) =
+        beside(move || (directory_bytes(&directory), modified(&directory.join("journal")))).await;
+    let totals = memory.as_ref().map(|memory| memory.totals());
+    ProjectStatus {
+        id: api::USER.to_owned(),
+        root: String::new(),
+        name: PERSONAL_NAME.to_owned(),
+        exists: true,
         open: open.is_some(),
         records: totals.map(|totals| RecordsStatus {
             blueprints: totals.of(anchord_memory::Kind::Blueprint),

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use super::{Answer, ask, known};
+use super::{Answer, ask, target};
 use crate::api::{
-    ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams, ToolReply,
+    self, ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams, ToolReply,
 };
 use crate::daemon::Daemon;
 use crate::limits;
@@ -19,6 +19,18 @@ use crate::sessions::{Place, Session};
 /// Tools whose work belongs to a session that goes on after the call.
 const OF_SESSIONS: [&str; 2] = ["memory_checkpoint", "memory_save"];
 
+/// Tools that work on the user's own memory as on a project's.
+const OF_USER: [&str; 8] = [
+    "memory_note",
+    "memory_search",
+    "memory_get",
+    "memory_list",
+    "memory_update",
+    "memory_forget",
+    "memory_compact",
+    "memory_export",
+];
+
 /// Runs a tool.
 pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answer<ToolReply> {
     let ToolParams { project, tool, arguments } = params;
@@ -27,6 +39,13 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             code: ErrorCode::BadRequest,
             error: format!("{tool} is for sessions, and a command is none"),
             action: Some("`anchord note` stores something at once".to_owned()),
+        });
+    }
+    if project == api::USER && !OF_USER.contains(&tool.as_str()) {
+        return Err(ErrorReply {
+            code: ErrorCode::BadRequest,
+            error: format!("{tool} is about a project, and the user's own notes are none"),
+            action: None,
         });
     }
     let session = Arc::new(Session::visit(COMMAND_LINE, place(daemon, &project).await?));
@@ -64,7 +83,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
 
 /// The session of a command that reads a project and is no tool's.
 pub(super) fn visit(project: &Arc<OpenProject>) -> Session {
-    let session = Session::visit(COMMAND_LINE, Place::Foreign(project.id));
+    let session = Session::visit(COMMAND_LINE, Place::without_files(project.id));
     session.within(project)
 }
 
@@ -75,6 +94,9 @@ async fn place(daemon: &Daemon, project: &str) -> Answer<Place> {
     match (asked.located, asked.id) {
         (Some(located), _) => Ok(Place::Here(located)),
         (None, Some(id)) => {
+            if id.is_personal() {
+                return Ok(Place::Personal);
+            }
             let Some(root) = registry.project(id).map(|record| record.root.clone()) else {
                 return Ok(Place::Foreign(id));
             };
@@ -89,7 +111,7 @@ async fn place(daemon: &Daemon, project: &str) -> Answer<Place> {
 
 /// Lines of a project's retrieval log; with `wait` not before there are some, or the time is over.
 pub(crate) async fn retrievals(daemon: &Daemon, query: LogQuery) -> Answer<Vec<Retrieval>> {
-    let record = known(daemon, &query.project).await?;
+    let target = target(daemon, &query.project).await?;
     let log = daemon.projects.retrievals();
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let limit = limit.min(limits::RETRIEVAL_PAGE_LINES_MAX);
@@ -100,7 +122,7 @@ pub(crate) async fn retrievals(daemon: &Daemon, query: LogQuery) -> Answer<Vec<R
     tokio::pin!(over);
     loop {
         written.mark_unchanged();
-        let directory = daemon.projects.directory(record.id);
+        let directory = daemon.projects.directory(target.id);
         let lines = log.read(directory, start, limit).await;
         if !lines.is_empty() || !query.wait {
             return Ok(lines);

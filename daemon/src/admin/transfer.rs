@@ -7,18 +7,19 @@ use anchord_memory::{Kind, Memory, Plan, Provenance, SessionId, export, render};
 
 use super::tool::visit;
 use super::{
-    Answer, ask, bad_request, bind_error, internal, not_found, opened, reference, store_error,
+    Answer, Target, ask, bad_request, bind_error, internal, not_found, opened, store_error,
     write_error,
 };
 use crate::api::{
-    ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply, ImportSource, Retrieval,
+    ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply,
+    ImportSource, Retrieval,
 };
 use crate::beside::beside;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::limits::RETRIEVAL_IDS_MAX;
 use crate::project::{Decide, Decided};
-use crate::projects::{Located, ProjectId, ProjectRecord};
+use crate::projects::{Located, ProjectId};
 use crate::secrets::{self, Removed};
 use crate::sessions::{self, Touched};
 
@@ -29,9 +30,9 @@ pub(crate) async fn export_document(
     format: ExportFormat,
 ) -> Answer<String> {
     let started = clock::start();
-    let (record, open) = opened(daemon, project).await?;
-    let memory = open.memory();
-    let (of, rendered) = (Arc::clone(&record), Arc::clone(&memory));
+    let (target, open) = opened(daemon, project).await?;
+    let (memory, of) = (open.memory(), target);
+    let rendered = Arc::clone(&memory);
     // It may be as long as the memory is large: no thread that serves others has the time.
     let text = beside(move || document(&of, &rendered, format)).await?;
     let name = serde_json::to_value(format).map_err(|error| internal(&error.to_string()))?;
@@ -48,15 +49,15 @@ pub(crate) async fn export_document(
     Ok(text)
 }
 
-fn document(record: &ProjectRecord, memory: &Memory, format: ExportFormat) -> Answer<String> {
+fn document(target: &Target, memory: &Memory, format: ExportFormat) -> Answer<String> {
     let json = match format {
-        ExportFormat::Markdown => return Ok(export::markdown(memory, &record.name, clock::now())),
-        ExportFormat::Zipmem => export::zipmem_state(memory, &record.name, clock::now()),
+        ExportFormat::Markdown => return Ok(export::markdown(memory, &target.name, clock::now())),
+        ExportFormat::Zipmem => export::zipmem_state(memory, &target.name, clock::now()),
         ExportFormat::Compactor => export::compactor_state(memory, clock::now(), |_| true),
         ExportFormat::Json => {
             let document = ExportDocument {
                 format: 1,
-                project: reference(record),
+                project: target.reference.clone(),
                 revision: memory.revision().0,
                 records: memory.records().map(|record| record.as_ref().clone()).collect(),
                 staged: memory
@@ -82,6 +83,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     let reading = beside(move || Read::of(&params));
     let Read { source, digest, removed } = reading.await.map_err(|error| bad_request(&error))?;
     let asked = ask(daemon, &named).await?;
+    let source = Arc::new(source.fitting(asked.id.is_some_and(ProjectId::is_personal))?);
     let by = Provenance {
         session: SessionId::new(format!("import-{}", uuid::Uuid::now_v7())),
         client: "anchord import".into(),
@@ -139,7 +141,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
 
 /// What is to be taken in, without secrets.
 struct Read {
-    source: Arc<Source>,
+    source: Source,
     digest: String,
     removed: Removed,
 }
@@ -150,7 +152,7 @@ impl Read {
         let state = without_secrets(&params.state, &mut removed);
         let session = params.session.as_deref().map(|text| without_secrets(text, &mut removed));
         let source = Source::parse(params.source, &state, session.as_deref())?;
-        Ok(Self { source: Arc::new(source), digest: digest(params), removed })
+        Ok(Self { source, digest: digest(params), removed })
     }
 }
 
@@ -169,6 +171,21 @@ impl Source {
             }
             ImportSource::Compactor => import::parse_compactor(state).map(Self::Compactor),
             ImportSource::Anchord => import::parse_export(state).map(Self::Anchord),
+        }
+    }
+
+    /// What of it belongs there: no note of the user's in a project, and nothing else in the user's own memory.
+    fn fitting(self, personal: bool) -> Answer<Self> {
+        match (self, personal) {
+            (Self::Anchord(exported), true) => Ok(Self::Anchord(exported.for_user())),
+            (Self::Anchord(exported), false) => Ok(Self::Anchord(exported.for_project())),
+            (source, false) => Ok(source),
+            (Self::Zipmem(_) | Self::Compactor(_), true) => Err(ErrorReply {
+                code: ErrorCode::BadRequest,
+                error: "the user's own memory takes in nothing but what `anchord export --user --format json` wrote"
+                    .to_owned(),
+                action: Some("import it into a project".to_owned()),
+            }),
         }
     }
 

@@ -21,7 +21,9 @@ use anchord_proto::hello::{Hello, Role, ToolSet};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use bind::{BindError, Place, View, Wrote, establish_in_registry, is_elsewhere};
+pub(crate) use bind::{
+    BindError, PERSONAL_NAME, Place, View, Wrote, establish_in_registry, is_elsewhere,
+};
 pub(crate) use compaction::{Compacted, Compaction, Touched, keep_to_budget, plan as plan_within};
 pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use reading::LiveSession;

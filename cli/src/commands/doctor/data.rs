@@ -45,6 +45,11 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
             found.push(Finding::problem(ABOUT, what, action));
         }
     }
+    let personal = status.and_then(|status| status.personal.as_ref());
+    if let Some(reason) = personal.and_then(|personal| personal.read_only.as_ref()) {
+        let what = format!("your own notes cannot be written: {reason}");
+        found.push(Finding::problem(ABOUT, what, "Run `anchord journal verify --user`."));
+    }
     let errors = last_errors(&file.logs);
     if !errors.is_empty() {
         let what = format!("errors logged last:\n      {}", errors.join("\n      "));

@@ -3,10 +3,12 @@
 use anchord_daemon::api::ProjectRef;
 
 use super::*;
+use crate::commands::ProjectArg;
 
 fn args(path: PathBuf, project: &Path) -> Args {
     let project = ProjectArg { project: Some(project.to_str().unwrap().to_owned()) };
-    Args { what: None, path: Some(path), project, dry_run: false, yes: false, json: false }
+    let memory = MemoryArg { project, user: false };
+    Args { what: None, path: Some(path), memory, dry_run: false, yes: false, json: false }
 }
 
 fn refused(args: Args) -> Error {

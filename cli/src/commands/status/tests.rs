@@ -30,6 +30,7 @@ fn fresh() -> StatusReply {
         sessions: Vec::new(),
         connections: Vec::new(),
         projects: Vec::new(),
+        personal: None,
         counters: CountersStatus::default(),
         hooks: HooksStatus::default(),
         read_only: None,
@@ -140,4 +141,16 @@ fn a_daemon_whose_own_records_are_read_only_says_so() {
     let why = "damaged at journal/000001.jsonl:7: the checksum is wrong";
     let text = printed(&StatusReply { read_only: Some(why.into()), ..fresh() });
     assert!(text.contains(&format!("no new session can write: {why}")), "{text}");
+}
+
+#[test]
+fn the_users_own_notes_have_a_line_of_their_own() {
+    let records = RecordsStatus { notes: 3, ..RecordsStatus::default() };
+    let own = ProjectStatus { records: Some(records), bytes: 4_096, ..project("user", "") };
+    let text = printed(&StatusReply { personal: Some(own.clone()), ..fresh() });
+    let last = text.lines().last().unwrap();
+    insta::assert_snapshot!(last, @"3 notes of your own, in every project: 4.1 kB; `anchord list --user` shows them");
+    let own = ProjectStatus { read_only: Some("line 7 is bad".into()), ..own };
+    let text = printed(&StatusReply { personal: Some(own), ..fresh() });
+    assert!(text.ends_with("they cannot be written: line 7 is bad\n"), "{text}");
 }

@@ -76,7 +76,7 @@ async fn a_load_and_an_export_from_a_shell_are_logged_as_tools_are() {
     let arguments = json!({"sections": ["notes", "lessons"], "task": "size the queue"});
     let loaded = command(&world, "memory_load", arguments).await.unwrap();
     assert!(loaded.text.contains("the queue is bounded") && !loaded.text.contains("Blueprints"));
-    let format = crate::api::ExportFormat::Zipmem;
+    let format = api::ExportFormat::Zipmem;
     crate::admin::export_document(&world.daemon, &demo(&world), format).await.unwrap();
     let lines: Vec<String> = log(&world)
         .await
@@ -166,7 +166,7 @@ async fn an_export_of_very_much_is_a_short_line() {
     for part in items.chunks(100) {
         shim.call("memory_note", json!({"items": part})).await;
     }
-    let format = crate::api::ExportFormat::Json;
+    let format = api::ExportFormat::Json;
     crate::admin::export_document(&world.daemon, &demo(&world), format).await.unwrap();
     let line = log(&world).await.remove(0);
     assert_eq!((line.ids.len(), line.more, line.tokens), (limits::RETRIEVAL_IDS_MAX, 5, 0));
@@ -337,7 +337,7 @@ async fn a_log_goes_with_its_project_and_loses_what_is_purged() {
     let mut shim = with_notes(&world).await;
     shim.call("memory_search", json!({"query": "a planted value"})).await;
     shim.call("memory_note", json!({"content": "a planted value of the sea"})).await;
-    let purge = crate::api::PurgeParams {
+    let purge = api::PurgeParams {
         project: demo(&world),
         ids: Vec::new(),
         query: Some("a planted value".to_owned()),

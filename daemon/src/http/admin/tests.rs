@@ -328,3 +328,35 @@ async fn stop_begins_to_drain() {
     assert_eq!(stopped["pid"], std::process::id());
     assert!(world.daemon.is_stopping());
 }
+
+#[tokio::test]
+async fn the_users_own_memory_is_named_in_the_place_of_a_project() {
+    let world = World::new().await;
+    let status = get_json(&world, "/v1/status").await;
+    assert_eq!(status["personal"], Value::Null, "nothing was ever stored");
+    let (code, error) =
+        send(&world, Method::POST, "/v1/journal/verify", r#"{"project":"user"}"#).await;
+    assert!(code == 404 && error.contains("anchord note --user"), "{code} {error}");
+    let note = json!({ "project": "user", "tool": "memory_note", "arguments": { "content": "answers in German" } });
+    let stored = post_json(&world, "/v1/tool", note).await;
+    assert_eq!(stored["records"][0]["id"], "u1", "also where the scope is left out: {stored}");
+    let status = get_json(&world, "/v1/status").await;
+    assert_eq!(status["personal"]["records"]["notes"], 1, "{status}");
+    assert_eq!(status["projects"], json!([]), "it is no project");
+    let verified = post_json(&world, "/v1/journal/verify", json!({ "project": "user" })).await;
+    assert_eq!(
+        (&verified["entries"], &verified["problems"]),
+        (&json!(1), &json!([])),
+        "{verified}"
+    );
+    for tool in ["memory_load", "memory_topic", "memory_configure", "memory_status"] {
+        let call = json!({ "project": "user", "tool": tool }).to_string();
+        let (code, error) = send(&world, Method::POST, "/v1/tool", &call).await;
+        assert!(code == 400 && error.contains("is about a project"), "{code} {error}");
+    }
+    let delete = json!({ "project": "user", "confirm": "user" }).to_string();
+    let (code, error) = send(&world, Method::POST, "/v1/projects/delete", &delete).await;
+    assert_eq!(code, 404, "no project is called so: {error}");
+    let link = json!({ "path": world.directory("demo"), "project": "user" }).to_string();
+    assert_eq!(send(&world, Method::POST, "/v1/projects/link", &link).await.0, 404);
+}
