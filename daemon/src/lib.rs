@@ -29,6 +29,7 @@ mod run;
 mod secrets;
 mod sessions;
 mod socket;
+mod spelling;
 pub mod store;
 #[cfg(test)]
 mod testing;

@@ -11,6 +11,9 @@ pub const PROJECT_FILE_BYTES_MAX: u64 = 4 << 20;
 /// Links followed while one path is opened beneath a project's root.
 pub const PROJECT_PATH_LINKS_MAX: u32 = 40;
 
+/// Fields of a call that are named as unknown; the others are counted.
+pub const UNKNOWN_FIELDS_NAMED_MAX: usize = 5;
+
 /// Files named as changed since some time; the others are counted.
 pub const CHANGED_FILES_MAX: usize = 50;
 

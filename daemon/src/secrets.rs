@@ -11,6 +11,8 @@ use anchord_memory::injected;
 use anchord_memory::secrets::{Scrubbed, SecretKind, scrub, scrub_named};
 use serde_json::{Map, Value};
 
+use crate::spelling::same_name;
+
 /// What was taken out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Removed {
@@ -91,12 +93,15 @@ pub(crate) fn clean_json(value: &mut Value, removed: &mut Removed) {
 /// Takes what was injected, and secrets, out of every text of an object. A text is also judged by its field's name, and
 /// by the key or title beside it: a fact under the key `api_token` is one value that says nothing of itself.
 pub(crate) fn clean_fields(fields: &mut Map<String, Value>, removed: &mut Removed) {
-    let beside = ["key", "title", "summary"].iter().find_map(|name| fields.get(*name)?.as_str());
+    let named = |name: &str| fields.iter().find(|(given, _)| same_name(given, name));
+    let beside = ["key", "title", "summary"].iter().find_map(|name| named(name)?.1.as_str());
     let beside = beside.unwrap_or_default().to_owned();
+    let is_text_of_its_own =
+        |name: &str| ["content", "detail"].iter().any(|own| same_name(own, name));
     for (name, value) in fields.iter_mut() {
         match value {
             Value::String(text) => {
-                let of = if matches!(name.as_str(), "content" | "detail") { &beside } else { name };
+                let of = if is_text_of_its_own(name) { &beside } else { name };
                 replace(text, |text| scrub_named(of, text), removed);
             }
             value => clean_json(value, removed),

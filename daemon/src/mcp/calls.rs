@@ -23,7 +23,7 @@ use crate::store::Call;
 pub(crate) struct Called {
     /// The tool's text.
     pub(crate) outcome: Result<String, ToolError>,
-    /// What was taken out of the call, in words.
+    /// What was taken out of the call or ignored, in words.
     pub(crate) remark: Option<String>,
     /// What it gave or wrote.
     pub(crate) given: Given,
@@ -82,7 +82,10 @@ pub(super) async fn call(
     let append_micros = given.append.map(|append| append.as_micros());
     tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), append_micros, "answered");
     let stored = outcome.is_ok() && !reads;
-    Called { outcome, remark: remark(&removed, stored), given, id }
+    let unknown = given.unknown.in_words().filter(|_| spec.names_unknown);
+    let remarks: Vec<String> = remark(&removed, stored).into_iter().chain(unknown).collect();
+    let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
+    Called { outcome, remark, given, id }
 }
 
 /// Runs a tool by its name in the set of all; `None` when there is none.

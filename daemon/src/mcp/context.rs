@@ -10,6 +10,7 @@ use anchord_memory::{
     plan_use, render,
 };
 
+use super::input::UnknownFields;
 use super::tool::ToolError;
 use crate::budgets::{self, InForce};
 use crate::clock;
@@ -45,6 +46,8 @@ pub(crate) struct Given {
     pub(crate) plan: Option<Arc<CompactionPlan>>,
     /// How long the journal took to take in what the call wrote; none when it wrote nothing.
     pub(crate) append: Option<Duration>,
+    /// Fields of the call that no parameter takes.
+    pub(crate) unknown: UnknownFields,
 }
 
 /// What an answer has no room for.
@@ -307,6 +310,11 @@ impl Context {
         let mut given = lock(&self.given);
         given.records = records;
         given.truncated = truncated;
+    }
+
+    /// Notes fields of the call that were ignored.
+    pub(crate) fn ignored(&self, unknown: UnknownFields) {
+        lock(&self.given).unknown.extend(unknown);
     }
 
     /// Notes what the answer has no room for.

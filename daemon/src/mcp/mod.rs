@@ -3,6 +3,7 @@
 mod calls;
 mod compaction;
 mod context;
+mod input;
 mod prompts;
 mod resources;
 mod server;

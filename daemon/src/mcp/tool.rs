@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::context::Context;
+use super::input;
 use crate::project::WriteError;
 use crate::sessions::BindError;
 
@@ -63,6 +64,8 @@ pub(crate) struct ToolSpec {
     pub(crate) definition: Tool,
     /// Tells of calls of a tool that may change something whether they do not.
     reads: fn(&JsonObject) -> bool,
+    /// Whether fields that it does not know are named in the answer.
+    pub(crate) names_unknown: bool,
     run: Run,
 }
 
@@ -102,10 +105,12 @@ impl ToolSpec {
         let mut definition = Tool::new(name, description, schema_of::<P>());
         definition.annotations = Some(annotations);
         let run: Run = Arc::new(move |context, arguments| {
-            match serde_path_to_error::deserialize::<_, P>(arguments) {
+            let (parameters, unknown) = input::read::<P>(arguments, "");
+            context.ignored(unknown);
+            match parameters {
                 Ok(parameters) => Box::pin(run(context, parameters)),
                 Err(error) => {
-                    let text = format!("{name}: {}", in_plain_words(&error.to_string()));
+                    let text = format!("{name}: {error}");
                     Box::pin(std::future::ready(Err(ToolError::Caller(text))))
                 }
             }
@@ -114,7 +119,7 @@ impl ToolSpec {
             Effect::Reads => |_| true,
             Effect::Adds | Effect::Removes => |_| false,
         };
-        Self { definition, reads, run }
+        Self { definition, reads, names_unknown: true, run }
     }
 
     /// Marks a tool that an agent needs before it would think of searching for it.
@@ -123,6 +128,13 @@ impl ToolSpec {
         let mut meta = MetaObject::new();
         meta.insert("anthropic/alwaysLoad".to_owned(), Value::Bool(true));
         self.definition.meta = Some(meta);
+        self
+    }
+
+    /// Makes a tool silent about unknown fields, as the original of a compatibility set is.
+    #[must_use]
+    pub(crate) fn silent_about_unknown(mut self) -> Self {
+        self.names_unknown = false;
         self
     }
 
@@ -148,21 +160,6 @@ impl ToolSpec {
     }
 }
 
-/// An error of reading parameters without names of Rust's types, which stand at its end.
-fn in_plain_words(error: &str) -> String {
-    let Some((found, wanted)) = error.rsplit_once(", expected ") else { return error.to_owned() };
-    let wanted = match wanted {
-        "usize" | "u64" | "u32" | "u16" | "u8" => "a whole number, 0 or more",
-        "isize" | "i64" | "i32" => "a whole number",
-        "f64" | "f32" => "a number",
-        "a sequence" => "a list",
-        "a map" => "an object",
-        "a boolean" => "true or false",
-        wanted => wanted,
-    };
-    format!("{found}, expected {wanted}")
-}
-
 /// The JSON schema of a parameter type, without what costs tokens or makes clients warn.
 fn schema_of<P: JsonSchema>() -> JsonObject {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
@@ -180,8 +177,8 @@ fn schema_of<P: JsonSchema>() -> JsonObject {
     }
 }
 
-/// Drops what an absent parameter says as well: titles, integer formats, null types, empty defaults. Unknown
-/// parameters are still refused, with the names that there are.
+/// Drops what an absent parameter says as well: titles, integer formats, null types, empty
+/// defaults. What else is accepted ([`input`]) costs no session tokens.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(object) => {

@@ -289,7 +289,7 @@ async fn what_a_command_cannot_have_is_said() {
         ("memory_dream", json!({})),
         ("memory_get", json!({"id": "n7"})),
         ("memory_note", json!({"content": " "})),
-        ("memory_search", json!({"words": "x"})),
+        ("memory_search", json!({"limit": "many"})),
     ] {
         let error = command(&world, tool, arguments).await.unwrap_err();
         said.push(format!("{:?}: {}; {:?}", error.code, error.error, error.action));

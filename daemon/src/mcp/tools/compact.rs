@@ -10,7 +10,6 @@ use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Params {
     /// Share of the budget, 0 to 1
     target_usage: Option<f64>,

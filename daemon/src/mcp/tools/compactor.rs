@@ -27,7 +27,8 @@ use crate::sessions::Compacted;
 
 /// The tools.
 pub(super) fn specs() -> Vec<ToolSpec> {
-    [read::specs(), store::specs(), compact::specs(), change::specs()].concat()
+    let specs = [read::specs(), store::specs(), compact::specs(), change::specs()].concat();
+    specs.into_iter().map(ToolSpec::silent_about_unknown).collect()
 }
 
 /// Who calls: what it sees of a memory, and what it may keep active there.

@@ -12,7 +12,6 @@ use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Params {
     /// session: for the own notes of this client's sessions
     scope: Option<ScopeParams>,

@@ -21,7 +21,6 @@ use crate::projects::Excerpt;
 use crate::sessions::{Place, View};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Params {
     /// As b12
     id: Option<String>,

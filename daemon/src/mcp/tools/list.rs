@@ -12,7 +12,6 @@ use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Params {
     #[serde(default)]
     kinds: Vec<KindParams>,

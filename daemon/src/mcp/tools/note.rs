@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::params::{NoteParams, ScopeParams, importance};
 use crate::clock;
 use crate::mcp::context::{Budgets, Context};
+use crate::mcp::input;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Params {
     content: Option<String>,
     key: Option<String>,
@@ -70,10 +70,11 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let shift = usize::from(first.is_some());
     let others = items.into_iter().enumerate().map(|(at, item)| {
         let place = format!("items[{}]", at + shift);
-        let note: NoteParams = serde_path_to_error::deserialize(item).map_err(|error| {
-            let path = error.path().to_string();
-            let field = if path == "." { place.clone() } else { format!("{place}.{path}") };
-            Refusal::Invalid { field, why: format!("cannot be read: {}", error.inner()) }
+        let (note, unknown) = input::read::<NoteParams>(item, &place);
+        context.ignored(unknown);
+        let note = note.map_err(|error| Refusal::Invalid {
+            field: error.place,
+            why: format!("cannot be read: {}", error.why),
         })?;
         note.into_note(&format!("{place}."), now)
     });

@@ -9,6 +9,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::mcp::input::whole_number;
+
 /// Tags to look for, as they are kept.
 pub(super) fn wanted_tags(tags: &[String]) -> Vec<String> {
     tags.iter().map(|tag| tag_as_kept(tag)).filter(|tag| !tag.is_empty()).collect()
@@ -38,7 +40,7 @@ pub(super) fn limit(given: Option<usize>, default: usize, most: usize) -> Result
 
 // A doc comment here would go into the schema, and cost every session tokens.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "an object with category, title, content")]
+#[serde(expecting = "an object with category, title, content")]
 pub(super) struct BlueprintParams {
     #[schemars(with = "String")]
     category: CategoryParams,
@@ -60,7 +62,7 @@ enum CategoryParams {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "an object with file, lines, concept")]
+#[serde(expecting = "an object with file, lines, concept")]
 pub(super) struct AnchorParams {
     file: String,
     /// 42-67
@@ -69,7 +71,7 @@ pub(super) struct AnchorParams {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "an object with summary, detail, files")]
+#[serde(expecting = "an object with summary, detail, files")]
 pub(super) struct LessonParams {
     summary: String,
     #[serde(default)]
@@ -79,10 +81,7 @@ pub(super) struct LessonParams {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "an object with content and, if need be, key, summary, tags"
-)]
+#[serde(expecting = "an object with content and, if need be, key, summary, tags")]
 pub(super) struct NoteParams {
     pub(super) content: String,
     #[serde(default)]
@@ -103,7 +102,7 @@ pub(super) struct NoteParams {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with name, status, decisions, files")]
+#[serde(expecting = "an object with name, status, decisions, files")]
 pub(super) struct TopicParams {
     name: Option<String>,
     status: Option<String>,
@@ -114,10 +113,7 @@ pub(super) struct TopicParams {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "an object with question and, once there is one, decision"
-)]
+#[serde(expecting = "an object with question and, once there is one, decision")]
 struct DecisionParams {
     question: String,
     decision: Option<String>,
@@ -179,7 +175,7 @@ pub(super) fn importance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8
     if given.is_null() {
         return Ok(None);
     }
-    let number = given.as_i64().and_then(|number| u8::try_from(number).ok());
+    let number = whole_number(&given).and_then(|number| u8::try_from(number).ok());
     number.map(Some).ok_or_else(|| {
         let shown: String = given.to_string().chars().take(40).collect();
         D::Error::custom(format!("is {shown}; give a number from 1 to {}", limits::IMPORTANCE_MAX))

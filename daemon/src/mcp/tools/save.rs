@@ -10,7 +10,6 @@ use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Params {
     /// What was done and what is open
     session_summary: String,

@@ -9,7 +9,6 @@ use crate::mcp::context::{Budgets, Context};
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Params {}
 
 /// The tool.

@@ -10,6 +10,7 @@ use crate::testing::{Shim, World, hello_from};
 
 mod budget;
 mod edges;
+mod input;
 mod notes;
 mod pages;
 mod personal;
@@ -25,9 +26,15 @@ fn document() -> String {
 
 Generated from the definitions; after a change run `UPDATE_DOCS=1 cargo test -p anchord-daemon --lib tools_are_documented`.
 
-An unknown parameter is refused, and the error names those that there are. Every answer is text and has 9,000 characters at most; what
-did not fit is named, with the `cursor` that fetches it. A mistake of the caller's is a result with `isError` that says what to do. Not so with
-`--tools zipmem` and `compactor`, which follow their originals: what they do not know is ignored, and answers are as long as theirs.
+Input is liberal. null means absent. Whole numbers may come as `5.0` or `\"5\"`, booleans as text, and
+one value may stand for a list of one. `filePath` and `file_path` are one name. `file_path` or
+`path` stands for `file`, `line_range` for `lines`, `related_files` for `files`, and `summary` and
+`session_summary` for each other. An unknown field is named in the answer, and the rest is stored.
+
+Every answer is text and has 9,000 characters at most. What did not fit is named, with the `cursor`
+that fetches it. A mistake of the caller's is a result with `isError` that says what to do. `--tools
+zipmem` and `compactor` follow their originals: they do not name unknown fields, and their answers
+are as long as theirs.
 
 `max_tokens` caps an answer of `memory_load`, and from 250 on one of `memory_search`, `memory_get`, `memory_list` and `memory_export`. A search and a list say `truncated: true`, how many
 records were left out, the first 20 of them by id, and the cursor; `limit` is from 1 to 100 for a search and from 1 to 200 for a list.
@@ -382,7 +389,6 @@ async fn a_wrong_parameter_is_named() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let cases = [
-        ("memory_status", json!({ "verbose": true })),
         ("memory_get", json!({})),
         ("memory_get", json!({ "id": 7 })),
         ("memory_load", json!({ "sections": ["everything"] })),
@@ -402,12 +408,12 @@ async fn a_wrong_parameter_is_named() {
         writeln!(said, "{text}").unwrap();
     }
     insta::assert_snapshot!(said, @r"
-    ERROR memory_status: verbose: unknown field `verbose`, there are no fields
     ERROR failed to get: give an id, or a fact's key
-    ERROR memory_get: id: invalid type: integer `7`, expected a string
+    ERROR failed to get: `7` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session)
     ERROR memory_load: sections[0]: unknown variant `everything`, expected one of `blueprints`, `anchors`, `lessons`, `notes`, `topics`, `sessions`
     ERROR failed to checkpoint: checkpoint has nothing in it; give a summary, blueprints, anchors, lessons, notes or a topic
-    ERROR memory_checkpoint: lessons[1].sumary: unknown field `sumary`, expected one of `summary`, `detail`, `files`
+    ERROR memory_checkpoint: lessons[1]: missing field `summary`
+    Unknown field `sumary` in lessons[1] was ignored; did you mean `summary`?
     ERROR failed to checkpoint: lessons[0].summary is empty
     ERROR memory_checkpoint: blueprints[0].category: unknown variant `law`, expected one of `architecture`, `schema`, `decision`, `convention`, `dependency`
     ERROR memory_save: missing field `session_summary`

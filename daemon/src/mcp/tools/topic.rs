@@ -8,9 +8,9 @@ use serde::Deserialize;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 use crate::sessions::session_key;
+use crate::spelling::same_name;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Params {
     #[serde(default)]
     action: Action,
@@ -35,7 +35,10 @@ pub(super) fn spec() -> ToolSpec {
         Effect::Adds,
         run,
     )
-    .reading_when(|arguments| arguments.get("action").is_none_or(|action| action != "bind"))
+    .reading_when(|arguments| {
+        let action = arguments.get("action").and_then(|action| action.as_str());
+        action.is_none_or(|action| !same_name(action.trim(), "bind"))
+    })
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {

@@ -80,7 +80,7 @@ struct LessonParams {
 
 /// The three tools.
 pub(super) fn specs() -> Vec<ToolSpec> {
-    vec![
+    let specs = vec![
         ToolSpec::new(
             "zipmem_load_memory",
             "Call first in every session: the project's blueprints, file anchors, lessons and last \
@@ -104,7 +104,8 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             save,
         )
         .needed_first(),
-    ]
+    ];
+    specs.into_iter().map(ToolSpec::silent_about_unknown).collect()
 }
 
 async fn load(context: Context, params: LoadParams) -> Result<String, ToolError> {

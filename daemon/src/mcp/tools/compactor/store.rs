@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{Caller, Tags};
 use crate::mcp::context::Context;
+use crate::mcp::input;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 use crate::mcp::tools::params::importance;
 
@@ -108,11 +109,10 @@ async fn bulk_store(context: Context, params: BulkParams) -> Result<String, Tool
 }
 
 fn note((at, item): (usize, Value)) -> Result<NewNote, Refusal> {
-    let params: ItemParams = serde_path_to_error::deserialize(item).map_err(|error| {
-        let path = error.path().to_string();
-        let place = format!("items[{at}]");
-        let field = if path == "." { place } else { format!("{place}.{path}") };
-        Refusal::Invalid { field, why: format!("cannot be read: {}", error.inner()) }
+    let (params, _ignored) = input::read::<ItemParams>(item, &format!("items[{at}]"));
+    let params = params.map_err(|error| Refusal::Invalid {
+        field: error.place,
+        why: format!("cannot be read: {}", error.why),
     })?;
     Ok(params.into_note())
 }

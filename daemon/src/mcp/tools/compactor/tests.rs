@@ -143,10 +143,10 @@ async fn many_are_stored_at_once_and_a_bad_one_fails_alone() {
     Stored: 2, Failed: 2
     Budget: 3/100000 tokens (0%), 2 items
     ");
-    let bad = json!({ "items": "[{\"content\":\" \"},{\"content\":7}]" });
+    let bad = json!({ "items": "[{\"content\":\" \"},{\"content\":[7]}]" });
     insta::assert_snapshot!(shim.call("bulk_store", bad).await, @r"
     FAILED item 0: content is empty
-    FAILED item 1: content cannot be read: invalid type: integer `7`, expected a string
+    FAILED item 1: content cannot be read: invalid type: sequence, expected a string
     Stored: 0, Failed: 2
     Budget: 3/100000 tokens (0%), 2 items
     ");

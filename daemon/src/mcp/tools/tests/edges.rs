@@ -158,7 +158,7 @@ async fn what_is_out_of_bounds_is_told_in_plain_words() {
     ERROR failed to list: limit is 201; give a number from 1 to 200
     ERROR memory_list: limit: invalid value: integer `-1`, expected a whole number, 0 or more
     ERROR memory_compact: target_usage: invalid type: string "half", expected a number
-    ERROR memory_note: items: invalid type: string "x", expected a list
+    ERROR failed to note: items[0] cannot be read: invalid type: string "x", expected an object with content and, if need be, key, summary, tags
     ERROR memory_search: explain: invalid type: string "usize, expected yes", expected true or false
     Stored n1 (1 token)
     FAILED item 1: content is empty

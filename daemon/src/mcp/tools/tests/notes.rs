@@ -94,7 +94,7 @@ async fn items_are_stored_one_by_one() {
     let items = json!([
         { "content": "one" },
         { "content": "two", "importance": "high" },
-        { "contents": "three" },
+        { "cntent": "three" },
         { "content": "four", "expires": "soon" },
         "five",
         { "content": "six", "scope": "session" },
@@ -151,7 +151,7 @@ async fn a_mistake_is_answered_with_what_to_do() {
         ("memory_update", json!({ "id": "n1", "scope": "session" })),
         ("memory_search", json!({ "query": "x", "since": "yesterday" })),
         ("memory_search", json!({ "query": "x", "cursor": "next" })),
-        ("memory_search", json!({ "queries": "x" })),
+        ("memory_search", json!({ "query": ["x"] })),
         ("memory_list", json!({ "kinds": ["rule"] })),
         ("memory_list", json!({ "cursor": "x" })),
         ("memory_export", json!({ "cursor": 99_999 })),

@@ -1,0 +1,138 @@
+//! Reads a call's arguments for what they mean, not for how they are spelt.
+//!
+//! serde asks for what a parameter type needs and [`reader`] answers from what was sent. Hence one
+//! rule covers the fields of all tools, their nested objects included, and no published schema
+//! mentions it.
+
+mod fields;
+mod reader;
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::limits::UNKNOWN_FIELDS_NAMED_MAX;
+use reader::{Path, Reader, Report};
+
+/// Reads one object of a call. `place` says where it is in the call; it is empty for the call
+/// itself. The second value names what was left aside, whether or not the rest could be read.
+pub(crate) fn read<T: DeserializeOwned>(
+    arguments: Value,
+    place: &str,
+) -> (Result<T, Unreadable>, UnknownFields) {
+    let report = Report::default();
+    let root = Path::Start(place);
+    let read = T::deserialize(Reader::new(arguments, &root, &report));
+    let (failed_at, unknown) = report.into_parts();
+    let read = read.map_err(|error| Unreadable {
+        place: failed_at.unwrap_or_else(|| place.to_owned()),
+        why: in_plain_words(&error.to_string()),
+    });
+    (read, unknown)
+}
+
+/// A whole number, also one that comes as `5.0` or as text.
+pub(crate) fn whole_number(value: &Value) -> Option<i64> {
+    reader::as_whole(value.clone()).as_i64()
+}
+
+/// An argument that cannot be read, however liberally.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unreadable {
+    /// `lessons[1].summary`; empty for the call itself.
+    pub(crate) place: String,
+    /// What is wrong with it.
+    pub(crate) why: String,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place.as_str() {
+            "" => f.write_str(&self.why),
+            place => write!(f, "{place}: {}", self.why),
+        }
+    }
+}
+
+/// Fields that the call had and no parameter takes, each name once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UnknownFields {
+    fields: Vec<UnknownField>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct UnknownField {
+    name: String,
+    /// The first object that had it; empty for the call itself.
+    place: String,
+    /// Further objects that had it.
+    more: usize,
+    /// The parameter that was probably meant.
+    like: Option<&'static str>,
+}
+
+impl UnknownFields {
+    /// Adds those of another part of the call.
+    pub(crate) fn extend(&mut self, others: Self) {
+        for other in others.fields {
+            self.add(other);
+        }
+    }
+
+    fn add(&mut self, field: UnknownField) {
+        match self.fields.iter_mut().find(|known| known.name == field.name) {
+            Some(known) => known.more += field.more + 1,
+            None => self.fields.push(field),
+        }
+    }
+
+    /// Names them, a line each. Nothing if there are none.
+    pub(crate) fn in_words(&self) -> Option<String> {
+        let named = self.fields.iter().take(UNKNOWN_FIELDS_NAMED_MAX).map(ToString::to_string);
+        let mut lines: Vec<String> = named.collect();
+        match self.fields.len().saturating_sub(UNKNOWN_FIELDS_NAMED_MAX) {
+            0 => {}
+            1 => lines.push("1 more unknown field was ignored.".to_owned()),
+            more => lines.push(format!("{more} more unknown fields were ignored.")),
+        }
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+}
+
+impl fmt::Display for UnknownField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Unknown field `{}`", fields::shortened(&self.name))?;
+        if !self.place.is_empty() {
+            write!(f, " in {}", self.place)?;
+        }
+        match self.more {
+            0 => {}
+            1 => f.write_str(" and in one other object")?,
+            more => write!(f, " and in {more} other objects")?,
+        }
+        f.write_str(" was ignored")?;
+        match self.like {
+            Some(like) => write!(f, "; did you mean `{like}`?"),
+            None => f.write_str("."),
+        }
+    }
+}
+
+/// An error of serde's without Rust's type names, which are at its end.
+fn in_plain_words(error: &str) -> String {
+    let Some((found, wanted)) = error.rsplit_once(", expected ") else { return error.to_owned() };
+    let wanted = match wanted {
+        "usize" | "u64" | "u32" | "u16" | "u8" => "a whole number, 0 or more",
+        "isize" | "i64" | "i32" => "a whole number",
+        "f64" | "f32" => "a number",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        "a boolean" => "true or false",
+        wanted => wanted,
+    };
+    format!("{found}, expected {wanted}")
+}
+
+#[cfg(test)]
+mod tests;

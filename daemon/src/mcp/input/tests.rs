@@ -1,0 +1,195 @@
+//! What is read liberally, what is refused in which words, and what is named as ignored.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::*;
+
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+struct Call {
+    count: u32,
+    signed: Option<i64>,
+    share: Option<f64>,
+    flag: bool,
+    name: String,
+    tags: Vec<String>,
+    kinds: Vec<Kind>,
+    anchors: Vec<Anchor>,
+    topic: Option<Topic>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Lesson,
+    SessionRow,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(expecting = "an object with file, lines")]
+struct Anchor {
+    file: String,
+    lines: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Topic {
+    #[serde(default)]
+    files: Vec<String>,
+    session_summary: Option<String>,
+}
+
+#[track_caller]
+fn call(arguments: Value) -> Call {
+    let (call, unknown) = read(arguments, "");
+    assert_eq!(unknown, UnknownFields::default());
+    call.unwrap()
+}
+
+fn refused(arguments: Value) -> String {
+    read::<Call>(arguments, "").0.unwrap_err().to_string()
+}
+
+fn ignored(arguments: Value) -> String {
+    let (call, unknown) = read::<Call>(arguments, "");
+    call.unwrap();
+    unknown.in_words().unwrap_or_default()
+}
+
+#[test]
+fn null_is_absent() {
+    let nothing = json!({
+        "count": null, "signed": null, "share": null, "flag": null, "name": null, "tags": null,
+        "kinds": null, "anchors": null, "topic": null, "no_such_field": null,
+    });
+    assert_eq!(call(nothing), Call::default());
+    let anchors = json!({ "anchors": [{ "file": "a.rs", "lines": null, "file_path": null }] });
+    assert_eq!(call(anchors).anchors, [Anchor { file: "a.rs".to_owned(), lines: None }]);
+}
+
+#[test]
+fn numbers_come_as_they_are_written() {
+    for five in [json!(5), json!(5.0), json!("5"), json!(" 5.0 ")] {
+        let read = call(json!({ "count": five, "signed": five, "share": five }));
+        assert_eq!((read.count, read.signed, read.share), (5, Some(5), Some(5.0)), "{five}");
+        assert_eq!(whole_number(&five), Some(5));
+    }
+    assert_eq!(call(json!({ "signed": "-3" })).signed, Some(-3));
+    assert_eq!(call(json!({ "share": "0.25" })).share, Some(0.25));
+    for wrong in [json!("five"), json!(5.5), json!("5.5"), json!(1e300), json!(""), json!(true)] {
+        assert_eq!(whole_number(&wrong), None);
+        let said = refused(json!({ "count": wrong }));
+        assert!(said.starts_with("count: invalid "), "{said}");
+        assert!(said.ends_with(", expected a whole number, 0 or more"), "{said}");
+    }
+}
+
+#[test]
+fn booleans_come_as_text() {
+    for yes in [json!(true), json!("true"), json!(" True")] {
+        assert!(call(json!({ "flag": yes })).flag, "{yes}");
+    }
+    assert!(!call(json!({ "flag": "false" })).flag);
+    assert_eq!(
+        refused(json!({ "flag": "maybe" })),
+        "flag: invalid type: string \"maybe\", expected true or false"
+    );
+}
+
+#[test]
+fn text_comes_as_a_whole_number() {
+    assert_eq!(call(json!({ "name": 7717 })).name, "7717");
+    assert_eq!(
+        refused(json!({ "name": 1.10 })),
+        "name: invalid type: floating point `1.1`, expected a string"
+    );
+}
+
+#[test]
+fn one_value_stands_for_a_list() {
+    assert_eq!(call(json!({ "tags": "infra" })).tags, ["infra"]);
+    assert_eq!(call(json!({ "anchors": { "file": "a.rs" } })).anchors.len(), 1);
+    assert_eq!(
+        refused(json!({ "anchors": "a.rs" })),
+        "anchors: invalid type: string \"a.rs\", expected an object with file, lines"
+    );
+    assert_eq!(refused(json!({ "tags": 7 })), "tags: invalid type: integer `7`, expected a list");
+}
+
+#[test]
+fn listed_values_are_known_in_any_spelling() {
+    let kinds = json!(["lesson", "Lessons", "session-row", "sessionRow", "SESSION ROWS"]);
+    let kinds = call(json!({ "kinds": kinds })).kinds;
+    assert_eq!(kinds.iter().filter(|kind| **kind == Kind::Lesson).count(), 2);
+    assert_eq!(kinds.len(), 5);
+    assert_eq!(
+        refused(json!({ "kinds": ["lesson", "rule"] })),
+        "kinds[1]: unknown variant `rule`, expected `lesson` or `session_row`"
+    );
+}
+
+#[test]
+fn fields_are_known_by_their_synonyms() {
+    for (file, lines) in [("file", "lines"), ("file_path", "line_range"), ("path", "lineRange")] {
+        let anchor = json!({ file: "a.rs", lines: "4-7" });
+        let read = call(json!({ "anchors": [anchor] })).anchors;
+        let anchor = Anchor { file: "a.rs".to_owned(), lines: Some("4-7".to_owned()) };
+        assert_eq!(read, [anchor], "{file}, {lines}");
+    }
+    let topic = json!({ "related_files": ["a.rs"], "summary": "done" });
+    let topic = call(json!({ "topic": topic })).topic.unwrap();
+    assert_eq!(
+        (topic.files, topic.session_summary),
+        (vec!["a.rs".to_owned()], Some("done".to_owned()))
+    );
+    assert_eq!(call(json!({ "tag": "infra" })).tags, ["infra"]);
+}
+
+/// Whatever the order in which they come.
+#[test]
+fn a_field_under_its_own_name_wins() {
+    let both =
+        json!({ "anchors": [{ "a": 1, "file_path": "b.rs", "file": "a.rs", "path": "c.rs" }] });
+    let (call, unknown) = read::<Call>(both, "");
+    assert_eq!(call.unwrap().anchors[0].file, "a.rs");
+    insta::assert_snapshot!(unknown.in_words().unwrap(), @"
+    Unknown field `a` in anchors[0] was ignored.
+    Unknown field `file_path` in anchors[0] was ignored.
+    Unknown field `path` in anchors[0] was ignored.
+    ");
+}
+
+#[test]
+fn what_is_not_known_is_named_with_what_it_comes_near() {
+    let anchor = json!({ "file": "a.rs", "why": "x" });
+    let call = json!({
+        "counts_per_day": 1, "anchors": [anchor, anchor, anchor], "topic": { "fles": [] }, "tagz": "x",
+    });
+    insta::assert_snapshot!(ignored(call), @"
+    Unknown field `counts_per_day` was ignored.
+    Unknown field `tagz` was ignored; did you mean `tags`?
+    Unknown field `why` in anchors[0] and in 2 other objects was ignored.
+    Unknown field `fles` in topic was ignored; did you mean `files`?
+    ");
+    let many: serde_json::Map<String, Value> =
+        (0..40).map(|n| (format!("{n}{}", "x".repeat(90)), n.into())).collect();
+    let said = ignored(Value::Object(many));
+    assert_eq!(said.lines().count(), UNKNOWN_FIELDS_NAMED_MAX + 1, "{said}");
+    assert!(said.ends_with("35 more unknown fields were ignored."), "{said}");
+    assert!(said.chars().count() < 600, "{said}");
+}
+
+#[test]
+fn an_error_names_the_place_and_what_was_ignored_too() {
+    let (call, unknown) = read::<Call>(json!({ "anchors": [{ "fiel": "a.rs" }] }), "items[3]");
+    assert_eq!(call.unwrap_err().to_string(), "items[3].anchors[0]: missing field `file`");
+    assert_eq!(
+        unknown.in_words().unwrap(),
+        "Unknown field `fiel` in items[3].anchors[0] was ignored; did you mean `file`?"
+    );
+    assert_eq!(
+        refused(json!({ "anchors": [{ "path": [] }] })),
+        "anchors[0].path: invalid type: sequence, expected a string"
+    );
+}

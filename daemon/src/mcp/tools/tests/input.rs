@@ -1,0 +1,118 @@
+//! Calls as agents really write them: other names, numbers as text, fields that there are not.
+
+use serde_json::json;
+
+use crate::mcp::tools::{ToolList, ToolSet};
+use crate::testing::World;
+
+/// One `file_path` once refused a whole save.
+#[tokio::test]
+async fn a_save_in_other_words_is_stored_and_what_is_not_known_is_named() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let save = json!({
+        "summary": "Made the cache warm up.",
+        "blueprints": { "category": "Decision", "title": "Cache", "content": "It is warm.", "immutable": "false" },
+        "anchors": [
+            { "file_path": "src/cache.rs", "line_range": "2-3", "concept": "warms it", "language": "rust" },
+            { "path": "src/main.rs", "lines": 7, "concept": "starts it", "language": "rust" },
+        ],
+        "lessons": [{ "summary": "a cold cache times out", "related_files": "src/cache.rs", "detail": null }],
+        "notes": [{ "content": 7717, "key": "port", "importance": "7", "tags": "infra" }],
+        "topic": null,
+        "expected_revision": "0",
+        "sumary": "again",
+    });
+    insta::assert_snapshot!(shim.call("memory_save", save).await, @"
+    Saved as s6, revision 1: 1 blueprint (+1), 2 anchors (+2), 1 lesson (+1), 1 note (+1), 1 session; 206 B.
+
+    Unknown field `sumary` was ignored.
+    Unknown field `language` in anchors[0] and in one other object was ignored.
+    ");
+    let load = shim.call("memory_load", json!({ "sections": "anchors" })).await;
+    assert!(load.contains("[src/cache.rs -> 2-3 -> warms it]"), "{load}");
+    assert!(load.contains("[src/main.rs -> 7 -> starts it]"), "{load}");
+    let lesson = shim.call("memory_get", json!({ "id": "l4" })).await;
+    assert!(lesson.contains("(src/cache.rs)"), "{lesson}");
+    let fact = shim.call("memory_get", json!({ "key": "port", "max_tokens": "1000" })).await;
+    assert!(fact.contains("7717") && fact.contains("#infra"), "{fact}");
+    let found =
+        json!({ "query": "cold cache", "kind": "Lessons", "limit": "5", "explain": "true" });
+    let found = shim.call("memory_search", found).await;
+    assert!(found.starts_with("l4"), "{found}");
+}
+
+/// Also in items, which are read one by one.
+#[tokio::test]
+async fn an_unknown_field_of_an_item_is_named() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let items =
+        json!([{ "content": "one", "Importance": 8.0, "project": "x" }, { "content": "two" }]);
+    insta::assert_snapshot!(shim.call("memory_note", json!({ "items": items })).await, @"
+    Stored n1 (1 token)
+    Stored n2 (1 token)
+    Budget: 2/100000 tokens (0.0%), 2 notes
+
+    Unknown field `project` in items[0] was ignored.
+    ");
+    let said = shim.call("memory_get", json!({ "id": "n1" })).await;
+    assert!(said.contains("importance 8"), "{said}");
+}
+
+/// Whatever the set: what is null is not there.
+#[tokio::test]
+async fn null_is_absent_for_every_tool() {
+    let world = World::new().await;
+    for (set, name) in
+        [(ToolSet::All, "all"), (ToolSet::Zipmem, "zipmem"), (ToolSet::Compactor, "compactor")]
+    {
+        let mut shim = world.shim_with(name).await;
+        for tool in ToolList::new(set).definitions() {
+            if tool.name.starts_with("test_") {
+                continue;
+            }
+            let fields = tool.input_schema["properties"].as_object().unwrap();
+            let nulls = fields.keys().map(|field| (field.clone(), serde_json::Value::Null));
+            let nulls = serde_json::Value::Object(
+                nulls.chain([("x".to_owned(), serde_json::Value::Null)]).collect(),
+            );
+            let without = shim.call(&tool.name, json!({})).await;
+            assert_eq!(shim.call(&tool.name, nulls).await, without, "{}", tool.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_other_systems_tools_are_liberal_and_stay_silent() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("zipmem").await;
+    let part = json!({
+        "anchors": [{ "file": "src/cache.rs", "lines": 7, "concept": "warms it" }],
+        "lessons": [{ "summary": "it leaks", "files": ["src/cache.rs"] }],
+        "token_budget": 7,
+    });
+    let said = shim.call("zipmem_checkpoint", part).await;
+    assert!(
+        said.starts_with("Checkpoint staged. Pending — blueprints: 0, anchors: 1, lessons: 1."),
+        "{said}"
+    );
+    assert!(!said.contains("ignored"), "{said}");
+    let mut shim = world.shim_with("compactor").await;
+    let said =
+        shim.call("store", json!({ "content": "x", "importance": "9", "colour": "red" })).await;
+    assert!(said.starts_with("Stored ["), "{said}");
+    assert!(!said.contains("ignored"), "{said}");
+}
+
+/// The filter knows a field in any spelling that a tool takes.
+#[tokio::test]
+async fn a_secret_is_found_under_any_spelling_of_its_field() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let note = json!({ "Key": "api_token", "Contents": "aB3dE5fG7hJ9kL1mN2pQ4rS6" });
+    let said = shim.call("memory_note", note).await;
+    assert!(said.contains("A secret was taken out"), "{said}");
+    let fact = shim.call("memory_get", json!({ "key": "api_token" })).await;
+    assert!(fact.contains("[secret removed: secret value]"), "{fact}");
+}
