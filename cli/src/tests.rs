@@ -76,7 +76,7 @@ fn an_unknown_value_is_answered_with_the_allowed_set() {
 #[test]
 fn values_that_cannot_be_are_wrong_usage() {
     for wrong in [
-        "search x --since yesterday",
+        "search x --since someday",
         "search x --until 2026-13-01",
         "search x --limit 0",
         "search x --max-tokens 10",
@@ -88,8 +88,12 @@ fn values_that_cannot_be_are_wrong_usage() {
         let words = std::iter::once("anchord").chain(wrong.split(' '));
         assert_eq!(Cli::try_parse_from(words).unwrap_err().exit_code(), 2, "{wrong}");
     }
-    for right in ["search x --since 2026-11-02 --until 2026-11-02T09:00:00Z", "note x --expires 1h"]
-    {
+    for right in [
+        "search x --since 2026-11-02 --until 2026-11-02T09:00:00Z",
+        "search x --since yesterday --until 2h",
+        "note x --expires 1h",
+        "note x --expires tomorrow",
+    ] {
         Cli::try_parse_from(std::iter::once("anchord").chain(right.split(' '))).unwrap();
     }
 }

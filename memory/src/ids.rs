@@ -42,12 +42,6 @@ impl Timestamp {
     pub fn parse(text: &str) -> Option<Self> {
         text.trim().parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
     }
-
-    /// From a date and time as [`Self::parse`] takes it, or a date such as 2026-11-02: its first moment in UTC.
-    pub fn parse_day(text: &str) -> Option<Self> {
-        let text = text.trim();
-        Self::parse(text).or_else(|| Self::parse(&format!("{text}T00:00:00Z")))
-    }
 }
 
 /// The number of a journal entry: every acknowledged change has one, without gaps, from 1.

@@ -42,6 +42,7 @@ mod staged;
 mod testing;
 pub mod tokens;
 mod topic;
+mod when;
 
 pub use archive::{ArchivePlan, Archived};
 pub use captured::Captured;
@@ -80,3 +81,4 @@ pub use staged::Staged;
 pub use topic::{
     HistoryLine, MAIN, Topic, TopicDecision, TopicPart, topic_name, topic_named_after,
 };
+pub use when::{ParsePastError, parse_past};

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// 1 to 10 [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
     importance: Option<u8>,
-    /// When it is no longer to be relied on: 12h, 30d, 2026-12-01
+    /// When it is no longer to be relied on: 12h, 30d, tomorrow, 2026-12-01 (midnight UTC)
     #[arg(long, value_name = "WHEN", value_parser = when)]
     expires: Option<String>,
     /// Never archived, and first in a load

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use anchord_memory::Timestamp;
 use anchord_memory::limits::ANSWER_TOKENS_MIN;
+use anchord_memory::{Timestamp, parse_past};
 use serde_json::json;
 
 use super::MemoryArg;
@@ -18,7 +18,7 @@ use crate::tool::{self, Caller, Kind, Scope};
 #[command(after_help = "Examples:
   anchord search retry backoff
   anchord search '\"borrow checker\" -async' --kind lesson --kind note
-  anchord search --tag rust --since 2026-11-01 --json | jq -r '.records[].id'
+  anchord search --tag rust --since yesterday --json | jq -r '.records[].id'
   anchord search E0502 --explain --project ~/src/parser")]
 pub(crate) struct Args {
     /// Words, \"a phrase\", -without; all of them together make the query
@@ -36,10 +36,10 @@ pub(crate) struct Args {
     /// About this file or directory, relative to the project's root
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
-    /// Written on this day or after it: 2026-11-02
+    /// Written since then: 2026-11-02, yesterday, monday (midnight UTC), 2w, '3 days ago'
     #[arg(long, value_name = "DATE", value_parser = date)]
     since: Option<String>,
-    /// Written before this day
+    /// Written before then
     #[arg(long, value_name = "DATE", value_parser = date)]
     until: Option<String>,
     /// Records at most
@@ -84,8 +84,6 @@ impl Args {
 
 /// A date or time that a search takes; a script tells a wrong one from nothing found by the exit code.
 fn date(text: &str) -> Result<String, String> {
-    let known = Timestamp::parse_day(text).map(|_| text.to_owned());
-    known.ok_or_else(|| {
-        "give a date like 2026-11-02, or a time like 2026-11-02T09:00:00Z".to_owned()
-    })
+    let now = Timestamp(jiff::Timestamp::now().as_millisecond());
+    parse_past(text, now).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anchord_memory::files::{normalise, relative};
 use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView, Tight};
 use anchord_memory::search::{Hit, Tuning};
-use anchord_memory::{Kind, Recall, Recalled, Record, Timestamp, limits, recall};
+use anchord_memory::{Kind, Recall, Recalled, Record, limits, parse_past, recall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -68,14 +68,9 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         cursor.parse().map_err(|why: ParseCursorError| caller(&format!("`{cursor}` {why}")))
     };
     let cursor: Option<PageCursor> = params.cursor.as_deref().map(read).transpose()?;
-    let time = |name: &str, text: Option<&str>| match text
-        .map(|text| (text, Timestamp::parse_day(text)))
-    {
-        None => Ok(None),
-        Some((_, Some(time))) => Ok(Some(time)),
-        Some((text, None)) => {
-            Err(caller(&format!("{name} is no date like 2026-11-02 and no time: `{text}`")))
-        }
+    let time = |name: &str, text: Option<&str>| {
+        let time = text.map(|text| parse_past(text, now)).transpose();
+        time.map_err(|error| caller(&format!("{name} {error}")))
     };
     let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
     let tags: Vec<String> = wanted_tags(&params.tags);

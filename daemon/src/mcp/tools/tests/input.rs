@@ -42,6 +42,32 @@ async fn a_save_in_other_words_is_stored_and_what_is_not_known_is_named() {
     assert!(found.starts_with("l4"), "{found}");
 }
 
+#[tokio::test]
+async fn times_come_in_words() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let items = json!([
+        { "content": "the first port", "expires": "in 2 hours" },
+        { "content": "the second port", "expires": "tomorrow" },
+        { "content": "the third port", "expires": "yesterday" },
+    ]);
+    let said = shim.call("memory_note", json!({ "items": items })).await;
+    assert!(
+        said.contains("2 stored, 1 failed") && said.contains("is in the past: `yesterday`"),
+        "{said}"
+    );
+    for (since, until, found) in [
+        (json!("yesterday"), json!(null), true),
+        (json!("an hour ago"), json!("tomorrow"), true),
+        (json!("2w"), json!("yesterday"), false),
+        (json!("in 3 days"), json!(null), false),
+    ] {
+        let query = json!({ "query": "port", "since": since, "until": until });
+        let said = shim.call("memory_search", query).await;
+        assert_eq!(said.starts_with("n1"), found, "{since} to {until}: {said}");
+    }
+}
+
 /// Also in items, which are read one by one.
 #[tokio::test]
 async fn an_unknown_field_of_an_item_is_named() {

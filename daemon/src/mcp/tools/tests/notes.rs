@@ -149,7 +149,7 @@ async fn a_mistake_is_answered_with_what_to_do() {
         ("memory_update", json!({ "id": "n1" })),
         ("memory_update", json!({ "id": "n7", "pinned": true })),
         ("memory_update", json!({ "id": "n1", "scope": "session" })),
-        ("memory_search", json!({ "query": "x", "since": "yesterday" })),
+        ("memory_search", json!({ "query": "x", "since": "someday" })),
         ("memory_search", json!({ "query": "x", "cursor": "next" })),
         ("memory_search", json!({ "query": ["x"] })),
         ("memory_list", json!({ "kinds": ["rule"] })),

@@ -1,0 +1,113 @@
+//! What people write, and when that is. Now is noon of Wednesday, 2026-11-18.
+
+use super::*;
+
+const NOW: &str = "2026-11-18T12:00:00Z";
+
+fn read(text: &str, toward: Toward) -> Option<String> {
+    let now = Timestamp::parse(NOW).unwrap();
+    let time = parse(text, now, toward)?.iso();
+    Some(time.chars().take("2026-11-02T09:30".len()).collect())
+}
+
+/// Checks a text that is the same whichever way it points.
+#[track_caller]
+fn check(text: &str, expected: &str) {
+    for toward in [Toward::Past, Toward::Future] {
+        assert_eq!(read(text, toward).as_deref(), Some(expected), "{text} {toward:?}");
+    }
+}
+
+/// Checks a text that points back or ahead.
+#[track_caller]
+fn check_both(text: &str, past: &str, future: &str) {
+    assert_eq!(read(text, Toward::Past).as_deref(), Some(past), "{text}");
+    assert_eq!(read(text, Toward::Future).as_deref(), Some(future), "{text}");
+}
+
+#[test]
+fn dates_and_times() {
+    check("2026-11-02", "2026-11-02T00:00");
+    check("2026/11/02", "2026-11-02T00:00");
+    check("20261102", "2026-11-02T00:00");
+    check("2026-11-02T09:30:00Z", "2026-11-02T09:30");
+    check("2026-11-02T09:30:00+02:00", "2026-11-02T07:30");
+    check(" 2026-11-02  09:30 ", "2026-11-02T09:30");
+    check("2 November 2026", "2026-11-02T00:00");
+    check("Nov 2, 2026", "2026-11-02T00:00");
+    check_both("20 nov", "2025-11-20T00:00", "2026-11-20T00:00");
+    check_both("November 2", "2026-11-02T00:00", "2027-11-02T00:00");
+    check("now", "2026-11-18T12:00");
+}
+
+#[test]
+fn days_by_their_names() {
+    check("today", "2026-11-18T00:00");
+    check("Yesterday", "2026-11-17T00:00");
+    check("tomorrow", "2026-11-19T00:00");
+    check("yesterday 14:30", "2026-11-17T14:30");
+    check("tomorrow at 9:30", "2026-11-19T09:30");
+    check_both("monday", "2026-11-16T00:00", "2026-11-23T00:00");
+    check_both("fri", "2026-11-13T00:00", "2026-11-20T00:00");
+    check_both("on friday 09:00", "2026-11-13T09:00", "2026-11-20T09:00");
+    check_both("wednesday", "2026-11-18T00:00", "2026-11-25T00:00");
+    check("last wednesday", "2026-11-11T00:00");
+    check("last monday", "2026-11-16T00:00");
+    check("next wednesday", "2026-11-25T00:00");
+    check("next thurs", "2026-11-19T00:00");
+    check("last week", "2026-11-09T00:00");
+    check("this week", "2026-11-16T00:00");
+    check("next week", "2026-11-23T00:00");
+    check("last month", "2026-10-01T00:00");
+    check("next month", "2026-12-01T00:00");
+    check("this year", "2026-01-01T00:00");
+}
+
+#[test]
+fn durations() {
+    check_both("2w", "2026-11-04T12:00", "2026-12-02T12:00");
+    check_both("1h 30m", "2026-11-18T10:30", "2026-11-18T13:30");
+    check_both("P2D", "2026-11-16T12:00", "2026-11-20T12:00");
+    check_both("a month", "2026-10-18T12:00", "2026-12-18T12:00");
+    check("3 days ago", "2026-11-15T12:00");
+    check("a week ago", "2026-11-11T12:00");
+    check("an hour ago", "2026-11-18T11:00");
+    check("in 3 days", "2026-11-21T12:00");
+    check("2 weeks from now", "2026-12-02T12:00");
+    check("-2d", "2026-11-16T12:00");
+    check("+2d", "2026-11-20T12:00");
+}
+
+#[test]
+fn what_is_no_time_is_refused() {
+    for text in [
+        "",
+        " ",
+        "soon",
+        "ago",
+        "in",
+        "last",
+        "next",
+        "mo",
+        "day",
+        "2",
+        "2x",
+        "01/04/26",
+        "2 nov 26",
+        "2026-13-01",
+        "2026-02-30",
+        "yesterday 25:00",
+        "last someday",
+        "99999999999999y",
+        "next 2w",
+        "monday monday",
+    ] {
+        assert_eq!(read(text, Toward::Past), None, "{text}");
+        assert_eq!(read(text, Toward::Future), None, "{text}");
+    }
+    let now = Timestamp::parse(NOW).unwrap();
+    insta::assert_snapshot!(
+        parse_past(&"soon ".repeat(30), now).unwrap_err(),
+        @"is neither a date (2026-11-02, yesterday, monday), a time (2026-11-02T09:00:00Z) nor how long ago (2w, 3 days ago): `soon soon soon soon soon soon soon soon…`"
+    );
+}
