@@ -35,6 +35,8 @@ pub const TOPIC_DECISIONS_SHOWN_MAX: usize = 20;
 pub const TOPIC_HISTORY_SHOWN_MAX: usize = 30;
 /// Lines of a topic's history that a load shows.
 pub const TOPIC_HISTORY_LOADED_MAX: usize = 5;
+/// Pairs of blueprints that contradict each other which a reply names; the others are counted.
+pub const CONTRADICTIONS_NAMED_MAX: usize = 10;
 /// Characters of a decision, or of a line of history, that a load shows.
 pub const TOPIC_LINE_CHARS_MAX: usize = 300;
 /// Other topics that a load names when it was not asked for topics alone.

@@ -1,6 +1,6 @@
 //! Staging: durable and private to the session until it saves.
 
-use super::{KeptBlueprint, Plan, have_room};
+use super::{Contradiction, KeptBlueprint, Plan, contradictions, have_room};
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
 use crate::index::MergeKey;
@@ -19,6 +19,8 @@ pub struct CheckpointOutcome {
     pub pending: Counts,
     /// Blueprints of this checkpoint that a save will leave as they are.
     pub kept: Vec<KeptBlueprint>,
+    /// Blueprints of this checkpoint that say otherwise than stored ones with their titles.
+    pub contradicts: Vec<Contradiction>,
 }
 
 /// Stages a part of a session's work.
@@ -64,7 +66,9 @@ pub fn plan_checkpoint(
         .map(|blueprint| KeptBlueprint { id: None, title: blueprint.title })
         .collect();
     kept.extend(part.blueprints.iter().filter_map(|new| will_keep(memory, &pending, new)));
-    let outcome = CheckpointOutcome { pending: pending.counts(), kept };
+    let stays = |new: &&Blueprint| will_keep(memory, &pending, new).is_none();
+    let contradicts = contradictions(memory, None, part.blueprints.iter().filter(stays));
+    let outcome = CheckpointOutcome { pending: pending.counts(), kept, contradicts };
     let session = origin.session.clone();
     Ok(Plan { changes: vec![Change::Stage { session, part: Box::new(part) }], outcome })
 }

@@ -1,6 +1,6 @@
 //! Saving: a session's staged work and what came with the call become memory, as one commit.
 
-use super::{KeptBlueprint, Plan, Row, have_room, put_row};
+use super::{Contradiction, KeptBlueprint, Plan, Row, contradictions, have_room, put_row};
 use crate::archive::{ArchivePlan, Archived};
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
@@ -45,6 +45,8 @@ pub struct SaveOutcome {
     pub merged: u32,
     /// Blueprints left as they were.
     pub kept: Vec<KeptBlueprint>,
+    /// Blueprints of this save that say otherwise than stored ones with their titles.
+    pub contradicts: Vec<Contradiction>,
     /// Records that this save archived.
     pub archived: Archived,
 }
@@ -117,6 +119,7 @@ pub fn plan_save(
             kept.push(blueprint);
         }
     }
+    let contradicts = contradictions(memory, Some(&written.head), &staged.blueprints);
     let outcome = SaveOutcome {
         row,
         revision: Revision(memory.revision().0 + 1),
@@ -125,6 +128,7 @@ pub fn plan_save(
         added: written.added,
         merged: written.merged,
         kept,
+        contradicts,
         archived,
     };
     let mut changes = written.changes;

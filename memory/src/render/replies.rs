@@ -5,10 +5,10 @@ use super::size::{self, NUDGE};
 use crate::change::Counts;
 use crate::ids::Kind;
 use crate::import::ImportOutcome;
-use crate::limits::RENDERED_SOFT_BYTES_MAX;
+use crate::limits::{CONTRADICTIONS_NAMED_MAX, RENDERED_SOFT_BYTES_MAX};
 use crate::plan::{
-    CheckpointOutcome, ForgetOutcome, KeptBlueprint, NotesOutcome, SaveOutcome, Telling,
-    UpdateOutcome,
+    CheckpointOutcome, Contradiction, ForgetOutcome, KeptBlueprint, NotesOutcome, SaveOutcome,
+    Telling, UpdateOutcome,
 };
 
 /// The reply to `memory_checkpoint`.
@@ -20,6 +20,7 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
     };
     let mut text = format!("Staged. Pending until memory_save: {pending}.\n");
     text.push_str(&kept(&outcome.kept));
+    text.push_str(&contradictions(&outcome.contradicts));
     text
 }
 
@@ -54,6 +55,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
         append(&mut text, format_args!("{} merged into what was there.\n", outcome.merged));
     }
     text.push_str(&kept(&outcome.kept));
+    text.push_str(&contradictions(&outcome.contradicts));
     let archived = outcome.archived;
     let parts: Vec<String> = [
         (archived.anchors, Kind::Anchor, " whose file is gone"),
@@ -161,6 +163,27 @@ fn kept(kept: &[KeptBlueprint]) -> String {
     format!(
         "Left as they were, since immutable: {}. To supersede one, write it again with immutable: false.\n",
         names.join(", ")
+    )
+}
+
+/// Names stored blueprints that say otherwise than new ones, and the way to supersede them once.
+fn contradictions(found: &[Contradiction]) -> String {
+    if found.is_empty() {
+        return String::new();
+    }
+    let named = found.iter().take(CONTRADICTIONS_NAMED_MAX).map(|found| {
+        let (new, stored) = (found.category.name(), found.stored_category.name());
+        format!("{} [{stored}] and the new [{new}] \"{}\"", found.stored, found.title)
+    });
+    let mut named: Vec<String> = named.collect();
+    match found.len().saturating_sub(CONTRADICTIONS_NAMED_MAX) {
+        0 => {}
+        more => named.push(format!("{more} more pairs")),
+    }
+    format!(
+        "Same title, other content: {}. Both are kept; to supersede the stored one, memory_forget it, or write it \
+         again in its category with immutable: false.\n",
+        named.join("; ")
     )
 }
 

@@ -1,0 +1,82 @@
+//! Blueprints that say different things under one title, in two categories.
+//!
+//! They do not merge, since category and title make the key. Both are stored, and the writer is
+//! told: it alone knows which one holds.
+
+use crate::ids::RecordId;
+use crate::index::MergeKey;
+use crate::memory::Memory;
+use crate::record::{Blueprint, Body, Category, Record};
+
+/// A blueprint that was written now, and one that says otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The title as it was written this time.
+    pub title: String,
+    /// The category of the one that was written now.
+    pub category: Category,
+    /// The one that is stored.
+    pub stored: RecordId,
+    /// Its category.
+    pub stored_category: Category,
+}
+
+/// Finds what contradicts each of `new`, as far as it says something that `before` does not have.
+/// `after` is the memory with the write; without one they are only staged.
+pub(crate) fn contradictions<'a>(
+    before: &Memory,
+    after: Option<&Memory>,
+    new: impl IntoIterator<Item = &'a Blueprint>,
+) -> Vec<Contradiction> {
+    let mut found: Vec<Contradiction> = Vec::new();
+    let mut told: Vec<(RecordId, RecordId)> = Vec::new();
+    for blueprint in new {
+        let as_new = |memory: &Memory| {
+            stored(memory, blueprint.category, blueprint)
+                .filter(|(_, stored)| stored.content == blueprint.content)
+                .map(|(id, _)| id)
+        };
+        let own = after.and_then(as_new);
+        let is_left_out = after.is_some() && own.is_none();
+        if is_left_out || as_new(before).is_some() {
+            continue;
+        }
+        for category in Category::ALL.into_iter().filter(|other| *other != blueprint.category) {
+            let Some((id, _)) = stored(after.unwrap_or(before), category, blueprint)
+                .filter(|(_, other)| other.content != blueprint.content)
+            else {
+                continue;
+            };
+            // Two of one write contradict each other.
+            let is_told = own.is_some_and(|own| told.contains(&(id, own)));
+            let contradiction = Contradiction {
+                title: blueprint.title.clone(),
+                category: blueprint.category,
+                stored: id,
+                stored_category: category,
+            };
+            if !is_told && !found.contains(&contradiction) {
+                told.extend(own.map(|own| (own, id)));
+                found.push(contradiction);
+            }
+        }
+    }
+    found
+}
+
+/// The active blueprint of a category that has another one's title.
+fn stored<'m>(
+    memory: &'m Memory,
+    category: Category,
+    title_of: &Blueprint,
+) -> Option<(RecordId, &'m Blueprint)> {
+    let (_, title) = title_of.key();
+    let blueprint = |record: &'m Record| match &record.body {
+        Body::Blueprint(blueprint) if record.standing.is_active() => Some((record.id, blueprint)),
+        _ => None,
+    };
+    memory.keyed(&MergeKey::Blueprint(category, title.into())).find_map(|record| blueprint(record))
+}
+
+#[cfg(test)]
+mod tests;
