@@ -58,11 +58,11 @@ pub use note::{
     ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect, tag_as_kept,
 };
 pub use plan::{
-    BindOutcome, CheckpointOutcome, CompactionOutcome, Contradiction, FailedNote, ForgetOutcome,
-    KeptBlueprint, NotesOutcome, Plan, Save, SaveOutcome, StoredNote, Telling, Update,
-    UpdateOutcome, find, find_fact, find_topic, in_thread, is_expired, plan_adopt, plan_bind,
-    plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes, plan_save,
-    plan_update, plan_use,
+    AddOutcome, BindOutcome, CheckpointOutcome, CompactionOutcome, Contradiction, FailedNote,
+    ForgetOutcome, KeptBlueprint, NotesOutcome, Plan, Rewrite, Save, SaveOutcome, StoredNote,
+    Telling, Update, UpdateOutcome, find, find_fact, find_topic, in_thread, is_expired, plan_add,
+    plan_adopt, plan_bind, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep,
+    plan_notes, plan_rewrite, plan_save, plan_update, plan_use,
 };
 pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
 pub use reader::Reader;

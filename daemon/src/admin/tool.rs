@@ -38,7 +38,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,
             error: format!("{tool} is for sessions, and a command is none"),
-            action: Some("`anchord note` stores something at once".to_owned()),
+            action: Some("`anchord note` and `anchord add` store something at once".to_owned()),
         });
     }
     if project == api::USER && !OF_USER.contains(&tool.as_str()) {

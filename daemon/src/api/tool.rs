@@ -11,7 +11,8 @@ pub use crate::retrieval_log::Retrieval;
 pub struct ToolParams {
     /// A directory or an id; a directory becomes a project when the tool writes.
     pub project: String,
-    /// One of the set `all` that keeps nothing for a session: `memory_search`.
+    /// One of the set `all` that keeps nothing for a session, such as `memory_search`; or
+    /// `memory_add` or `memory_rewrite`, which commands alone have.
     pub tool: String,
     /// Its parameters.
     #[serde(default)]

@@ -11,6 +11,7 @@ use tracing::Instrument;
 
 use super::context::{Context, Given};
 use super::tool::{ToolError, ToolSpec};
+use super::tools;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::retrieval_log::Retrieval;
@@ -88,7 +89,7 @@ pub(super) async fn call(
     Called { outcome, remark, given, id }
 }
 
-/// Runs a tool by its name in the set of all; `None` when there is none.
+/// Runs a tool of the set `all`, or one that commands alone have. `None` if there is no such tool.
 pub(crate) async fn call_by_name(
     daemon: &Arc<Daemon>,
     session: Arc<Session>,
@@ -96,7 +97,8 @@ pub(crate) async fn call_by_name(
     arguments: Map<String, Value>,
 ) -> Option<Called> {
     let tools = daemon.tools(ToolSet::All);
-    Some(call(daemon, session, tools.get(tool)?, arguments, None).await)
+    let spec = tools.get(tool).cloned().or_else(|| tools::of_commands(tool))?;
+    Some(call(daemon, session, &spec, arguments, None).await)
 }
 
 fn remark(removed: &Removed, stored: bool) -> Option<String> {

@@ -1,6 +1,7 @@
 //! Decide, then do: a write looks at a [`Memory`](crate::Memory) and gives a [`Plan`], a value that can be
 //! shown, journalled and applied. A planner that refuses has written nothing.
 
+mod add;
 mod bind;
 mod capture;
 mod checkpoint;
@@ -11,10 +12,12 @@ mod find;
 mod forget;
 mod keep;
 mod note;
+mod rewrite;
 mod row;
 mod save;
 mod update;
 
+pub use add::{AddOutcome, plan_add};
 pub use bind::{BindOutcome, in_thread, plan_bind};
 pub use capture::plan_capture;
 pub use checkpoint::{CheckpointOutcome, plan_checkpoint};
@@ -25,6 +28,7 @@ pub use find::{find, find_fact, find_topic};
 pub use forget::{ForgetOutcome, plan_forget};
 pub use keep::{plan_adopt, plan_keep};
 pub use note::{FailedNote, NotesOutcome, StoredNote, Telling, plan_notes};
+pub use rewrite::{Rewrite, plan_rewrite};
 pub use save::{Save, SaveOutcome, plan_save};
 pub use update::{Update, UpdateOutcome, is_expired, plan_update, plan_use};
 

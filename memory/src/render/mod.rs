@@ -34,7 +34,7 @@ pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use personal::{PersonalText, personal};
 pub use record::{currency, end_with_a_line, page_of, record, record_page};
-pub use replies::{checkpoint, forget, import, notes, save, update};
+pub use replies::{add, checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
 pub use topic::{BoundSession, bind, topic, topics};
 

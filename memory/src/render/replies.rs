@@ -7,8 +7,8 @@ use crate::ids::Kind;
 use crate::import::ImportOutcome;
 use crate::limits::{CONTRADICTIONS_NAMED_MAX, RENDERED_SOFT_BYTES_MAX};
 use crate::plan::{
-    CheckpointOutcome, Contradiction, ForgetOutcome, KeptBlueprint, NotesOutcome, SaveOutcome,
-    Telling, UpdateOutcome,
+    AddOutcome, CheckpointOutcome, Contradiction, ForgetOutcome, KeptBlueprint, NotesOutcome,
+    SaveOutcome, Telling, UpdateOutcome,
 };
 
 /// The reply to `memory_checkpoint`.
@@ -113,6 +113,30 @@ pub fn notes(outcome: &NotesOutcome) -> String {
 
 fn tokens(tokens: u32) -> String {
     if tokens == 1 { "1 token".to_owned() } else { format!("{tokens} tokens") }
+}
+
+/// The answer to `anchord add`.
+pub fn add(outcome: &AddOutcome) -> String {
+    let AddOutcome { added, merged, contradicts } = outcome;
+    let mut text = String::new();
+    let lines = added.iter().map(|title| ("Added", title));
+    for (verb, title) in lines.chain(merged.iter().map(|title| ("Merged into", title))) {
+        append(&mut text, format_args!("{verb} {title}\n"));
+    }
+    if text.is_empty() {
+        text.push_str("Nothing changes: it is stored already.\n");
+    }
+    for Contradiction { title, stored, stored_category, .. } in contradicts {
+        append(
+            &mut text,
+            format_args!(
+                "Same title, other content: {stored} [{}] \"{title}\". Both are kept; `anchord forget {stored}` takes the \
+                 older one out.\n",
+                stored_category.name()
+            ),
+        );
+    }
+    text
 }
 
 /// The reply to `memory_update`.

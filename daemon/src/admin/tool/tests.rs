@@ -394,3 +394,45 @@ async fn a_home_that_an_agent_was_told_to_use_is_a_project_for_commands_too() {
     let below = crate::admin::project(&world.daemon, home.join("new").to_str().unwrap()).await;
     assert!(below.unwrap_err().error.contains("nothing is remembered for"));
 }
+
+/// A commit of its own: other sessions see it before anything is saved.
+#[tokio::test]
+async fn a_person_adds_and_rewrites_what_agents_see_at_once() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    std::fs::create_dir(world.directory("demo/src")).unwrap();
+    let file = world.directory("demo/src/cache.rs");
+    let part = json!({
+        "blueprints": [{"category": "decision", "title": "Cache", "content": "It is warm."}],
+        "anchors": [{"file": file, "lines": "2-3", "concept": "warms it"}],
+        "lessons": [{"summary": "it leaks", "files": [file]}],
+    });
+    let added = command(&world, "memory_add", part).await.unwrap();
+    assert_eq!(added.records.len(), 3, "{added:?}");
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(
+        load.contains("It is warm.") && load.contains("[src/cache.rs -> 2-3 -> warms it]"),
+        "{load}"
+    );
+    assert!(!load.contains("## Sessions"), "a person has no row: {load}");
+    for rewrite in [
+        json!({"id": "b1", "content": "It is lazy.", "expected_version": 1}),
+        json!({"id": "l3", "files": [world.directory("demo/src/main.rs")]}),
+        json!({"id": "a2", "file": world.directory("demo/src/main.rs")}),
+    ] {
+        command(&world, "memory_rewrite", rewrite).await.unwrap();
+    }
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(
+        load.contains("It is lazy.") && load.contains("[src/main.rs -> 2-3 -> warms it]"),
+        "{load}"
+    );
+    assert!(load.contains("l3 it leaks (src/main.rs)"), "{load}");
+    let stale = json!({"id": "b1", "content": "x", "expected_version": 1});
+    let refused = command(&world, "memory_rewrite", stale).await.unwrap_err();
+    assert!(refused.error.starts_with("failed to edit: b1 is at 2 now, not at 1"), "{refused:?}");
+    for tool in ["memory_add", "memory_rewrite"] {
+        let said = shim.call(tool, json!({})).await;
+        assert!(said.contains("unknown tool"), "agents have none of it: {said}");
+    }
+}

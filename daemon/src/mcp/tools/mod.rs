@@ -1,5 +1,6 @@
 //! The tools, one file each, and the sets they are offered in.
 
+mod add;
 mod checkpoint;
 mod compact;
 mod compactor;
@@ -12,6 +13,7 @@ mod load;
 mod note;
 mod params;
 mod personal;
+mod rewrite;
 mod save;
 mod search;
 mod status;
@@ -27,6 +29,15 @@ use rmcp::model::Tool;
 use sha2::{Digest, Sha256};
 
 use super::tool::ToolSpec;
+
+/// A tool that only commands have. Agents stage and save; people write at once, and correct what is
+/// stored.
+pub(super) fn of_commands(name: &str) -> Option<ToolSpec> {
+    [add::spec, rewrite::spec]
+        .into_iter()
+        .map(|spec| spec())
+        .find(|spec| spec.definition.name == name)
+}
 
 /// The tools of one set, built once and shared by every connection that asked for the set.
 pub(crate) struct ToolList {

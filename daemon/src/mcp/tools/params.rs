@@ -53,7 +53,7 @@ pub(super) struct BlueprintParams {
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum CategoryParams {
+pub(super) enum CategoryParams {
     Architecture,
     Schema,
     Decision,
@@ -255,15 +255,21 @@ fn shared(note: NewNote, at: usize) -> Result<NewNote, Refusal> {
     Err(Refusal::Invalid { field: format!("notes[{at}].scope"), why })
 }
 
+impl From<CategoryParams> for Category {
+    fn from(category: CategoryParams) -> Self {
+        match category {
+            CategoryParams::Architecture => Self::Architecture,
+            CategoryParams::Schema => Self::Schema,
+            CategoryParams::Decision => Self::Decision,
+            CategoryParams::Convention => Self::Convention,
+            CategoryParams::Dependency => Self::Dependency,
+        }
+    }
+}
+
 impl From<BlueprintParams> for Blueprint {
     fn from(params: BlueprintParams) -> Self {
-        let category = match params.category {
-            CategoryParams::Architecture => Category::Architecture,
-            CategoryParams::Schema => Category::Schema,
-            CategoryParams::Decision => Category::Decision,
-            CategoryParams::Convention => Category::Convention,
-            CategoryParams::Dependency => Category::Dependency,
-        };
+        let category = params.category.into();
         Self { category, title: params.title, content: params.content, immutable: params.immutable }
     }
 }

@@ -1,0 +1,37 @@
+//! `memory_add`: blueprints, anchors and lessons as a commit of their own. Commands alone have it.
+
+use anchord_memory::{plan_add, render};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::params::{AnchorParams, BlueprintParams, LessonParams, part};
+use crate::clock;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Params {
+    #[serde(default)]
+    blueprints: Vec<BlueprintParams>,
+    #[serde(default)]
+    anchors: Vec<AnchorParams>,
+    #[serde(default)]
+    lessons: Vec<LessonParams>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new("memory_add", "Add what a person writes.", Effect::Adds, run)
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let Params { blueprints, anchors, lessons } = params;
+    let part = part(None, blueprints, anchors, lessons, Vec::new(), None, clock::now())
+        .map_err(|refusal| ToolError::Caller(format!("failed to add: {refusal}")))?;
+    context
+        .write("add", part, |memory, by, part| {
+            let plan = plan_add(memory, by, part)?;
+            Ok((plan.changes, render::add(&plan.outcome)))
+        })
+        .await
+}

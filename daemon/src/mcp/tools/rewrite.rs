@@ -1,0 +1,59 @@
+//! `memory_rewrite`: a blueprint, lesson or anchor changed in its place. Commands alone have it.
+
+use anchord_memory::files::relative;
+use anchord_memory::{RecordId, Rewrite, Staged, Version, plan_rewrite, render};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::params::CategoryParams;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Params {
+    id: String,
+    title: Option<String>,
+    category: Option<CategoryParams>,
+    content: Option<String>,
+    summary: Option<String>,
+    detail: Option<String>,
+    files: Option<Vec<String>>,
+    file: Option<String>,
+    lines: Option<String>,
+    concept: Option<String>,
+    tags: Option<Vec<String>>,
+    expected_version: Option<u32>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new("memory_rewrite", "Change what a person corrects.", Effect::Adds, run)
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let id: RecordId =
+        params.id.parse().map_err(|error| ToolError::Caller(format!("failed to edit: {error}")))?;
+    let view = context.view().await?;
+    let root = view.place.root().map(|root| root.to_string_lossy()).unwrap_or_default();
+    let named = |file: String| relative(&file, &root);
+    let rewrite = Rewrite {
+        title: params.title,
+        category: params.category.map(Into::into),
+        content: params.content,
+        summary: params.summary,
+        detail: params.detail,
+        files: params.files.map(|files| files.into_iter().map(named).collect()),
+        file: params.file.map(named),
+        lines: params.lines,
+        concept: params.concept,
+        tags: params.tags,
+    };
+    let expected = params.expected_version.map(Version);
+    let reader = context.keeper();
+    context
+        .write("edit", Staged::default(), move |memory, by, _| {
+            let plan = plan_rewrite(memory, &reader, id, &rewrite, expected, by)?;
+            Ok((plan.changes, render::update(&plan.outcome)))
+        })
+        .await
+}

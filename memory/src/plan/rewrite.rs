@@ -1,0 +1,180 @@
+//! Rewriting a blueprint, lesson or anchor in its place: for people, who correct what is stored.
+//!
+//! An agent supersedes a blueprint by writing it again; it does not rewrite what others settled. A
+//! person who edits one means that record, so it keeps its id, its history, its tags and its pin.
+
+use super::{Plan, UpdateOutcome, at_version, find};
+use crate::draft::{Draft, Fields};
+use crate::ids::{Kind, RecordId, Version};
+use crate::index::MergeKey;
+use crate::intake::accept;
+use crate::memory::Memory;
+use crate::note::accept_tags;
+use crate::reader::Reader;
+use crate::record::{Body, Category, Provenance, Record, Standing};
+use crate::refusal::Refusal;
+use crate::render::title;
+use crate::staged::Staged;
+
+/// What is to change; what is `None` stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rewrite {
+    /// Of a blueprint.
+    pub title: Option<String>,
+    /// Of a blueprint.
+    pub category: Option<Category>,
+    /// Of a blueprint.
+    pub content: Option<String>,
+    /// Of a lesson.
+    pub summary: Option<String>,
+    /// Of a lesson.
+    pub detail: Option<String>,
+    /// Of a lesson.
+    pub files: Option<Vec<String>>,
+    /// Of an anchor.
+    pub file: Option<String>,
+    /// Of an anchor.
+    pub lines: Option<String>,
+    /// Of an anchor.
+    pub concept: Option<String>,
+    /// Of any of them.
+    pub tags: Option<Vec<String>>,
+}
+
+impl Rewrite {
+    /// The first field that a kind does not have, and the kind that has it.
+    fn misplaced(&self, kind: Kind) -> Option<(&'static str, Kind)> {
+        let given = [
+            ("title", Kind::Blueprint, self.title.is_some()),
+            ("category", Kind::Blueprint, self.category.is_some()),
+            ("content", Kind::Blueprint, self.content.is_some()),
+            ("summary", Kind::Lesson, self.summary.is_some()),
+            ("detail", Kind::Lesson, self.detail.is_some()),
+            ("files", Kind::Lesson, self.files.is_some()),
+            ("file", Kind::Anchor, self.file.is_some()),
+            ("lines", Kind::Anchor, self.lines.is_some()),
+            ("concept", Kind::Anchor, self.concept.is_some()),
+        ];
+        let misplaced = given.into_iter().find(|(_, of, given)| *given && *of != kind);
+        misplaced.map(|(field, of, _)| (field, of))
+    }
+
+    /// The body with the changes made, as a write brings it.
+    fn applied(&self, body: &Body) -> Option<Staged> {
+        let mut part = Staged::default();
+        match body.clone() {
+            Body::Blueprint(mut blueprint) => {
+                set(&mut blueprint.title, self.title.as_ref());
+                set(&mut blueprint.category, self.category.as_ref());
+                set(&mut blueprint.content, self.content.as_ref());
+                part.blueprints.push(blueprint);
+            }
+            Body::Lesson(mut lesson) => {
+                set(&mut lesson.summary, self.summary.as_ref());
+                set(&mut lesson.detail, self.detail.as_ref());
+                set(&mut lesson.files, self.files.as_ref());
+                part.lessons.push(lesson);
+            }
+            Body::Anchor(mut anchor) => {
+                set(&mut anchor.file, self.file.as_ref());
+                set(&mut anchor.lines, self.lines.clone().map(Into::into).as_ref());
+                set(&mut anchor.concept, self.concept.as_ref());
+                part.anchors.push(anchor);
+            }
+            Body::Note(_) | Body::Topic(_) | Body::SessionRow(_) => return None,
+        }
+        Some(part)
+    }
+}
+
+fn set<T: Clone>(field: &mut T, new: Option<&T>) {
+    if let Some(new) = new {
+        field.clone_from(new);
+    }
+}
+
+/// Rewrites a record.
+///
+/// # Errors
+/// If there is no such record, it is forgotten or at another version, a field is not one of its
+/// kind, or another record is about the same already.
+pub fn plan_rewrite(
+    memory: &Memory,
+    reader: &Reader,
+    id: RecordId,
+    rewrite: &Rewrite,
+    expected_version: Option<Version>,
+    origin: &Provenance,
+) -> Result<Plan<UpdateOutcome>, Refusal> {
+    let record = find(memory, reader, id)?;
+    at_version(record, expected_version, origin)?;
+    if record.standing == Standing::Forgotten {
+        let why = "is forgotten; write it again to have it back";
+        return Err(Refusal::invalid(id.to_string(), why));
+    }
+    if let Some((field, of)) = rewrite.misplaced(record.kind()) {
+        let why = format!("is of {} alone, and {id} is not one of them", of.plural());
+        return Err(Refusal::invalid(field, why));
+    }
+    let Some(part) = rewrite.applied(&record.body) else {
+        let noun = record.kind().noun();
+        let why = format!("is a {noun}; blueprints, lessons and anchors can be rewritten");
+        return Err(Refusal::invalid(id.to_string(), why));
+    };
+    let part = accept(part).map_err(of_the_record)?;
+    memory.tombstones().refuse(&part).map_err(of_the_record)?;
+    let body = body(part).unwrap_or_else(|| record.body.clone());
+    if let Some(other) = same_place(memory, record, &body) {
+        let why = format!("says already what {id} would be about; edit or forget that one");
+        return Err(Refusal::invalid(other.to_string(), why));
+    }
+    let tags = match &rewrite.tags {
+        Some(tags) => accept_tags(tags, "")?,
+        None => record.tags.clone(),
+    };
+    let mut draft = Draft::new(memory);
+    let pinned = record.pinned;
+    draft.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
+    let written = draft.finish();
+    let now = written.head.record(id).map(|record| (record.version, title(record, origin.time)));
+    let (version, title) = now.unwrap_or_default();
+    let unchanged = written.changes.is_empty();
+    Ok(Plan { changes: written.changes, outcome: UpdateOutcome { id, version, title, unchanged } })
+}
+
+/// Names a field as the caller knows it: the one record of a rewrite is in no list.
+fn of_the_record(refusal: Refusal) -> Refusal {
+    let own = |field: String| match field.split_once("[0].") {
+        Some((_, own)) => own.to_owned(),
+        None => field,
+    };
+    match refusal {
+        Refusal::Invalid { field, why } => Refusal::Invalid { field: own(field), why },
+        Refusal::TooLarge { what, bytes, bytes_max, advice } => {
+            Refusal::TooLarge { what: own(what), bytes, bytes_max, advice }
+        }
+        refusal => refusal,
+    }
+}
+
+/// The only item of a part.
+fn body(part: Staged) -> Option<Body> {
+    let blueprints = part.blueprints.into_iter().map(Body::Blueprint);
+    let lessons = part.lessons.into_iter().map(Body::Lesson);
+    let anchors = part.anchors.into_iter().map(Body::Anchor);
+    blueprints.chain(lessons).chain(anchors).next()
+}
+
+/// Another record that a new one with this body would merge into.
+fn same_place(memory: &Memory, record: &Record, body: &Body) -> Option<RecordId> {
+    let key = MergeKey::of(body)?;
+    let meets = |other: &Record| match (&other.body, body) {
+        (Body::Anchor(one), Body::Anchor(other)) => one.meets(other),
+        _ => true,
+    };
+    let mut others = memory.keyed(&key).filter(|other| other.id != record.id);
+    others.find(|other| meets(other)).map(|other| other.id)
+}
+
+#[cfg(test)]
+mod tests;
