@@ -14,6 +14,7 @@ mod show;
 mod spoken;
 mod table;
 mod tally;
+mod text;
 mod tool;
 mod transcripts;
 

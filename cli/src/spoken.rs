@@ -37,11 +37,11 @@ const FOR_AGENTS: [(&str, &str); 4] = [
     ("when memory_get or memory_update uses it", "when `anchord get` or an agent uses it"),
     (
         "Without a summary, which memory_update can give them",
-        "Without a summary, which agents can give them",
+        "Without a summary, which `anchord edit ID --summary` gives them",
     ),
     (
         "unpin some (memory_update with pinned: false), or raise the budget with memory_configure",
-        "let an agent unpin some, or raise `budget_tokens` under [memory] in config.toml",
+        "`anchord unpin` some, or raise `budget_tokens` under [memory] in config.toml",
     ),
 ];
 

@@ -64,6 +64,14 @@ impl Caller {
             return Err(Error::failed(format!("{tool} wants an object")));
         };
         arguments.retain(|_, value| !says_nothing(value));
+        self.send(tool, arguments.into())
+    }
+
+    /// Calls a tool with the arguments as they are: here false and an empty text say something.
+    pub(crate) fn send(&mut self, tool: &str, arguments: Value) -> Result<ToolReply, Error> {
+        let Value::Object(arguments) = arguments else {
+            return Err(Error::failed(format!("{tool} wants an object")));
+        };
         self.client.post(api::TOOL, &self.params(tool, arguments)).map_err(|mut error| {
             error.message = spoken::named(&error.message);
             error
@@ -82,6 +90,39 @@ fn says_nothing(value: &Value) -> bool {
         Value::Array(items) => items.is_empty(),
         Value::Bool(true) | Value::Number(_) | Value::Object(_) => false,
     }
+}
+
+/// Calls a tool for each record, in the memory that it is in, and prints the answers. A failure does not stop the others;
+/// all errors come as one.
+pub(crate) fn for_each(
+    out: &mut dyn Write,
+    names: &[String],
+    json: bool,
+    memory: impl Fn(&str) -> Result<String, Error>,
+    call: impl Fn(&mut Caller, &str) -> Result<ToolReply, Error>,
+) -> Result<(), Error> {
+    let mut caller = Caller::new(String::new())?;
+    let (mut replies, mut errors) = (Vec::new(), Vec::new());
+    for name in names {
+        let reply = memory(name).and_then(|memory| call(caller.within(memory), name));
+        match reply {
+            Ok(reply) if json => replies.push(reply),
+            Ok(reply) => print(out, &reply, false)?,
+            Err(error) => errors.push(error),
+        }
+    }
+    if json {
+        let text = serde_json::to_string_pretty(&replies).context("cannot write JSON")?;
+        writeln!(out, "{text}")?;
+    }
+    let Some(first) = errors.first() else { return Ok(()) };
+    out.flush()?;
+    let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+    Err(Error {
+        kind: first.kind,
+        message: messages.join("\nerror: "),
+        action: first.action.clone(),
+    })
 }
 
 /// Prints what an agent would read, or everything as JSON.

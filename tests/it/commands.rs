@@ -257,3 +257,128 @@ fn past_sessions_are_brought_over_once_and_each_into_its_project() {
     let found = agent.tool("memory_search", &json!({"query": "parser"}));
     assert!(found.contains("(captured)") && found.contains("(2 prompts)"), "{found}");
 }
+
+#[test]
+fn people_add_edit_and_pin_what_agents_see_at_once() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell { instance: &instance, project: &project };
+    let mut agent = Agent::open(&instance, project.path());
+    let src = project.path().join("src");
+    std::fs::create_dir_all(&src).unwrap();
+    std::fs::write(src.join("cache.rs"), "fn warm() {}\n").unwrap();
+    std::fs::write(project.path().join("policy.md"), "It is warm.\nAlways.\n").unwrap();
+
+    let (code, text) =
+        shell.said(&["add", "blueprint", "Cache", "--category", "decision", "--from", "policy.md"]);
+    assert_eq!((code, text.as_str()), (0, "Added b1 [decision] Cache …\n"), "{text}");
+    let mut piped =
+        shell.command(&["add", "lesson", "a cold cache times out", "-", "--file", "cache.rs"]);
+    let mut piped =
+        piped.current_dir(&src).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    piped.stdin.take().unwrap().write_all(b"warm it first\n").unwrap();
+    assert!(piped.wait_with_output().unwrap().status.success());
+    let anchor = shell
+        .command(&["add", "anchor", "cache.rs", "1", "warms it", "--json"])
+        .current_dir(&src)
+        .output();
+    let anchor: Value = serde_json::from_slice(&anchor.unwrap().stdout).unwrap();
+    assert_eq!(
+        anchor["records"][0]["body"]["anchor"]["file"], "src/cache.rs",
+        "from here: {anchor}"
+    );
+    let load = agent.tool("memory_load", &json!({}));
+    for part in [
+        "It is warm.\n  Always.",
+        "l2 a cold cache times out (src/cache.rs)",
+        "warm it first",
+        "a3 [src/cache.rs -> 1 -> warms it]",
+    ] {
+        assert!(load.contains(part), "{part} is not in {load}");
+    }
+    let (code, text) =
+        shell.said(&["add", "blueprint", "cache", "It is lazy.", "--category", "decision"]);
+    assert!(code == 1 && text.contains("`anchord edit b1` changes it"), "{text}");
+
+    let (code, text) = shell.said(&[
+        "edit",
+        "b1",
+        "--content",
+        "It is lazy.",
+        "--category",
+        "convention",
+        "--tag",
+        "perf",
+    ]);
+    assert_eq!(
+        (code, text.as_str()),
+        (0, "Updated, version 2: b1 [convention] Cache …\n"),
+        "{text}"
+    );
+    assert!(agent.tool("memory_get", &json!({"id": "b1"})).contains("It is lazy."));
+    assert_eq!(shell.json(&["get", "b1"])["records"][0]["tags"], json!(["perf"]));
+    shell.said(&["note", "7717", "--key", "port"]);
+    assert!(
+        shell
+            .said(&["edit", "port", "--importance", "9", "--expires", "tomorrow"])
+            .1
+            .starts_with("Updated, version 2: n4 port")
+    );
+
+    for (flag, pinned) in [("pin", true), ("unpin", false)] {
+        let (code, text) = shell.said(&[flag, "b1", "n4"]);
+        assert_eq!((code, text.lines().count()), (0, 2), "{text}");
+        assert_eq!(shell.json(&["get", "b1"])["records"][0]["pinned"] == true, pinned);
+    }
+    let (code, text) = shell.said(&["pin", "b99", "n4"]);
+    assert!(code == 1 && text.contains("no record b99") && text.contains("n4"), "{text}");
+
+    for wrong in [
+        &["add"][..],
+        &["add", "blueprint", "Cache", "x"],
+        &["add", "blueprint", "Cache", "x", "--category", "law"],
+        &["add", "blueprint", "Cache", " ", "--category", "schema"],
+        &["add", "blueprint", "Cache", "x", "--from", "policy.md", "--category", "schema"],
+        &["add", "anchor", "src/cache.rs", "1"],
+        &["edit", "b1", "--importance", "7"],
+        &["edit", "l2", "--title", "x"],
+        &["edit", "n4", "--expires", "someday"],
+        &["pin"],
+        &["unpin", "port"],
+    ] {
+        let (code, text) = shell.said(wrong);
+        assert_eq!(code, 2, "{wrong:?}: {text}");
+    }
+}
+
+#[test]
+fn an_edit_without_options_opens_the_editor_and_loses_no_text() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell { instance: &instance, project: &project };
+    shell.said(&["add", "lesson", "a cold cache times out", "warm it first"]);
+    let edit = |id: &str, editor: &str| {
+        let mut command = shell.command(&["edit", id]);
+        let Output { status, stdout, stderr } =
+            command.env_remove("VISUAL").env("EDITOR", editor).output().unwrap();
+        (status.code().unwrap(), String::from_utf8([stdout, stderr].concat()).unwrap())
+    };
+    let (code, text) = edit("l1", "sed -i 's/cold/empty/; s/first/at start/'");
+    assert_eq!((code, text.as_str()), (0, "Updated, version 2: l1 a empty cache times out …\n"));
+    let got = shell.said(&["get", "l1"]).1;
+    assert!(got.contains("a empty cache times out") && got.contains("warm it at start"), "{got}");
+    assert_eq!(edit("l1", "true"), (0, "Nothing was changed.\n".to_owned()));
+    let (code, text) = edit("l1", "false");
+    assert!(code == 1 && text.contains("nothing was changed"), "{text}");
+    let (code, text) = edit("l1", "truncate -s 0");
+    assert!(code == 2 && text.contains("the text is empty"), "{text}");
+    assert_eq!(edit("l1", "").0, 2, "there is none, and no terminal");
+    // Somebody else changes the record while the editor is open.
+    let anchord = shell.command(&[]).get_program().to_str().unwrap().to_owned();
+    let meanwhile =
+        format!("sed -i s/empty/icy/ \"$1\"; {anchord} edit l1 --detail 'nobody knows' #");
+    let (code, text) = edit("l1", &meanwhile);
+    assert!(code == 1 && text.contains("l1 is at 3 now, not at 2"), "{text}");
+    let (_, path) = text.split_once("Your text is in ").unwrap();
+    let path = path.trim_end().trim_end_matches('.');
+    assert!(std::fs::read_to_string(path).unwrap().starts_with("a icy cache"), "{text}");
+    std::fs::remove_file(path).unwrap();
+}

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use serde_json::json;
 
-use super::{MemoryArg, print_json};
+use super::MemoryArg;
 use crate::exit::Error;
-use crate::tool::{self, Caller};
+use crate::tool;
 
 /// Take records that are wrong or obsolete out of memory; history keeps them
 ///
@@ -30,26 +30,9 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let mut caller = Caller::new(String::new())?;
-        let (mut replies, mut errors) = (Vec::new(), Vec::new());
-        for name in self.names {
-            let memory = self.memory.resolve_for(&name)?;
-            match caller.within(memory).call("memory_forget", json!({ "id": name })) {
-                Ok(reply) if self.json => replies.push(reply),
-                Ok(reply) => tool::print(out, &reply, false)?,
-                Err(error) => errors.push(error),
-            }
-        }
-        if self.json {
-            print_json(out, &replies)?;
-        }
-        let Some(first) = errors.first() else { return Ok(()) };
-        out.flush()?;
-        let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
-        Err(Error {
-            kind: first.kind,
-            message: messages.join("\nerror: "),
-            action: first.action.clone(),
+        let memory = |name: &str| self.memory.resolve_for(name);
+        tool::for_each(out, &self.names, self.json, memory, |caller, name| {
+            caller.call("memory_forget", json!({ "id": name }))
         })
     }
 }

@@ -1,10 +1,12 @@
 //! One file for each command; here is what they share.
 
+mod add;
 mod compact;
 mod completions;
 mod daemon;
 mod demo;
 mod doctor;
+mod edit;
 mod export;
 mod forget;
 mod get;
@@ -17,6 +19,7 @@ mod load;
 mod log;
 mod mcp;
 mod note;
+mod pin;
 mod project;
 mod purge;
 mod restart;
@@ -28,6 +31,7 @@ mod status;
 mod stop;
 mod torture;
 mod uninstall;
+mod unpin;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -52,6 +56,11 @@ pub(crate) enum Command {
     Get(get::Args),
     List(list::Args),
     Note(note::Args),
+    #[command(subcommand)]
+    Add(add::Command),
+    Edit(edit::Args),
+    Pin(pin::Args),
+    Unpin(unpin::Args),
     Forget(forget::Args),
     Compact(compact::Args),
     Log(log::Args),
@@ -91,6 +100,10 @@ impl Command {
             Self::Get(args) => args.run(out).map(|()| done),
             Self::List(args) => args.run(out).map(|()| done),
             Self::Note(args) => args.run(out).map(|()| done),
+            Self::Add(command) => command.run(out).map(|()| done),
+            Self::Edit(args) => args.run(out).map(|()| done),
+            Self::Pin(args) => args.run(out).map(|()| done),
+            Self::Unpin(args) => args.run(out).map(|()| done),
             Self::Forget(args) => args.run(out).map(|()| done),
             Self::Compact(args) => args.run(out).map(|()| done),
             Self::Log(args) => args.run(out).map(|()| done),

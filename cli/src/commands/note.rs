@@ -1,15 +1,14 @@
 //! `anchord note`: stores what an agent would store.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::Write;
 
-use anchord_memory::limits::NOTE_BYTES_MAX;
 use anchord_memory::{Expires, Timestamp};
-use anyhow::Context;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
 
 use super::MemoryArg;
 use crate::exit::Error;
+use crate::text;
 use crate::tool::{self, Caller};
 
 /// Store a note, or with a key a fact that a later one replaces
@@ -52,7 +51,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let content = content(self.text)?;
+        let content = text::required(self.text, text::Source::default())?;
         let arguments = json!({
             "content": content,
             "key": self.key,
@@ -66,34 +65,6 @@ impl Args {
         let reply = Caller::new(self.memory.resolve()?)?.call("memory_note", arguments)?;
         tool::print(out, &reply, self.json)
     }
-}
-
-fn content(text: Option<String>) -> Result<String, Error> {
-    let input = std::io::stdin();
-    let text = match text {
-        Some(text) if text != "-" => text,
-        None if input.is_terminal() => {
-            return Err(Error::usage("there is no text to store")
-                .with_action("Give it as an argument, or pipe it in."));
-        }
-        Some(_) | None => {
-            let mut bytes = Vec::new();
-            let mut input = input.lock().take(NOTE_BYTES_MAX as u64 + 1);
-            input.read_to_end(&mut bytes).context("cannot read standard input")?;
-            if bytes.len() > NOTE_BYTES_MAX {
-                return Err(Error::usage(format!("a note has {NOTE_BYTES_MAX} bytes at most"))
-                    .with_action("Store the part that matters, or several notes."));
-            }
-            String::from_utf8(bytes).map_err(|_| {
-                Error::usage("standard input is not UTF-8")
-                    .with_action("Notes are text: say where the file is instead.")
-            })?
-        }
-    };
-    if text.trim().is_empty() {
-        return Err(Error::usage("the text to store is empty"));
-    }
-    Ok(text.trim_end_matches('\n').to_owned())
 }
 
 fn when(text: &str) -> Result<String, String> {

@@ -1,0 +1,180 @@
+//! `anchord add`: blueprints, lessons and anchors, as commits that all sessions see at once.
+
+use std::io::Write;
+use std::path::Path;
+
+use clap::builder::NonEmptyStringValueParser;
+use serde_json::{Value, json};
+
+use super::ProjectArg;
+use crate::exit::Error;
+use crate::text::{self, Source};
+use crate::tool::{self, Caller};
+
+/// Add a blueprint, a lesson or an anchor; all sessions see it at once
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Blueprint(Blueprint),
+    Lesson(Lesson),
+    Anchor(Anchor),
+}
+
+/// Add what is settled and lasting: kept verbatim, replaced only on purpose
+///
+/// One with the same category and title stays as it is: `anchord edit` changes it. What looks like
+/// a secret is taken out first, and the answer says so.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord add blueprint 'Retry policy' 'At most five retries, with jitter' --category decision
+  anchord add blueprint 'Orders table' --category schema --from schema.sql
+  pg_dump --schema-only | anchord add blueprint 'Whole schema' - --category schema --mutable")]
+pub(crate) struct Blueprint {
+    /// What it is about, on one line
+    #[arg(value_name = "TITLE", value_parser = NonEmptyStringValueParser::new())]
+    title: String,
+    /// The text; - reads standard input, and so does no text when something is piped in
+    #[arg(value_name = "TEXT")]
+    text: Option<String>,
+    /// What kind of statement it is
+    #[arg(long, value_enum, value_name = "CATEGORY")]
+    category: Category,
+    /// Let later ones with this category and title replace it
+    #[arg(long)]
+    mutable: bool,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Add what a failure taught
+///
+/// A lesson with the same summary takes in the new detail and files.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord add lesson 'Migrations lock the orders table' 'Run them at night' --file db/migrate.rb
+  anchord add lesson 'A cold cache times out' --from postmortem.md")]
+pub(crate) struct Lesson {
+    /// What to remember, on one line
+    #[arg(value_name = "SUMMARY", value_parser = NonEmptyStringValueParser::new())]
+    summary: String,
+    /// What happened and what to do; - reads standard input
+    #[arg(value_name = "TEXT")]
+    text: Option<String>,
+    /// A file it is about; may be said again
+    #[arg(long, value_name = "PATH")]
+    file: Vec<String>,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Add where some code is and why it matters
+///
+/// An anchor that overlaps one of the same file takes its place over both.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord add anchor src/cache.rs 42-67 'warms the cache at start'
+  anchord add anchor src/main.rs 12 'where the flags are read' --project ~/src/parser")]
+pub(crate) struct Anchor {
+    /// The file, from here or from the project's root
+    #[arg(value_name = "PATH", value_parser = NonEmptyStringValueParser::new())]
+    file: String,
+    /// Its lines: 42-67, or 42
+    #[arg(value_name = "LINES", value_parser = NonEmptyStringValueParser::new())]
+    lines: String,
+    /// What is there and why it matters, on one line
+    #[arg(value_name = "CONCEPT", value_parser = NonEmptyStringValueParser::new())]
+    concept: String,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// What all of them take.
+#[derive(Debug, clap::Args)]
+struct Shared {
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON: the text, and the record in full
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a blueprint states.
+#[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Category {
+    Architecture,
+    Schema,
+    Decision,
+    Convention,
+    Dependency,
+}
+
+impl Command {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        match self {
+            Self::Blueprint(args) => args.run(out),
+            Self::Lesson(args) => args.run(out),
+            Self::Anchor(args) => args.run(out),
+        }
+    }
+}
+
+impl Blueprint {
+    fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let blueprint = json!({
+            "title": self.title,
+            "content": text::required(self.text, self.source)?,
+            "category": self.category,
+            "immutable": !self.mutable,
+        });
+        self.shared.add(out, json!({ "blueprints": [blueprint] }))
+    }
+}
+
+impl Lesson {
+    fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let files = self.file.into_iter().map(|file| self.shared.project.file(file));
+        let lesson = json!({
+            "summary": self.summary,
+            "detail": self.source.read(self.text)?,
+            "files": files.collect::<Vec<String>>(),
+        });
+        self.shared.add(out, json!({ "lessons": [lesson] }))
+    }
+}
+
+impl Anchor {
+    fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let anchor = json!({
+            "file": self.shared.project.file(self.file),
+            "lines": self.lines,
+            "concept": self.concept,
+        });
+        self.shared.add(out, json!({ "anchors": [anchor] }))
+    }
+}
+
+impl Shared {
+    fn add(self, out: &mut dyn Write, part: Value) -> Result<(), Error> {
+        let reply = Caller::new(self.project.resolve()?)?.call("memory_add", part)?;
+        tool::print(out, &reply, self.json)
+    }
+}
+
+impl ProjectArg {
+    /// A file as the daemon takes it. A path that leads somewhere from here is made absolute; the
+    /// daemon makes it relative to the project's root. Others are taken to be relative to that
+    /// already.
+    pub(super) fn file(&self, path: String) -> String {
+        if self.named().is_some() || !Path::new(&path).exists() {
+            return path;
+        }
+        let absolute = std::path::absolute(&path)
+            .ok()
+            .and_then(|path| path.into_os_string().into_string().ok());
+        absolute.unwrap_or(path)
+    }
+}

@@ -1,0 +1,74 @@
+//! A text in the user's editor, as git opens one.
+
+use std::io::{IsTerminal, Write};
+use std::process::Command;
+
+use anyhow::Context;
+use tempfile::NamedTempFile;
+
+use crate::exit::Error;
+
+/// A text that was handed to the editor.
+pub(super) struct Draft {
+    file: NamedTempFile,
+    before: String,
+}
+
+impl Draft {
+    /// Opens a text in $VISUAL or $EDITOR, and waits until that ends.
+    pub(super) fn open(text: &str) -> Result<Self, Error> {
+        let editor = editor()?;
+        let mut file = tempfile::Builder::new()
+            .prefix("anchord-edit-")
+            .suffix(".md")
+            .tempfile()
+            .context("cannot make a file to edit")?;
+        file.write_all(text.as_bytes()).context("cannot write the file to edit")?;
+        // As git does: the variable may hold a command with arguments.
+        let status = Command::new("sh")
+            .arg("-c")
+            .arg(format!("{editor} \"$@\""))
+            .arg(&editor)
+            .arg(file.path())
+            .status()
+            .with_context(|| format!("cannot run the editor `{editor}`"))?;
+        if !status.success() {
+            return Err(Error::failed(format!(
+                "the editor `{editor}` failed; nothing was changed"
+            )));
+        }
+        Ok(Self { file, before: text.to_owned() })
+    }
+
+    /// The text as the editor left it. Nothing if it is as it was.
+    pub(super) fn edited(&self) -> Result<Option<String>, Error> {
+        let text =
+            std::fs::read_to_string(self.file.path()).context("cannot read the edited file")?;
+        // Editors end the last line.
+        let text = if self.before.ends_with('\n') { &text } else { text.trim_end_matches('\n') };
+        if text.trim().is_empty() {
+            return Err(Error::usage("the text is empty; nothing was changed")
+                .with_action("`anchord forget` takes a record out."));
+        }
+        Ok((text != self.before).then(|| text.to_owned()))
+    }
+
+    /// Leaves the text in its file and says where, beside why it was not stored.
+    pub(super) fn kept(self, error: Error) -> Error {
+        match self.file.keep() {
+            Ok((_, path)) => error.and_action(&format!("Your text is in {}.", path.display())),
+            Err(_) => error,
+        }
+    }
+}
+
+fn editor() -> Result<String, Error> {
+    let named = ["VISUAL", "EDITOR"].iter().filter_map(|name| std::env::var(name).ok());
+    let named = named.map(|editor| editor.trim().to_owned()).find(|editor| !editor.is_empty());
+    match named {
+        Some(editor) => Ok(editor),
+        None if std::io::stdin().is_terminal() => Ok("vi".to_owned()),
+        None => Err(Error::usage("there is no editor to open")
+            .with_action("Set $VISUAL or $EDITOR, or say what to change: `anchord edit --help`.")),
+    }
+}

@@ -1,0 +1,73 @@
+//! Texts that commands store: from the command line, standard input or a file.
+
+use std::fs::File;
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
+
+use anchord_memory::limits::NOTE_BYTES_MAX;
+use anyhow::Context;
+
+use crate::exit::Error;
+
+/// Where a text comes from, besides the command line.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Source {
+    /// Read the text from this file; - reads standard input
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+}
+
+impl Source {
+    /// Reads the text if one is named: `-` stands for standard input.
+    pub(crate) fn read(self, text: Option<String>) -> Result<Option<String>, Error> {
+        let is_dash = |name: &str| name == "-";
+        match (text, self.from) {
+            (Some(_), Some(_)) => Err(Error::usage("there are two texts to store")
+                .with_action("Give it as an argument or with --from, not both.")),
+            (Some(text), None) if !is_dash(&text) => not_empty(text).map(Some),
+            (None, Some(file)) if !file.to_str().is_some_and(is_dash) => {
+                let name = file.display().to_string();
+                let opened = File::open(&file).with_context(|| format!("cannot read {name}"))?;
+                read(opened, &name).map(Some)
+            }
+            (None, None) => Ok(None),
+            _ => stdin().map(Some),
+        }
+    }
+}
+
+/// Reads a text that has to be there; without any word of it, it is what is piped in.
+pub(crate) fn required(text: Option<String>, source: Source) -> Result<String, Error> {
+    match source.read(text)? {
+        Some(text) => Ok(text),
+        None if std::io::stdin().is_terminal() => Err(Error::usage("there is no text to store")
+            .with_action("Give it as an argument, or pipe it in.")),
+        None => stdin(),
+    }
+}
+
+fn stdin() -> Result<String, Error> {
+    read(std::io::stdin().lock(), "standard input")
+}
+
+fn read(input: impl Read, name: &str) -> Result<String, Error> {
+    let mut bytes = Vec::new();
+    let mut input = input.take(NOTE_BYTES_MAX as u64 + 1);
+    input.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() > NOTE_BYTES_MAX {
+        return Err(Error::usage(format!("a text has {NOTE_BYTES_MAX} bytes at most"))
+            .with_action("Store the part that matters, or several parts."));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Error::usage(format!("{name} is not UTF-8"))
+            .with_action("Records are text: say where the file is instead.")
+    })?;
+    not_empty(text)
+}
+
+fn not_empty(text: String) -> Result<String, Error> {
+    if text.trim().is_empty() {
+        return Err(Error::usage("the text to store is empty"));
+    }
+    Ok(text.trim_end_matches('\n').to_owned())
+}
