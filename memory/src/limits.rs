@@ -277,7 +277,9 @@ pub const RESTORED_CHARS_MAX: usize = 9_000;
 /// Of that the load has at least so much.
 pub const RESTORED_LOAD_CHARS: usize = 4_000;
 /// What a subagent is given at its start, with its frame.
-pub const SUBAGENT_CHARS_MAX: usize = 1_500;
+pub const SUBAGENT_CHARS_MAX: usize = 3_000;
+/// Records that an explanation names: given, and not given.
+pub const WHY_CANDIDATES_MAX: usize = 8;
 /// Of a record's text, so much is read to tell whether it is about a prompt.
 pub const PROMPT_TEXT_BYTES_READ: usize = 8 * 1024;
 /// Clauses of a prompt for which memory is searched.

@@ -1,8 +1,8 @@
 //! Recall: what a reader gets for a query, filtered and ranked, over every kind at once.
 
 mod file;
-mod prompt;
 mod personal;
+mod prompt;
 
 use std::cmp::Reverse;
 

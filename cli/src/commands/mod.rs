@@ -32,6 +32,7 @@ mod stop;
 mod torture;
 mod uninstall;
 mod unpin;
+mod why;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -61,6 +62,7 @@ pub(crate) enum Command {
     Edit(edit::Args),
     Pin(pin::Args),
     Unpin(unpin::Args),
+    Why(why::Args),
     Forget(forget::Args),
     Compact(compact::Args),
     Log(log::Args),
@@ -104,6 +106,7 @@ impl Command {
             Self::Edit(args) => args.run(out).map(|()| done),
             Self::Pin(args) => args.run(out).map(|()| done),
             Self::Unpin(args) => args.run(out).map(|()| done),
+            Self::Why(args) => args.run(out).map(|()| done),
             Self::Forget(args) => args.run(out).map(|()| done),
             Self::Compact(args) => args.run(out).map(|()| done),
             Self::Log(args) => args.run(out).map(|()| done),

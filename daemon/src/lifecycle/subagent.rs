@@ -14,13 +14,16 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Said, H
     if settings.subagent_skip.unwrap_or_default().contains(&agent.agent_type) {
         return Ok(Said::default());
     }
+    // What cannot be read is no reason to give nothing; a load says so.
+    let personal = call.daemon.projects.personal().await.ok().flatten();
+    let personal = personal.map(|open| open.memory());
     let task = call.threads().take_task(&call.name, &agent.agent_type);
     let context = subagent_context(
         &view.memory,
         &SubagentContext {
             reader: &call.session.reader(call.daemon),
             task: task.as_ref().map(|task| task.prompt.as_str()),
-            personal: "",
+            personal: personal.as_deref(),
             now: clock::now(),
         },
     );

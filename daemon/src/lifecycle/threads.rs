@@ -126,8 +126,11 @@ impl Threads {
 
     /// Forgets what conversations of a project were given: it may not be shown again as it was.
     pub(crate) fn forget_given_of(&self, project: ProjectId) {
+        // The user's own notes are shown in every project.
         let works_there = |thread: &Thread| {
-            thread.session.as_ref().is_some_and(|session| session.project_id() == Some(project))
+            let session = thread.session.as_ref();
+            project.is_personal()
+                || session.is_some_and(|session| session.project_id() == Some(project))
         };
         self.lock()
             .values_mut()

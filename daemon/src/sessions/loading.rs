@@ -3,18 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anchord_memory::limits::{
-    ENDED_CHARS_MAX, LOAD_TOKENS_MIN, PERSONAL_SHARE, PERSONAL_TOKENS_MAX,
-};
-use anchord_memory::render::{self, EndedSession, LoadView, PersonalText, Tight};
+use anchord_memory::render::{self, EndedSession, LoadView, Tight};
 use anchord_memory::{Kind, Memory, NoticeId, Reader, SessionId, Timestamp};
 
 use super::{Session, View, session_key};
 use crate::daemon::Daemon;
 use crate::{budgets, clock};
-
-/// The work of sessions that have just ended has one such part of a load's tokens at most.
-const ENDED_SHARE: usize = 4;
 
 /// All that is looked up for a load.
 #[derive(Debug)]
@@ -53,7 +47,7 @@ impl Session {
             None
         });
         let topic = topic.or_else(|| view.memory.bound(&session_key(self)));
-        let loading = Loading {
+        Loading {
             project: view.place.name(daemon),
             personal: personal.map(|open| open.memory()).unwrap_or_default(),
             load_tokens: budgets::project_settings(&view.memory, &daemon.config).load_tokens(),
@@ -69,27 +63,11 @@ impl Session {
             just_ended: self.just_ended(daemon, view).await,
             now: clock::now(),
             last,
-        };
-        loading.tell_just_ended()
+        }
     }
 }
 
 impl Loading {
-    /// Puts the work of sessions that have just ended behind what this session has to know.
-    fn tell_just_ended(mut self) -> Self {
-        let tokens_max = self.load_tokens as usize / ENDED_SHARE;
-        self.last.push_str(&render::ended(&self.just_ended, ENDED_CHARS_MAX, tokens_max).text);
-        self
-    }
-
-    /// The section with the notes that belong to the user, for a load of so many tokens in all. The rest of the load keeps
-    /// [`LOAD_TOKENS_MIN`].
-    pub(crate) fn personal(&self, tokens: u32) -> PersonalText {
-        let room = tokens.saturating_sub(LOAD_TOKENS_MIN);
-        let tokens_max = PERSONAL_TOKENS_MAX.min(tokens / PERSONAL_SHARE).min(room);
-        render::personal(&self.personal, tokens_max, self.now)
-    }
-
     /// The memory that those notes are in.
     pub(crate) fn personal_memory(&self) -> &Memory {
         &self.personal
@@ -113,6 +91,8 @@ impl Loading {
             live: &self.live,
             others_changed: None,
             now: self.now,
+            personal: Some(&self.personal),
+            just_ended: &self.just_ended,
             last: &self.last,
         }
     }

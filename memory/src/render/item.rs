@@ -94,7 +94,7 @@ fn row_mark(row: &SessionRow) -> String {
 }
 
 /// The lines of a text in one line, apart from each other by a semicolon where none ends a sentence.
-fn joined(text: &str) -> String {
+pub(super) fn joined(text: &str) -> String {
     let mut line = String::new();
     for part in text.lines().map(one_line).filter(|part| !part.is_empty()) {
         let is_ended = line.ends_with(['.', '!', '?', ':', ';', ',', '…']);

@@ -8,14 +8,17 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::ended::{EndedSession, ended};
 use super::page::{Cursor, Entry, Page, Priority, Room, Shape, Shown, first, later, priority};
+use super::personal::{PersonalText, personal};
 use super::topic::{self, Detail};
 use super::{Tight, append, changes_since, item, newest_row, newest_rows, notice, size};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
 use crate::limits::{
-    ANSWER_CHARS_MIN, CHANGE_CHARS_MAX, IMPORTANT_MIN, LOAD_TOKENS_MIN, PROJECT_HALF_LIFE_FACTOR,
-    RELEVANT_MAX, RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, TOPICS_SHOWN_MAX,
+    ANSWER_CHARS_MIN, CHANGE_CHARS_MAX, ENDED_CHARS_MAX, IMPORTANT_MIN, LOAD_TOKENS_MIN,
+    PERSONAL_SHARE, PERSONAL_TOKENS_MAX, PROJECT_HALF_LIFE_FACTOR, RELEVANT_MAX,
+    RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, TOPICS_SHOWN_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -60,6 +63,10 @@ pub struct LoadView<'a> {
     pub others_changed: Option<Revision>,
     /// Tells what has expired, which is left out.
     pub now: Timestamp,
+    /// The user's own notes, which a whole load shows.
+    pub personal: Option<&'a Memory>,
+    /// Sessions that have ended and whose work is staged still.
+    pub just_ended: &'a [EndedSession],
     /// What the caller has to say at the end, within the same budget.
     pub last: &'a str,
 }
@@ -112,7 +119,8 @@ pub(super) fn fitted(
 ) -> Result<LoadText, Refusal> {
     let whole = Room { chars: whole.chars.max(ANSWER_CHARS_MIN), ..whole };
     let staged = staged_topic(memory, view);
-    let framed = whole.without(frame_room(memory, view));
+    let personal = personal_section(view, whole);
+    let framed = whole.without(frame_room(memory, view)).without(Room::of(&personal.text));
     let mut last = String::new();
     if let Some(topic) = staged.as_ref().filter(|_| view.focus(memory).is_none()) {
         // Nothing of it is saved, so no record has its place among the others.
@@ -122,13 +130,24 @@ pub(super) fn fitted(
             last = text;
         }
     }
+    if view.cursor.is_none() {
+        let room = framed.percent(25);
+        let ended =
+            ended(view.just_ended, room.chars.min(ENDED_CHARS_MAX), room.tokens.saturating_sub(1));
+        last.push_str(if ended.text.is_empty() { "" } else { "\n" });
+        last.push_str(&ended.text);
+    }
     last.push_str(&cut_to(view.last, framed.percent(50)));
     let room_max = framed.without(Room::of(&last));
-    let mut room = room_max;
+    // Tokens of lines add up but for some where they meet. Taking that off at once keeps the numbers of records, which
+    // meet their lines differently, from deciding what fits.
+    let joints = Room { chars: 0, tokens: room_max.tokens.min(10_000) / 100 + 4 };
+    let mut room = if view.cursor.is_some() { room_max } else { room_max.without(joints) };
     loop {
-        let mut load = within(memory, view, staged.as_ref(), room, room_max)?;
+        let mut load = within(memory, view, (staged.as_ref(), &personal.text), room, room_max)?;
         load.text.push_str(&last);
-        // Tokens of lines add up but for one now and then where they meet.
+        load.shown.extend(personal.shown.iter().copied());
+        load.whole.extend(personal.in_full.iter().copied());
         let tokens = tokens::count(&load.text) as usize;
         if tokens <= whole.tokens || room.tokens == 0 {
             return Ok(load);
@@ -137,13 +156,30 @@ pub(super) fn fitted(
     }
 }
 
+/// The user's own notes: at most [`PERSONAL_TOKENS_MAX`] tokens, less in a small load, on the first page of a whole one.
+fn personal_section(view: &LoadView<'_>, whole: Room) -> PersonalText {
+    let is_whole = Kind::ALL.iter().all(|kind| view.sections.contains(kind));
+    let Some(memory) = view.personal.filter(|_| is_whole && view.cursor.is_none()) else {
+        return PersonalText::default();
+    };
+    let tokens = u32::try_from(whole.tokens).unwrap_or(u32::MAX);
+    let room = tokens.saturating_sub(LOAD_TOKENS_MIN);
+    let tokens_max = PERSONAL_TOKENS_MAX.min(tokens / PERSONAL_SHARE).min(room);
+    let mut section = personal(memory, tokens_max, view.now);
+    if !section.text.is_empty() {
+        section.text.insert(0, '\n');
+    }
+    section
+}
+
 /// What frames the entries at most: the first line, a heading for each kind, and the advice to tidy.
 fn frame_room(memory: &Memory, view: &LoadView<'_>) -> Room {
-    let kind = |kind| RecordId::new(kind, 9_999_999);
-    let cursor = Cursor { from: kind(Kind::Note), unnamed: Some(kind(Kind::Note)) };
-    let mut frame = Room::of(&first_line(view, Some((kind(Kind::Note), Some(cursor)))));
+    let longest = RecordId::new(Kind::Note, memory.last_number());
+    let cursor = Cursor { from: longest, unnamed: Some(longest) };
+    let mut frame = Room::of(&first_line(view, Some((longest, Some(cursor)))));
     for kind in Kind::ALL {
-        if view.sections.contains(&kind) {
+        let is_there = memory.totals().of(kind) > 0 || kind == Kind::Note;
+        if view.sections.contains(&kind) && (is_there || view.topic.is_some()) {
             let count = memory.totals().of(kind).max(1_000);
             frame =
                 frame.with(Room::of(&format!("\n## {}\n", heading(kind, count, count + 1, &[]))));
@@ -175,20 +211,23 @@ fn cut_to(text: &str, room: Room) -> String {
 
 /// Percent of the room that is kept for notices and changes, also when there are none: they must not change what stands
 /// before them.
-const TAIL_PERCENT: usize = 8;
+const TAIL_PERCENT: usize = 5;
+/// In a small room it is this much: a line on who else is here, and one that counts notices.
+const TAIL_ROOM: Room = Room { chars: 300, tokens: 60 };
 
 /// Renders a load whose entries and tail have so much room; what does not fit in `room_max` is never shown whole.
 fn within(
     memory: &Memory,
     view: &LoadView<'_>,
-    staged: Option<&Topic>,
+    (staged, personal): (Option<&Topic>, &str),
     room: Room,
     room_max: Room,
 ) -> Result<LoadText, Refusal> {
     if let Some(cursor) = view.cursor {
         return continued(memory, view, staged, cursor, (room, room_max));
     }
-    let others_room = room.percent(100 - TAIL_PERCENT);
+    let tail_room = room.percent(TAIL_PERCENT).at_least(TAIL_ROOM);
+    let others_room = room.without(tail_room);
     let mut entries = entries(memory, view, staged, Depth::Whole);
     let mut page = first(&entries, room, others_room, room_max);
     if page.shown.iter().any(|shown| *shown != Shown::Full) {
@@ -197,13 +236,12 @@ fn within(
     }
     // Only what is pinned goes before the tail.
     let beside_pinned = room.without(page.pinned);
-    let tail_room = room.percent(TAIL_PERCENT);
     let tail_room = if beside_pinned.holds(tail_room) { tail_room } else { beside_pinned };
     let tail = tail_within(memory, view, tail_room);
     let cut = entries.iter().zip(&page.shown).find(|(_, shown)| **shown != Shown::Full);
     let cut = cut.map(|(entry, _)| (entry.record.id, page.next));
-    let mut text = first_line(view, cut) + "\n";
-    if memory.totals().active() == 0 && entries.is_empty() {
+    let mut text = first_line(view, cut) + "\n" + personal;
+    if memory.totals().active() == 0 && entries.is_empty() && view.just_ended.is_empty() {
         text.push_str(
             "Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.\n",
         );
@@ -346,6 +384,7 @@ fn entries<'a>(
         (!record.pinned, focus, relevance, want(record, written), words(record))
     });
     let alone = |kind: Kind| view.sections == [kind];
+    let longest = RecordId::new(Kind::Note, memory.last_number());
     let entry = |record: &'a Record| {
         let kind = record.kind();
         let shape = match kind {
@@ -359,7 +398,7 @@ fn entries<'a>(
             _ if view.tight.is(record) || record.is_captured() => Shape::Condensed,
             _ => Shape::Whole,
         };
-        Entry::new(record, shape)
+        Entry::new(record, shape, longest)
     };
     records.into_iter().map(entry).collect()
 }
@@ -586,9 +625,10 @@ fn tail_within(memory: &Memory, view: &LoadView<'_>, room: Room) -> Tail {
 /// Notices, what others changed, who else is here; within `chars` characters.
 fn tail(memory: &Memory, view: &LoadView<'_>, chars: usize) -> Tail {
     let mut tail = Tail::default();
-    let live = live(view.live, chars);
     // Room that the lines below may need for saying what they leave out.
-    let mut left = chars.saturating_sub(live.chars().count() + 120);
+    const LEFT_OUT_CHARS: usize = 120;
+    let live = live(view.live, chars.saturating_sub(LEFT_OUT_CHARS));
+    let mut left = chars.saturating_sub(live.chars().count() + LEFT_OUT_CHARS);
     let (text, notices, waiting) =
         notice::notices(memory, view.notices_seen, left, |notice, files_chars| {
             notice::plain(memory, notice, files_chars)

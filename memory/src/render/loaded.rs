@@ -3,7 +3,7 @@
 //! Each form begins with the record's id, by which `memory_get` has the rest. What says less than there is ends with
 //! [`CUT`].
 
-use super::item::{CUT, clip_within, end, with_block};
+use super::item::{CUT, clip_within, earlier, end, joined, trail_text, with_block};
 use super::topic;
 use crate::fold::{clip, one_line};
 use crate::gist::{gist, gist_first};
@@ -29,8 +29,9 @@ pub(crate) fn whole(record: &Record) -> String {
         Body::Note(note) => note_text(record, note, &note.content),
         Body::Topic(topic) => topic::loaded(record, topic),
         Body::SessionRow(row) => {
-            let (first, rest) = row.summary.trim().split_once('\n').unwrap_or((&row.summary, ""));
-            with_block(format!("{} {}", row_head(record, row), first.trim()), rest, "  ")
+            let trail = trail_text(row);
+            let (first, rest) = trail.split_once('\n').unwrap_or((&trail, ""));
+            with_block(format!("{} {first}", row_head(record, row)), rest, "  ")
         }
     }
 }
@@ -63,26 +64,35 @@ pub(super) fn line(record: &Record) -> String {
             (line, is_all)
         }
         Body::SessionRow(row) => {
-            (format!("{} {}", row_head(record, row), one_line(&row.summary)), true)
+            let is_all = row.earlier_count() == 0 && !row.summary.trim().contains('\n');
+            (format!("{} {}", row_head(record, row), joined(&row.summary)), is_all)
         }
         _ => return whole(record),
     };
-    let line = line.trim_end();
-    let files = match &record.body {
+    let line = after_id(record, line.trim_end());
+    let end = match &record.body {
         Body::Lesson(lesson) => files(lesson),
+        Body::SessionRow(row) => earlier(row),
         _ => String::new(),
     };
     if is_all && line.chars().count() <= LOADED_LINE_CHARS_MAX {
-        return format!("{line}{files}");
+        return format!("{id}{line}{end}");
     }
-    cut(line, LOADED_LINE_CHARS_MAX) + &files
+    format!("{id}{}{end}", cut(line, LOADED_LINE_CHARS_MAX))
+}
+
+/// What stands behind a record's id. Texts are cut by that, so that the number of a record does not decide how much of it
+/// is shown.
+fn after_id<'t>(record: &Record, text: &'t str) -> &'t str {
+    text.strip_prefix(&record.id.to_string()).unwrap_or(text)
 }
 
 /// The record in one short line.
 pub(super) fn title(record: &Record) -> String {
     let id = record.id;
     let whole = whole(record);
-    if !whole.contains('\n') && whole.chars().count() <= TITLE_CHARS_MAX {
+    let is_short = after_id(record, &whole).chars().count() <= TITLE_CHARS_MAX;
+    if is_short && !whole.contains('\n') {
         return whole;
     }
     let line = match &record.body {
@@ -95,13 +105,15 @@ pub(super) fn title(record: &Record) -> String {
         }
         Body::Note(note) => {
             let head = head(record, note);
-            let room = TITLE_CHARS_MAX.saturating_sub(head.chars().count() + 4).max(40);
+            let taken = after_id(record, &head).chars().count() + 4;
+            let room = TITLE_CHARS_MAX.saturating_sub(taken).max(40);
             format!("{head}: {}", gist_first(&note.content, None, room))
         }
         Body::Topic(topic) => topic::head(record, topic),
         Body::Anchor(_) | Body::SessionRow(_) => whole,
     };
-    cut(&one_line(&line), TITLE_CHARS_MAX)
+    let line = one_line(&line);
+    format!("{id}{}", cut(after_id(record, &line), TITLE_CHARS_MAX))
 }
 
 /// The record in at most so many characters, for a prompt, a file or a failure: whole where it fits; else its head, the
@@ -120,7 +132,7 @@ pub(super) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> (Stri
         Body::Lesson(lesson) => (format!("{id} {}", lesson.summary), lesson.detail.as_str()),
         Body::Note(note) => (format!("{}:", head(record, note)), note.content.as_str()),
         Body::SessionRow(row) => (row_head(record, row), row.summary.as_str()),
-        Body::Anchor(_) | Body::Topic(_) => return (clip(&whole, chars_max), false),
+        Body::Anchor(_) | Body::Topic(_) => return (cut(&whole, chars_max), false),
     };
     let head = clip(&one_line(&head), chars_max / 2);
     let room = chars_max.saturating_sub(head.chars().count() + CUT.chars().count() + 1);
@@ -188,7 +200,11 @@ fn row_head(record: &Record, row: &SessionRow) -> String {
     let client = if row.folded > 0 { "" } else { &*record.created.client };
     let space = if client.is_empty() { "" } else { " " };
     let subagent = row.session.parent().map(|_| "a subagent");
-    let unsaved = (row.on_behalf || row.captured.is_some()).then_some("not saved by its agent");
+    let unsaved = match (row.captured.is_some() || row.on_behalf, row.saved_itself()) {
+        (true, true) => Some("after its last save"),
+        (true, false) => Some("not saved by its agent"),
+        (false, _) => None,
+    };
     let marks: Vec<&str> = subagent.into_iter().chain(unsaved).collect();
     let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
     format!("{} {}{space}{client}{marks}:", record.id, row.ended.date())

@@ -7,8 +7,8 @@ mod changes;
 mod compact;
 pub mod compactor;
 mod cursor;
-pub mod hooks;
 mod ended;
+pub mod hooks;
 pub(crate) mod item;
 mod list;
 mod load;
@@ -22,6 +22,7 @@ mod search;
 mod shares;
 mod size;
 mod topic;
+mod why;
 pub mod zipmem;
 
 pub use budget::{Tight, budget, percent};
@@ -37,6 +38,7 @@ pub use record::{currency, end_with_a_line, page_of, record, record_page};
 pub use replies::{add, checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
 pub use topic::{BoundSession, bind, topic, topics};
+pub use why::{why_file, why_prompt};
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write as _};

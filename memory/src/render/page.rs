@@ -31,11 +31,11 @@ impl Room {
         Self { chars: text.chars().count() + 1, tokens: tokens + 1 }
     }
 
-    /// What a record's text takes, whatever number the record has: so numbers decide nothing.
-    fn of_record(id: RecordId, text: &str) -> Self {
-        let number = id.to_string();
-        let rest = Self::of(text.strip_prefix(&number).unwrap_or(text));
-        rest.with(Self { chars: ID_CHARS, tokens: ID_TOKENS })
+    /// What a record's text takes, whatever number the record has: so numbers decide nothing. `longest` is the longest id of
+    /// its memory.
+    fn of_record(id: RecordId, text: &str, longest: RecordId) -> Self {
+        let (number, longest) = (id.to_string(), longest.to_string());
+        Self::of(&(longest + text.strip_prefix(&number).unwrap_or(text)))
     }
 
     pub(super) fn holds(self, other: Self) -> bool {
@@ -53,6 +53,10 @@ impl Room {
         Self { chars: part(self.chars), tokens: part(self.tokens) }
     }
 
+    pub(super) fn at_least(self, other: Self) -> Self {
+        Self { chars: self.chars.max(other.chars), tokens: self.tokens.max(other.tokens) }
+    }
+
     pub(super) fn with(self, other: Self) -> Self {
         Self {
             chars: self.chars.saturating_add(other.chars),
@@ -68,14 +72,11 @@ impl Room {
     }
 }
 
-/// What an id is taken for: one of seven digits.
-const ID_CHARS: usize = 8;
-const ID_TOKENS: usize = 4;
-
 /// One record to be printed; its texts are made when they are asked for, since most of a large memory never is.
 pub(super) struct Entry<'a> {
     pub(super) record: &'a Record,
     shape: Shape<'a>,
+    longest: RecordId,
     texts: OnceCell<Texts>,
     /// The text in the place of the title or the full text, on a page that has no room for either.
     shortened: OnceCell<String>,
@@ -105,8 +106,9 @@ struct Texts {
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn new(record: &'a Record, shape: Shape<'a>) -> Self {
-        Self { record, shape, texts: OnceCell::new(), shortened: OnceCell::new() }
+    /// `longest` is the longest id of the record's memory.
+    pub(super) fn new(record: &'a Record, shape: Shape<'a>, longest: RecordId) -> Self {
+        Self { record, shape, longest, texts: OnceCell::new(), shortened: OnceCell::new() }
     }
 
     fn texts(&self) -> &Texts {
@@ -129,7 +131,7 @@ impl<'a> Entry<'a> {
                     (title, full)
                 }
             };
-            let room = |text: &str| Room::of_record(self.record.id, text);
+            let room = |text: &str| Room::of_record(self.record.id, text, self.longest);
             let (title_room, full_room) = (room(&title), room(&full));
             Texts { title, full, title_room, full_room }
         })

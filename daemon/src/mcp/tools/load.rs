@@ -1,7 +1,7 @@
 //! `memory_load`: the memory, condensed; what else is to be known last.
 
-use anchord_memory::render::{self, LoadView, PersonalText};
-use anchord_memory::{Kind, Memories, Refusal, Revision, find_topic, limits, tokens};
+use anchord_memory::render::{self, LoadView};
+use anchord_memory::{Kind, Memories, Refusal, Revision, find_topic, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -80,8 +80,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             clock::now(),
         ));
     }
-    // They stand in the first page of a whole load alone.
-    let has_personal = params.sections.is_none() && params.cursor.is_none();
     let sections: Vec<Kind> = match params.sections {
         Some(sections) if !sections.is_empty() => sections.into_iter().map(Kind::from).collect(),
         Some(_) | None => Kind::ALL.to_vec(),
@@ -93,21 +91,12 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let (session, daemon) = (&context.session, &context.daemon);
     let loading = session.loading(daemon, &view, params.topic.as_deref()).await;
     let whole = loading.view();
-    let tokens_max = params.max_tokens.or(whole.tokens_max);
-    let mut personal = match tokens_max.filter(|_| has_personal) {
-        Some(tokens_max) => loading.personal(tokens_max),
-        None => PersonalText::default(),
-    };
-    if !personal.text.is_empty() {
-        personal.text.insert(0, '\n');
-    }
-    let takes = tokens::count(&personal.text);
     let load = render::load(
         &view.memory,
         &LoadView {
             sections: &sections,
-            chars_max: Some(limits::ANSWER_CHARS_MAX - personal.text.chars().count()),
-            tokens_max: tokens_max.map(|tokens_max| tokens_max.saturating_sub(takes)),
+            chars_max: Some(limits::ANSWER_CHARS_MAX),
+            tokens_max: params.max_tokens.or(whole.tokens_max),
             task: params.task.as_deref(),
             cursor: params.cursor.as_deref(),
             others_changed: params.since.map(Revision).or(session.revision_seen()),
@@ -120,9 +109,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if let Some(project) = view.project.as_ref().filter(|_| !context.session.is_visit()) {
         project.mark_shown(load.notices_shown);
     }
-    let shown = [load.shown, personal.shown].concat();
     let memories = Memories { first: &view.memory, personal: Some(loading.personal_memory()) };
-    context.gave_newest(memories, &shown, load.truncated);
+    context.gave_newest(memories, &load.shown, load.truncated);
     context.left(load.next, None);
-    Ok(load.text + &personal.text)
+    Ok(load.text)
 }

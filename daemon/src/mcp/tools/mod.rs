@@ -21,6 +21,7 @@ mod status;
 mod test_hooks;
 mod topic;
 mod update;
+mod why;
 mod zipmem;
 
 use anchord_memory::guide;
@@ -30,10 +31,10 @@ use sha2::{Digest, Sha256};
 
 use super::tool::ToolSpec;
 
-/// A tool that only commands have. Agents stage and save; people write at once, and correct what is
-/// stored.
+/// A tool that only commands have. Agents stage and save; people write at once, correct what is
+/// stored, and ask why it is given.
 pub(super) fn of_commands(name: &str) -> Option<ToolSpec> {
-    [add::spec, rewrite::spec]
+    [add::spec, rewrite::spec, why::spec]
         .into_iter()
         .map(|spec| spec())
         .find(|spec| spec.definition.name == name)

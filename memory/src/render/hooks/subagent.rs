@@ -3,11 +3,12 @@
 use super::prompt::records;
 use super::{Page, RenderedContext, pinned};
 use crate::ids::{Kind, RecordId, Timestamp};
-use crate::limits::SUBAGENT_CHARS_MAX;
+use crate::limits::{PERSONAL_TOKENS_MAX, SUBAGENT_CHARS_MAX};
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::recall::PromptQuery;
 use crate::record::Record;
+use crate::render::personal;
 
 /// What a subagent is to be given.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +17,8 @@ pub struct SubagentContext<'a> {
     pub reader: &'a Reader,
     /// What it is asked to do, where the client tells.
     pub task: Option<&'a str>,
-    /// Notes of the user's own, in words; empty when there are none.
-    pub personal: &'a str,
+    /// The user's own notes.
+    pub personal: Option<&'a Memory>,
     /// Tells what has expired.
     pub now: Timestamp,
 }
@@ -37,8 +38,12 @@ pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> Rendered
     };
     let pinned = pinned(memory, view.reader, view.now).into_iter();
     page.titles("Pinned:", pinned.filter(|record: &&Record| !given.contains(&record.id)));
-    for line in view.personal.lines() {
-        page.line("The user's own notes:", line);
+    if let Some(memory) = view.personal {
+        let section = personal(memory, PERSONAL_TOKENS_MAX, view.now);
+        // Its first line is a heading.
+        for line in section.text.lines().skip(1) {
+            page.line("The user's own notes:", line);
+        }
     }
     page.titles("Settled:", unpinned(Kind::Blueprint));
     page.titles("Learned from failures, newest first:", unpinned(Kind::Lesson));

@@ -33,11 +33,7 @@ fn notices_and_what_others_changed_come_last_and_leave_the_rest_as_it_is() {
     - b.rs
     - and 3 more
     Kept for session s8 (claude-code, 2026-11-04), which ended without saving: 1 lesson.
-    Changed by others since revision 1:
-    - new s10 2026-11-04 claude-code (ended without saving): Staged 1 lesson.
-    - new l9 cut
-    - new s8 2026-11-04 claude-code (ended without saving): Staged 1 lesson.
-    - new l7 gone
+    More changed since than fits here.
     Also here now: another agent, codex ×2.
     ");
 
@@ -63,7 +59,7 @@ fn an_end_is_said_in_one_line_and_no_crash() {
         apply(&mut memory, plan.unwrap());
     }
     let text = loaded(&memory, &Asked::default()).text;
-    insta::assert_snapshot!(text.split_once("Revision 3.\n\n").unwrap().1, @r"
+    insta::assert_snapshot!(&text[text.find("\nKept for").unwrap()..], @r"
     Kept for session s3 (claude-code, 2026-11-04), which ended without saving: its summary.
     Kept for session s1 (claude-code, 2026-11-04), which ended with work not saved: 1 lesson.
     ");
@@ -84,10 +80,10 @@ fn a_notice_does_not_pass_off_a_part_of_the_files_as_all() {
         apply(&mut memory, plan.unwrap());
     }
     let text = loaded(&memory, &Asked::default()).text;
-    insta::assert_snapshot!(&text[text.find("\nRecovered").unwrap()..], @r"
+    insta::assert_snapshot!(&text[text.find("\nRecovered").unwrap()..], @"
+
     Recovered after a crash from session s6 (claude-code, 2026-11-04): 1 lesson. Changed since its last checkpoint, so look again (not all files could be looked at):
     - a.rs
-    Recovered after a crash from session s4 (claude-code, 2026-11-04): 1 lesson. Not all files could be looked at: some may have changed since its last checkpoint.
-    Kept for session s2 (claude-code, 2026-11-04), which ended without saving: 1 lesson. Not all files could be looked at: some may have changed since its last checkpoint.
+    2 notices wait for the next load.
     ");
 }

@@ -1,0 +1,39 @@
+//! `anchord why`: what hooks would give, and why nothing more.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::ProjectArg;
+use crate::exit::Error;
+use crate::tool::{self, Caller};
+
+/// Show what an agent would be given at a prompt or before it uses a file, and why nothing more
+///
+/// As in a new conversation: what a session's start has given already is given again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord why --prompt 'run the tests'
+  anchord why --file src/billing/tax.py")]
+pub(crate) struct Args {
+    /// What a person writes to an agent
+    #[arg(long, value_name = "TEXT", required_unless_present = "file")]
+    prompt: Option<String>,
+    /// A file that an agent is about to read or edit
+    #[arg(long, value_name = "PATH", conflicts_with = "prompt")]
+    file: Option<String>,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let file = self.file.map(|file| self.project.file(file));
+        let arguments = json!({ "prompt": self.prompt, "file": file });
+        let reply = Caller::new(self.project.resolve()?)?.call("memory_why", arguments)?;
+        tool::print(out, &reply, self.json)
+    }
+}

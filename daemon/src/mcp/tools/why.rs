@@ -1,0 +1,43 @@
+//! `memory_why`: what a hook would give at a prompt or before a file is used, and why. Commands alone have it.
+
+use std::collections::BTreeSet;
+
+use anchord_memory::PromptQuery;
+use anchord_memory::files::relative;
+use anchord_memory::render::hooks::FileContext;
+use anchord_memory::render::{why_file, why_prompt};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::clock;
+use crate::mcp::context::Context;
+use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Params {
+    prompt: Option<String>,
+    file: Option<String>,
+}
+
+/// The tool.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new("memory_why", "Explain what a hook gives.", Effect::Reads, run)
+}
+
+async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+    let view = context.view().await?;
+    let (reader, given, now) = (context.reader(), BTreeSet::new(), clock::now());
+    let (reader, given) = (&reader, &given);
+    match (params.prompt, params.file) {
+        (Some(prompt), None) => {
+            let of = PromptQuery { reader, prompt: &prompt, given, now };
+            Ok(why_prompt(&view.memory, &of))
+        }
+        (None, Some(file)) => {
+            let root = view.place.root().map(|root| root.to_string_lossy()).unwrap_or_default();
+            let file = relative(&file, &root);
+            Ok(why_file(&view.memory, &FileContext { reader, file: &file, given, now }))
+        }
+        _ => Err(ToolError::Caller("failed to explain: give a prompt or a file".to_owned())),
+    }
+}

@@ -1,0 +1,116 @@
+//! What a load promises of its shares, over memories of all kinds.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::{Body, Record};
+
+/// One thing to store: its kind, and how long it is.
+type Thing = (Kind, usize);
+
+fn any_things(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Thing>> {
+    let kinds = vec![Kind::Blueprint, Kind::Lesson, Kind::Note, Kind::Note, Kind::Anchor];
+    prop::collection::vec((prop::sample::select(kinds), 3_usize..40), count)
+}
+
+/// Stores each in a save of its own, all at one time, so that only the order tells one memory from another.
+fn stored<'t>(things: impl Iterator<Item = (usize, &'t Thing)>) -> Memory {
+    let mut memory = Memory::default();
+    for (at, (kind, words)) in things {
+        let text = format!("{kind:?} {at} says {}", "a few words ".repeat(*words / 3));
+        let mut part = Staged::default();
+        match kind {
+            Kind::Blueprint => part.blueprints.push(blueprint(&format!("title {at}"), &text)),
+            Kind::Lesson => part.lessons.push(lesson(&format!("summary {at}"), &text)),
+            Kind::Anchor => part.anchors.push(anchor(&format!("src/{at}.rs"), "1", &text)),
+            _ => part.notes.push(note(&text)),
+        }
+        save(&mut memory, &origin("one", 2), part);
+    }
+    memory
+}
+
+/// What a load shows in full, by what it says.
+fn in_full(memory: &Memory, tokens_max: u32) -> BTreeSet<String> {
+    let asked = Asked { chars_max: None, tokens_max: Some(tokens_max), ..Asked::default() };
+    let whole = loaded(memory, &asked).whole.into_iter();
+    whole.filter_map(|id| memory.record(id)).filter_map(|record| says(record)).collect()
+}
+
+fn says(record: &Record) -> Option<String> {
+    match &record.body {
+        Body::Blueprint(blueprint) => Some(blueprint.title.clone()),
+        Body::Lesson(lesson) => Some(lesson.summary.clone()),
+        Body::Anchor(anchor) => Some(anchor.file.clone()),
+        Body::Note(note) => Some(note.content.clone()),
+        Body::Topic(_) | Body::SessionRow(_) => None,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_order_of_storing_changes_nothing(things in any_things(5..70), tokens in 900_u32..2_500) {
+        let forward = stored(things.iter().enumerate());
+        let backward = stored(things.iter().enumerate().rev());
+        prop_assert_eq!(in_full(&forward, tokens), in_full(&backward, tokens));
+    }
+
+    #[test]
+    fn twice_the_budget_keeps_in_full_what_was_in_full(things in any_things(5..90), tokens in 700_u32..2_000) {
+        let memory = stored(things.iter().enumerate());
+        let (one, twice) = (in_full(&memory, tokens), in_full(&memory, tokens * 2));
+        let lost: Vec<&String> = one.difference(&twice).collect();
+        prop_assert!(lost.is_empty(), "{:?}", lost);
+    }
+
+    #[test]
+    fn any_number_of_one_kind_leaves_the_others_their_share(things in any_things(0..40), added in 60_usize..200) {
+        for kind in [Kind::Blueprint, Kind::Note, Kind::Lesson] {
+            let others: Vec<Thing> = things.iter().copied().filter(|(of, _)| *of != kind).collect();
+            let crowd = vec![(kind, 20_usize); added];
+            let crowded = stored(others.iter().chain(&crowd).enumerate());
+            let more = stored(others.iter().chain(&crowd).chain(&crowd).enumerate());
+            let of_others = |memory: &Memory| -> BTreeSet<String> {
+                let own = in_full(memory, 2_000).into_iter();
+                own.filter(|text| memory.records().any(|record| {
+                    record.kind() != kind && says(record).as_ref() == Some(text)
+                })).collect()
+            };
+            // One may have had what was left over at the end, which is nobody's own.
+            let (before, after) = (of_others(&crowded), of_others(&more));
+            let lost = before.difference(&after).count();
+            prop_assert!(lost <= 1, "{kind:?}: {before:?} and {after:?}");
+        }
+    }
+
+    #[test]
+    fn nine_tenths_of_the_budget_are_used_where_there_is_enough(things in any_things(230..300), tokens in 2_400_u32..4_000) {
+        let memory = stored(things.iter().enumerate());
+        let asked = Asked { chars_max: None, tokens_max: Some(tokens), last: "", ..Asked::default() };
+        let text = loaded(&memory, &asked).text;
+        let used = crate::tokens::count(&text);
+        // Headings that could be longer, and notices that are not there, take the rest.
+        prop_assert!(used * 100 >= tokens * 90, "{used} of {tokens}: {text}");
+    }
+}
+
+#[test]
+fn a_load_of_three_hundred_records_says_what_they_say() {
+    let things: Vec<Thing> = (0..300)
+        .map(|at| match at % 12 {
+            0 => (Kind::Blueprint, 30),
+            1 | 2 => (Kind::Lesson, 24),
+            3 => (Kind::Anchor, 6),
+            _ => (Kind::Note, 15),
+        })
+        .collect();
+    let memory = stored(things.iter().enumerate());
+    let asked = Asked { tokens_max: Some(2_500), ..Asked::default() };
+    let load = loaded(&memory, &asked);
+    let whole = |kind: Kind| load.whole.iter().filter(|id| id.kind == kind).count();
+    assert!(whole(Kind::Blueprint) >= 6 && whole(Kind::Note) >= 6, "{}", load.text);
+    let lessons = load.text.split("## Lessons").nth(1).unwrap().split("\n## ").next().unwrap();
+    assert!(lessons.lines().filter(|line| line.contains(". Lesson")).count() >= 4, "{lessons}");
+}

@@ -1,0 +1,81 @@
+//! Why a prompt or a file is given what it is given, and nothing more: for people who look after a memory.
+
+use super::hooks::{FileContext, PromptContext, file_context, prompt_context};
+use super::{append, loaded};
+use crate::ids::SessionId;
+use crate::limits::WHY_CANDIDATES_MAX;
+use crate::memory::Memory;
+use crate::recall::{Candidate, PromptQuery, asks, candidates, for_prompt};
+
+/// Renders what a new conversation is given at a prompt, with the score of each candidate and what it is made of.
+pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> String {
+    let nobody = SessionId::new("");
+    let PromptQuery { reader, prompt, given, now } = *of;
+    let context =
+        PromptContext { reader, session: &nobody, prompt: Some(prompt), since: None, given, now };
+    let text = prompt_context(memory, &context).text;
+    let all = candidates(memory, of);
+    let chosen = for_prompt(memory, of);
+    let mut why = String::new();
+    if all.is_empty() {
+        return "Nothing is given: no record has a word of this prompt.\n".to_owned();
+    }
+    let asks = asks(prompt, &all);
+    if chosen.is_empty() {
+        append(
+            &mut why,
+            format_args!(
+                "Nothing is given: the prompt asks for nothing that memory is likely to know ({asks:.1}; from 0 on it would).\n"
+            ),
+        );
+    } else {
+        append(
+            &mut why,
+            format_args!(
+                "{}\nIt asks for something that memory may know ({asks:.1}; at least 0).\n",
+                text.trim_end()
+            ),
+        );
+    }
+    for (head, is_given) in [("Given:", true), ("Not given:", false)] {
+        let of_these = all.iter().filter(|candidate| chosen.contains(&candidate.id) == is_given);
+        let lines: Vec<String> =
+            of_these.take(WHY_CANDIDATES_MAX).filter_map(|it| candidate(memory, it)).collect();
+        if !lines.is_empty() {
+            append(&mut why, format_args!("\n{head}\n{}\n", lines.join("\n")));
+        }
+    }
+    why
+}
+
+/// Renders what a new conversation is given before it reads or edits a file.
+pub fn why_file(memory: &Memory, of: &FileContext<'_>) -> String {
+    let text = file_context(memory, of).text;
+    if text.is_empty() {
+        return format!(
+            "Nothing is given: no active record names {} or the directory that it is in.\n",
+            of.file
+        );
+    }
+    text
+}
+
+/// A candidate's title, its score and what that is made of.
+fn candidate(memory: &Memory, candidate: &Candidate) -> Option<String> {
+    let record = memory.record(candidate.id)?;
+    let evidence = &candidate.evidence;
+    let words: Vec<String> =
+        evidence.words.iter().map(|(word, weight)| format!("{word} {weight:.2}")).collect();
+    Some(format!(
+        "{}\n  score {:.2}: {}; {:.0} % of the prompt, {:.2} in one sentence, {:.2} in the title, {:.0} % of the title, \
+         place {}",
+        loaded::title(record),
+        candidate.score,
+        words.join(", "),
+        evidence.share * 100.0,
+        evidence.dense,
+        evidence.title,
+        evidence.named * 100.0,
+        evidence.rank + 1,
+    ))
+}
