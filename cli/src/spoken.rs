@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use crate::show::shell_line;
 
 /// What lines begin with that name tools.
-const OURS: [&str; 14] = [
+const OURS: [&str; 15] = [
+    "Memory of ",
     "Nothing is recorded yet: ",
     "truncated:",
     "Cut to fit: ",

@@ -134,6 +134,7 @@ fn doctor_that_mends_hooks_of_codex_says_that_they_want_trust() {
     let trusted = [
         "session_start",
         "user_prompt_submit",
+        "pre_tool_use",
         "post_tool_use",
         "pre_compact",
         "post_compact",

@@ -5,27 +5,29 @@
 //! keeping. Where a record stands does not depend on that, so that the same memory begins with the same bytes. Worth is
 //! taken as it was at the last write, not as it is now, for the same reason.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+mod order;
+mod tail;
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use self::order::{relevance, want, words};
+use self::tail::tail_within;
 use super::ended::{EndedSession, ended};
 use super::page::{Cursor, Entry, Page, Priority, Room, Shape, Shown, first, later, priority};
 use super::personal::{PersonalText, personal};
 use super::topic::{self, Detail};
-use super::{Tight, append, changes_since, item, newest_row, newest_rows, notice, size};
+use super::{Tight, append, item, newest_row, newest_rows, size};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
 use crate::limits::{
-    ANSWER_CHARS_MIN, CHANGE_CHARS_MAX, ENDED_CHARS_MAX, IMPORTANT_MIN, LOAD_TOKENS_MIN,
-    PERSONAL_SHARE, PERSONAL_TOKENS_MAX, PROJECT_HALF_LIFE_FACTOR, RELEVANT_MAX,
+    ANSWER_CHARS_MIN, ENDED_CHARS_MAX, LOAD_TOKENS_MIN, PERSONAL_SHARE, PERSONAL_TOKENS_MAX,
     RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, TOPICS_SHOWN_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::{Body, Record};
 use crate::refusal::Refusal;
-use crate::retention::{Accesses, RetentionParts};
-use crate::search::{Find, Query, Tuning};
 use crate::tokens;
 use crate::topic::{MAIN, Topic};
 
@@ -403,40 +405,6 @@ fn entries<'a>(
     records.into_iter().map(entry).collect()
 }
 
-/// A text longer than this, in bytes, stands behind shorter ones, so that it does not keep all of them out.
-const LONG_BYTES: usize = 1_600;
-
-/// Where a record stands among those of its kind that are as much about the task, the most wanted first: what is long and
-/// what nobody wrote behind the rest; facts and what is important before other notes, then what is most worth keeping; of
-/// other kinds what was written last.
-fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse<i64>) {
-    let bytes = match &record.body {
-        Body::Blueprint(blueprint) => blueprint.content.len(),
-        Body::Note(note) if note.summary.is_empty() => note.content.len(),
-        _ => 0,
-    };
-    let worth = match &record.body {
-        Body::Note(_) if !record.pinned => worth(record, at),
-        Body::SessionRow(row) => row.ended.0,
-        _ => record.updated.time.0,
-    };
-    let minor =
-        record.note().is_some_and(|note| note.key.is_none() && note.importance < IMPORTANT_MIN);
-    (bytes > LONG_BYTES, record.is_captured(), minor, Reverse(worth))
-}
-
-/// What tells records apart that stand alike, whatever the order in which they were stored.
-fn words(record: &Record) -> String {
-    match &record.body {
-        Body::Blueprint(blueprint) => blueprint.title.clone(),
-        Body::Anchor(anchor) => format!("{}:{}", anchor.file, anchor.lines),
-        Body::Lesson(lesson) => lesson.summary.clone(),
-        Body::Note(note) => clip(&note.content, 100),
-        Body::Topic(topic) => topic.name.clone(),
-        Body::SessionRow(row) => clip(&row.summary, 100),
-    }
-}
-
 /// The topic in view and those written last, each once.
 fn topics(memory: &Memory, focus: Option<RecordId>) -> impl Iterator<Item = &Record> {
     let mut others: Vec<&Record> = memory
@@ -470,31 +438,6 @@ fn staged_topic(memory: &Memory, view: &LoadView<'_>) -> Option<Topic> {
     let topic = memory.topic_as_staged(name, view.session)?;
     let stored = memory.topic(name).and_then(|record| record.topic());
     (stored != Some(&topic)).then_some(topic)
-}
-
-/// How much records are about the task, in thousandths; what is not about it is not there.
-fn relevance(memory: &Memory, view: &LoadView<'_>) -> BTreeMap<RecordId, i64> {
-    let query = Query::told(view.task.unwrap_or_default());
-    if query.is_empty() {
-        return BTreeMap::new();
-    }
-    let keep = |id: RecordId| {
-        let record = memory.record(id)?;
-        (record.standing.is_active() && view.reader.sees(record)).then_some(1.0)
-    };
-    let (tuning, limit) = (&Tuning::default(), RELEVANT_MAX);
-    let found =
-        memory.search().find(&Find { query: &query, tuning, keep: &keep, limit, explain: false });
-    #[expect(clippy::cast_possible_truncation, reason = "scores are far below that")]
-    found.hits.iter().map(|hit| (hit.id, (hit.score * 1_000.0) as i64)).collect()
-}
-
-/// What a note is worth keeping, as it was at the last write.
-fn worth(record: &Record, at: Timestamp) -> i64 {
-    let parts = RetentionParts::of(record, &Accesses::default(), at, PROJECT_HALF_LIFE_FACTOR);
-    #[expect(clippy::cast_possible_truncation, reason = "scores are below two")]
-    let worth = (parts.score() * 1_000_000.0) as i64;
-    worth
 }
 
 /// Whether a section shows all of its kind.
@@ -601,98 +544,6 @@ fn call(wanted: &[Kind], next: Cursor) -> String {
     }
     let names: Vec<String> = wanted.iter().map(|kind| format!("\"{}\"", kind.plural())).collect();
     format!("memory_load {{\"cursor\":\"{cursor}\",\"sections\":[{}]}}", names.join(","))
-}
-
-#[derive(Default)]
-struct Tail {
-    text: String,
-    notices: Vec<NoticeId>,
-}
-
-/// The tail, in as many characters as have no more tokens than there is room for.
-fn tail_within(memory: &Memory, view: &LoadView<'_>, room: Room) -> Tail {
-    let mut chars = room.chars;
-    loop {
-        let tail = tail(memory, view, chars);
-        let takes = Room::of(&tail.text);
-        if takes.tokens <= room.tokens || chars == 0 {
-            return tail;
-        }
-        chars = chars.min(takes.chars) * room.tokens / takes.tokens;
-    }
-}
-
-/// Notices, what others changed, who else is here; within `chars` characters.
-fn tail(memory: &Memory, view: &LoadView<'_>, chars: usize) -> Tail {
-    let mut tail = Tail::default();
-    // Room that the lines below may need for saying what they leave out.
-    const LEFT_OUT_CHARS: usize = 120;
-    let live = live(view.live, chars.saturating_sub(LEFT_OUT_CHARS));
-    let mut left = chars.saturating_sub(live.chars().count() + LEFT_OUT_CHARS);
-    let (text, notices, waiting) =
-        notice::notices(memory, view.notices_seen, left, |notice, files_chars| {
-            notice::plain(memory, notice, files_chars)
-        });
-    left = left.saturating_sub(text.chars().count());
-    tail.text.push_str(&text);
-    tail.notices = notices;
-    if waiting > 0 {
-        let wait = if waiting == 1 { "notice waits" } else { "notices wait" };
-        append(&mut tail.text, format_args!("{waiting} {wait} for the next load.\n"));
-    }
-    if let Some(since) = view.others_changed {
-        tail.text.push_str(&changed(memory, since, view, left));
-    }
-    tail.text.push_str(&live);
-    if !tail.text.is_empty() {
-        tail.text.insert(0, '\n');
-    }
-    tail
-}
-
-fn changed(memory: &Memory, since: Revision, view: &LoadView<'_>, chars: usize) -> String {
-    let lines = changes_since(memory, since, Some(view.session), view.now);
-    let mut text = String::new();
-    for (at, line) in lines.iter().enumerate() {
-        let line = format!("- {}\n", clip(line, CHANGE_CHARS_MAX));
-        let head = if at == 0 {
-            format!("Changed by others since revision {}:\n", since.0)
-        } else {
-            String::new()
-        };
-        if text.chars().count() + head.chars().count() + line.chars().count() > chars {
-            text.push_str("More changed since than fits here.\n");
-            break;
-        }
-        text.push_str(&head);
-        text.push_str(&line);
-    }
-    text
-}
-
-/// `Also here now: claude-code ×2, codex.`, and how many there are where there is no room for names.
-fn live(live: &[LiveSession], chars: usize) -> String {
-    let clients: BTreeSet<&str> = live.iter().map(|session| session.client.as_str()).collect();
-    let names: Vec<String> = clients
-        .into_iter()
-        .map(|client| {
-            let name = if client.is_empty() { "another agent" } else { client };
-            let name = clip(&one_line(name), 40);
-            match live.iter().filter(|session| session.client == client).count() {
-                1 => name,
-                more => format!("{name} ×{more}"),
-            }
-        })
-        .collect();
-    if names.is_empty() {
-        return String::new();
-    }
-    let named = clip(&format!("Also here now: {}.", names.join(", ")), 160) + "\n";
-    if named.chars().count() <= chars {
-        return named;
-    }
-    let sessions = if live.len() == 1 { "session" } else { "sessions" };
-    format!("Also here now: {} other {sessions}.\n", live.len())
 }
 
 #[cfg(test)]

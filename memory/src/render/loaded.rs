@@ -64,8 +64,8 @@ pub(super) fn line(record: &Record) -> String {
             (line, is_all)
         }
         Body::SessionRow(row) => {
-            let is_all = row.earlier_count() == 0 && !row.summary.trim().contains('\n');
-            (format!("{} {}", row_head(record, row), joined(&row.summary)), is_all)
+            let line = format!("{} {}", row_head(record, row), joined(&row.summary));
+            (line, row.earlier_count() == 0)
         }
         _ => return whole(record),
     };

@@ -410,10 +410,7 @@ async fn a_person_adds_and_rewrites_what_agents_see_at_once() {
     let added = command(&world, "memory_add", part).await.unwrap();
     assert_eq!(added.records.len(), 3, "{added:?}");
     let load = shim.call("memory_load", json!({})).await;
-    assert!(
-        load.contains("It is warm.") && load.contains("[src/cache.rs -> 2-3 -> warms it]"),
-        "{load}"
-    );
+    assert!(load.contains("It is warm.") && load.contains("src/cache.rs:2-3: warms it"), "{load}");
     assert!(!load.contains("## Sessions"), "a person has no row: {load}");
     for rewrite in [
         json!({"id": "b1", "content": "It is lazy.", "expected_version": 1}),

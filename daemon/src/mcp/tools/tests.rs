@@ -407,9 +407,9 @@ async fn a_wrong_parameter_is_named() {
         let text = shim.call(tool, arguments).await;
         writeln!(said, "{text}").unwrap();
     }
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(said, @"
     ERROR failed to get: give an id, or a fact's key
-    ERROR failed to get: `7` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session)
+    ERROR failed to get: `7` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session), u2 (the user's own note)
     ERROR memory_load: sections[0]: unknown variant `everything`, expected one of `blueprints`, `anchors`, `lessons`, `notes`, `topics`, `sessions`
     ERROR failed to checkpoint: checkpoint has nothing in it; give a summary, blueprints, anchors, lessons, notes or a topic
     ERROR memory_checkpoint: lessons[1]: missing field `summary`

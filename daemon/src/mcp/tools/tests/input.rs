@@ -30,8 +30,8 @@ async fn a_save_in_other_words_is_stored_and_what_is_not_known_is_named() {
     Unknown field `language` in anchors[0] and in one other object was ignored.
     ");
     let load = shim.call("memory_load", json!({ "sections": "anchors" })).await;
-    assert!(load.contains("[src/cache.rs -> 2-3 -> warms it]"), "{load}");
-    assert!(load.contains("[src/main.rs -> 7 -> starts it]"), "{load}");
+    assert!(load.contains("src/cache.rs:2-3: warms it"), "{load}");
+    assert!(load.contains("src/main.rs:7: starts it"), "{load}");
     let lesson = shim.call("memory_get", json!({ "id": "l4" })).await;
     assert!(lesson.contains("(src/cache.rs)"), "{lesson}");
     let fact = shim.call("memory_get", json!({ "key": "port", "max_tokens": "1000" })).await;

@@ -1,0 +1,79 @@
+//! Subagents: what each is given, and whose their work is.
+
+use super::*;
+
+#[tokio::test]
+async fn a_subagent_is_given_a_slice_unless_its_type_is_named() {
+    let world = World::new().await;
+    let mut other = saved(&world, "Sockets, not ports").await;
+    let agent =
+        |kind: &str| event("SubagentStart", "a", &json!({"agent_id": kind, "agent_type": kind}));
+    let slice = context(&told(&world, &[agent("Explore")]).await);
+    assert!(slice.contains("Sockets, not ports") && slice.chars().count() <= 1_500, "{slice}");
+    other = {
+        drop(other);
+        world.shim_with("all").await
+    };
+    other.call("memory_configure", json!({"subagent_skip": ["Plan"]})).await;
+    assert_eq!(told(&world, &[agent("Plan")]).await, "");
+}
+
+/// A call as Claude Code makes it, with its own id of the call.
+async fn called(shim: &mut Shim, id: &str, tool: &str, arguments: Value) -> String {
+    let meta = json!({"claudecode/toolUseId": id});
+    let call = json!({"name": tool, "arguments": arguments, "_meta": meta});
+    let asked = shim.ask("tools/call", call).await;
+    shim.said(asked).await
+}
+
+#[tokio::test]
+async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
+    let world = World::new().await;
+    let named = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
+    let mut shim = world.connect(named).await;
+    shim.initialize("2025-06-18").await;
+    told(&world, &[started("a", "startup"), prompt("a", "make it fast")]).await;
+    let agent = |name: &str, more: &Value| {
+        let mut fields = json!({"agent_id": "x1", "agent_type": "Explore"});
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event(name, "a", &fields)
+    };
+    let begins =
+        |id: &str| agent("PreToolUse", &json!({"tool_name": "mcp__anchord__x", "tool_use_id": id}));
+    assert_eq!(told(&world, &[agent("SubagentStart", &json!({})), begins("t1")]).await, "");
+    called(&mut shim, "t0", "memory_checkpoint", json!({"summary": "The parent's half."})).await;
+    let lesson = json!({"summary": "The subagent's.", "lessons": [{"summary": "Loops are hot"}]});
+    called(&mut shim, "t1", "memory_checkpoint", lesson).await;
+    // Each is told of its own staged work alone.
+    let load = called(&mut shim, "t0", "memory_load", json!({"sections": ["lessons"]})).await;
+    assert!(load.contains("not saved yet: a summary") && !load.contains("Loops"), "{load}");
+    let load = called(&mut shim, "t1", "memory_load", json!({})).await;
+    assert!(load.contains("not saved yet: 1 lesson"), "{load}");
+
+    // One conversation, to itself and to others.
+    for id in ["t0", "t1"] {
+        let status = called(&mut shim, id, "memory_status", json!({})).await;
+        assert!(status.contains("other live sessions here: none"), "{id}: {status}");
+    }
+    let status = world.shim().await.call("memory_status", json!({})).await;
+    assert!(status.contains("other live sessions here: 1 (test-agent)"), "{status}");
+
+    told(&world, &[agent("SubagentStop", &json!({"last_assistant_message": "Looked."}))]).await;
+    let load = loaded(&world).await;
+    assert!(load.contains("Loops are hot"), "kept on its behalf: {load}");
+    assert!(!load.contains("The parent's half."), "that one goes on: {load}");
+    let row = "test-agent (a subagent, not saved by its agent): The subagent's.";
+    assert!(load.contains(row), "{load}");
+
+    // Of a call that was not told of nobody knows more than its conversation.
+    called(&mut shim, "t2", "memory_checkpoint", json!({"summary": "The parent's other half."}))
+        .await;
+    told(&world, &[begins("t3")]).await;
+    called(&mut shim, "t3", "memory_checkpoint", json!({"summary": "Once more."})).await;
+    told(&world, &[ended("a")]).await;
+    let load = loaded(&world).await;
+    for part in ["The parent's other half.", "not saved by its agent): Once more."] {
+        assert!(load.contains(part), "`{part}` is missing in {load}");
+    }
+    assert!(world.daemon.sessions().all().iter().all(|it| it.session.id.parent().is_none()));
+}

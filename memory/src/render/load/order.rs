@@ -1,0 +1,72 @@
+//! Which records of a kind a load wants most: by the task, then by what they are worth.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::LoadView;
+use crate::fold::clip;
+use crate::ids::{RecordId, Timestamp};
+use crate::limits::{IMPORTANT_MIN, PROJECT_HALF_LIFE_FACTOR, RELEVANT_MAX};
+use crate::memory::Memory;
+use crate::record::{Body, Record};
+use crate::retention::{Accesses, RetentionParts};
+use crate::search::{Find, Query, Tuning};
+
+/// How much records are about the task, in thousandths; what is not about it is not there.
+pub(super) fn relevance(memory: &Memory, view: &LoadView<'_>) -> BTreeMap<RecordId, i64> {
+    let query = Query::told(view.task.unwrap_or_default());
+    if query.is_empty() {
+        return BTreeMap::new();
+    }
+    let keep = |id: RecordId| {
+        let record = memory.record(id)?;
+        (record.standing.is_active() && view.reader.sees(record)).then_some(1.0)
+    };
+    let (tuning, limit) = (&Tuning::default(), RELEVANT_MAX);
+    let found =
+        memory.search().find(&Find { query: &query, tuning, keep: &keep, limit, explain: false });
+    #[expect(clippy::cast_possible_truncation, reason = "scores are far below that")]
+    found.hits.iter().map(|hit| (hit.id, (hit.score * 1_000.0) as i64)).collect()
+}
+
+/// What a note is worth keeping, as it was at the last write.
+fn worth(record: &Record, at: Timestamp) -> i64 {
+    let parts = RetentionParts::of(record, &Accesses::default(), at, PROJECT_HALF_LIFE_FACTOR);
+    #[expect(clippy::cast_possible_truncation, reason = "scores are below two")]
+    let worth = (parts.score() * 1_000_000.0) as i64;
+    worth
+}
+
+/// A text longer than this, in bytes, stands behind shorter ones, so that it does not keep all of them out.
+const LONG_BYTES: usize = 1_600;
+
+/// Where a record stands among those of its kind that are as much about the task, the most wanted first: what is long and
+/// what nobody wrote behind the rest; facts and what is important before other notes, then what is most worth keeping; of
+/// other kinds what was written last.
+pub(super) fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse<i64>) {
+    let bytes = match &record.body {
+        Body::Blueprint(blueprint) => blueprint.content.len(),
+        Body::Note(note) if note.summary.is_empty() => note.content.len(),
+        _ => 0,
+    };
+    let worth = match &record.body {
+        Body::Note(_) if !record.pinned => worth(record, at),
+        Body::SessionRow(row) => row.ended.0,
+        _ => record.updated.time.0,
+    };
+    let minor =
+        record.note().is_some_and(|note| note.key.is_none() && note.importance < IMPORTANT_MIN);
+    (bytes > LONG_BYTES, record.is_captured(), minor, Reverse(worth))
+}
+
+/// What tells records apart that stand alike, whatever the order in which they were stored.
+pub(super) fn words(record: &Record) -> String {
+    match &record.body {
+        Body::Blueprint(blueprint) => blueprint.title.clone(),
+        Body::Anchor(anchor) => format!("{}:{}", anchor.file, anchor.lines),
+        Body::Lesson(lesson) => lesson.summary.clone(),
+        Body::Note(note) => clip(&note.content, 100),
+        Body::Topic(topic) => topic.name.clone(),
+        Body::SessionRow(row) => clip(&row.summary, 100),
+    }
+}

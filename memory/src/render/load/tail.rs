@@ -1,0 +1,103 @@
+//! The end of a load: notices, what others changed, and who else is here.
+
+use std::collections::BTreeSet;
+
+use super::{LiveSession, LoadView};
+use crate::fold::{clip, one_line};
+use crate::ids::{NoticeId, Revision};
+use crate::limits::CHANGE_CHARS_MAX;
+use crate::memory::Memory;
+use crate::render::page::Room;
+use crate::render::{append, changes_since, notice};
+
+#[derive(Default)]
+pub(super) struct Tail {
+    pub(super) text: String,
+    pub(super) notices: Vec<NoticeId>,
+}
+
+/// The tail, in as many characters as have no more tokens than there is room for.
+pub(super) fn tail_within(memory: &Memory, view: &LoadView<'_>, room: Room) -> Tail {
+    let mut chars = room.chars;
+    loop {
+        let tail = tail(memory, view, chars);
+        let takes = Room::of(&tail.text);
+        if takes.tokens <= room.tokens || chars == 0 {
+            return tail;
+        }
+        chars = chars.min(takes.chars) * room.tokens / takes.tokens;
+    }
+}
+
+/// Notices, what others changed, who else is here; within `chars` characters.
+fn tail(memory: &Memory, view: &LoadView<'_>, chars: usize) -> Tail {
+    let mut tail = Tail::default();
+    // Room that the lines below may need for saying what they leave out.
+    const LEFT_OUT_CHARS: usize = 120;
+    let live = live(view.live, chars.saturating_sub(LEFT_OUT_CHARS));
+    let mut left = chars.saturating_sub(live.chars().count() + LEFT_OUT_CHARS);
+    let (text, notices, waiting) =
+        notice::notices(memory, view.notices_seen, left, |notice, files_chars| {
+            notice::plain(memory, notice, files_chars)
+        });
+    left = left.saturating_sub(text.chars().count());
+    tail.text.push_str(&text);
+    tail.notices = notices;
+    if waiting > 0 {
+        let wait = if waiting == 1 { "notice waits" } else { "notices wait" };
+        append(&mut tail.text, format_args!("{waiting} {wait} for the next load.\n"));
+    }
+    if let Some(since) = view.others_changed {
+        tail.text.push_str(&changed(memory, since, view, left));
+    }
+    tail.text.push_str(&live);
+    if !tail.text.is_empty() {
+        tail.text.insert(0, '\n');
+    }
+    tail
+}
+
+fn changed(memory: &Memory, since: Revision, view: &LoadView<'_>, chars: usize) -> String {
+    let lines = changes_since(memory, since, Some(view.session), view.now);
+    let mut text = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        let line = format!("- {}\n", clip(line, CHANGE_CHARS_MAX));
+        let head = if at == 0 {
+            format!("Changed by others since revision {}:\n", since.0)
+        } else {
+            String::new()
+        };
+        if text.chars().count() + head.chars().count() + line.chars().count() > chars {
+            text.push_str("More changed since than fits here.\n");
+            break;
+        }
+        text.push_str(&head);
+        text.push_str(&line);
+    }
+    text
+}
+
+/// `Also here now: claude-code ×2, codex.`, and how many there are where there is no room for names.
+fn live(live: &[LiveSession], chars: usize) -> String {
+    let clients: BTreeSet<&str> = live.iter().map(|session| session.client.as_str()).collect();
+    let names: Vec<String> = clients
+        .into_iter()
+        .map(|client| {
+            let name = if client.is_empty() { "another agent" } else { client };
+            let name = clip(&one_line(name), 40);
+            match live.iter().filter(|session| session.client == client).count() {
+                1 => name,
+                more => format!("{name} ×{more}"),
+            }
+        })
+        .collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    let named = clip(&format!("Also here now: {}.", names.join(", ")), 160) + "\n";
+    if named.chars().count() <= chars {
+        return named;
+    }
+    let sessions = if live.len() == 1 { "session" } else { "sessions" };
+    format!("Also here now: {} other {sessions}.\n", live.len())
+}
