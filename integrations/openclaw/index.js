@@ -9,6 +9,17 @@ const PROGRAM = "anchord"
 // A little longer than the hook gives itself.
 const DEADLINE_MS = 1500
 
+// A failed command's output is told as its beginning and its end.
+const HEAD_CHARS = 1000
+const TAIL_CHARS = 4000
+
+/** The beginning and the end of a text. */
+function ends(text) {
+  if (typeof text !== "string" || !text) return undefined
+  if (text.length <= HEAD_CHARS + TAIL_CHARS) return text
+  return `${text.slice(0, HEAD_CHARS)}\n…\n${text.slice(-TAIL_CHARS)}`
+}
+
 // Sessions whose last prompt is remembered.
 const SESSIONS_MAX = 200
 
@@ -80,6 +91,15 @@ function lastMessage(messages) {
     .join("\n")
 }
 
+/** What a tool printed, and the error beside it. */
+const printed = ({ result, error }) =>
+  [
+    ...(result?.content ?? []).filter((part) => part?.type === "text").map((part) => part.text),
+    typeof error === "string" ? error : error?.message,
+  ]
+    .filter(Boolean)
+    .join("\n")
+
 export default {
   id: "anchord",
   name: "anchord",
@@ -131,14 +151,18 @@ export default {
       { timeoutMs: 4000 },
     )
     observe("session_start", (event) => ({ resumed_from: event.resumedFrom }))
-    observe("after_tool_call", (event) => ({
-      tool: event.toolName,
-      call_id: event.toolCallId,
-      // What was written is of no use to memory, and may be large.
-      command: event.params?.command,
-      file: event.params?.path ?? event.params?.file_path,
-      exit: event.result?.details?.exitCode ?? (event.error ? 1 : undefined),
-    }))
+    observe("after_tool_call", (event) => {
+      const exit = event.result?.details?.exitCode ?? (event.error ? 1 : undefined)
+      return {
+        tool: event.toolName,
+        call_id: event.toolCallId,
+        // What was written is of no use to memory, and may be large.
+        command: event.params?.command,
+        file: event.params?.path ?? event.params?.file_path,
+        exit,
+        output: exit && event.params?.command ? ends(printed(event)) : undefined,
+      }
+    })
     observe("before_compaction", (event) => ({ message_count: event.messageCount }))
     observe("after_compaction", (event) => ({ message_count: event.messageCount }))
     observe("before_reset", (event) => ({ reason: event.reason }))

@@ -10,6 +10,17 @@ const PROGRAM = "anchord"
 // A little longer than the hook gives itself.
 const DEADLINE_MS = 1500
 
+// A failed command's output is told as its beginning and its end.
+const HEAD_CHARS = 1000
+const TAIL_CHARS = 4000
+
+/** The beginning and the end of a text. */
+function ends(text) {
+  if (typeof text !== "string" || !text) return undefined
+  if (text.length <= HEAD_CHARS + TAIL_CHARS) return text
+  return `${text.slice(0, HEAD_CHARS)}\n…\n${text.slice(-TAIL_CHARS)}`
+}
+
 /** Hands one event to anchord; gives its answer, or nothing. */
 function tell(event) {
   return new Promise((resolve) => {
@@ -125,6 +136,7 @@ export const Anchord = async ({ directory, client }) => {
         command: input.args?.command,
         file: input.args?.filePath,
         exit: output.metadata?.exit,
+        output: output.metadata?.exit ? ends(output.output ?? output.metadata?.output) : undefined,
       })
       // What is known of the file or the failure, after what the tool said.
       if (context && typeof output.output === "string") output.output += `\n\n${context}`

@@ -13,7 +13,7 @@ use crate::files::{normalise, relative};
 use crate::fold::{clip, one_line};
 use crate::ids::Timestamp;
 use crate::injected::strip;
-use crate::lifecycle::{CommandRun, Event, ToolRun};
+use crate::lifecycle::{CommandOutcome, CommandRun, Event, ToolRun};
 use crate::limits::{
     BINDING_KEY_CHARS_MAX, CAPTURED_COMMAND_CHARS_MAX, CAPTURED_COMMANDS_SHOWN_MAX,
     CAPTURED_FAILED_MAX, CAPTURED_FILES_MAX, CAPTURED_FILES_SHOWN_MAX, CAPTURED_MESSAGE_CHARS_MAX,
@@ -21,6 +21,7 @@ use crate::limits::{
     PATH_CHARS_MAX,
 };
 use crate::secrets::scrub;
+use crate::shell::{bare, only_looks};
 
 /// What was noted of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -328,13 +329,15 @@ impl Captured {
         if command.is_empty() {
             return;
         }
-        if !run.passed {
-            self.failed.push(Failed { command, fixed: false });
-        } else if !is_piped(&command) {
-            self.passed.push(digest(&command));
-            if !only_looks(&command) {
-                self.worked.push(command);
+        match run.outcome {
+            CommandOutcome::Failed { .. } => self.failed.push(Failed { command, fixed: false }),
+            CommandOutcome::Passed => {
+                self.passed.push(digest(&command));
+                if !only_looks(&command) {
+                    self.worked.push(command);
+                }
             }
+            CommandOutcome::Unknown => {}
         }
     }
 }
@@ -397,40 +400,9 @@ fn path(file: &str) -> String {
     clip(&normalise(&one_line(&clean(file))), PATH_CHARS_MAX)
 }
 
-/// A command line by which its runs know each other: on one line, without a change of directory before it and the
-/// joining of its outputs after it, neither of which changes whether it passes.
+/// The form of a command line by which its runs are recognised.
 fn command_line(command: &str) -> String {
-    let line = one_line(&clean(command));
-    let mut rest = line.as_str();
-    while let Some((_, after)) = rest.strip_prefix("cd ").and_then(|inner| inner.split_once(" && "))
-    {
-        rest = after;
-    }
-    while let Some(before) = rest.strip_suffix(" 2>&1") {
-        rest = before;
-    }
-    clip(rest, CAPTURED_COMMAND_CHARS_MAX)
-}
-
-/// Whether the line's status may be that of what shows its output: `cargo test | tail` passes when the tests fail.
-fn is_piped(command: &str) -> bool {
-    command.contains(" | ") && !command.contains("pipefail")
-}
-
-/// Whether a command only looks at things, or says or moves something: nothing that a later session needs to know.
-fn only_looks(command: &str) -> bool {
-    const LOOKS: [&str; 25] = [
-        "ls", "cat", "cd", "pwd", "echo", "printf", "grep", "rg", "find", "head", "tail", "sed",
-        "awk", "wc", "which", "tree", "stat", "file", "date", "sleep", "ps", "true", "mkdir",
-        "touch", "jq",
-    ];
-    const GIT_LOOKS: [&str; 6] = ["status", "diff", "log", "show", "branch", "blame"];
-    let mut words = command.split(' ');
-    match words.next() {
-        Some("git") => words.next().is_some_and(|verb| GIT_LOOKS.contains(&verb)),
-        Some(program) => LOOKS.contains(&program),
-        None => true,
-    }
+    clip(bare(&one_line(&clean(command))), CAPTURED_COMMAND_CHARS_MAX)
 }
 
 /// The first eight bytes of the command's SHA-256: the same on every machine and in every build.

@@ -9,6 +9,7 @@ mod captured;
 mod change;
 mod compaction;
 mod draft;
+pub mod error_line;
 pub mod export;
 pub mod files;
 mod fold;
@@ -37,6 +38,7 @@ mod retention;
 pub mod search;
 pub mod secrets;
 mod settings;
+mod shell;
 mod staged;
 #[cfg(test)]
 mod testing;

@@ -4,6 +4,10 @@
 //! read from a transcript, sees these values. Texts are as the client gave them: whoever keeps one clips it, and
 //! takes out secrets and what anchord itself had injected.
 
+use crate::error_line::shows_failure;
+use crate::limits::{OUTPUT_HEAD_BYTES_MAX, OUTPUT_TAIL_BYTES_MAX};
+use crate::shell::{hides_status, looks_first};
+
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -103,8 +107,64 @@ pub struct ToolRun {
 pub struct CommandRun {
     /// The command line.
     pub command: String,
-    /// Whether it succeeded.
-    pub passed: bool,
+    /// How it ended.
+    pub outcome: CommandOutcome,
+}
+
+/// How a command ended, as far as that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandOutcome {
+    /// It succeeded.
+    Passed,
+    /// It failed.
+    Failed {
+        /// Printed text, the middle of a long one left out; empty where the client does not give
+        /// it.
+        output: String,
+    },
+    /// Neither the client nor the output says.
+    Unknown,
+}
+
+impl CommandRun {
+    /// Judges how a command ended. `passed` is what the client says, `None` where it does not
+    /// say; `output` is what the command printed. A status that may be another command's
+    /// (`cargo test | tail`) counts as none. Without a status, an output that unmistakably ends in
+    /// an error is a failure; no output is ever a success.
+    pub fn judge(command: String, passed: Option<bool>, output: &str) -> Self {
+        let passed = passed.filter(|passed| !(*passed && hides_status(&command)));
+        let outcome = match passed {
+            Some(true) => CommandOutcome::Passed,
+            Some(false) => CommandOutcome::Failed { output: shorten(output) },
+            None if !looks_first(&command) && shows_failure(output) => {
+                CommandOutcome::Failed { output: shorten(output) }
+            }
+            None => CommandOutcome::Unknown,
+        };
+        Self { command, outcome }
+    }
+
+    /// The output of a failed command.
+    pub fn failure(&self) -> Option<&str> {
+        match &self.outcome {
+            CommandOutcome::Failed { output } => Some(output),
+            CommandOutcome::Passed | CommandOutcome::Unknown => None,
+        }
+    }
+}
+
+/// Keeps the beginning and the end of a long output, cut between lines where that loses little.
+fn shorten(output: &str) -> String {
+    let output = output.trim_end();
+    if output.len() <= OUTPUT_HEAD_BYTES_MAX + OUTPUT_TAIL_BYTES_MAX {
+        return output.to_owned();
+    }
+    let head = output.get(..output.floor_char_boundary(OUTPUT_HEAD_BYTES_MAX)).unwrap_or_default();
+    let head = head.rsplit_once('\n').map_or(head, |(lines, _)| lines);
+    let from = output.ceil_char_boundary(output.len() - OUTPUT_TAIL_BYTES_MAX);
+    let tail = output.get(from..).unwrap_or_default();
+    let tail = tail.split_once('\n').map_or(tail, |(_, lines)| lines);
+    format!("{head}\n…\n{tail}")
 }
 
 /// A subagent, as its client tells.

@@ -226,6 +226,21 @@ pub const SEARCH_MEMO_WORDS_MAX: usize = 16_384;
 /// Words that are kept with their terms while many documents are read, on one thread.
 pub const SEARCH_LEXICON_WORDS_MAX: usize = 65_536;
 
+/// Beginning of a failed command's output that is read.
+pub const OUTPUT_HEAD_BYTES_MAX: usize = 1024;
+/// End of a failed command's output that is read.
+pub const OUTPUT_TAIL_BYTES_MAX: usize = 4 * 1024;
+/// Shortest line that identifies an error.
+pub const ERROR_LINE_CHARS_MIN: usize = 20;
+/// Longest line that identifies an error; the rest is cut.
+pub const ERROR_LINE_CHARS_MAX: usize = 160;
+/// Longest line of an output that is compared with records.
+pub const ERROR_TEXT_CHARS_MAX: usize = 400;
+/// Lines at the end of an output that are searched for a sign of failure.
+pub const FAILURE_LINES_MAX: usize = 20;
+/// Records given after a failed command.
+pub const REMEDIES_MAX: usize = 2;
+
 /// The first prompt of a session, as it is kept by rule.
 pub const CAPTURED_PROMPT_CHARS_MAX: usize = 200;
 /// The agent's last message, as it is kept by rule.

@@ -125,7 +125,7 @@ fn ran(tool: String, input: &Value, result: &Value) -> ToolRun {
             let exited = said(result).contains("Exit code");
             if !in_background && (!failed || exited) {
                 let command = text(input, "command").to_owned();
-                run.command = Some(CommandRun { command, passed: !failed });
+                run.command = Some(CommandRun::judge(command, Some(!failed), &said(result)));
             }
         }
         _ => {}

@@ -141,7 +141,7 @@ fn ran(call: Call, output: &str) -> ToolRun {
     } else if is_shell(&run.tool)
         && let Some(status) = status
     {
-        run.command = Some(CommandRun { command: call.input, passed: status == 0 });
+        run.command = Some(CommandRun::judge(call.input, Some(status == 0), printed(output)));
     }
     run
 }
@@ -167,6 +167,11 @@ fn status(output: &str) -> Option<i64> {
         rest.trim().parse().ok()
     };
     after("Process exited with code").or_else(|| after("Exit code:"))
+}
+
+/// What the command itself printed.
+fn printed(output: &str) -> &str {
+    output.split_once("\nOutput:\n").map_or(output, |(_, printed)| printed)
 }
 
 /// The files that a patch writes.

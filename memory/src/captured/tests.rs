@@ -22,7 +22,7 @@ fn edit(file: &str) -> Event {
 }
 
 fn ran(command: &str, passed: bool) -> Event {
-    let command = Some(CommandRun { command: command.to_owned(), passed });
+    let command = Some(CommandRun::judge(command.to_owned(), Some(passed), ""));
     Event::ToolRan(ToolRun { tool: "Bash".to_owned(), command, ..ToolRun::default() })
 }
 

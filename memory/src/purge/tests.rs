@@ -420,7 +420,7 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
         Event::ToolRan(ToolRun {
             tool: "Bash".to_owned(),
             edited: vec![format!("{command}.rs")],
-            command: Some(CommandRun { command: command.to_owned(), passed }),
+            command: Some(CommandRun::judge(command.to_owned(), Some(passed), "")),
             ..ToolRun::default()
         })
     };

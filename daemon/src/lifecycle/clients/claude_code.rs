@@ -66,9 +66,18 @@ pub(super) fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
             Event::PromptSubmitted { prompt }
         }
         "PreToolUse" => Event::ToolBegins(payload.tool_use()),
-        "PostToolUse" => Event::ToolRan(payload.tool(&WRITES, Some(true))),
+        "PostToolUse" => {
+            let response = payload.object("tool_response");
+            // How a command ends that runs on, or was stopped, is not known.
+            let runs_on = payload.object("tool_input").flag("run_in_background");
+            let passed = (!runs_on && !response.flag("interrupted")).then_some(true);
+            let printed = ["stdout", "stderr"].map(|stream| response.text(stream).unwrap_or(""));
+            Event::ToolRan(payload.tool(&WRITES, passed, &printed.join("\n")))
+        }
         "PostToolUseFailure" => {
-            let mut run = payload.tool(&WRITES, Some(false));
+            let passed = (!payload.flag("is_interrupt")).then_some(false);
+            let output = payload.text("error").unwrap_or_default();
+            let mut run = payload.tool(&WRITES, passed, output);
             run.edited.clear();
             Event::ToolRan(run)
         }

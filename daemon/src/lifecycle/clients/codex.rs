@@ -1,5 +1,6 @@
 //! Codex. Its payloads have Claude Code's form, less what it does not know: how a command ended, and the summary of a
-//! compaction. It has no channel into a compaction; context comes back with `SessionStart` of source `compact`.
+//! compaction. A command's raw output is told, so one that unmistakably shows an error counts as failed, and no
+//! other as passed. It has no channel into a compaction; context comes back with `SessionStart` of source `compact`.
 
 use anchord_memory::lifecycle::Event;
 
@@ -45,7 +46,10 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
             Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
         }
         "PreToolUse" => Event::ToolBegins(payload.tool_use()),
-        "PostToolUse" => Event::ToolRan(payload.tool(&[], None)),
+        "PostToolUse" => {
+            let output = payload.text("tool_response").unwrap_or_default();
+            Event::ToolRan(payload.tool(&[], None, output))
+        }
         "PreCompact" => Event::CompactionBegins { messages: None },
         "PostCompact" => Event::Compacted { summary: None, messages: None },
         "Stop" => Event::TurnEnded { last_message: payload.owned("last_assistant_message") },

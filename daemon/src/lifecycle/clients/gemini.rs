@@ -47,7 +47,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         }
         "AfterTool" => {
             let passed = passed(payload);
-            let mut run = payload.tool(&WRITES, Some(passed));
+            let mut run = payload.tool(&WRITES, Some(passed), &output(payload));
             if !passed {
                 run.edited.clear();
             }
@@ -80,6 +80,35 @@ fn passed(payload: Payload<'_>) -> bool {
     };
     let text = response.text("llmContent").unwrap_or_default();
     response.value("error").is_none_or(serde_json::Value::is_null) && !text.lines().any(failed)
+}
+
+/// The text of a command for the model, without what the client says about it, and the error beside
+/// it.
+fn output(payload: Payload<'_>) -> String {
+    let response = payload.object("tool_response");
+    let text = response.text("llmContent").unwrap_or_default();
+    let own = |line: &&str| {
+        const OWN: [&str; 9] = [
+            "<untrusted_context>",
+            "</untrusted_context>",
+            "Command: ",
+            "Directory: ",
+            "Exit Code: ",
+            "Signal: ",
+            "Background PIDs: ",
+            "Process Group PGID: ",
+            "Output: (empty)",
+        ];
+        !OWN.iter().any(|own| line.starts_with(own))
+    };
+    let printed = text.lines().filter(own);
+    let printed = printed.map(|line| line.strip_prefix("Output: ").unwrap_or(line));
+    let message = match response.value("error") {
+        Some(serde_json::Value::String(message)) => Some(message.as_str()),
+        _ => response.object("error").text("message"),
+    };
+    let lines: Vec<&str> = printed.chain(message).collect();
+    lines.join("\n")
 }
 
 fn write(envelope: &Envelope, answer: &Answer) -> String {

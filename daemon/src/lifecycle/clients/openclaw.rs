@@ -23,6 +23,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "last_message",
         "message_count",
         "message_id",
+        "output",
         "pid",
         "prompt",
         "reason",

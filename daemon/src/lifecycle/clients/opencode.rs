@@ -20,6 +20,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "hook_event_name",
         "last_message",
         "message_id",
+        "output",
         "parent_id",
         "pid",
         "prompt",
@@ -72,10 +73,12 @@ fn child(payload: Payload<'_>) -> Option<Subagent> {
     Some(Subagent { id: payload.owned("session_id")?, ..Subagent::default() })
 }
 
-/// A tool's run in the form of our plugins: what it wrote, or the command and its exit code.
+/// A tool's run in the form of our plugins: what it wrote, or the command with its exit code and, where it failed,
+/// the end of its output.
 pub(super) fn tool(payload: Payload<'_>) -> ToolRun {
     let exit = payload.value("exit").and_then(serde_json::Value::as_i64);
-    let command = payload.owned("command").zip(exit);
+    let output = payload.text("output").unwrap_or_default();
+    let command = payload.owned("command").filter(|_| exit.is_some());
     let writes = ["edit", "write", "patch", "multiedit", "apply_patch"];
     let tool = payload.owned("tool").unwrap_or_default();
     let (edited, read): (Vec<String>, Vec<String>) =
@@ -84,7 +87,8 @@ pub(super) fn tool(payload: Payload<'_>) -> ToolRun {
         tool,
         edited,
         read,
-        command: command.map(|(command, exit)| CommandRun { command, passed: exit == 0 }),
+        command: command
+            .map(|command| CommandRun::judge(command, exit.map(|exit| exit == 0), output)),
     }
 }
 

@@ -39,6 +39,11 @@ impl<'a> Payload<'a> {
         Self(self.value(field).and_then(Value::as_object))
     }
 
+    /// Whether a field says yes.
+    pub(super) fn flag(self, field: &str) -> bool {
+        self.value(field).and_then(Value::as_bool) == Some(true)
+    }
+
     /// The conversation, as most clients name the field.
     pub(super) fn session(self) -> Option<&'a str> {
         self.text("session_id")
@@ -51,8 +56,9 @@ impl<'a> Payload<'a> {
         Some(Subagent { id, agent_type, last_message: self.owned("last_assistant_message") })
     }
 
-    /// A tool's run, by what its input has: a file that it wrote, a patch, or a command and how it ended.
-    pub(super) fn tool(self, writes: &[&str], passed: Option<bool>) -> ToolRun {
+    /// A tool's run, by what its input has: a file that it wrote, a patch, or a command and how it
+    /// ended. `passed` is `None` where the client does not say; `output` is what it printed.
+    pub(super) fn tool(self, writes: &[&str], passed: Option<bool>, output: &str) -> ToolRun {
         let tool = self.owned("tool_name").unwrap_or_default();
         let input = self.object("tool_input");
         let mut edited = Vec::new();
@@ -64,8 +70,7 @@ impl<'a> Payload<'a> {
         let patch = patch.into_iter().filter_map(|field| input.text(field));
         edited.extend(patch.filter(|text| text.contains("*** Begin Patch")).flat_map(patched));
         let command = input.owned("command").filter(|_| edited.is_empty());
-        let command = command.zip(passed);
-        let command = command.map(|(command, passed)| CommandRun { command, passed });
+        let command = command.map(|command| CommandRun::judge(command, passed, output));
         ToolRun { tool, edited, read: Vec::new(), command }
     }
 

@@ -192,7 +192,7 @@ fn changes_3() -> Vec<Vec<Change>> {
         Event::ToolRan(ToolRun {
             tool: "shell".to_owned(),
             edited: vec!["a.rs".to_owned()],
-            command: Some(CommandRun { command: "cargo test".to_owned(), passed }),
+            command: Some(CommandRun::judge("cargo test".to_owned(), Some(passed), "")),
             ..ToolRun::default()
         })
     };

@@ -101,7 +101,7 @@ fn for_subagent(memory: &Memory, task: Option<&str>) -> RenderedContext {
 fn noted() -> Captured {
     let mut noted = Captured::of("claude-code:5f1c");
     let run = |command: &str, passed| {
-        let command = Some(CommandRun { command: command.to_owned(), passed });
+        let command = Some(CommandRun::judge(command.to_owned(), Some(passed), ""));
         Event::ToolRan(ToolRun { tool: "Bash".to_owned(), command, ..ToolRun::default() })
     };
     let edited = vec!["src/queue.rs".to_owned()];

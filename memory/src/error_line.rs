@@ -1,0 +1,117 @@
+//! The line of a command's output that identifies its error.
+//!
+//! Tools print an error among progress, stack frames and advice. Each line is ranked by its form,
+//! and the best one stands for the failure; of equal ones the first counts for what cascades
+//! (compilers), the last for what wraps (exceptions with causes). [`normalised`] then replaces what
+//! differs between two runs, so that the same error is equal again.
+
+mod normal;
+mod rank;
+
+use crate::fold::{clip, one_line};
+use crate::limits::{
+    ERROR_LINE_CHARS_MAX, ERROR_LINE_CHARS_MIN, ERROR_TEXT_CHARS_MAX, FAILURE_LINES_MAX,
+};
+pub(crate) use normal::normalised;
+use rank::{Rank, is_bare_failure, ranked};
+
+/// An error, as one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorLine {
+    /// The line as it was printed, without colours, positions and frames around it.
+    pub text: String,
+    /// Whether it is a complaint of a compiler or linter about the code.
+    pub is_diagnostic: bool,
+    /// Name of the file that a diagnostic is about, without directories.
+    pub file: Option<String>,
+}
+
+impl ErrorLine {
+    /// Returns the line without what differs between two runs of the same command.
+    pub fn normalised(&self) -> String {
+        normalised(&self.text)
+    }
+}
+
+/// Finds the line that identifies the error; `None` where no line does.
+pub fn error_line(output: &str) -> Option<ErrorLine> {
+    let line = error_lines(output, 1).into_iter().next()?;
+    Some(ErrorLine { text: clip(&line.text, ERROR_LINE_CHARS_MAX), ..line })
+}
+
+/// Finds the lines that tell of the error, at most `lines_max` of them and longer than one that is
+/// kept, the one that identifies it first.
+pub(crate) fn error_lines(output: &str, lines_max: usize) -> Vec<ErrorLine> {
+    let lines: Vec<String> = output.lines().map(bare).collect();
+    let mut found = ranked(&lines);
+    found.retain(|(_, line)| line.text.chars().nth(ERROR_LINE_CHARS_MIN - 1).is_some());
+    if found.is_empty() {
+        found.extend(only_line(&lines));
+    }
+    let order = |at: usize, rank: Rank| if rank.takes_last() { usize::MAX - at } else { at };
+    let mut found: Vec<(Rank, usize, ErrorLine)> =
+        (0..).zip(found).map(|(at, (rank, line))| (rank, order(at, rank), line)).collect();
+    found.sort_by(|(one, first, _), (other, second, _)| other.cmp(one).then(first.cmp(second)));
+    // A count, or the status of another program, tells nothing beside a better line.
+    let best = found.first().map(|(rank, ..)| *rank);
+    found.retain(|(rank, ..)| Some(*rank) == best || rank.is_telling());
+    found.truncate(lines_max);
+    let clipped =
+        |line: ErrorLine| ErrorLine { text: clip(&line.text, ERROR_TEXT_CHARS_MAX), ..line };
+    found.into_iter().map(|(_, _, line)| clipped(line)).collect()
+}
+
+/// Whether an output unmistakably ends in an error, for clients that do not say how a command
+/// ended. A word such as "error" somewhere is no sign of one.
+pub(crate) fn shows_failure(output: &str) -> bool {
+    let lines: Vec<String> = output.lines().map(bare).filter(|line| !line.is_empty()).collect();
+    let from = lines.len().saturating_sub(FAILURE_LINES_MAX);
+    let end = lines.get(from..).unwrap_or_default();
+    let succeeded = end.last().is_some_and(|last| rank::is_success(last));
+    !succeeded
+        && (end.iter().any(|line| is_bare_failure(line) || line.starts_with("error: "))
+            || ranked(end).iter().any(|(rank, _)| rank.is_unmistakable()))
+}
+
+/// The one line of an output that has no other.
+fn only_line(lines: &[String]) -> Option<(Rank, ErrorLine)> {
+    let mut told = lines.iter().filter(|line| !line.is_empty() && !rank::says_status(line));
+    let (only, more) = (told.next()?, told.next());
+    let fits = more.is_none() && only.chars().nth(ERROR_LINE_CHARS_MIN - 1).is_some();
+    fits.then(|| (Rank::Word, ErrorLine::plain(only)))
+}
+
+impl ErrorLine {
+    fn plain(text: &str) -> Self {
+        Self { text: text.to_owned(), is_diagnostic: false, file: None }
+    }
+}
+
+/// Takes out colours, the frames that some tools draw, times at the start and blanks.
+fn bare(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' if chars.peek() == Some(&'[') => {
+                chars.by_ref().find(|c| c.is_ascii_alphabetic());
+            }
+            '\u{1b}' => {}
+            // What overwrites a line of progress stands after it.
+            '\r' => plain.clear(),
+            '│' | '╷' | '╵' | '┃' => {}
+            c => plain.push(c),
+        }
+    }
+    let indent = plain.chars().take_while(|c| c.is_whitespace()).count();
+    let line = normal::without_time(one_line(&plain).as_str()).to_owned();
+    // How far a line is indented tells causes from frames and details.
+    if indent == 0 || line.is_empty() {
+        line
+    } else {
+        format!("{}{line}", " ".repeat(indent.min(8)))
+    }
+}
+
+#[cfg(test)]
+mod tests;
