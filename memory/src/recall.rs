@@ -1,5 +1,6 @@
 //! Recall: what a reader gets for a query, filtered and ranked, over every kind at once.
 
+mod failure;
 mod file;
 mod personal;
 mod prompt;
@@ -14,6 +15,7 @@ use crate::memory::{Memory, document};
 use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
 use crate::search::{Find, Found, Hit, Query, Tuning, as_written};
+pub use failure::{FailureView, remedies};
 pub use file::{FileQuery, about_file};
 pub use prompt::{Candidate, Evidence, PromptQuery, asks, candidates, for_prompt};
 

@@ -39,6 +39,24 @@ impl SearchIndex {
         wanted.map(|wanted| self.rarity(self.frequency(wanted.hash).documents)).collect()
     }
 
+    /// Returns for the best documents, best first, the terms of a query that each has, as they are
+    /// written in the query, with the rarity of each.
+    pub(crate) fn covered(&self, find: &Find<'_>) -> Vec<(RecordId, Vec<(String, f32)>)> {
+        let rarities = self.term_rarities(find.query);
+        let of = |why: &[super::TermShare]| {
+            let has = |asked: &str| why.iter().any(|share| share.term == asked);
+            rarities.iter().filter(|(asked, _)| has(asked)).cloned().collect()
+        };
+        let hits = Search::new(self, &Find { explain: true, ..*find }).best();
+        hits.iter().map(|hit| (hit.id, of(&hit.why))).collect()
+    }
+
+    /// The terms of a query as they are written there, each with its rarity.
+    pub(crate) fn term_rarities(&self, query: &Query) -> Vec<(String, f32)> {
+        let terms = query.wanted.iter().map(|wanted| wanted.asked.clone());
+        terms.zip(self.rarities(query)).collect()
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
     fn rarity(&self, having: u32) -> f32 {
         let (documents, having) = (self.documents.max(DOCUMENTS_MIN) as f32, having as f32);

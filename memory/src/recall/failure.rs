@@ -1,0 +1,595 @@
+//! What memory has that helps after a command failed.
+//!
+//! Nobody asked, so nothing is better than noise. A record has to have the rare words of the line
+//! that identifies the error; the words that all errors share count for nothing, and the command's
+//! own words only add to them. A record that none of this singles out is not given.
+
+use std::collections::BTreeSet;
+
+use crate::error_line::{ErrorLine, error_lines};
+use crate::ids::{Kind, RecordId, Timestamp};
+use crate::limits::REMEDIES_MAX;
+use crate::memory::Memory;
+use crate::reader::Reader;
+use crate::record::{Body, Record};
+use crate::search::{Find, Query, Tuning};
+use crate::shell::subjects;
+
+/// Lines of an output that are compared with records.
+const LINES_READ: usize = 3;
+/// Hits that are looked at.
+const LOOKED_AT: usize = 24;
+/// A word that fewer records have than this rarity says is rare.
+const RARE: f32 = 0.45;
+/// Rarity of what is told apart of a word that many records have.
+const TELLING: f32 = 0.25;
+
+/// A part of an identifier counts at least so much of the whole.
+const PART_MIN: f32 = 0.6;
+/// Weight of a plain word that no record has.
+const UNKNOWN: f32 = 0.5;
+/// Letters of a name of several parts.
+const LONG_NAME: usize = 8;
+
+/// A failed command, and who may be helped.
+#[derive(Clone, Copy, Debug)]
+pub struct FailureView<'a> {
+    /// Who reads.
+    pub reader: &'a Reader,
+    /// The command line.
+    pub command: &'a str,
+    /// What it printed, as far as that is known.
+    pub output: &'a str,
+    /// Records that the reader was given before.
+    pub given: &'a BTreeSet<RecordId>,
+    /// Tells what has expired.
+    pub now: Timestamp,
+}
+
+/// Returns the active records that help after a failure, best first; mostly none.
+pub fn remedies(memory: &Memory, of: &FailureView<'_>) -> Vec<RecordId> {
+    let mut lines: Vec<Option<ErrorLine>> =
+        error_lines(of.output, LINES_READ).into_iter().map(Some).collect();
+    if lines.is_empty() {
+        lines.push(None);
+    }
+    let mut found: Vec<(f32, RecordId)> = Vec::new();
+    for line in lines {
+        let failure = Failure::read(memory, of.command, line);
+        for (score, id) in failure.helped_by(memory, of) {
+            // The line that identifies the error comes first.
+            if !found.iter().any(|(_, known)| *known == id) {
+                found.push((score, id));
+            }
+        }
+    }
+    found.sort_by(|(one, first), (other, second)| {
+        other.total_cmp(one).then_with(|| second.number.cmp(&first.number))
+    });
+    found.into_iter().map(|(_, id)| id).take(REMEDIES_MAX).collect()
+}
+
+/// Whether a record may be given at all.
+fn fits(record: &Record, of: &FailureView<'_>) -> bool {
+    matches!(record.kind(), Kind::Lesson | Kind::Note | Kind::Blueprint)
+        && record.standing.is_active()
+        && of.reader.sees(record)
+        && !of.given.contains(&record.id)
+        && !record.note().is_some_and(|note| note.is_expired(of.now))
+}
+
+/// A failure as it is compared with records, by one line of its output.
+struct Failure {
+    line: Option<ErrorLine>,
+    /// Programs and what they were to do, in lower case.
+    subjects: Vec<Vec<String>>,
+    /// Words of the error line that tell it from others.
+    words: Vec<ErrorWord>,
+}
+
+/// A word of the error line, as it stands between blanks.
+struct ErrorWord {
+    /// Its own terms and those of its parts, with their rarity.
+    terms: Vec<(String, f32)>,
+    /// Rarity of its rarest term; less where no record has it and it is no name.
+    rarity: f32,
+    /// A path, of which any part may be what the error is about.
+    is_path: bool,
+}
+
+/// What a record has of a failure.
+#[derive(Default)]
+struct Evidence {
+    /// Weight of the error's words.
+    weight: f32,
+    /// How many of them are rare.
+    rare: usize,
+    /// Whether a name is among them that was made for one thing: an identifier, a code, what is
+    /// quoted.
+    name: bool,
+    /// Whether such a name is one of several parts, which nothing shares by chance.
+    long_name: bool,
+    /// Whether the error line has a name that the record has not.
+    other_name: bool,
+    /// Weight of those words by that of all.
+    share: f32,
+    /// Rarity of the program's name.
+    program: f32,
+    /// Words of the command that the record has, where it has the program's name.
+    verbs: usize,
+}
+
+impl Failure {
+    fn read(memory: &Memory, command: &str, line: Option<ErrorLine>) -> Self {
+        let lower = |words: Vec<&str>| words.into_iter().map(str::to_lowercase).collect();
+        let subjects: Vec<Vec<String>> = subjects(command).into_iter().map(lower).collect();
+        let mut failure = Self { line, subjects, words: Vec::new() };
+        let text = failure.line.as_ref().map(|line| line.text.clone()).unwrap_or_default();
+        let mut known = BTreeSet::new();
+        for word in text.split_whitespace() {
+            let terms = memory.search().term_rarities(&Query::told(word)).into_iter();
+            let says = |term: &str| !is_generic(term, &text) && !failure.is_program(term);
+            let terms: Vec<(String, f32)> =
+                terms.filter(|(term, _)| says(term) && known.insert(term.clone())).collect();
+            let rarity = terms.iter().map(|(_, rarity)| *rarity).fold(0.0, f32::max);
+            // That memory never says "metadata" means little; that it has no such name, much.
+            let is_name = terms.iter().any(|(term, _)| {
+                failure.is_name(term) && !term.ends_with("error") && !term.ends_with("exception")
+            });
+            let rarity = if rarity >= 1.0 && !is_name { UNKNOWN } else { rarity };
+            if !terms.is_empty() {
+                failure.words.push(ErrorWord { terms, rarity, is_path: word.contains('/') });
+            }
+        }
+        failure
+    }
+
+    /// Whether a term only repeats the program's name. Where that is not found, it is all that the
+    /// error says.
+    fn is_program(&self, term: &str) -> bool {
+        !self.is_absent() && self.programs().any(|program| program == term)
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &String> {
+        self.subjects.iter().filter_map(|words| words.first())
+    }
+
+    /// The records that help, each with how much.
+    fn helped_by(&self, memory: &Memory, of: &FailureView<'_>) -> Vec<(f32, RecordId)> {
+        let words = self.words.iter().flat_map(|word| &word.terms).map(|(term, _)| term);
+        let words: Vec<&str> =
+            words.chain(self.subjects.iter().flatten()).map(String::as_str).collect();
+        let query = Query::told(&words.join(" "));
+        if query.is_empty() {
+            return Vec::new();
+        }
+        let keep = |id: RecordId| memory.record(id).filter(|record| fits(record, of)).map(|_| 1.0);
+        let find = Find {
+            query: &query,
+            tuning: &Tuning::default(),
+            keep: &keep,
+            limit: LOOKED_AT,
+            explain: true,
+        };
+        let covered = memory.search().covered(&find).into_iter();
+        let judged = covered.filter_map(|(id, terms)| {
+            let record = memory.record(id)?;
+            Some((self.judge(record, &terms)?, id))
+        });
+        judged.collect()
+    }
+
+    /// How much a record helps; `None` where it is about something else.
+    fn judge(&self, record: &Record, terms: &[(String, f32)]) -> Option<f32> {
+        let text = text_of(record);
+        let is_lesson = record.kind() == Kind::Lesson;
+        let is_fact = record.note().is_some_and(|note| note.key.is_some());
+        let speaks = is_lesson || is_fact || speaks_of_failure(&text);
+        let of = self.evidence(terms);
+        let by_words = is_lesson && of.rare >= 2 && of.share >= 0.4
+            || speaks && of.rare >= 2 && of.share >= 0.7
+            || of.rare >= 3 && of.share >= 0.5 && (speaks || of.program > 0.0);
+        let by_name = speaks
+            && (of.long_name || of.name && (of.program > 0.0 || of.rare >= 2 || of.share >= 0.34));
+        let with_program = speaks
+            && of.program > 0.0
+            && (of.rare >= 2 && of.share >= 0.3
+                || of.rare >= 1 && (of.verbs >= 1 || of.share >= 0.5 && of.program >= RARE));
+        let by_command = is_lesson
+            && of.verbs >= 1
+            && !of.other_name
+            && self.is_about_the_command()
+            && speaks_of_failure(&text)
+            && self.names_command(&text);
+        // Of a program that is not there only its installation helps.
+        if self.is_absent() && !speaks_of_installing(&text) {
+            return None;
+        }
+        let kind = match record.body {
+            Body::Lesson(_) => 1.0,
+            Body::Note(_) => 0.9,
+            _ => 0.8,
+        };
+        let bonus = if of.name { 1.0 } else { 0.0 };
+        let verbs = if of.verbs > 0 { 0.5 } else { 0.0 };
+        let score = kind * (of.weight + of.program + verbs + bonus);
+        (by_words || by_name || with_program || by_command).then_some(score)
+    }
+
+    fn evidence(&self, terms: &[(String, f32)]) -> Evidence {
+        let mut of = Evidence::default();
+        let has = |term: &str| terms.iter().any(|(own, _)| own == term);
+        for word in &self.words {
+            let all: f32 = word.terms.iter().map(|(_, rarity)| rarity).sum();
+            let had = || word.terms.iter().filter(|(term, _)| has(term));
+            let rarest = had().map(|(_, rarity)| *rarity).fold(0.0, f32::max);
+            // A part of an identifier is less than the identifier, unless it is all but a number.
+            let (whole, parts) = word.terms.split_at(word.terms.len().min(1));
+            let is_whole = whole.iter().any(|(term, _)| has(term))
+                || !parts.is_empty() && parts.iter().all(|(term, _)| has(term));
+            let part = had().map(|(_, rarity)| rarity).sum::<f32>() / all.max(f32::MIN_POSITIVE);
+            let named = had().filter(|(term, rarity)| *rarity >= RARE && self.is_name(term));
+            let named: Vec<&String> = named.map(|(term, _)| term).collect();
+            let is_whole = is_whole || !named.is_empty() || word.is_path;
+            let weight = if is_whole { rarest } else { rarest * part.max(PART_MIN) };
+            if weight < TELLING {
+                of.other_name |= word.terms.iter().any(|(term, _)| self.is_name(term));
+                continue;
+            }
+            of.weight += weight;
+            of.rare += usize::from(weight >= RARE);
+            of.name |= !named.is_empty();
+            of.long_name |= named.iter().any(|term| self.is_long_name(term));
+        }
+        let programs = terms.iter().filter(|(term, _)| self.programs().any(|name| name == term));
+        of.program = programs.map(|(_, rarity)| *rarity).fold(0.0, f32::max);
+        if of.program > 0.0 {
+            let verbs = self.subjects.iter().flat_map(|words| words.iter().skip(1));
+            of.verbs =
+                verbs.filter(|verb| has(verb) && !ANY_VERBS.contains(&verb.as_str())).count();
+        }
+        let all: f32 = self.words.iter().map(|word| word.rarity).sum();
+        of.share = of.weight / all.max(f32::MIN_POSITIVE);
+        of
+    }
+
+    /// Whether a term of the error line is a name made for one thing.
+    fn is_name(&self, term: &str) -> bool {
+        let Some(line) = &self.line else { return false };
+        // Only ASCII, so that places in both are the same.
+        let lower = line.text.to_ascii_lowercase();
+        let absent = self.is_absent() && self.programs().any(|name| name == term);
+        let joined = term.len() >= 5 && term.contains(['_', '.', '/', '-', ':']);
+        let mixed = term.chars().any(|c| c.is_ascii_digit()) && term.len() >= 4;
+        let is_quote = |c: Option<char>| matches!(c, Some('\'' | '"' | '`'));
+        let stands_out = |at: usize| {
+            let original = line.text.get(at..at + term.len()).unwrap_or_default();
+            let before = lower.get(..at).and_then(|text| text.chars().next_back());
+            let after = lower.get(at + term.len()..).and_then(|text| text.chars().next());
+            let code = term.len() >= 4
+                && original.chars().any(|c| c.is_ascii_uppercase())
+                && !original.chars().any(|c| c.is_ascii_lowercase())
+                && !CODES.contains(&term);
+            is_quote(before) || is_quote(after) || code || is_camel(original)
+        };
+        absent || joined || mixed || lower.match_indices(term).any(|(at, _)| stands_out(at))
+    }
+
+    /// Whether a name has several parts, as identifiers have: nothing shares it by chance.
+    fn is_long_name(&self, term: &str) -> bool {
+        let text = self.line.as_ref().map(|line| line.text.as_str()).unwrap_or_default();
+        let lower = text.to_ascii_lowercase();
+        let original = lower.find(term).and_then(|at| text.get(at..at + term.len()));
+        is_port(term, text)
+            || term.len() >= LONG_NAME && (term.contains('_') || original.is_some_and(is_camel))
+    }
+
+    /// Whether the failure is that a program is not installed.
+    fn is_absent(&self) -> bool {
+        let says = |line: &ErrorLine| {
+            line.text.contains("command not found") || line.text.ends_with(": not found")
+        };
+        self.line.as_ref().is_some_and(says)
+    }
+
+    /// Whether the failure may be about how the command is run: no complaint about the code that
+    /// it works on.
+    fn is_about_the_command(&self) -> bool {
+        self.line.as_ref().is_none_or(|line| {
+            !line.is_diagnostic
+                && !["FAILED ", "FAIL", "--- FAIL", "test ", "● "]
+                    .iter()
+                    .any(|begin| line.text.starts_with(begin))
+        })
+    }
+
+    /// Whether a text has one of the commands word by word.
+    fn names_command(&self, text: &str) -> bool {
+        let lower = text.to_lowercase();
+        let named = |words: &Vec<String>| {
+            words.len() > 1
+                && lower.contains(&words.iter().take(2).cloned().collect::<Vec<_>>().join(" "))
+        };
+        self.subjects.iter().any(named)
+    }
+}
+
+/// Verbs that programs have in common.
+const ANY_VERBS: [&str; 6] = ["dev", "exec", "get", "run", "start", "test"];
+
+/// Codes that many different failures have.
+const CODES: [&str; 10] = [
+    "econnrefused",
+    "eacces",
+    "enoent",
+    "eperm",
+    "etimedout",
+    "econnreset",
+    "elifecycle",
+    "enotfound",
+    "fatal",
+    "failed",
+];
+
+/// Words that all errors share, and names that say only how something failed.
+const GENERIC: [&str; 152] = [
+    "after",
+    "clienterror",
+    "connectionerror",
+    "host",
+    "illegalargumentexception",
+    "illegalstateexception",
+    "indexerror",
+    "ioexception",
+    "millis",
+    "ms",
+    "nameerror",
+    "notimplementederror",
+    "nullpointerexception",
+    "operationalerror",
+    "oserror",
+    "port",
+    "referenceerror",
+    "runtimeexception",
+    "secs",
+    "seconds",
+    "timeouterror",
+    "allocated",
+    "doesn't",
+    "doesn",
+    "executable",
+    "least",
+    "version",
+    "versions",
+    "address",
+    "already",
+    "eaddrinuse",
+    "listen",
+    "localhost",
+    "use",
+    "abort",
+    "aborted",
+    "argument",
+    "arguments",
+    "assertion",
+    "assertionerror",
+    "attributeerror",
+    "bad",
+    "bash",
+    "bin",
+    "build",
+    "called",
+    "cannot",
+    "check",
+    "code",
+    "command",
+    "connect",
+    "connection",
+    "could",
+    "daemon",
+    "denied",
+    "did",
+    "directory",
+    "does",
+    "double",
+    "due",
+    "during",
+    "econnrefused",
+    "end",
+    "err",
+    "error",
+    "errors",
+    "exception",
+    "execute",
+    "exist",
+    "exists",
+    "exit",
+    "expected",
+    "fail",
+    "failed",
+    "failure",
+    "fatal",
+    "file",
+    "filenotfounderror",
+    "files",
+    "find",
+    "for",
+    "found",
+    "get",
+    "given",
+    "got",
+    "home",
+    "id",
+    "import",
+    "importerror",
+    "index",
+    "input",
+    "invalid",
+    "java",
+    "keyerror",
+    "lang",
+    "left",
+    "line",
+    "load",
+    "local",
+    "main",
+    "message",
+    "missing",
+    "module",
+    "modulenotfounderror",
+    "must",
+    "name",
+    "named",
+    "need",
+    "no",
+    "none",
+    "not",
+    "null",
+    "object",
+    "open",
+    "operation",
+    "os",
+    "output",
+    "panicked",
+    "path",
+    "permission",
+    "please",
+    "process",
+    "py",
+    "read",
+    "refused",
+    "request",
+    "required",
+    "response",
+    "result",
+    "return",
+    "returned",
+    "right",
+    "run",
+    "running",
+    "runtimeerror",
+    "script",
+    "server",
+    "set",
+    "sh",
+    "src",
+    "start",
+    "status",
+    "such",
+    "syntaxerror",
+    "test",
+    "tests",
+    "traceback",
+    "typeerror",
+    "unable",
+    "undefined",
+    "unexpected",
+    "valueerror",
+];
+
+/// Whether a word has small letters before capital ones: `ExpiredToken`.
+fn is_camel(word: &str) -> bool {
+    word.chars()
+        .zip(word.chars().skip(1))
+        .any(|(one, next)| one.is_ascii_lowercase() && next.is_ascii_uppercase())
+}
+
+/// Whether a text says how a program comes to be there.
+fn speaks_of_installing(text: &str) -> bool {
+    const SIGNS: [&str; 12] = [
+        "install",
+        "path",
+        "venv",
+        "apt",
+        "brew",
+        "npx ",
+        "uv run",
+        "poetry run",
+        "nix",
+        "mise",
+        "asdf",
+        "make tools",
+    ];
+    let lower = text.to_lowercase();
+    SIGNS.iter().any(|sign| lower.contains(sign))
+}
+
+/// Whether a term of an error line says nothing about this error.
+fn is_generic(term: &str, line: &str) -> bool {
+    let is_number = term.chars().all(|c| !c.is_alphabetic());
+    if is_number {
+        return !is_port(term, line);
+    }
+    term.chars().count() < 3 || GENERIC.contains(&term)
+}
+
+/// Whether a number of a line is a port: the one number that tells what did not answer.
+fn is_port(number: &str, line: &str) -> bool {
+    let is_long = (4..=5).contains(&number.len()) && number.chars().all(|c| c.is_ascii_digit());
+    let after_host = line.match_indices(&format!(":{number}")).any(|(at, _)| {
+        let host = line.get(..at).unwrap_or_default();
+        let host = host.rsplit([' ', '"', '\'', '/', '`', '(']).next().unwrap_or_default();
+        let is_file = host.rsplit_once('.').is_some_and(|(_, end)| {
+            end.starts_with(|c: char| c.is_ascii_alphabetic()) && end.len() <= 4
+        });
+        !is_file
+    });
+    is_long && (after_host || line.contains(&format!("port {number}")))
+}
+
+/// The texts of a record that say something.
+fn text_of(record: &Record) -> String {
+    match &record.body {
+        Body::Blueprint(blueprint) => format!("{} {}", blueprint.title, blueprint.content),
+        Body::Lesson(lesson) => format!("{} {}", lesson.summary, lesson.detail),
+        Body::Note(note) => {
+            format!("{} {} {}", note.key.as_deref().unwrap_or_default(), note.summary, note.content)
+        }
+        Body::Anchor(_) | Body::Topic(_) | Body::SessionRow(_) => String::new(),
+    }
+}
+
+/// Whether a text says that something goes wrong, or what is needed so that it does not.
+fn speaks_of_failure(text: &str) -> bool {
+    const SIGNS: [&str; 34] = [
+        "fail",
+        "error",
+        "broke",
+        "break",
+        "crash",
+        "hang",
+        "refuse",
+        "denied",
+        "reject",
+        "timeout",
+        "times out",
+        "timed out",
+        "not work",
+        "doesn't",
+        "does not",
+        "don't",
+        "do not",
+        "won't",
+        "cannot",
+        "can't",
+        "must",
+        "need",
+        "require",
+        "instead",
+        "otherwise",
+        "workaround",
+        "fix",
+        "never",
+        "only if",
+        "unless",
+        "before",
+        "first",
+        "missing",
+        "conflict",
+    ];
+    let lower = text.to_lowercase();
+    SIGNS.iter().any(|sign| lower.contains(sign))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,526 @@
+//! Failures of a made-up project, and what its memory has for each.
+
+use super::*;
+use crate::testing::{apply, blueprint, day, lesson, note, origin, save};
+use crate::{Lesson, NewNote, Staged, plan_notes};
+
+/// What agents learned from failures: `l1` to `l12`.
+const LESSONS: [(&str, &str); 12] = [
+    (
+        "alembic reports two heads after branches are merged",
+        "Run `alembic merge heads`, then upgrade again.",
+    ),
+    (
+        "The integration tests need DATABASE_URL",
+        "Without it pytest stops in conftest. Run `make db` and export DATABASE_URL first.",
+    ),
+    (
+        "psycopg2 does not build on the runners",
+        "libpq-dev is missing there; install psycopg2-binary instead.",
+    ),
+    (
+        "`npm ci` fails with ERESOLVE since react-table pins react 17",
+        "Use `npm ci --legacy-peer-deps`.",
+    ),
+    (
+        "Terraform state lock stays behind when a plan is interrupted",
+        "`terraform force-unlock ID` after asking in #infra.",
+    ),
+    (
+        "The docker build runs out of memory while bundling the storefront",
+        "Set NODE_OPTIONS=--max-old-space-size=4096 in the Dockerfile.",
+    ),
+    (
+        "git push to main is rejected",
+        "The branch is protected: push a branch and open a pull request with `gh pr create`.",
+    ),
+    (
+        "Port 8080 is taken by the old gateway on developers' machines",
+        "Stop it with `systemctl --user stop gateway`.",
+    ),
+    (
+        "kubectl apply fails with forbidden in the prod namespace",
+        "Switch with `kubectx prod-admin`; the default role may only read.",
+    ),
+    (
+        "protoc 3 writes files that the Go services cannot compile",
+        "Use the protoc 25 of `make tools`.",
+    ),
+    ("The flaky checkout test raced with the clock", "Freeze the time with the `frozen` fixture."),
+    (
+        "Playwright cannot launch chromium in the container",
+        "Run `npx playwright install --with-deps chromium` in the image.",
+    ),
+];
+
+/// Other notes: `n…`, in this order after what was saved.
+const NOTES: [(Option<&str>, &str); 10] = [
+    (Some("test.command"), "make test-ci; a single one with `pytest -k NAME`"),
+    (Some("lint.command"), "ruff check --fix, then mypy --strict app"),
+    (Some("db.port"), "Postgres listens on port 5433 here, not on 5432; start it with `make db`"),
+    (None, "The storefront is built with Vite and served by nginx"),
+    (None, "Deploys go out on Tuesdays; ask in #release before one"),
+    (None, "shellcheck must be installed with apt, the pip package is something else"),
+    (None, "Invoices are numbered per tenant, never globally"),
+    (None, "Sidekiq was replaced by a Postgres queue in May"),
+    (None, "The broker refuses clients older than 3.2: rebuild the worker image after an upgrade"),
+    (None, "mypy needs the stubs of types-redis, else it reports missing library stubs"),
+];
+
+fn memory() -> Memory {
+    let mut memory = Memory::default();
+    let lessons: Vec<Lesson> =
+        LESSONS.iter().map(|(summary, detail)| lesson(summary, detail)).collect();
+    let part = Staged {
+        lessons,
+        blueprints: vec![
+            blueprint("Queue", "Jobs are rows in Postgres, taken with SKIP LOCKED"),
+            blueprint("Errors", "Handlers return ProblemDetails; never a bare 500"),
+            blueprint("Secrets", "sops decrypts secrets.yaml; it needs AGE_KEY_FILE to be set"),
+            blueprint("Frontend", "React 17 until react-table is replaced"),
+        ],
+        ..Staged::default()
+    };
+    save(&mut memory, &origin("one", 1), part);
+    for (key, content) in NOTES {
+        let new = NewNote { key: key.map(str::to_owned), ..note(content) };
+        let plan = plan_notes(&memory, &origin("two", 2), vec![Ok(new)]).unwrap();
+        apply(&mut memory, plan);
+    }
+    memory
+}
+
+/// What stands in each record that is given, shortened to its id.
+fn given(memory: &Memory, command: &str, output: &str) -> Vec<String> {
+    given_but(memory, command, output, &[])
+}
+
+fn given_but(memory: &Memory, command: &str, output: &str, but: &[RecordId]) -> Vec<String> {
+    let given = but.iter().copied().collect();
+    let reader = Reader::anyone();
+    let of = FailureView { reader: &reader, command, output, given: &given, now: day(9) };
+    remedies(memory, &of).iter().map(RecordId::to_string).collect()
+}
+
+/// The id of the record whose text begins so.
+fn id(memory: &Memory, begins: &str) -> String {
+    let has = |record: &&std::sync::Arc<Record>| text_of(record).trim().starts_with(begins);
+    memory.records().find(has).unwrap_or_else(|| panic!("{begins}")).id.to_string()
+}
+
+/// Command, output, and how the record begins that helps.
+const HELPED: [(&str, &str, &str); 24] = [
+    (
+        "alembic upgrade head",
+        "INFO  [alembic.runtime.migration] Context impl PostgresqlImpl.\nERROR [alembic.util.messaging] Multiple head revisions are present for given argument 'head'; please specify a specific target revision, '<branchname>@head' to narrow to a specific head, or 'heads' for all heads",
+        "alembic reports two heads",
+    ),
+    (
+        "uv run alembic upgrade head",
+        "  FAILED: Multiple head revisions are present for given argument 'head'",
+        "alembic reports two heads",
+    ),
+    (
+        "pytest tests/integration",
+        "E   KeyError: 'DATABASE_URL'\nERROR tests/integration/conftest.py - KeyError: 'DATABASE_URL'",
+        "The integration tests need",
+    ),
+    (
+        "make test-ci",
+        "RuntimeError: DATABASE_URL is not set\nmake: *** [Makefile:12: test-ci] Error 1",
+        "The integration tests need",
+    ),
+    (
+        "pip install -r requirements.txt",
+        "  error: subprocess-exited-with-error\n  Error: pg_config executable not found.\n  ERROR: Failed building wheel for psycopg2",
+        "psycopg2 does not build",
+    ),
+    (
+        "python manage.py migrate",
+        "Traceback (most recent call last):\n  File \"manage.py\", line 3, in <module>\nModuleNotFoundError: No module named 'psycopg2'",
+        "psycopg2 does not build",
+    ),
+    (
+        "npm ci",
+        "npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE could not resolve\nnpm ERR! While resolving: react-table@7.8.0\nnpm ERR! Found: react@18.2.0",
+        "`npm ci` fails with ERESOLVE",
+    ),
+    (
+        "npm install lodash",
+        "npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree",
+        "`npm ci` fails with ERESOLVE",
+    ),
+    (
+        "terraform apply -auto-approve",
+        "╷\n│ Error: Error acquiring the state lock\n│ \n│ Error message: ConditionalCheckFailedException",
+        "Terraform state lock",
+    ),
+    (
+        "terraform plan",
+        "Error: Error locking state: Error acquiring the state lock: ConditionalCheckFailedException",
+        "Terraform state lock",
+    ),
+    (
+        "docker build -t shop .",
+        "#12 40.1 FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\nERROR: failed to solve: process \"/bin/sh -c npm run build\" did not complete successfully: exit code: 134",
+        "The docker build runs out of memory",
+    ),
+    (
+        "git push origin main",
+        "remote: error: GH006: Protected branch update failed for refs/heads/main.\nTo github.com:acme/shop.git\n ! [remote rejected] main -> main (protected branch hook declined)\nerror: failed to push some refs to 'github.com:acme/shop.git'",
+        "git push to main",
+    ),
+    (
+        "npm run dev",
+        "Error: listen EADDRINUSE: address already in use :::8080",
+        "Port 8080 is taken",
+    ),
+    (
+        "docker compose up -d web",
+        "Error response from daemon: driver failed programming external connectivity on endpoint web: Bind for 0.0.0.0:8080 failed: port is already allocated",
+        "Port 8080 is taken",
+    ),
+    (
+        "kubectl apply -f k8s/api.yaml -n prod",
+        "Error from server (Forbidden): error when retrieving current configuration of: deployments.apps \"api\" is forbidden: User \"dev\" cannot get resource \"deployments\" in the namespace \"prod\"",
+        "kubectl apply fails with forbidden",
+    ),
+    (
+        "make proto",
+        "protoc-gen-go: plugins are not supported; use 'protoc --go-grpc_out=...' to generate gRPC\nmake: *** [Makefile:30: proto] Error 1",
+        "protoc 3 writes files",
+    ),
+    (
+        "npx playwright test",
+        "Error: browserType.launch: Executable doesn't exist at /root/.cache/ms-playwright/chromium-1091/chrome-linux/chrome",
+        "Playwright cannot launch",
+    ),
+    (
+        "psql -h localhost -f seed.sql",
+        "psql: error: connection to server at \"localhost\" (::1), port 5432 failed: Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?",
+        "db.port",
+    ),
+    (
+        "shellcheck scripts/deploy.sh",
+        "bash: line 1: shellcheck: command not found",
+        "shellcheck must be installed",
+    ),
+    (
+        "sops -d secrets.yaml",
+        "Failed to get the data key required to decrypt the SOPS file.\nage: AGE_KEY_FILE is not set and no identity was found",
+        "Secrets",
+    ),
+    (
+        "mypy --strict app",
+        "app/cache.py:3: error: Library stubs not installed for \"redis\"  [import-untyped]\nFound 1 error in 1 file",
+        "mypy needs the stubs",
+    ),
+    (
+        "docker compose logs worker",
+        "worker-1  | broker handshake failed: client version 3.1 refused, at least 3.2 is required",
+        "The broker refuses clients",
+    ),
+    (
+        "pytest tests/test_checkout.py",
+        "FAILED tests/test_checkout.py::test_checkout_expires - AssertionError: checkout expired by the clock",
+        "The flaky checkout test",
+    ),
+    (
+        "git push --force origin main",
+        "error: failed to push some refs to 'github.com:acme/shop.git'",
+        "git push to main",
+    ),
+];
+
+/// Failures that memory has nothing about.
+const SILENT: [(&str, &str); 16] = [
+    ("cargo build", "error[E0425]: cannot find value `cfg` in this scope\n  --> src/main.rs:14:9"),
+    (
+        "pytest tests/test_cart.py",
+        "FAILED tests/test_cart.py::test_total - assert 10 == 12\n1 failed in 0.12s",
+    ),
+    ("npm run build", "src/cart.ts(12,5): error TS2304: Cannot find name 'Decimal'."),
+    (
+        "npm test",
+        "● cart › adds up\n\n    expect(received).toBe(expected)\nTests: 1 failed, 4 passed, 5 total",
+    ),
+    ("git commit -m wip", "Exit code 1"),
+    (
+        "git merge feature",
+        "CONFLICT (content): Merge conflict in src/cart.rs\nAutomatic merge failed; fix conflicts and then commit the result.",
+    ),
+    ("ls missing", "ls: cannot access 'missing': No such file or directory"),
+    ("grep -rn needle src", "Exit code 1"),
+    (
+        "curl -sf http://localhost:9000/health",
+        "curl: (7) Failed to connect to localhost port 9000 after 0 ms: Connection refused",
+    ),
+    ("docker run --rm alpine false", "Exit code 1"),
+    (
+        "docker pull acme/base:9",
+        "Error response from daemon: manifest for acme/base:9 not found: manifest unknown",
+    ),
+    (
+        "terraform validate",
+        "Error: Unsupported argument\n\n  on main.tf line 12, in resource \"aws_s3_bucket\" \"logs\":\n  12:   acl_ = \"private\"",
+    ),
+    ("kubectl get pods -n stagin", "Error from server (NotFound): namespaces \"stagin\" not found"),
+    (
+        "python run.py",
+        "Traceback (most recent call last):\n  File \"run.py\", line 3, in <module>\nTypeError: unsupported operand type(s) for +: 'int' and 'str'",
+    ),
+    ("cat notes.txt", "cat: notes.txt: Permission denied"),
+    (
+        "alembic upgrade head",
+        "sqlalchemy.exc.ProgrammingError: (psycopg.errors.DuplicateTable) relation \"tenants\" already exists",
+    ),
+];
+
+#[test]
+fn a_failure_that_memory_knows_is_helped() {
+    let memory = memory();
+    let mut wrong = String::new();
+    for (command, output, begins) in HELPED {
+        let found = given(&memory, command, output);
+        let wanted = id(&memory, begins);
+        if found.first() != Some(&wanted) {
+            wrong.push_str(&format!("{command}: {found:?}, wanted {wanted} {begins}\n"));
+        }
+        if found.len() > 1 {
+            wrong.push_str(&format!("{command}: also {found:?}\n"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn a_failure_that_memory_has_nothing_about_brings_nothing() {
+    let memory = memory();
+    for (command, output) in SILENT {
+        assert_eq!(given(&memory, command, output), [""; 0], "{command}: {output}");
+    }
+}
+
+#[test]
+fn what_was_given_or_may_not_be_is_not_given() {
+    let mut memory = memory();
+    let (command, output, begins) = HELPED[0];
+    let known: RecordId = id(&memory, begins).parse().unwrap();
+    assert_eq!(given_but(&memory, command, output, &[known]), [""; 0], "given before");
+    let own =
+        NewNote { private: true, ..note("alembic fails with Multiple head revisions: ask Ann") };
+    let old = NewNote {
+        expires: Some(day(3)),
+        ..note("alembic fails with Multiple head revisions until Tuesday")
+    };
+    for new in [own, old] {
+        let plan = plan_notes(&memory, &origin("other", 2), vec![Ok(new)]).unwrap();
+        apply(&mut memory, plan);
+    }
+    assert_eq!(given_but(&memory, command, output, &[known]), [""; 0], "private or expired");
+}
+
+#[test]
+fn no_more_than_two_are_given() {
+    let mut memory = memory();
+    for n in 0..5 {
+        let new = note(&format!("alembic fails with Multiple head revisions, case {n}"));
+        let plan = plan_notes(&memory, &origin("other", 2), vec![Ok(new)]).unwrap();
+        apply(&mut memory, plan);
+    }
+    let (command, output, _) = HELPED[0];
+    assert_eq!(given(&memory, command, output).len(), REMEDIES_MAX);
+}
+
+/// A project of another kind: lessons, facts, and failures that the rules were not made on.
+const DATA_LESSONS: [(&str, &str); 14] = [
+    (
+        "spark-submit dies on the dev cluster when executors get less than 4g",
+        "Pass --executor-memory 4g; the container is killed by YARN otherwise.",
+    ),
+    (
+        "dbt run must not be started while the Airflow DAG nightly_models is running",
+        "Both take the lock on the warehouse schema and one fails with a deadlock.",
+    ),
+    (
+        "Great Expectations checkpoints fail when S3 credentials come from SSO",
+        "Run `aws sso login --profile data` first: ExpiredToken otherwise.",
+    ),
+    ("The GPU tests hang with CUDA 12.2", "Use the driver 535 image; 12.2 has a known NCCL bug."),
+    (
+        "pip resolves pandas 2.2 against numpy 2, which pyarrow 13 cannot load",
+        "Pin numpy<2 in constraints.txt.",
+    ),
+    (
+        "helm upgrade stays pending after a cancelled deploy",
+        "helm rollback ingest 0, then upgrade again.",
+    ),
+    (
+        "Kafka consumers in CI time out without the topic",
+        "Create it: scripts/make_topics.sh before pytest.",
+    ),
+    (
+        "jupyter kernels die on large parquet files",
+        "read with columns=..., memory is limited to 8 GB",
+    ),
+    ("mlflow UI shows nothing when MLFLOW_TRACKING_URI has a trailing slash", ""),
+    ("poetry lock takes 20 minutes because of torch", "use poetry lock --no-update"),
+    ("terraform destroy of staging also removes the shared bucket", "never; use -target"),
+    ("the scala build needs JDK 11", "sbt fails with UnsupportedClassVersionError on 17"),
+    ("ansible-playbook cannot reach the bastion without ssh-agent", "ssh-add ~/.ssh/ops first"),
+    ("protobuf python package 4 breaks tensorflow 2.9", "pin protobuf<3.21"),
+];
+const DATA_NOTES: [(&str, &str); 8] = [
+    ("warehouse.schema", "analytics_v2; analytics is frozen"),
+    ("airflow.url", "http://localhost:8793, login with admin/SSO"),
+    ("feature-store", "Feast registry lives in s3://acme-feast/registry.db"),
+    ("etl.retry", "Loads are retried three times, then land in the dead letter table etl_failed"),
+    ("ci.runner", "CI runners have 2 cores and 7 GB of memory"),
+    (
+        "dvc.remote",
+        "dvc pull needs the remote gs://acme-dvc and gcloud auth application-default login",
+    ),
+    ("style", "SQL keywords in lower case; one column a line"),
+    ("owners", "Ann owns ingestion, Bo owns the models"),
+];
+const DATA_HELPED: [(&str, &str, &str); 14] = [
+    (
+        "spark-submit jobs/agg.py",
+        "26/11/22 04:55:03 ERROR YarnScheduler: Lost executor 3 on node7: Container killed by YARN for exceeding memory limits. 2.1 GB of 2 GB physical memory used",
+        "spark-submit dies",
+    ),
+    (
+        "dbt run --select orders",
+        "04:55:03  Database Error in model orders (models/orders.sql)\n04:55:03    deadlock detected\n04:55:03    DETAIL:  Process 123 waits for AccessExclusiveLock on relation 456\n04:55:03  Done. PASS=3 WARN=0 ERROR=1 SKIP=0 TOTAL=4",
+        "dbt run must not",
+    ),
+    (
+        "great_expectations checkpoint run daily",
+        "botocore.exceptions.ClientError: An error occurred (ExpiredToken) when calling the GetObject operation: The provided token has expired.",
+        "Great Expectations",
+    ),
+    (
+        "pytest tests/gpu -x",
+        "E   RuntimeError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1331, unhandled cuda error, NCCL version 2.18.3\nFAILED tests/gpu/test_allreduce.py::test_sum - RuntimeError: NCCL error",
+        "The GPU tests hang",
+    ),
+    (
+        "python etl/load.py",
+        "Traceback (most recent call last):\n  File \"etl/load.py\", line 1, in <module>\n    import pyarrow\nImportError: numpy.core.multiarray failed to import (auto-generated because you didn't call 'numpy.import_array()' after cimporting numpy; pyarrow 13)",
+        "pip resolves pandas",
+    ),
+    (
+        "helm upgrade ingest charts/ingest",
+        "Error: UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress",
+        "helm upgrade stays pending",
+    ),
+    (
+        "pytest tests/stream",
+        "E   kafka.errors.KafkaTimeoutError: Failed to update metadata after 60.0 secs: topic orders not present\nFAILED tests/stream/test_consume.py::test_reads",
+        "Kafka consumers",
+    ),
+    (
+        "sbt assembly",
+        "java.lang.UnsupportedClassVersionError: scala/tools/nsc/Main has been compiled by a more recent version of the Java Runtime (class file version 61.0)",
+        "the scala build",
+    ),
+    (
+        "ansible-playbook -i inv site.yml",
+        "fatal: [db1]: UNREACHABLE! => {\"changed\": false, \"msg\": \"Failed to connect to the host via ssh: Permission denied (publickey). bastion.acme.io\", \"unreachable\": true}",
+        "ansible-playbook cannot",
+    ),
+    (
+        "python train.py",
+        "Traceback (most recent call last):\n  File \"train.py\", line 2\nTypeError: Descriptors cannot be created directly. If this call came from a _pb2.py file, your generated code is out of date and must be regenerated with protoc >= 3.19.0. downgrade the protobuf package to 3.20.x",
+        "protobuf python package",
+    ),
+    (
+        "dvc pull",
+        "ERROR: failed to pull data from the cloud - Checkout failed for following targets: data\nERROR: unexpected error - Anonymous caller does not have storage.objects.list access to gs://acme-dvc",
+        "dvc.remote",
+    ),
+    (
+        "psql $WAREHOUSE -c 'insert into analytics.orders select 1'",
+        "ERROR:  permission denied for schema analytics\nHINT: analytics is frozen, use analytics_v2",
+        "warehouse.schema",
+    ),
+    (
+        "curl -sf localhost:8793/health",
+        "curl: (7) Failed to connect to localhost port 8793 after 2 ms: Connection refused",
+        "airflow.url",
+    ),
+    (
+        "poetry lock",
+        "Because torch (2.1) depends on triton (2.1.0) and no versions of triton match, torch is forbidden. So, version solving failed.",
+        "poetry lock takes",
+    ),
+];
+const DATA_SILENT: [(&str, &str); 16] = [
+    ("cargo test", "thread 'parses' panicked at src/lib.rs:3:5:\nassertion `left == right` failed"),
+    (
+        "pytest tests/unit",
+        "FAILED tests/unit/test_dates.py::test_quarter - AssertionError: assert 3 == 4",
+    ),
+    (
+        "dbt run --select customers",
+        "Database Error in model customers: column \"segmnt\" does not exist",
+    ),
+    (
+        "python etl/report.py",
+        "Traceback (most recent call last):\n  File \"etl/report.py\", line 9\nKeyError: 'total_amount_eur'",
+    ),
+    ("git rebase main", "CONFLICT (content): Merge conflict in models/orders.sql"),
+    ("npm run build", "Error: Cannot find module '@acme/charts'"),
+    (
+        "helm lint charts/ingest",
+        "[ERROR] templates/: parse error at (ingest/templates/deploy.yaml:12): unclosed action",
+    ),
+    ("terraform plan", "Error: Reference to undeclared input variable"),
+    ("poetry add httpx", "Could not find a matching version of package httpx2"),
+    (
+        "docker build .",
+        "ERROR: failed to solve: dockerfile parse error on line 4: unknown instruction: RUNN",
+    ),
+    (
+        "spark-submit jobs/x.py",
+        "python3: can't open file 'jobs/x.py': [Errno 2] No such file or directory",
+    ),
+    (
+        "ansible-playbook site.yml --syntax-check",
+        "ERROR! We were unable to read either as JSON nor YAML: mapping values are not allowed in this context",
+    ),
+    ("sbt test", "[error] /src/main/scala/Agg.scala:12:5: value mapp is not a member of Seq[Int]"),
+    ("airflow dags list", "bash: line 1: airflow: command not found"),
+    ("jupyter nbconvert a.ipynb", "jinja2.exceptions.TemplateNotFound: lab.html"),
+    (
+        "mypy etl",
+        "etl/load.py:3: error: Argument 1 to \"read\" has incompatible type \"int\"; expected \"str\"",
+    ),
+];
+
+fn data_memory() -> Memory {
+    let mut memory = Memory::default();
+    let lessons: Vec<Lesson> =
+        DATA_LESSONS.iter().map(|(summary, detail)| lesson(summary, detail)).collect();
+    save(&mut memory, &origin("one", 1), Staged { lessons, ..Staged::default() });
+    for (key, content) in DATA_NOTES {
+        let new = NewNote { key: Some(key.to_owned()), ..note(content) };
+        let plan = plan_notes(&memory, &origin("two", 2), vec![Ok(new)]).unwrap();
+        apply(&mut memory, plan);
+    }
+    memory
+}
+
+#[test]
+fn most_failures_of_another_project_are_helped_and_no_other() {
+    let memory = data_memory();
+    let helped = DATA_HELPED.iter().filter(|(command, output, begins)| {
+        let found = given(&memory, command, output);
+        assert!(found.len() < 2, "{command}: {found:?}");
+        found.first() == Some(&id(&memory, begins))
+    });
+    assert!(helped.count() >= 12);
+    for (command, output) in DATA_SILENT {
+        assert_eq!(given(&memory, command, output), [""; 0], "{command}: {output}");
+    }
+}
