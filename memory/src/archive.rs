@@ -94,7 +94,8 @@ pub fn plan(
     }
 
     let mut lessons: Vec<&Record> = unpinned(memory, Kind::Lesson).collect();
-    lessons.sort_by_key(|record| (record.updated.time, record.id));
+    // What nobody wrote goes first.
+    lessons.sort_by_key(|record| (!record.is_captured(), record.updated.time, record.id));
     lessons.truncate(lessons.len().saturating_sub(LESSONS_KEPT_MIN));
     for record in lessons {
         if bytes <= RENDERED_SOFT_BYTES_MAX {

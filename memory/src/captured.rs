@@ -6,6 +6,8 @@
 //! first or what came last, which holds for sums as well. Nothing here is long, nothing here holds a secret or what
 //! anchord itself had injected, and nothing here is judged: it is what was asked, written, run and said.
 
+mod trace;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -22,6 +24,8 @@ use crate::limits::{
 };
 use crate::secrets::scrub;
 use crate::shell::{bare, only_looks};
+use trace::Trace;
+pub(crate) use trace::{Fix, own_files};
 
 /// What was noted of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +61,9 @@ pub struct Captured {
     /// Commands that passed and did more than look, the last one last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     worked: Vec<String>,
+    /// The commands in their order, and the fixes found in them.
+    #[serde(default, skip_serializing_if = "Trace::is_empty")]
+    trace: Trace,
     /// The agent's last message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     said: Option<String>,
@@ -105,6 +112,7 @@ impl Captured {
         self.more_files |= keep_last(&mut self.files, &later.files, CAPTURED_FILES_MAX);
         self.more_files |= later.more_files;
         self.absorb_commands(later);
+        self.trace.absorb(&later.trace);
         if later.said.is_some() {
             self.said.clone_from(&later.said);
         }
@@ -173,6 +181,18 @@ impl Captured {
         self.failed.iter().filter(|failed| failed.fixed).map(|failed| failed.command.as_str())
     }
 
+    /// Failures that were fixed, each once, the last one last.
+    pub(crate) fn fixes(&self) -> &[Fix] {
+        self.trace.fixes()
+    }
+
+    /// What a session's row keeps: all but the order of its commands.
+    #[must_use]
+    pub(crate) fn without_trace(mut self) -> Self {
+        self.trace = Trace::default();
+        self
+    }
+
     /// Commands that passed last, the last one last; not those that only look.
     pub fn worked(&self) -> &[String] {
         &self.worked
@@ -239,6 +259,7 @@ impl Captured {
         let files: Vec<String> = self.files.iter().map(|file| relative(file, root)).collect();
         self.files.clear();
         keep_last(&mut self.files, &files, CAPTURED_FILES_MAX);
+        self.trace.relative_to(root);
         self
     }
 
@@ -250,6 +271,7 @@ impl Captured {
         self.files.retain(|text| !is_gone(text));
         self.failed.retain(|failed| !is_gone(&failed.command));
         self.worked.retain(|text| !is_gone(text));
+        self.trace.without(is_gone);
         self
     }
 
@@ -263,6 +285,7 @@ impl Captured {
             failed: Vec::new(),
             passed: Vec::new(),
             worked: Vec::new(),
+            trace: Trace::default(),
             said: self.said.as_deref().and_then(said_last),
             ..self
         };
@@ -287,7 +310,7 @@ impl Captured {
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let commands = self.failed.iter().map(|failed| &failed.command);
         let named = self.files.iter().chain(commands).chain(&self.worked);
-        self.said_texts().chain(named.map(String::as_str))
+        self.said_texts().chain(named.map(String::as_str)).chain(self.trace.texts())
     }
 
     /// Bytes of all texts.
@@ -306,10 +329,12 @@ impl Captured {
             Event::ToolRan(ToolRun { tool, edited, command, .. }) => {
                 let files: Vec<String> = edited.iter().map(|file| path(file)).collect();
                 seen.more_files = keep_last(&mut seen.files, &files, CAPTURED_FILES_MAX);
+                seen.trace = Trace::of_edits(&files);
                 seen.kept_itself =
                     ["memory_save", "memory_checkpoint"].iter().any(|name| tool.ends_with(name));
                 if let Some(run) = command {
                     seen.ran(run);
+                    seen.trace.absorb(&Trace::of_run(run, time));
                 }
             }
             Event::TurnEnded { last_message: Some(said) } => {

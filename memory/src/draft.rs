@@ -366,10 +366,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// New records so far.
+    /// New records so far that somebody wrote.
     pub(crate) fn added(&self) -> Counts {
         let mut added = Counts::default();
-        for record in self.changed().filter(|record| record.version == Version::FIRST) {
+        // What is kept by rule is nobody's work.
+        let new = |record: &&Arc<Record>| record.version == Version::FIRST && !record.is_captured();
+        for record in self.changed().filter(new) {
             match record.kind() {
                 Kind::Blueprint => added.blueprints += 1,
                 Kind::Anchor => added.anchors += 1,

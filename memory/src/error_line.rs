@@ -5,6 +5,7 @@
 //! (compilers), the last for what wraps (exceptions with causes). [`normalised`] then replaces what
 //! differs between two runs, so that the same error is equal again.
 
+mod generic;
 mod normal;
 mod rank;
 
@@ -12,6 +13,7 @@ use crate::fold::{clip, one_line};
 use crate::limits::{
     ERROR_LINE_CHARS_MAX, ERROR_LINE_CHARS_MIN, ERROR_TEXT_CHARS_MAX, FAILURE_LINES_MAX,
 };
+pub(crate) use generic::{CODES, GENERIC};
 pub(crate) use normal::normalised;
 use rank::{Rank, is_bare_failure, ranked};
 
@@ -94,12 +96,11 @@ fn bare(line: &str) -> String {
     while let Some(c) = chars.next() {
         match c {
             '\u{1b}' if chars.peek() == Some(&'[') => {
-                chars.by_ref().find(|c| c.is_ascii_alphabetic());
+                chars.by_ref().find(char::is_ascii_alphabetic);
             }
-            '\u{1b}' => {}
             // What overwrites a line of progress stands after it.
             '\r' => plain.clear(),
-            '│' | '╷' | '╵' | '┃' => {}
+            '\u{1b}' | '│' | '╷' | '╵' | '┃' => {}
             c => plain.push(c),
         }
     }

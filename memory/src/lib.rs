@@ -73,8 +73,8 @@ pub use recall::{
     candidates, for_prompt, recall, remedies,
 };
 pub use record::{
-    Anchor, Blueprint, Body, Category, Lesson, ParseCategoryError, Provenance, Record, Said,
-    SessionRow, Standing, TrailEntry,
+    Anchor, Blueprint, Body, Category, FixedFailure, Lesson, ParseCategoryError, Provenance,
+    Record, Said, SessionRow, Standing, TrailEntry,
 };
 pub use refusal::Refusal;
 pub use retention::{Access, Accesses, RetentionParts};

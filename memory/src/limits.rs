@@ -257,6 +257,19 @@ pub const CAPTURED_PASSED_MAX: usize = 500;
 pub const CAPTURED_WORKED_MAX: usize = 8;
 /// Of a text that an event brings, so much is read.
 pub const CAPTURED_READ_BYTES_MAX: usize = 64 * 1024;
+/// Commands between a failed one and the run of it that passed, for a fix.
+pub const FIX_COMMANDS_MAX: usize = 20;
+/// Files edited in between; more are other work.
+pub const FIX_FILES_MAX: usize = 5;
+/// The command in the summary of a lesson made by rule.
+pub const FIX_COMMAND_CHARS_MAX: usize = 60;
+/// The error in the summary of a lesson made by rule.
+pub const FIX_ERROR_CHARS_MAX: usize = 90;
+/// Fixes that are kept by rule of one session: the last ones.
+pub const CAPTURED_FIXES_MAX: usize = 4;
+/// Active lessons of a project that are kept by rule; those that were seen last longest ago are
+/// archived.
+pub const CAPTURED_LESSONS_MAX: usize = 60;
 /// Edited files that a row made by rule names.
 pub const CAPTURED_FILES_SHOWN_MAX: usize = 10;
 /// Commands that a row made by rule names.

@@ -8,9 +8,12 @@ mod topics;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fold::{fold, keep_end, substance};
+use crate::error_line::normalised;
+use crate::fold::{clip, fold, keep_end, one_line, substance};
 use crate::ids::Timestamp;
-use crate::limits::{LESSON_FILES_MAX, TEXT_BYTES_MAX};
+use crate::limits::{
+    CAPTURED_COMMAND_CHARS_MAX, ERROR_LINE_CHARS_MAX, LESSON_FILES_MAX, TEXT_BYTES_MAX,
+};
 use crate::lines::Ranges;
 use crate::note::{NewNote, Note};
 use crate::record::{Anchor, Blueprint, Category, Lesson};
@@ -52,9 +55,13 @@ impl Anchor {
 }
 
 impl Lesson {
-    /// Two with the same key are one lesson.
+    /// Two with the same key are one lesson. One made by rule is known by its failure, and is
+    /// never one with what an agent wrote: no summary has a line break.
     pub(crate) fn key(&self) -> String {
-        substance(&self.summary)
+        match &self.captured {
+            Some(fixed) => format!("{}\n{}", fixed.command, normalised(&fixed.error)),
+            None => substance(&self.summary),
+        }
     }
 
     /// As much of it as a record may have: the end of the detail, and the files named last.
@@ -62,6 +69,12 @@ impl Lesson {
     pub(crate) fn within_limits(mut self) -> Self {
         self.detail = keep_end(self.detail, TEXT_BYTES_MAX);
         self.files.drain(..self.files.len().saturating_sub(LESSON_FILES_MAX));
+        if let Some(fixed) = &mut self.captured {
+            fixed.command = clip(&one_line(&fixed.command), CAPTURED_COMMAND_CHARS_MAX);
+            fixed.error = clip(&one_line(&fixed.error), ERROR_LINE_CHARS_MAX);
+            let remedy = fixed.remedy.take();
+            fixed.remedy = remedy.map(|line| clip(&one_line(&line), CAPTURED_COMMAND_CHARS_MAX));
+        }
         self
     }
 
@@ -71,8 +84,26 @@ impl Lesson {
         self.unite_known(later, &mut known);
     }
 
+    /// Takes in the same lesson from another project, if both are made by rule: the newer one says
+    /// what to do. Its fixes may be those of this one, so they do not add up. Says whether both
+    /// are.
+    fn unite_captured(&mut self, later: &Self) -> bool {
+        let (Some(known), Some(new)) = (&self.captured, &later.captured) else { return false };
+        let times = known.times.max(new.times);
+        if new.last >= known.last {
+            *self = later.clone();
+        }
+        if let Some(fixed) = &mut self.captured {
+            fixed.times = times;
+        }
+        true
+    }
+
     /// As [`Lesson::unite`], for one of many tellings: `known` is what the lesson says so far.
     fn unite_known(&mut self, later: &Self, known: &mut Known) {
+        if self.unite_captured(later) {
+            return;
+        }
         let length = |summary: &str| fold(summary).chars().count();
         if length(&later.summary) > length(&self.summary) {
             self.summary.clone_from(&later.summary);

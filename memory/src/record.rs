@@ -63,9 +63,13 @@ impl Record {
         }
     }
 
-    /// Whether nobody wrote it: a session row made by rule.
+    /// Whether nobody wrote it: a session row, or a lesson, made by rule.
     pub fn is_captured(&self) -> bool {
-        matches!(&self.body, Body::SessionRow(row) if row.captured.is_some())
+        match &self.body {
+            Body::SessionRow(row) => row.captured.is_some(),
+            Body::Lesson(lesson) => lesson.captured.is_some(),
+            _ => false,
+        }
     }
 
     /// The topic, if it is one.
@@ -263,7 +267,7 @@ pub struct Anchor {
 }
 
 /// What a failure taught.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lesson {
     /// One line; its folded form is the lesson's identity.
     pub summary: String,
@@ -273,6 +277,25 @@ pub struct Lesson {
     /// Files it concerns, relative to the project's root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// The failure that was fixed, where the lesson is made by rule; nobody wrote it then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<Box<FixedFailure>>,
+}
+
+/// A failure that the daemon saw being fixed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixedFailure {
+    /// The command that failed and later passed.
+    pub command: String,
+    /// The line of its output that identifies the error.
+    pub error: String,
+    /// A command that succeeded in between and has to do with the error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+    /// How often it was fixed.
+    pub times: u32,
+    /// The last time.
+    pub last: Timestamp,
 }
 
 /// A session and its trail: an entry for each save, and for each end without one.

@@ -3,6 +3,8 @@
 //! Nothing here is a shell. Operators are found outside quotes, which is enough to be careful: a
 //! line that is not understood counts as one that tells nothing.
 
+use crate::error_line::GENERIC;
+
 /// Programs that only show something, or say or move something: no later session needs to know.
 const LOOKS: [&str; 25] = [
     "ls", "cat", "cd", "pwd", "echo", "printf", "grep", "rg", "find", "head", "tail", "sed", "awk",
@@ -90,6 +92,30 @@ pub(crate) fn subjects(line: &str) -> Vec<Vec<&str>> {
     let parts = parts(line);
     let commands = parts.iter().map(|part| part.text).filter(|text| !only_looks(text));
     commands.map(subject).filter(|subject| !subject.is_empty()).collect()
+}
+
+/// The program of the first command that does more than look.
+pub(crate) fn program(line: &str) -> Option<&str> {
+    subjects(line).first().and_then(|words| words.first()).copied()
+}
+
+/// Whether a command has a word of an error line, besides those that all errors have and the name
+/// of the program that failed. A plural is the same word.
+pub(crate) fn shares_word(command: &str, error: &str, failed: &str) -> bool {
+    let failed = program(failed).unwrap_or_default();
+    let of_error: Vec<String> = own_words(error, failed).collect();
+    own_words(command, failed).any(|word| of_error.contains(&word))
+}
+
+fn own_words<'a>(text: &'a str, program: &'a str) -> impl Iterator<Item = String> + 'a {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase);
+    let is_own = move |word: &String| {
+        word.chars().count() >= 3
+            && word.contains(char::is_alphabetic)
+            && word != program
+            && !GENERIC.contains(&word.as_str())
+    };
+    words.filter(is_own).map(|word| word.strip_suffix('s').unwrap_or(&word).to_owned())
 }
 
 fn subject(command: &str) -> Vec<&str> {

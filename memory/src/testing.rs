@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use crate::{
-    Anchor, Blueprint, Category, Change, HistoryLine, Lesson, Memory, NewNote, NoticeCause, Plan,
-    Provenance, Reader, Save, Seq, SessionId, Staged, Timestamp, TopicDecision, TopicPart,
-    plan_checkpoint, plan_forget, plan_keep, plan_save,
+    Anchor, Blueprint, Category, Change, FixedFailure, HistoryLine, Lesson, Memory, NewNote,
+    NoticeCause, Plan, Provenance, Reader, Save, Seq, SessionId, Staged, Timestamp, TopicDecision,
+    TopicPart, plan_checkpoint, plan_forget, plan_keep, plan_save,
 };
 
 /// Noon of a day in November 2026.
@@ -36,7 +36,21 @@ pub(crate) fn anchor(file: &str, lines: &str, concept: &str) -> Anchor {
 }
 
 pub(crate) fn lesson(summary: &str, detail: &str) -> Lesson {
-    Lesson { summary: summary.to_owned(), detail: detail.to_owned(), files: Vec::new() }
+    Lesson { summary: summary.to_owned(), detail: detail.to_owned(), ..Lesson::default() }
+}
+
+/// A lesson that is kept by rule.
+pub(crate) fn captured_lesson(command: &str, error: &str, last: Timestamp) -> Lesson {
+    let captured = FixedFailure {
+        command: command.to_owned(),
+        error: error.to_owned(),
+        remedy: None,
+        times: 1,
+        last,
+    };
+    let summary = format!("`{command}` failed with `{error}`: passed after editing a.rs");
+    let files = vec!["a.rs".to_owned()];
+    Lesson { captured: Some(Box::new(captured)), files, ..lesson(&summary, "") }
 }
 
 pub(crate) fn note(content: &str) -> NewNote {

@@ -152,6 +152,7 @@ pub(super) fn part(record: &Value) -> Result<Staged> {
             summary: text("summary"),
             detail: text("detail"),
             files: texts(record, "files"),
+            captured: None,
         }),
         "anchor" => part.anchors.push(Anchor {
             file: text("file"),

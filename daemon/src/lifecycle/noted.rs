@@ -215,3 +215,6 @@ fn history(
     }
     Ok(changes)
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use super::{ArchivePlan, candidates, plan};
 use crate::testing::{
-    anchor, anchors, apply, blueprint, blueprints, checkpoint, day, lesson, lessons, origin, save,
+    anchor, anchors, apply, blueprint, blueprints, captured_lesson, checkpoint, day, lesson,
+    lessons, origin, save,
 };
 use crate::topic::topic_named_after;
 use crate::{
-    Archived, Body, Counts, Kind, Memory, Reader, RecordId, Save, Staged, Standing, Timestamp,
-    TopicPart, Update, limits, plan_save, plan_update, plan_use,
+    Archived, Body, Counts, Kind, Lesson, Memory, Reader, RecordId, Save, Staged, Standing,
+    Timestamp, TopicPart, Update, limits, plan_save, plan_update, plan_use,
 };
 
 /// A blueprint that alone is above the hard limit, in parts that a write takes.
@@ -97,6 +98,23 @@ fn the_oldest_lessons_go_until_there_is_room_but_never_the_newest() {
     let newest: Vec<u64> =
         memory.records().filter(|r| r.kind() == Kind::Lesson).map(|r| r.id.number).collect();
     assert_eq!(left, newest[20..]);
+}
+
+#[test]
+fn lessons_that_nobody_wrote_go_first() {
+    let mut memory = Memory::default();
+    let detail = "x".repeat(20 * 1024);
+    for at in 1..=40 {
+        let written = lesson(&format!("lesson{at}"), &detail);
+        let captured = captured_lesson(&format!("make t{at}"), "the lock is held", day(at));
+        let captured = Lesson { detail: detail.clone(), ..captured };
+        save(&mut memory, &origin("one", at), lessons([if at <= 20 { written } else { captured }]));
+    }
+    let plan = plan(&memory, day(50), &BTreeSet::new(), &BTreeSet::new());
+    save_with(&mut memory, &plan, Staged::default(), 50);
+    let left: Vec<bool> =
+        memory.active_of(Kind::Lesson).map(|record| record.is_captured()).collect();
+    assert_eq!(left, [false; 20]);
 }
 
 #[test]

@@ -83,9 +83,9 @@ pub(super) fn ranked(lines: &[String]) -> Vec<(Rank, ErrorLine)> {
             continue;
         }
         causes = false;
-        if let Some((rank, found)) = rank(line, is_indented, after) {
+        if let Some((rank, found)) = rank(line, after) {
             if rank == Rank::Begins && outer.is_empty() {
-                outer = message(&found.text).to_owned();
+                message(&found.text).clone_into(&mut outer);
             }
             ranked.push((rank, found));
         }
@@ -106,7 +106,7 @@ fn message(line: &str) -> &str {
     line.split_once(": ").filter(|(name, _)| !name.contains(' ')).map_or(line, |(_, text)| text)
 }
 
-fn rank(line: &str, is_indented: bool, after: &[String]) -> Option<(Rank, ErrorLine)> {
+fn rank(line: &str, after: &[String]) -> Option<(Rank, ErrorLine)> {
     // A linker's error is a note to the compiler's.
     let line =
         line.strip_prefix("= note: ").filter(|note| note.contains(": error: ")).unwrap_or(line);
@@ -123,12 +123,6 @@ fn rank(line: &str, is_indented: bool, after: &[String]) -> Option<(Rank, ErrorL
         .or_else(|| named(line).map(|text| (Rank::Names, ErrorLine::plain(&text))))
         .or_else(|| begins(line, after).map(|text| (Rank::Begins, ErrorLine::plain(&text))))
         .or_else(|| loose(line).map(|rank| (rank, ErrorLine::plain(line))))?;
-    // What is set off is mostly a detail of the line above.
-    let rank = if is_indented && rank == Rank::Begins && line.starts_with("at ") {
-        Rank::Word
-    } else {
-        rank
-    };
     Some((rank, text))
 }
 
@@ -280,7 +274,7 @@ fn diagnostic(line: &str, after: &[String]) -> Option<ErrorLine> {
     };
     if line.starts_with("error[") || line.starts_with("error: ") {
         // Without a place below it, it is no complaint about the code.
-        let place = below().and_then(|below| place(below));
+        let place = below().and_then(place);
         let file = place.as_ref().map(|place| place.file);
         return (line.starts_with("error[") || file.is_some()).then(|| at(line, file)).flatten();
     }
@@ -345,7 +339,11 @@ fn named(line: &str) -> Option<String> {
     }
     let pytest = ["FAILED ", "ERROR "].iter().find_map(|word| line.strip_prefix(word));
     let is_test = |rest: &str| {
-        rest.contains("::") || rest.split(' ').next().is_some_and(|file| file.ends_with(".py"))
+        rest.contains("::")
+            || rest
+                .split(' ')
+                .next()
+                .is_some_and(|file| file.rsplit_once('.').is_some_and(|(_, end)| end == "py"))
     };
     let jest = (line.starts_with("● ") || line.starts_with("FAIL "))
         && (line.contains(" › ") || line.contains(" > "));
@@ -355,14 +353,6 @@ fn named(line: &str) -> Option<String> {
 
 /// What begins as an error does.
 fn begins(line: &str, after: &[String]) -> Option<String> {
-    let line = line.strip_prefix("> ").unwrap_or(line);
-    if line == "* What went wrong:" || line.starts_with("CMake Error at ") {
-        let told = after.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
-        let told: Vec<&str> = told.take(2).collect();
-        // Gradle says the task first, and why below it.
-        let why = told.iter().find_map(|line| line.strip_prefix("> ")).or(told.first().copied())?;
-        return Some(why.to_owned());
-    }
     const WORDS: [&str; 12] = [
         "error",
         "Error",
@@ -377,6 +367,14 @@ fn begins(line: &str, after: &[String]) -> Option<String> {
         "npm ERR!",
         "npm error",
     ];
+    let line = line.strip_prefix("> ").unwrap_or(line);
+    if line == "* What went wrong:" || line.starts_with("CMake Error at ") {
+        let told = after.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
+        let told: Vec<&str> = told.take(2).collect();
+        // Gradle says the task first, and why below it.
+        let why = told.iter().find_map(|line| line.strip_prefix("> ")).or(told.first().copied())?;
+        return Some(why.to_owned());
+    }
     let word = WORDS.iter().find_map(|word| line.strip_prefix(word));
     if let Some(rest) = word {
         let ends = rest.starts_with(':')
@@ -384,7 +382,7 @@ fn begins(line: &str, after: &[String]) -> Option<String> {
                 .iter()
                 .any(|next| rest.starts_with(next))
             || line.starts_with("npm ")
-            || rest.starts_with("!")
+            || rest.starts_with('!')
             || line.starts_with("error ");
         if ends {
             return Some(without_logger(line));

@@ -324,17 +324,17 @@ const OUTPUTS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn the_line_that_identifies_the_error_is_found() {
-    let mut wrong = String::new();
+    let mut wrong = Vec::new();
     for (tool, output, expected) in OUTPUTS {
         let found = error_line(output).map(|line| line.text).unwrap_or_default();
         if found != *expected {
-            wrong.push_str(&format!("{tool}\n  found    {found}\n  expected {expected}\n"));
+            wrong.push(format!("{tool}\n  found    {found}\n  expected {expected}"));
         }
         let claude = format!("Exit code 1\n{output}");
         let same = error_line(&claude).map(|line| line.text).unwrap_or_default();
         assert_eq!(same, found, "{tool}: a status before it changes nothing");
     }
-    assert!(wrong.is_empty(), "\n{wrong}");
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     assert!(OUTPUTS.len() >= 60, "{}", OUTPUTS.len());
 }
 

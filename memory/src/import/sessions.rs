@@ -11,7 +11,7 @@ use crate::change::Counts;
 use crate::draft::Draft;
 use crate::ids::{Kind, SessionId, Timestamp};
 use crate::memory::Memory;
-use crate::plan::{Plan, Row, put_row};
+use crate::plan::{Plan, Row, put_fixes, put_row};
 use crate::record::{Body, Provenance, Record, SessionRow};
 
 /// A session that is over.
@@ -86,6 +86,8 @@ fn put_past(draft: &mut Draft<'_>, client: &str, captured: Captured, now: Timest
     let (started, ended) = captured.times();
     let ended = ended.min(now);
     let origin = Provenance { session: session.clone(), client: client.into(), time: ended };
+    put_fixes(draft, &captured, &origin);
+    let captured = captured.without_trace();
     let row = Row {
         session,
         started: started.min(ended),
@@ -144,7 +146,9 @@ impl<'a> Known<'a> {
 
     /// Whether a session that was brought over did more since then.
     fn went_on(&self, key: &str, own: &Captured) -> bool {
-        let later = |before: &Captured| own.times().1 > before.times().1 && own != before;
+        let later = |before: &Captured| {
+            own.times().1 > before.times().1 && own.clone().without_trace() != *before
+        };
         self.imported.get(key).is_some_and(|before| later(before))
     }
 

@@ -190,7 +190,7 @@ impl Reader {
                 files.truncate(LESSON_FILES_MAX);
                 notes.push(format!("the first {LESSON_FILES_MAX} of related_files are kept"));
             }
-            Ok(Lesson { summary, detail, files })
+            Ok(Lesson { summary, detail, files, captured: None })
         })
     }
 

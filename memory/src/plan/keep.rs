@@ -1,6 +1,6 @@
 //! What becomes of staged work whose session is gone: kept on its behalf, or handed to its successor.
 
-use super::{Plan, Row, put_row, stored_row};
+use super::{Plan, Row, put_fixes, put_row, stored_row};
 use crate::captured::Captured;
 use crate::change::{Change, Counts, Notice, NoticeCause};
 use crate::draft::Draft;
@@ -34,6 +34,9 @@ pub fn plan_keep(
     let before = stored_row(&draft, session).map(|(_, row)| row);
     // A topic's history may have been told by rule, so there may be something to fold without any work.
     draft.fold(staged, &origin);
+    if let Some(noted) = &staged.captured {
+        put_fixes(&mut draft, noted, &origin);
+    }
     let row = row(staged, before.as_ref(), draft.added(), &origin)
         .map(|row| put_row(&mut draft, row, &origin));
     let mut changes = draft.finish().changes;
@@ -101,7 +104,7 @@ fn row(
     let captured = noted.filter(|_| by_rule).map(|noted| {
         let mut all = before.and_then(|row| row.captured.as_deref().cloned()).unwrap_or_default();
         all.absorb(noted);
-        Box::new(all)
+        Box::new(all.without_trace())
     });
     let (started, ended) = match (staged.has_work(), noted) {
         (false, Some(noted)) => noted.times(),

@@ -9,6 +9,7 @@ mod compact;
 mod configure;
 mod contradict;
 mod find;
+mod fix;
 mod forget;
 mod keep;
 mod note;
@@ -34,6 +35,7 @@ pub use update::{Update, UpdateOutcome, is_expired, plan_update, plan_use};
 
 pub(crate) use contradict::contradictions;
 pub(crate) use find::at_version;
+pub(crate) use fix::put_fixes;
 pub(crate) use note::{has_room, have_room};
 pub(crate) use row::{Row, put_row, stored_row};
 

@@ -1,6 +1,8 @@
 //! Saving: a session's staged work and what came with the call become memory, as one commit.
 
-use super::{Contradiction, KeptBlueprint, Plan, Row, contradictions, have_room, put_row};
+use super::{
+    Contradiction, KeptBlueprint, Plan, Row, contradictions, have_room, put_fixes, put_row,
+};
 use crate::archive::{ArchivePlan, Archived};
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
@@ -91,6 +93,9 @@ pub fn plan_save(
         have_room(&draft, &staged.notes, origin)?;
     }
     draft.fold(&staged, origin);
+    if let Some(captured) = &staged.captured {
+        put_fixes(&mut draft, captured, origin);
+    }
     let row = Row {
         session: origin.session.clone(),
         started: save.started,

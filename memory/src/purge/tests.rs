@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+mod fixes;
+
 use super::*;
 use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::testing::{anchor, apply, blueprint, lesson, lessons, origin, save};

@@ -12,7 +12,12 @@ pub(crate) fn of_record(record: &Record) -> Vec<&str> {
     texts.extend(record.tags.iter().map(String::as_str));
     match &record.body {
         Body::Anchor(anchor) => texts.push(&anchor.file),
-        Body::Lesson(lesson) => texts.extend(lesson.files.iter().map(String::as_str)),
+        Body::Lesson(lesson) => {
+            texts.extend(lesson.files.iter().map(String::as_str));
+            if let Some(fixed) = &lesson.captured {
+                texts.extend([fixed.command.as_str()].into_iter().chain(fixed.remedy.as_deref()));
+            }
+        }
         Body::Note(note) => texts.extend(note.key.as_deref()),
         Body::SessionRow(row) => {
             texts.extend(row.captured.iter().flat_map(|captured| captured.texts()));
@@ -31,7 +36,11 @@ pub(crate) fn of_body(body: &Body) -> Vec<&str> {
     match body {
         Body::Blueprint(blueprint) => vec![&blueprint.title, &blueprint.content],
         Body::Anchor(anchor) => vec![&anchor.concept],
-        Body::Lesson(lesson) => vec![&lesson.summary, &lesson.detail],
+        Body::Lesson(lesson) => {
+            // Commands stand in many texts; the error is this lesson's own.
+            let error = lesson.captured.as_ref().map(|fixed| fixed.error.as_str());
+            [lesson.summary.as_str(), &lesson.detail].into_iter().chain(error).collect()
+        }
         Body::Note(note) => vec![&note.content, &note.summary],
         Body::Topic(topic) => of_topic(topic),
         Body::SessionRow(row) => {
@@ -54,7 +63,9 @@ pub(crate) fn said(body: &Body) -> Vec<String> {
             let whole = Some(whole).filter(|whole| is_telling(body, whole.trim()));
             // A heading such as "## Root cause" is everybody's.
             let telling = paragraphs.filter(|text| text.len() >= PURGED_LINE_BYTES_MIN);
-            return whole.into_iter().chain(telling.map(str::to_owned)).collect();
+            let fixed = lesson.captured.iter().flat_map(|fixed| [&fixed.error, &lesson.summary]);
+            let whole = whole.into_iter().chain(telling.map(str::to_owned));
+            return whole.chain(fixed.cloned()).collect();
         }
         Body::Note(note) => note.content.clone(),
         Body::SessionRow(row) => {

@@ -5,7 +5,7 @@ use crate::fold::{clip, one_line};
 use crate::ids::Timestamp;
 use crate::limits::{IMPORTANCE, ROW_LINE_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::note::Note;
-use crate::record::{Body, Record, SessionRow};
+use crate::record::{Body, Lesson, Record, SessionRow};
 use crate::search::{Query, snippet};
 use crate::tokens;
 
@@ -27,12 +27,13 @@ pub(crate) fn full(record: &Record) -> String {
             format!("{id} [{} -> {} -> {}]", anchor.file, anchor.lines, anchor.concept)
         }
         Body::Lesson(lesson) => {
-            let files = if lesson.files.is_empty() {
+            // One made by rule names its files itself.
+            let files = if lesson.files.is_empty() || lesson.captured.is_some() {
                 String::new()
             } else {
                 format!(" ({})", lesson.files.join(", "))
             };
-            with_block(format!("{id} {}{files}", lesson.summary), &lesson.detail, "  ")
+            with_block(format!("{}{files}", lesson_head(record, lesson)), &lesson.detail, "  ")
         }
         Body::Note(note) if note.condensed => short(record),
         Body::Note(note) if note.summary.is_empty() => {
@@ -165,7 +166,7 @@ pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> Strin
             format!("{} [{}] {}", record.id, blueprint.category.name(), blueprint.title),
             &blueprint.content,
         ),
-        Body::Lesson(lesson) => part(format!("{} {}", record.id, lesson.summary), &lesson.detail),
+        Body::Lesson(lesson) => part(lesson_head(record, lesson), &lesson.detail),
         Body::Note(note) => {
             let head = format!("{}: {}", head(record, note), one_line(&note.summary));
             part(clip(head.trim_end(), chars_max / 2), &note.content)
@@ -180,6 +181,19 @@ pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> Strin
             part(clip(first, chars_max / 2), &rest.join("\n"))
         }
         Body::Anchor(_) => clip(&full, chars_max),
+    }
+}
+
+/// A lesson's id and summary, and in between when and how often one made by rule was seen.
+fn lesson_head(record: &Record, lesson: &Lesson) -> String {
+    let id = record.id;
+    match &lesson.captured {
+        None => format!("{id} {}", lesson.summary),
+        Some(fixed) if fixed.times > 1 => {
+            let (times, day) = (fixed.times, fixed.last.date());
+            format!("{id} (captured, {times} times, last {day}) {}", lesson.summary)
+        }
+        Some(fixed) => format!("{id} (captured {}) {}", fixed.last.date(), lesson.summary),
     }
 }
 
@@ -218,7 +232,7 @@ pub(crate) fn title(record: &Record) -> String {
     let full = full(record);
     let line = match &record.body {
         Body::Lesson(lesson) if !lesson.detail.is_empty() || full.len() > TITLE_CHARS_MAX => {
-            format!("{} {}", record.id, lesson.summary)
+            lesson_head(record, lesson)
         }
         Body::Note(note) if !note.summary.is_empty() => {
             format!("{}: {}", head(record, note), note.summary)

@@ -282,6 +282,7 @@ impl From<AnchorParams> for Anchor {
 
 impl From<LessonParams> for Lesson {
     fn from(params: LessonParams) -> Self {
-        Self { summary: params.summary, detail: params.detail, files: params.files }
+        let LessonParams { summary, detail, files, .. } = params;
+        Self { summary, detail, files, captured: None }
     }
 }

@@ -47,8 +47,7 @@ async fn delays(context: Context, params: Delay) -> Result<String, ToolError> {
             params.ms,
             context.call.as_ref().map_or(0, |call| call.number)
         ),
-        detail: String::new(),
-        files: Vec::new(),
+        ..Lesson::default()
     };
     let part = Staged { lessons: vec![lesson], ..Staged::default() };
     context.checkpoint(part, |_| "waited".to_owned()).await

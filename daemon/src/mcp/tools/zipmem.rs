@@ -215,6 +215,7 @@ fn part(
                 summary: params.summary,
                 detail: params.detail,
                 files: params.related_files,
+                captured: None,
             })
             .collect(),
         ..Staged::default()

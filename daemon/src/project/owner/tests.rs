@@ -38,7 +38,7 @@ fn by(name: &str, time: Timestamp) -> Provenance {
 }
 
 fn lesson(summary: &str) -> Staged {
-    let lesson = Lesson { summary: summary.to_owned(), detail: String::new(), files: Vec::new() };
+    let lesson = Lesson { summary: summary.to_owned(), ..Lesson::default() };
     Staged { lessons: vec![lesson], ..Staged::default() }
 }
 

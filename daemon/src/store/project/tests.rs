@@ -52,8 +52,7 @@ fn changes() -> Vec<Vec<Change>> {
         lines: "42-67".to_owned().into(),
         concept: "the \"writer\"\nloop".to_owned(),
     };
-    let lesson =
-        Lesson { summary: "sync before reply".to_owned(), detail: String::new(), files: vec![] };
+    let lesson = Lesson { summary: "sync before reply".to_owned(), ..Lesson::default() };
     let part = |summary: &str| {
         Box::new(Staged {
             summary: Some(summary.to_owned()),
@@ -200,9 +199,12 @@ fn changes_3() -> Vec<Vec<Change>> {
     captured.saw(&ran(true), Timestamp(13));
     let ended = Event::TurnEnded { last_message: Some("green".to_owned()) };
     captured.saw(&ended, Timestamp(14));
-    // The builds that wrote the files did not know this field yet.
+    // The builds that wrote the files did not know these fields yet.
     let mut written = serde_json::to_value(&captured).unwrap();
-    written.as_object_mut().unwrap().remove("acted");
+    let fields = written.as_object_mut().unwrap();
+    for field in ["acted", "trace"] {
+        fields.remove(field).unwrap();
+    }
     let captured: Captured = serde_json::from_value(written).unwrap();
     let noted = Staged { captured: Some(Box::new(captured.clone())), ..Staged::default() };
     let row = SessionRow {

@@ -1,0 +1,303 @@
+//! The commands of a conversation in their order, as far as fixes are found by them.
+//!
+//! A fix is a command that failed and passed when it ran the next time, with something in between
+//! that explains it. Traces add up like everything that is captured: the sum of two has the fixes of
+//! both and those that began in one and ended in the other. For that a trace keeps its first and its
+//! last commands, and a fix spans fewer than are kept of either.
+
+use serde::{Deserialize, Serialize};
+
+use super::{command_line, keep_last, path};
+use crate::error_line::{error_line, normalised};
+use crate::files::{is_inside, relative};
+use crate::ids::Timestamp;
+use crate::lifecycle::{CommandOutcome, CommandRun};
+use crate::limits::{CAPTURED_FIXES_MAX, FIX_COMMANDS_MAX, FIX_FILES_MAX};
+use crate::secrets::scrub;
+use crate::shell::{joined, only_looks, program, shares_word};
+
+/// A command that failed and then passed, and what was done in between.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fix {
+    /// The command that failed.
+    pub command: String,
+    /// The line of its output that identifies the error.
+    pub error: String,
+    /// Files edited in between; none where there were too many to mean anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// The last command in between that succeeded and shares a word with the error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+    /// The time at which the command passed.
+    pub time: Timestamp,
+}
+
+impl Fix {
+    /// Equal for fixes of the same error of the same command.
+    fn key(&self) -> (&str, String) {
+        (&self.command, normalised(&self.error))
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Trace {
+    /// The first commands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    head: Vec<Step>,
+    /// The last ones of those after them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tail: Vec<Step>,
+    /// Files edited after the last command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    edited: Vec<String>,
+    /// The last ones, by time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<Fix>,
+}
+
+/// One command and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Step {
+    command: String,
+    time: Timestamp,
+    /// Files edited since the command before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    edited: Vec<String>,
+    #[serde(default, skip_serializing_if = "Ended::is_passed")]
+    ended: Ended,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Ended {
+    #[default]
+    Passed,
+    Failed {
+        /// The line that identifies the error, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+        /// The file that a compiler complained about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+    },
+}
+
+impl Ended {
+    fn is_passed(&self) -> bool {
+        *self == Self::Passed
+    }
+}
+
+impl Trace {
+    /// The trace of a run. What only looks, and what ended nobody knows how, leaves none.
+    pub(super) fn of_run(run: &CommandRun, time: Timestamp) -> Self {
+        let mut trace = Self::default();
+        let step =
+            |command: String, ended: Ended| Step { command, time, edited: Vec::new(), ended };
+        match &run.outcome {
+            CommandOutcome::Passed => {
+                // All that `&&` joins has passed. The whole line is one step more.
+                let whole = command_line(&run.command);
+                let parts: Vec<String> =
+                    joined(&run.command).into_iter().map(command_line).collect();
+                let several = parts.len() > 1;
+                let lines = parts.into_iter().chain(several.then_some(whole));
+                for line in lines.filter(|line| !line.is_empty() && !only_looks(line)) {
+                    let next = Self { head: vec![step(line, Ended::Passed)], ..Self::default() };
+                    trace.absorb(&next);
+                }
+            }
+            CommandOutcome::Failed { output } => {
+                let command = command_line(&run.command);
+                if !command.is_empty() && !only_looks(&command) {
+                    let line = error_line(output);
+                    let file = line.as_ref().filter(|line| line.is_diagnostic);
+                    let file = file.and_then(|line| line.file.clone());
+                    let error = line.map(|line| scrub(&line.text).text.into_owned());
+                    trace.head.push(step(command, Ended::Failed { error, file }));
+                }
+            }
+            CommandOutcome::Unknown => {}
+        }
+        trace
+    }
+
+    /// The trace of edits.
+    pub(super) fn of_edits(files: &[String]) -> Self {
+        let mut trace = Self::default();
+        keep_last(&mut trace.edited, files, FIX_FILES_MAX + 1);
+        trace
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn fixes(&self) -> &[Fix] {
+        &self.fixes
+    }
+
+    /// Takes in what came later.
+    pub(super) fn absorb(&mut self, later: &Self) {
+        if later.is_empty() {
+            return;
+        }
+        let mut later = later.clone();
+        match later.head.first_mut() {
+            Some(first) => {
+                let after = std::mem::replace(&mut first.edited, std::mem::take(&mut self.edited));
+                keep_last(&mut first.edited, &after, FIX_FILES_MAX + 1);
+                self.edited = later.edited;
+            }
+            None => {
+                keep_last(&mut self.edited, &later.edited, FIX_FILES_MAX + 1);
+            }
+        }
+        let across = self.fixed_by(&later.head);
+        self.keep_fixes(across.into_iter().chain(later.fixes));
+
+        let mut rest = later.head;
+        let room = FIX_COMMANDS_MAX.saturating_sub(self.head.len()).min(rest.len());
+        self.head.extend(rest.drain(..room));
+        self.tail.extend(rest);
+        self.tail.extend(later.tail);
+        let over = self.tail.len().saturating_sub(FIX_COMMANDS_MAX);
+        self.tail.drain(..over);
+    }
+
+    /// The fixes of what failed here and passed among the commands that came next.
+    fn fixed_by(&self, next: &[Step]) -> Vec<Fix> {
+        let kept = self.head.len() + self.tail.len();
+        let before: Vec<&Step> = self
+            .head
+            .iter()
+            .chain(&self.tail)
+            .skip(kept.saturating_sub(FIX_COMMANDS_MAX))
+            .collect();
+        let mut fixes = Vec::new();
+        for (at, passed) in next.iter().enumerate() {
+            let earlier = next.iter().take(at);
+            if !passed.ended.is_passed() || earlier.clone().any(|it| it.command == passed.command) {
+                continue;
+            }
+            let failed = before.iter().rposition(|step| step.command == passed.command);
+            let Some(failed) =
+                failed.filter(|failed| before.len() - failed + at < FIX_COMMANDS_MAX)
+            else {
+                continue;
+            };
+            let between = before.iter().skip(failed + 1).copied().chain(earlier);
+            let between: Vec<&Step> = between.collect();
+            fixes.extend(before.get(failed).and_then(|failed| fix(failed, &between, passed)));
+        }
+        fixes
+    }
+
+    /// Keeps the last fixes, one for each error of a command. The order is that of times and texts,
+    /// so that it does not depend on how events were grouped.
+    fn keep_fixes(&mut self, new: impl IntoIterator<Item = Fix>) {
+        self.fixes.extend(new);
+        self.fixes.sort_by(|one, other| {
+            let of = |fix: &Fix| (fix.time, fix.command.clone(), fix.error.clone());
+            of(one).cmp(&of(other)).then_with(|| one.files.cmp(&other.files))
+        });
+        let keys: Vec<(String, String)> =
+            self.fixes.iter().map(|fix| (fix.command.clone(), fix.key().1)).collect();
+        let mut at = 0;
+        self.fixes.retain(|_| {
+            at += 1;
+            let later = keys.get(at..).unwrap_or_default();
+            keys.get(at - 1).is_some_and(|key| !later.contains(key))
+        });
+        let over = self.fixes.len().saturating_sub(CAPTURED_FIXES_MAX);
+        self.fixes.drain(..over);
+    }
+
+    /// Makes absolute paths beneath `root` relative to it.
+    pub(super) fn relative_to(&mut self, root: &str) {
+        let steps = self.head.iter_mut().chain(&mut self.tail).map(|step| &mut step.edited);
+        let fixes = self.fixes.iter_mut().map(|fix| &mut fix.files);
+        for files in steps.chain(fixes).chain([&mut self.edited]) {
+            let own: Vec<String> = files.iter().map(|file| relative(file, root)).collect();
+            files.clear();
+            keep_last(files, &own, FIX_FILES_MAX + 1);
+        }
+    }
+
+    /// Leaves out what has a text that may not be kept.
+    pub(super) fn without(&mut self, is_gone: impl Fn(&str) -> bool) {
+        let stays = |step: &Step| {
+            let error = match &step.ended {
+                Ended::Failed { error, .. } => error.as_deref(),
+                Ended::Passed => None,
+            };
+            !is_gone(&step.command) && !error.is_some_and(&is_gone)
+        };
+        self.head.retain(stays);
+        self.tail.retain(stays);
+        self.edited.retain(|file| !is_gone(file));
+        self.fixes.retain(|fix| !fix.texts().any(&is_gone));
+    }
+
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        let steps = self.head.iter().chain(&self.tail).flat_map(|step| {
+            let error = match &step.ended {
+                Ended::Failed { error, .. } => error.as_deref(),
+                Ended::Passed => None,
+            };
+            let edited = step.edited.iter().map(String::as_str);
+            std::iter::once(step.command.as_str()).chain(error).chain(edited)
+        });
+        let edited = self.edited.iter().map(String::as_str);
+        steps.chain(edited).chain(self.fixes.iter().flat_map(Fix::texts))
+    }
+}
+
+impl Fix {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let files = self.files.iter().map(String::as_str);
+        [self.command.as_str(), &self.error].into_iter().chain(self.remedy.as_deref()).chain(files)
+    }
+}
+
+/// What explains that a command passed after it had failed, if anything does. A command that was
+/// merely run again explains nothing.
+fn fix(failed: &Step, between: &[&Step], passed: &Step) -> Option<Fix> {
+    let Ended::Failed { error: Some(error), file } = &failed.ended else { return None };
+    let mut files = Vec::new();
+    for step in between.iter().copied().chain([passed]) {
+        keep_last(&mut files, &step.edited, usize::MAX);
+    }
+    // A compiler that names the file in which it was mended has said it all.
+    let names = |path: &String| file.as_deref() == path.rsplit('/').next();
+    if files.len() > FIX_FILES_MAX || files.iter().all(names) {
+        files.clear();
+    }
+    let helps = |step: &&&Step| {
+        step.ended.is_passed()
+            && !step.command.contains(&failed.command)
+            && !step.command.ends_with('…')
+            && !is_routine(&step.command, &failed.command)
+            && shares_word(&step.command, error, &failed.command)
+    };
+    let remedy = between.iter().rev().find(helps).map(|step| step.command.clone());
+    let explained = remedy.is_some() || !files.is_empty();
+    explained.then(|| Fix {
+        command: failed.command.clone(),
+        error: error.clone(),
+        files,
+        remedy,
+        time: passed.time,
+    })
+}
+
+/// Whether a command is what agents do between any two others: to record work with git.
+fn is_routine(command: &str, failed: &str) -> bool {
+    program(command) == Some("git") && program(failed) != Some("git")
+}
+
+/// The files of a fix that are in the project.
+pub(crate) fn own_files(fix: &Fix) -> Vec<String> {
+    fix.files.iter().map(|file| path(file)).filter(|file| is_inside(file)).collect()
+}

@@ -1,0 +1,125 @@
+//! Fixes that were seen by rule, kept as lessons.
+//!
+//! A lesson says what to do when a command fails so again. The same failure that is fixed again is
+//! the same lesson, counted; what was forgotten or purged does not come back. Lessons made by rule
+//! are bounded by a number of their own, so that they never push out what agents wrote.
+
+use crate::captured::{Captured, Fix, own_files};
+use crate::draft::Draft;
+use crate::fold::clip;
+use crate::ids::Kind;
+use crate::index::MergeKey;
+use crate::limits::{CAPTURED_LESSONS_MAX, FIX_COMMAND_CHARS_MAX, FIX_ERROR_CHARS_MAX};
+use crate::record::{Body, FixedFailure, Lesson, Provenance, Record, Standing};
+
+/// Keeps the fixes that were noted of a session in which somebody asked for something.
+pub(crate) fn put_fixes(draft: &mut Draft<'_>, captured: &Captured, origin: &Provenance) {
+    if !captured.leaves_row() {
+        return;
+    }
+    for fix in captured.fixes() {
+        put_fix(draft, fix, origin);
+    }
+    archive_oldest(draft, origin);
+}
+
+fn put_fix(draft: &mut Draft<'_>, fix: &Fix, origin: &Provenance) {
+    let Some(lesson) = lesson(fix, origin) else { return };
+    let tombstones = draft.head().tombstones();
+    let purged =
+        [&fix.error, &lesson.summary].into_iter().any(|text| tombstones.of(text).is_some());
+    if purged || is_forgotten(draft, &lesson) {
+        return;
+    }
+    let body = Body::Lesson(lesson.clone());
+    let Some(stored) = MergeKey::of(&body).and_then(|key| draft.head().keyed(&key).next().cloned())
+    else {
+        draft.create(body, origin);
+        return;
+    };
+    let known = failure(&stored).map_or((0, None), |known| (known.times, Some(known.last)));
+    // A transcript may be read again, longer, and a conversation may be told of twice.
+    if known.1.is_some_and(|last| last >= fix.time) {
+        return;
+    }
+    let captured = lesson.captured.map(|fixed| {
+        Box::new(FixedFailure { times: known.0.saturating_add(fixed.times), ..*fixed })
+    });
+    let body = Body::Lesson(Lesson { captured, ..lesson });
+    draft.change(stored.id, body, Standing::Active, origin);
+}
+
+/// The lesson that a fix teaches; `None` where nothing is left to say.
+fn lesson(fix: &Fix, origin: &Provenance) -> Option<Lesson> {
+    let files = own_files(fix);
+    let advice = match &fix.remedy {
+        Some(remedy) => format!("run {}", quoted(remedy)),
+        None if files.is_empty() => return None,
+        None => format!("passed after editing {}", files.join(", ")),
+    };
+    // What to do has to stand in a line that is cut.
+    let error = clip(without_level(&fix.error), FIX_ERROR_CHARS_MAX);
+    let command = clip(&fix.command, FIX_COMMAND_CHARS_MAX);
+    let summary = format!("{} failed with {}: {advice}", quoted(&command), quoted(&error));
+    let is_cut = error.ends_with('…') || command.ends_with('…');
+    let detail = if is_cut { format!("{}\n{}", fix.command, fix.error) } else { String::new() };
+    let captured = FixedFailure {
+        command: fix.command.clone(),
+        error: fix.error.clone(),
+        remedy: fix.remedy.clone(),
+        times: 1,
+        last: fix.time.min(origin.time),
+    };
+    Some(Lesson { summary, detail, files, captured: Some(Box::new(captured)) })
+}
+
+/// A text as code, in which no other code begins.
+fn quoted(text: &str) -> String {
+    format!("`{}`", text.replace('`', "'"))
+}
+
+/// An error without the word that only says that it is one.
+fn without_level(error: &str) -> &str {
+    const LEVELS: [&str; 6] = ["error: ", "Error: ", "ERROR: ", "fatal: ", "FATAL: ", "FAILED: "];
+    LEVELS.iter().find_map(|level| error.strip_prefix(level)).unwrap_or(error)
+}
+
+/// Whether the lesson was there and somebody forgot it.
+fn is_forgotten(draft: &Draft<'_>, lesson: &Lesson) -> bool {
+    let key = lesson.key();
+    let forgotten = draft
+        .head()
+        .records_of(Kind::Lesson)
+        .filter(|record| record.standing == Standing::Forgotten);
+    let mut same = forgotten.filter_map(|record| match &record.body {
+        Body::Lesson(lesson) if lesson.captured.is_some() => Some(lesson.key()),
+        _ => None,
+    });
+    same.any(|forgotten| forgotten == key)
+}
+
+/// Archives the lessons made by rule that are beyond the limit, those that were seen last longest
+/// ago. Pinned ones stay.
+fn archive_oldest(draft: &mut Draft<'_>, origin: &Provenance) {
+    let active = draft.head().active_of(Kind::Lesson);
+    let mut captured: Vec<_> = active
+        .filter(|record| !record.pinned)
+        .filter_map(|record| Some((failure(record)?.last, record.id)))
+        .collect();
+    captured.sort_unstable();
+    let over = captured.len().saturating_sub(CAPTURED_LESSONS_MAX);
+    for (_, id) in captured.into_iter().take(over) {
+        draft.stand(id, Standing::Archived, origin);
+    }
+}
+
+/// The failure of a lesson made by rule.
+fn failure(record: &Record) -> Option<&FixedFailure> {
+    match &record.body {
+        Body::Lesson(lesson) => lesson.captured.as_deref(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! Lessons made by rule go like others, and do not come back.
+
+use super::*;
+
+#[test]
+fn a_lesson_made_by_rule_goes_with_what_was_noted_for_it() {
+    let by = origin("s", 1);
+    let error = "error: the planted value is held by nobody";
+    let ran = |passed, output: &str| {
+        let command = CommandRun::judge("make migrate".to_owned(), Some(passed), output);
+        Event::ToolRan(ToolRun { command: Some(command), ..ToolRun::default() })
+    };
+    let noted = |edited: &str| {
+        let edited = vec![edited.to_owned()];
+        let edit = Event::ToolRan(ToolRun { edited, ..ToolRun::default() });
+        let mut noted = Captured::of("claude-code:1");
+        for (event, at) in [ran(false, error), edit, ran(true, "")].iter().zip(1..) {
+            noted.saw(event, Timestamp(at));
+        }
+        noted
+    };
+    let staged = plan_capture(&Memory::default(), &by, noted("a.rs")).unwrap().changes;
+    let mut journal: Journal = vec![(staged, None)];
+    let cause = NoticeCause::Ended;
+    let memory = replayed(&journal);
+    let kept = plan_keep(&memory, &by.session, &by, cause.clone(), false).unwrap().changes;
+    journal.push((kept, None));
+    let lesson = replayed(&journal).active_of(Kind::Lesson).next().unwrap().id.to_string();
+    assert!(text(&journal).contains(VALUE));
+    for (ids, query) in [(vec![lesson.as_str()], None), (vec![], Some(VALUE))] {
+        let (journal, _) = purged(&journal, &ids, query);
+        assert!(!text(&journal).contains(VALUE), "{}", text(&journal));
+        // The same failure is not kept again, whatever else fixes it.
+        let by = origin("t", 2);
+        let mut memory = replayed(&journal);
+        apply(&mut memory, plan_capture(&replayed(&journal), &by, noted("b.rs")).unwrap());
+        let plan = plan_keep(&memory, &by.session, &by, cause.clone(), false).unwrap();
+        apply(&mut memory, plan);
+        assert_eq!(memory.active_of(Kind::Lesson).count(), 0);
+    }
+}
