@@ -6,14 +6,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::error_line::{CODES, ErrorLine, GENERIC, error_lines};
+use crate::error_line::{CODES, ErrorLine, GENERIC, error_line, error_lines, normalised};
+use crate::fold::one_line;
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::REMEDIES_MAX;
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::{Body, Record};
 use crate::search::{Find, Query, Tuning};
-use crate::shell::subjects;
+use crate::shell::{bare, program, subjects};
 
 /// Lines of an output that are compared with records.
 const LINES_READ: usize = 3;
@@ -46,27 +47,58 @@ pub struct FailureView<'a> {
     pub now: Timestamp,
 }
 
-/// Returns the active records that help after a failure, best first; mostly none.
+/// Returns the active records that help after a failure, best first; mostly none. What agents wrote
+/// comes before what was kept by rule, but does not push out the fix of this very failure.
 pub fn remedies(memory: &Memory, of: &FailureView<'_>) -> Vec<RecordId> {
     let mut lines: Vec<Option<ErrorLine>> =
         error_lines(of.output, LINES_READ).into_iter().map(Some).collect();
     if lines.is_empty() {
         lines.push(None);
     }
+    let fixed = fixed_before(memory, of);
     let mut found: Vec<(f32, RecordId)> = Vec::new();
     for line in lines {
-        let failure = Failure::read(memory, of.command, line);
-        for (score, id) in failure.helped_by(memory, of) {
-            // The line that identifies the error comes first.
-            if !found.iter().any(|(_, known)| *known == id) {
-                found.push((score, id));
-            }
+        let helped = Failure::read(memory, of.command, line).helped_by(memory, of);
+        found.extend(helped.into_iter().filter(|(_, id)| fixed != Some(*id)));
+        // The line that identifies the error says most; the others only stand in for it.
+        if !found.is_empty() {
+            break;
         }
     }
     found.sort_by(|(one, first), (other, second)| {
-        other.total_cmp(one).then_with(|| second.number.cmp(&first.number))
+        let is_captured = |id: &RecordId| memory.record(*id).is_some_and(|it| it.is_captured());
+        is_captured(first)
+            .cmp(&is_captured(second))
+            .then_with(|| other.total_cmp(one))
+            .then_with(|| second.number.cmp(&first.number))
     });
-    found.into_iter().map(|(_, id)| id).take(REMEDIES_MAX).collect()
+    let others = REMEDIES_MAX - usize::from(fixed.is_some());
+    let written = |id: &RecordId| memory.record(*id).is_some_and(|it| !it.is_captured());
+    let found: Vec<RecordId> = found.into_iter().map(|(_, id)| id).take(others).collect();
+    let (mut best, rest): (Vec<RecordId>, Vec<RecordId>) = found.into_iter().partition(written);
+    best.extend(fixed);
+    best.extend(rest);
+    best
+}
+
+/// The lesson made by rule of the same error of the same program, that of the same command first,
+/// then the newest.
+fn fixed_before(memory: &Memory, of: &FailureView<'_>) -> Option<RecordId> {
+    let error = error_line(of.output)?.normalised();
+    let command = one_line(of.command);
+    let command = bare(&command);
+    let same =
+        memory.active_of(Kind::Lesson).filter(|record| fits(record, of)).filter_map(|record| {
+            let Body::Lesson(lesson) = &record.body else { return None };
+            let fixed = lesson.captured.as_ref()?;
+            let is_same = program(&fixed.command).is_some()
+                && program(&fixed.command) == program(command)
+                && normalised(&fixed.error) == error;
+            // The failed command itself is no advice.
+            let repeats = fixed.remedy.as_deref() == Some(command);
+            (is_same && !repeats).then_some((fixed.command == command, fixed.last, record.id))
+        });
+    same.max().map(|(.., id)| id)
 }
 
 /// Whether a record may be given at all.
@@ -184,13 +216,15 @@ impl Failure {
         let text = text_of(record);
         let is_lesson = record.kind() == Kind::Lesson;
         let is_fact = record.note().is_some_and(|note| note.key.is_some());
-        let speaks = is_lesson || is_fact || speaks_of_failure(&text);
+        let is_known = is_lesson || is_fact;
+        let speaks = is_known || speaks_of_failure(&text);
         let of = self.evidence(terms);
         let by_words = is_lesson && of.rare >= 2 && of.share >= 0.4
             || speaks && of.rare >= 2 && of.share >= 0.7
             || of.rare >= 3 && of.share >= 0.5 && (speaks || of.program > 0.0);
         let by_name = speaks
-            && (of.long_name || of.name && (of.program > 0.0 || of.rare >= 2 || of.share >= 0.34));
+            && (of.long_name
+                || of.name && (of.program > 0.0 || of.rare >= 2 || is_known && of.share >= 0.34));
         let with_program = speaks
             && of.program > 0.0
             && (of.rare >= 2 && of.share >= 0.3
@@ -203,6 +237,10 @@ impl Failure {
             && self.names_command(&text);
         // Of a program that is not there only its installation helps.
         if self.is_absent() && !speaks_of_installing(&text) {
+            return None;
+        }
+        // It quotes a whole error, most of whose words others have as well.
+        if record.is_captured() && !(by_words && of.share >= 0.6 && of.program > 0.0) {
             return None;
         }
         let kind = match record.body {

@@ -258,6 +258,8 @@ fn score(record: &Record, evidence: &Evidence) -> f32 {
     let importance = f32::from(note.map_or(IMPORTANCE, |note| note.importance));
     let importance = (importance - f32::from(IMPORTANCE)) / f32::from(IMPORTANCE);
     let kind = match record.kind() {
+        // What nobody wrote comes behind what says the same.
+        Kind::Lesson if record.is_captured() => -1.5,
         Kind::Note if is_fact => 0.7 + 1.3 * named,
         Kind::SessionRow => -0.4,
         _ => 0.0,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::testing::{anchor, apply, day, note, origin, save};
+use crate::testing::{anchor, apply, captured_lesson, day, lesson, lessons, note, origin, save};
 use crate::{Change, NewNote, Seq, SessionId, Staged, plan_forget, plan_notes};
 
 fn noted(memory: &mut Memory, session: &str, on: i64, notes: impl IntoIterator<Item = NewNote>) {
@@ -212,4 +212,22 @@ fn a_corrected_spelling_finds_no_note_of_the_user_where_the_project_has_the_word
     noted(&mut project, "one", 1, [note("puling infants")]);
     let merged = found(&project, "puling").with_personal(found(&personal, "puling"));
     assert_eq!((merged.hits.len(), merged.corrected.len()), (1, 0), "the project has the word");
+}
+
+#[test]
+fn at_a_prompt_what_nobody_wrote_comes_behind_what_an_agent_wrote() {
+    let mut memory = Memory::default();
+    let error = "the websocket proxy drops idle connections";
+    let captured = captured_lesson("make proxy", error, day(2));
+    // By its words alone the other one is the better hit.
+    let detail = "It wants a sign of life. ".repeat(2);
+    let written = lesson(&captured.summary.replace("editing", "mending"), &detail);
+    save(&mut memory, &origin("one", 1), lessons([captured, written]));
+    let (reader, given) = (Reader::anyone(), std::collections::BTreeSet::new());
+    let prompt = "why does the websocket proxy drop idle connections?";
+    let of = PromptQuery { reader: &reader, prompt, given: &given, now: day(9) };
+    let found = candidates(&memory, &of);
+    let captured: Vec<bool> =
+        found.iter().map(|candidate| memory.record(candidate.id).unwrap().is_captured()).collect();
+    assert_eq!(captured, [false, true]);
 }

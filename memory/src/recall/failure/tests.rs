@@ -1,8 +1,9 @@
 //! Failures of a made-up project, and what its memory has for each.
 
 use super::*;
+use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::testing::{apply, blueprint, day, lesson, note, origin, save};
-use crate::{Lesson, NewNote, Staged, plan_notes};
+use crate::{Captured, Lesson, NewNote, NoticeCause, Staged, plan_capture, plan_keep, plan_notes};
 
 /// What agents learned from failures: `l1` to `l12`.
 const LESSONS: [(&str, &str); 12] = [
@@ -192,7 +193,7 @@ const HELPED: [(&str, &str, &str); 24] = [
     ),
     (
         "npx playwright test",
-        "Error: browserType.launch: Executable doesn't exist at /root/.cache/ms-playwright/chromium-1091/chrome-linux/chrome",
+        "Error: browserType.launch: Executable doesn't exist at /opt/cache/ms-playwright/chromium-1091/chrome-linux/chrome",
         "Playwright cannot launch",
     ),
     (
@@ -279,18 +280,18 @@ const SILENT: [(&str, &str); 16] = [
 #[test]
 fn a_failure_that_memory_knows_is_helped() {
     let memory = memory();
-    let mut wrong = String::new();
+    let mut wrong = Vec::new();
     for (command, output, begins) in HELPED {
         let found = given(&memory, command, output);
         let wanted = id(&memory, begins);
         if found.first() != Some(&wanted) {
-            wrong.push_str(&format!("{command}: {found:?}, wanted {wanted} {begins}\n"));
+            wrong.push(format!("{command}: {found:?}, wanted {wanted} {begins}"));
         }
         if found.len() > 1 {
-            wrong.push_str(&format!("{command}: also {found:?}\n"));
+            wrong.push(format!("{command}: also {found:?}"));
         }
     }
-    assert!(wrong.is_empty(), "\n{wrong}");
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
 #[test]
@@ -318,6 +319,62 @@ fn what_was_given_or_may_not_be_is_not_given() {
         apply(&mut memory, plan);
     }
     assert_eq!(given_but(&memory, command, output, &[known]), [""; 0], "private or expired");
+}
+
+/// A memory that saw `command` fail with an error and pass after an edit, on a day.
+fn with_fix(mut memory: Memory, on: i64, command: &str, output: &str) -> Memory {
+    let mut captured = Captured::of("claude-code:1");
+    let ran = |command: &str, passed, output: &str| {
+        let command = Some(CommandRun::judge(command.to_owned(), Some(passed), output));
+        Event::ToolRan(ToolRun { command, ..ToolRun::default() })
+    };
+    let edited = vec!["migrations/env.py".to_owned()];
+    let events = [
+        ran(command, false, output),
+        Event::ToolRan(ToolRun { edited, ..ToolRun::default() }),
+        ran(command, true, ""),
+    ];
+    for event in &events {
+        captured.saw(event, day(on));
+    }
+    let by = origin(&format!("fixer {on}"), on);
+    let plan = plan_capture(&memory, &by, captured).unwrap();
+    apply(&mut memory, plan);
+    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended, false).unwrap();
+    apply(&mut memory, plan);
+    memory
+}
+
+#[test]
+fn the_same_failure_brings_its_fix_behind_what_an_agent_wrote() {
+    let (command, output, begins) = HELPED[0];
+    let memory = with_fix(memory(), 3, command, output);
+    let fix = id(&memory, "`alembic upgrade head` failed");
+    assert_eq!(given(&memory, command, output), [id(&memory, begins), fix.clone()]);
+    let others = "cd /srv/app && alembic upgrade head 2>&1";
+    assert_eq!(given(&memory, others, output).last(), Some(&fix), "the command in another form");
+    let other = "sqlalchemy.exc.ProgrammingError: relation \"tenants\" already exists";
+    assert_eq!(given(&memory, command, other), [""; 0], "another error of the command");
+    assert!(!given(&memory, "flask db upgrade", output).contains(&fix), "another program");
+}
+
+#[test]
+fn a_fix_is_found_by_an_error_that_differs_in_numbers_alone() {
+    let lock = |n: u32| format!("error: the lock 0x{n:08x} is held by process {n}");
+    let memory = with_fix(Memory::default(), 3, "make migrate", &lock(17));
+    assert_eq!(given(&memory, "make migrate", &lock(4711)).len(), 1);
+    let other = "error: the lock file cannot be written to this place";
+    assert_eq!(given(&memory, "make migrate", other), [""; 0]);
+    // Many that match by words do not push it out.
+    let mut memory = memory;
+    for n in 0..4 {
+        let new = note(&format!("make migrate fails while the lock is held by a process, {n}"));
+        let plan = plan_notes(&memory, &origin("other", 2), vec![Ok(new)]).unwrap();
+        apply(&mut memory, plan);
+    }
+    let found = given(&memory, "make migrate", &lock(4711));
+    assert_eq!(found.len(), 2);
+    assert!(found[1].starts_with('l'), "{found:?}");
 }
 
 #[test]
