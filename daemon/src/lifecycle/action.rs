@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anchord_memory::files::relative;
-use anchord_memory::lifecycle::{ToolRun, ToolUse};
-use anchord_memory::render::hooks::{FileContext, file_context};
+use anchord_memory::lifecycle::{CommandOutcome, CommandRun, ToolRun, ToolUse};
+use anchord_memory::render::hooks::{FailureContext, FileContext, failure_context, file_context};
+use anchord_memory::{FailureView, remedies};
 
 use super::{Call, HookError, Said, subagent};
 use crate::{budgets, clock, limits};
@@ -20,11 +21,41 @@ pub(super) async fn begins(call: &Call<'_>, begins: &ToolUse) -> Result<Said, Ho
     about_files(call, &begins.files).await
 }
 
-/// Notes what a tool did, and gives what memory has on a file that the client tells of only afterwards.
+/// Notes what a tool did, and gives what helps after a command failed, or what memory has on a file that the client tells
+/// of only afterwards.
 pub(super) async fn ran(call: &Call<'_>, run: &ToolRun) -> Result<Said, HookError> {
     call.note();
+    if let Some(CommandRun { command, outcome: CommandOutcome::Failed { output } }) = &run.command {
+        return failed(call, command, output).await;
+    }
     let files: Vec<String> = run.read.iter().chain(&run.edited).cloned().collect();
     about_files(call, &files).await
+}
+
+/// Gives what was learned of a failure before; no record twice.
+async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<Said, HookError> {
+    let view = call.session.view(call.daemon).await?;
+    let settings = budgets::project_settings(&view.memory, &call.daemon.config);
+    if !settings.prompt_recall.unwrap_or(true) {
+        return Ok(Said::default());
+    }
+    let given =
+        call.with_context(|thread| thread.given.union(&thread.remedies).copied().collect());
+    let of = FailureView {
+        reader: &call.session.reader(call.daemon),
+        command,
+        output,
+        given: &given,
+        now: clock::now(),
+    };
+    let remedies = remedies(&view.memory, &of);
+    let failure = FailureContext { command, output, remedies: &remedies };
+    let context = failure_context(&view.memory, &failure);
+    call.with_context(|thread| {
+        thread.given.extend(context.whole.iter().copied());
+        thread.remedies.extend(context.shown.iter().copied());
+    });
+    Ok(Said::context(context))
 }
 
 /// Gives what memory has on the first of these files that the context was not told of; each is told of once.

@@ -195,6 +195,7 @@ impl Handled {
         let threads = &daemon.lifecycle().threads;
         threads.with(&context, |thread| {
             thread.given.retain(|id| !shown.whole.contains(id));
+            thread.remedies.retain(|id| !shown.ids.contains(id));
             if let Event::ToolBegins(ToolUse { files, .. }) = &event {
                 thread.files.retain(|file| !files.contains(file));
             }

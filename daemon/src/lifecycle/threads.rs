@@ -28,6 +28,8 @@ pub(crate) struct Thread {
     pub(crate) told: Option<Revision>,
     /// Records whose text hooks gave to it, whole.
     pub(crate) given: BTreeSet<RecordId>,
+    /// Records that it was told of after a command failed, whole or in part.
+    pub(crate) remedies: BTreeSet<RecordId>,
     /// Files that were about to be used, of which it was told.
     pub(crate) files: BTreeSet<String>,
     /// What subagents that are about to start are asked to do.
@@ -52,6 +54,7 @@ impl Thread {
         Self {
             told: None,
             given: BTreeSet::new(),
+            remedies: BTreeSet::new(),
             files: BTreeSet::new(),
             tasks: VecDeque::new(),
             asked: None,
@@ -67,6 +70,7 @@ impl Thread {
     /// The model's context was emptied or replaced: what was given may be given again.
     pub(crate) fn forget_given(&mut self) {
         self.given.clear();
+        self.remedies.clear();
         self.files.clear();
         self.rebuilt.clear();
     }
