@@ -9,67 +9,48 @@ use crate::fold::{clip, one_line};
 use crate::search::Query;
 
 /// Words that give advice, in the languages that agents most often write: English, German, Spanish, French.
-const ADVICE: [&str; 72] = [
+const ADVICE: &[&str] = &[
     "always",
     "avoid",
-    "before",
     "call",
     "check",
-    "do",
+    "compare",
     "don't",
     "ensure",
-    "first",
     "fix",
-    "fixed",
     "instead",
     "keep",
     "must",
     "never",
-    "not",
-    "only",
     "pass",
     "prefer",
-    "put",
     "remember",
+    "remove",
     "restart",
     "run",
     "set",
     "should",
-    "so",
-    "then",
-    "therefore",
     "use",
-    "needs",
-    "need",
-    "required",
     "workaround",
     "remedy",
     "solution",
     "wait",
-    "write",
     "immer",
     "nie",
     "niemals",
-    "nicht",
-    "nur",
     "statt",
     "muss",
     "müssen",
     "verwenden",
-    "deshalb",
-    "zuerst",
     "lösung",
     "stattdessen",
     "darf",
     "siempre",
     "nunca",
     "usar",
-    "solo",
-    "sólo",
     "debe",
     "deben",
     "hay",
-    "primero",
     "solución",
     "toujours",
     "jamais",
@@ -77,14 +58,33 @@ const ADVICE: [&str; 72] = [
     "faut",
     "doit",
     "doivent",
+    "lancer",
+];
+/// Words that often stand in advice, and often do not.
+const HINTS: &[&str] = &[
+    "before",
+    "first",
+    "not",
+    "only",
+    "so",
+    "then",
+    "needs",
+    "need",
+    "required",
+    "nicht",
+    "nur",
+    "zuerst",
+    "deshalb",
+    "solo",
+    "sólo",
+    "primero",
     "avant",
     "seulement",
-    "plutôt",
-    "lancer",
     "abord",
 ];
-/// What advice weighs, and code.
+/// Weights of advice, of a hint at it, and of code.
 const ADVICE_WEIGHT: f32 = 1.0;
+const HINT_WEIGHT: f32 = 0.4;
 const CODE_WEIGHT: f32 = 0.75;
 /// A word of the query weighs this much, so that two of them outweigh advice.
 const QUERY_WEIGHT: f32 = 1.5;
@@ -119,12 +119,13 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
     texts.filter(|text| text.chars().any(char::is_alphanumeric)).collect()
 }
 
-/// The sentence that says what to do, or that has most of what is asked; of equals the first. Empty when there is none.
+/// The sentence that says what to do, or that has most of what is asked. Of equals that give advice the last, since stories
+/// end with it; else the first. Empty when there is none.
 pub(crate) fn gist<'t>(text: &'t str, query: Option<&Query>) -> &'t str {
-    let mut best = ("", f32::MIN);
+    let mut best = ("", -1.0);
     for sentence in sentences(text) {
         let weight = weight(sentence, query);
-        if weight > best.1 {
+        if weight > best.1 || weight > 0.0 && weight >= best.1 {
             best = (sentence, weight);
         }
     }
@@ -132,14 +133,17 @@ pub(crate) fn gist<'t>(text: &'t str, query: Option<&Query>) -> &'t str {
 }
 
 fn weight(sentence: &str, query: Option<&Query>) -> f32 {
-    let words =
-        sentence.split(|c: char| !(c.is_alphanumeric() || c == '\'')).map(str::to_lowercase);
-    let advice = words.filter(|word| ADVICE.contains(&word.as_str())).count().min(2);
+    let (mut advice, mut hints): (u8, u8) = (0, 0);
+    for word in sentence.split(|c: char| !(c.is_alphanumeric() || c == '\'')) {
+        let word = word.to_lowercase();
+        advice += u8::from(advice < 2 && ADVICE.contains(&word.as_str()));
+        hints += u8::from(hints < 2 && HINTS.contains(&word.as_str()));
+    }
     let code = if sentence.matches('`').count() >= 2 { CODE_WEIGHT } else { 0.0 };
     let asked = query.map_or(0, |query| query.terms_in(sentence).count());
     #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
-    let (advice, asked) = (advice as f32, asked as f32);
-    ADVICE_WEIGHT * advice.sqrt() + code + QUERY_WEIGHT * asked
+    let asked = QUERY_WEIGHT * asked as f32;
+    ADVICE_WEIGHT * f32::from(advice).sqrt() + HINT_WEIGHT * f32::from(hints).sqrt() + code + asked
 }
 
 /// A text in at most so many characters on one line, the sentence that matters first; a text that fits stays as it is.

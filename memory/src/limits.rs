@@ -279,7 +279,7 @@ pub const CAPTURED_ROWS_SHOWN_MAX: usize = 2;
 
 /// A session's start, with its frame. It leaves room so that after a compaction the same text, and what the conversation
 /// had under way, fit into [`RESTORED_CHARS_MAX`].
-pub const SESSION_START_CHARS_MAX: usize = 7_300;
+pub const SESSION_START_CHARS_MAX: usize = 7_000;
 /// What a prompt is given, with its frame.
 pub const PROMPT_CHARS_MAX: usize = 2_800;
 /// Changes by others that a prompt is told.
@@ -295,7 +295,7 @@ pub const ACTION_CHARS_MAX: usize = 600;
 /// Records that an action is given.
 pub const ACTION_RECORDS_MAX: usize = 3;
 /// One of them.
-pub const ACTION_RECORD_CHARS_MAX: usize = 400;
+pub const ACTION_RECORD_CHARS_MAX: usize = 420;
 /// What a compaction is told to keep, with its frame.
 pub const COMPACTION_CHARS_MAX: usize = 5_000;
 /// Decisions of the topic in that.

@@ -39,8 +39,7 @@ async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<Said, Ho
     if !settings.prompt_recall.unwrap_or(true) {
         return Ok(Said::default());
     }
-    let given =
-        call.with_context(|thread| thread.given.union(&thread.remedies).copied().collect());
+    let given = call.with_context(|thread| thread.given.union(&thread.remedies).copied().collect());
     let of = FailureView {
         reader: &call.session.reader(call.daemon),
         command,

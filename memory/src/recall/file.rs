@@ -74,8 +74,8 @@ fn rank(record: &Record, nearness: Nearness) -> Rank {
     let kind = match record.kind() {
         Kind::Lesson => 0,
         Kind::Blueprint => 1,
-        Kind::Note => 2,
-        Kind::Anchor => 3,
+        Kind::Anchor => 2,
+        Kind::Note => 3,
         Kind::Topic => 4,
         Kind::SessionRow => 5,
     };
@@ -147,8 +147,26 @@ impl<'a> Place<'a> {
         if is_telling(self.name) && names_path(text, self.name) {
             return Some(Nearness::Name);
         }
-        let named = is_far_down(self.directory) && names_directory(text, self.directory);
-        named.then_some(Nearness::Directory)
+        let mut directories = endings(self.directory);
+        let named = directories.any(|directory| names_directory(text, directory));
+        (named || self.is_meant_by(text)).then_some(Nearness::Directory)
+    }
+
+    /// Whether a text names files like this one by a pattern: `templates/<lang>/<code>.j2`, `jobs/*.py`.
+    fn is_meant_by(&self, text: &str) -> bool {
+        let words =
+            text.split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | ',' | ';'));
+        let patterns = words.filter(|word| word.contains('/') && word.contains(['<', '*', '{']));
+        patterns.map(|pattern| pattern.trim_end_matches(['.', ':', ')'])).any(|pattern| {
+            let parts: Vec<&str> = pattern.trim_start_matches('(').split('/').collect();
+            let own: Vec<&str> = self.file.split('/').collect();
+            let from = own.len().checked_sub(parts.len());
+            let plain = parts.iter().filter(|part| !part.contains(['<', '*', '{'])).count();
+            plain > 0
+                && from
+                    .and_then(|from| own.get(from..))
+                    .is_some_and(|own| own.iter().zip(&parts).all(|(own, part)| is_like(own, part)))
+        })
     }
 
     /// The file with the directory that it is in.
@@ -158,9 +176,19 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Whether a path says which of several directories of a name it is.
-fn is_far_down(directory: &str) -> bool {
-    directory.contains('/')
+/// A directory as texts may name it: in full, and by its last parts, two at least, which say which of several of a name it is.
+fn endings(directory: &str) -> impl Iterator<Item = &str> {
+    let starts = std::iter::once(0).chain(directory.match_indices('/').map(|(at, _)| at + 1));
+    starts.filter_map(|at| directory.get(at..)).filter(|ending| ending.contains('/'))
+}
+
+/// Whether a name fits one of a pattern, in which `*`, `<…>` and `{…}` stand for anything.
+fn is_like(name: &str, pattern: &str) -> bool {
+    let Some(at) = pattern.find(['<', '*', '{']) else { return name == pattern };
+    let after =
+        pattern.rfind(['>', '*', '}']).map_or("", |end| pattern.get(end + 1..).unwrap_or(""));
+    let before = pattern.get(..at).unwrap_or_default();
+    name.len() > before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
 }
 
 /// Whether a text names a directory itself, not only something in it: `src/billing`, `src/billing/` or `src/billing/*`.

@@ -135,6 +135,7 @@ pub(super) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> (Stri
         Body::Anchor(_) | Body::Topic(_) => return (cut(&whole, chars_max), false),
     };
     let head = clip(&one_line(&head), chars_max / 2);
+    let head = if head.ends_with(':') { head } else { head + ":" };
     let room = chars_max.saturating_sub(head.chars().count() + CUT.chars().count() + 1);
     (format!("{head} {}{CUT}", gist_first(text, Some(query), room)), false)
 }

@@ -39,7 +39,8 @@ pub fn file_context(memory: &Memory, view: &FileContext<'_>) -> RenderedContext 
     let FileContext { reader, file, given, now } = *view;
     let records = about_file(memory, &FileQuery { reader, file, given, now });
     let head = format!("Memory has on {}:", crate::fold::clip(file, 120));
-    few(memory, &head, &records, &Query::told(file))
+    // What it says to do comes first, not what names the file.
+    few(memory, &head, &records, &Query::default())
 }
 
 /// Renders what was learned of a failure before.

@@ -73,7 +73,7 @@ fn an_excerpt_says_whether_it_is_all() {
     let record = memory.records().next().unwrap();
     let query = Query::told("how long is the lease");
     let (cut, is_whole) = excerpt(record, &query, 200);
-    assert!(cut.starts_with("b1 [decision] Leases The lease is nine days."), "{cut}");
+    assert!(cut.starts_with("b1 [decision] Leases: The lease is nine days."), "{cut}");
     assert!(!is_whole && cut.ends_with(CUT) && cut.chars().count() <= 200, "{cut}");
     assert!(excerpt(record, &query, 5_000).1);
 }
