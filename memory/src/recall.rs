@@ -24,7 +24,7 @@ pub use prompt::{Candidate, Evidence, PromptQuery, asks, candidates, for_prompt}
 pub struct Recall<'a> {
     /// Who reads.
     pub reader: &'a Reader,
-    /// Words, `"phrases"` and `-words`; blank to rank by retention alone what the filters let through.
+    /// Words, a `"phrase"` and `-words`; blank to rank by retention alone what the filters let through.
     pub query: &'a str,
     /// These kinds alone.
     pub kinds: &'a [Kind],
@@ -55,6 +55,8 @@ pub struct Recalled {
     pub hits: Vec<Hit>,
     /// Words that nothing has, and what was searched instead, as the best hit that has it writes it.
     pub corrected: Vec<(String, String)>,
+    /// Whether nothing met the query's hard constraints, so that its words alone were searched.
+    pub relaxed: bool,
     /// How many records there are that have a word of the query, hits among them; counted so far as the hits asked for
     /// and [`FOUND_COUNTED_MAX`] more.
     pub matching: usize,
@@ -62,9 +64,22 @@ pub struct Recalled {
     pub more: bool,
 }
 
-/// Finds the best records for a query, the best first, ties by id.
+/// Finds the best records for a query, the best first, ties by id. A hard constraint that leaves no record is dropped:
+/// then the query's words alone are searched.
 pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
+    if of.tuning.strict {
+        return recall_by(memory, of, &Query::strict(of.query));
+    }
     let query = Query::parse(of.query);
+    let found = recall_by(memory, of, &query);
+    if !found.hits.is_empty() || !query.is_constrained() {
+        return found;
+    }
+    let found = recall_by(memory, of, &Query::told(of.query));
+    Recalled { relaxed: !found.hits.is_empty(), ..found }
+}
+
+fn recall_by(memory: &Memory, of: &Recall<'_>, query: &Query) -> Recalled {
     if of.query.trim().is_empty() {
         let (hits, matching) = by_retention(memory, of);
         return Recalled { hits, matching, ..Recalled::default() };
@@ -79,7 +94,7 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
         passes(record, of, file.as_deref()).then(|| (of.prior)(record))
     };
     let Recall { tuning, limit, explain, .. } = *of;
-    let find = Find { query: &query, tuning, keep: &keep, limit, explain };
+    let find = Find { query, tuning, keep: &keep, limit, explain };
     let found = memory.search().find(&find);
     let is_whole = found.hits.len() < limit;
     let hits = sifted(&found, is_whole);
@@ -98,7 +113,7 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
     };
     let corrected = found.corrected.into_iter().map(written).collect();
     let more = matching > counted_max;
-    Recalled { hits, corrected, matching: matching.min(counted_max), more }
+    Recalled { hits, corrected, relaxed: false, matching: matching.min(counted_max), more }
 }
 
 /// The hits without those of no use. One that has none of the words was found by what was stored beside it: the answer,

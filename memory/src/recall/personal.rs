@@ -2,7 +2,8 @@
 //!
 //! Scores of two search indexes cannot be compared: how rare a word is depends on what else is stored. So each list
 //! keeps its order, and what decides between two hits is how many words of the query they have, then how near each
-//! comes to the best hit of its own list. A project's hit wins a tie.
+//! comes to the best hit of its own list. A project's hit wins a tie. A list that was found as asked comes before one
+//! for which a spelling was corrected or a hard constraint dropped.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -12,12 +13,20 @@ use crate::search::Hit;
 
 impl Recalled {
     /// Takes in what was found among the user's own notes. Those without a word of the query stay out, and so do those
-    /// that only a corrected spelling found, unless the project has nothing.
+    /// that only a corrected spelling or plain words found, unless the project has nothing. Where the project has only
+    /// plain words of a phrase that the user's notes have, those notes stand alone.
     #[must_use]
     pub fn with_personal(self, personal: Self) -> Self {
         let nothing = self.hits.is_empty();
-        if personal.hits.is_empty() || (!personal.corrected.is_empty() && !nothing) {
+        let is_relaxed = self.relaxed || (nothing && personal.relaxed);
+        if personal.hits.is_empty()
+            || (!personal.corrected.is_empty() && !nothing)
+            || (personal.relaxed && !is_relaxed)
+        {
             return self;
+        }
+        if self.relaxed && !personal.relaxed {
+            return Self::default().with_personal(personal);
         }
         let mut theirs: VecDeque<Hit> =
             personal.hits.into_iter().filter(|hit| hit.beside.is_none()).collect();
@@ -39,6 +48,7 @@ impl Recalled {
         Self {
             hits,
             corrected: if nothing { personal.corrected } else { self.corrected },
+            relaxed: is_relaxed,
             matching: self.matching + personal.matching,
             more: self.more || personal.more,
         }

@@ -171,6 +171,44 @@ fn what_has_none_of_the_words_comes_last_is_few_and_names_what_it_stands_beside(
 }
 
 #[test]
+fn a_constraint_that_leaves_nothing_is_dropped() {
+    let mut memory = Memory::default();
+    noted(&mut memory, "one", 1, [note("the pool of sockets"), note("sockets are pooled")]);
+    let reader = Reader::anyone();
+    let tuning = &Tuning::default();
+    let found = |query: &str| {
+        let found = recall(&memory, &Recall { tuning, ..everything(&reader, query) });
+        (found.hits.len(), found.matching, found.relaxed)
+    };
+    assert_eq!(found("\"pool of sockets\""), (1, 1, false));
+    assert_eq!(found("\"sockets of pool\""), (2, 2, true));
+    assert_eq!(found("sockets -pool"), (2, 2, true), "both have the word");
+    assert_eq!(found("\"zebra of dust\""), (0, 0, false), "plain words find nothing either");
+    let bound = recall(&memory, &everything(&reader, "\"sockets of pool\""));
+    assert_eq!(bound.hits.len(), 0, "the compactor's quotes bind");
+}
+
+#[test]
+fn a_phrase_that_only_the_users_notes_have_is_found_there_alone() {
+    let mut project = Memory::default();
+    noted(&mut project, "one", 1, [note("small fish, large requests")]);
+    let personal = crate::testing::personal([note("prefers small requests")]);
+    let reader = Reader::anyone();
+    let tuning = &Tuning::default();
+    let found = |memory: &Memory, query: &str| {
+        recall(memory, &Recall { tuning, ..everything(&reader, query) })
+    };
+    let merged = |query: &str| {
+        let merged = found(&project, query).with_personal(found(&personal, query));
+        let ids: Vec<String> = merged.hits.iter().map(|hit| hit.id.to_string()).collect();
+        (ids.join(" "), merged.relaxed)
+    };
+    assert_eq!(merged("\"small requests\""), ("u1".to_owned(), false));
+    assert_eq!(merged("\"large requests\""), ("n1".to_owned(), false));
+    assert_eq!(merged("\"requests small\""), ("n1 u1".to_owned(), true));
+}
+
+#[test]
 fn what_is_found_is_counted_beyond_what_is_shown() {
     let mut memory = Memory::default();
     for session in ["one", "two", "three"] {

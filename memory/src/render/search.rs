@@ -61,7 +61,7 @@ pub fn search<'a>(
     view: &SearchView<'_>,
 ) -> SearchText {
     let memory = memory.into();
-    let query = Query::parse(view.query);
+    let query = if found.relaxed { Query::told(view.query) } else { Query::parse(view.query) };
     let mut answer =
         SearchText { text: remarks(&memory, found, &query, view), ..SearchText::default() };
     let from = view.cursor.map_or(0, |cursor| cursor.from);
@@ -130,13 +130,14 @@ fn remarks(
     let moved = moved.then(|| {
         "memory changed since the page before: a hit may come twice or be missed\n".into()
     });
+    let relaxed = found.relaxed.then(|| RELAXED.into());
     let corrected = found
         .corrected
         .iter()
         .map(|(asked, searched)| format!("nothing has `{asked}`; searched `{searched}`\n"));
     let room = view.tokens_max.map_or(u32::MAX, |max| max / REMARKS_SHARE);
     let (mut text, mut taken, mut left_out) = (String::new(), 0, 0);
-    for line in cut.into_iter().chain(moved).chain(corrected) {
+    for line in cut.into_iter().chain(moved).chain(relaxed).chain(corrected) {
         taken += tokens::count(&line);
         if taken <= room {
             text.push_str(&line);
@@ -152,6 +153,9 @@ fn remarks(
 
 /// Characters of a title that fits into nearly every answer.
 const HIT_CHARS_MIN: usize = 60;
+
+/// Said where a hard constraint was dropped.
+const RELAXED: &str = "nothing fits the quotes or minus; searched plain words\n";
 
 const NOTHING: &str =
     "Nothing matches. Try fewer or other words, or memory_list to see what there is.";

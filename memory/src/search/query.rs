@@ -1,4 +1,7 @@
-//! What is asked: words, `"phrases"` and `-words`. Any text is a query; there is no syntax to get wrong.
+//! A query: words, one `"phrase"`, and `-words`. Any text is a query; there is no syntax to get wrong.
+//!
+//! People quote for emphasis and join words with a minus. So a constraint is made only of what is clearly one; see
+//! [`Query::parse`].
 
 use std::ops::Range;
 
@@ -65,17 +68,44 @@ impl Terms {
 pub(super) type Phrase = Vec<(u32, u64)>;
 
 impl Query {
-    /// Reads a query. A `"phrase"` must stand in a hit as it is; a `-word` or `-"phrase"` must not. A minus counts only
-    /// before a letter at the start of a word, so `--flag` and `-1` are wanted as they are. Stop words count when there is
-    /// nothing else. What is beyond the limits of length is not read; see [`Self::is_cut`].
+    /// Reads a query as people type it. Two things are hard constraints: a query that is one `"phrase"` and nothing
+    /// else, which must stand in a hit as it is, and a `-word` or `-"phrase"` after a space, which must not stand in
+    /// one. All else is words: quotes around a part of the query, a minus between words or at the start of the query,
+    /// and the flags `--flag`, `-k` and `-DNAME=value`. Stop words count when there is nothing else. Text beyond the
+    /// limits of length is not read; see [`Self::is_cut`].
     pub fn parse(text: &str) -> Self {
+        Self::read(text, Manner::Lenient)
+    }
+
+    /// Reads a query in which each `"phrase"`, and each minus before a letter at the start of a word, is a hard
+    /// constraint.
+    pub fn strict(text: &str) -> Self {
+        Self::read(text, Manner::Strict)
+    }
+
+    /// Reads a text as words alone: its quotes and minuses demand nothing.
+    pub fn told(text: &str) -> Self {
+        Self::read(text, Manner::Plain)
+    }
+
+    fn read(text: &str, manner: Manner) -> Self {
         let end = text.char_indices().nth(QUERY_CHARS_MAX).map(|(end, _)| end);
-        let mut rest = end.map_or(text, |end| &text[..end]);
+        let mut rest = end.map_or(text, |end| &text[..end]).trim();
         let mut query = Self { cut: end.is_some(), ..Self::default() };
+        let is_one_phrase = is_one_phrase(rest);
+        let mut is_first = true;
         while !rest.is_empty() {
-            let (clause, after) = Clause::take(rest);
+            let (mut clause, after) = Clause::take(rest);
+            match manner {
+                Manner::Strict => {}
+                Manner::Lenient => {
+                    clause.quoted &= clause.unwanted || is_one_phrase;
+                    clause.unwanted &= !is_first && !clause.is_flag();
+                }
+                Manner::Plain => (clause.quoted, clause.unwanted) = (false, false),
+            }
             query.add(&clause);
-            rest = after;
+            (rest, is_first) = (after, false);
         }
         if query.wanted.iter().any(|wanted| !wanted.stop) {
             query.wanted.retain(|wanted| !wanted.stop);
@@ -85,15 +115,15 @@ impl Query {
         query
     }
 
+    /// Whether hits must have a phrase, or must not have a word.
+    pub fn is_constrained(&self) -> bool {
+        !self.phrases.is_empty() || !self.unwanted.is_empty()
+    }
+
     /// Whether it has more than [`QUERY_CHARS_MAX`] characters, or more words, or more words in phrases and after minuses,
     /// than [`QUERY_TERMS_MAX`]: what is beyond is not looked for.
     pub fn is_cut(&self) -> bool {
         self.cut
-    }
-
-    /// Reads a text that was told, not asked: quotes and minuses in it are its own and demand nothing.
-    pub fn told(text: &str) -> Self {
-        Self::parse(&format!(" {text}").replace(['"', '“', '”'], " ").replace(" -", " "))
     }
 
     /// Whether nothing is asked for that could raise a score.
@@ -232,6 +262,23 @@ fn phrase(text: &str) -> Phrase {
     phrase
 }
 
+/// Which quotes and minuses of a query are hard constraints.
+#[derive(Clone, Copy)]
+enum Manner {
+    /// None of them.
+    Plain,
+    /// Those that are clearly meant.
+    Lenient,
+    /// All of them.
+    Strict,
+}
+
+/// Whether a text is one phrase in quotation marks and nothing else.
+fn is_one_phrase(text: &str) -> bool {
+    let inner = text.strip_prefix(is_quote).and_then(|rest| rest.strip_suffix(is_quote));
+    inner.is_some_and(|inner| !inner.contains(is_quote))
+}
+
 struct Clause<'t> {
     text: &'t str,
     quoted: bool,
@@ -255,6 +302,12 @@ impl<'t> Clause<'t> {
         let end = body.find(char::is_whitespace).unwrap_or(body.len());
         let (word, rest) = body.split_at(end);
         (Self { text: word, quoted: false, unwanted }, rest)
+    }
+
+    /// Whether the text after a minus is an option of a command rather than a word: `-k`, `-DNAME=value`.
+    fn is_flag(&self) -> bool {
+        let is_letter = self.text.len() == 1;
+        !self.quoted && (is_letter || self.text.contains('='))
     }
 }
 

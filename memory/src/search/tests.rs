@@ -114,7 +114,7 @@ fn phrases_must_stand_as_they_are() {
     let index =
         index(&["lock the database file", "the file that locks a database", "database lock"]);
     assert_eq!(numbers(&index, "\"database lock\""), [3]);
-    assert_eq!(numbers(&index, "\"lock the database\" file"), [1]);
+    assert_eq!(numbers(&index, " “lock the database” "), [1]);
     assert_eq!(
         numbers(&index, "\"lock database\""),
         [0; 0],
@@ -122,6 +122,58 @@ fn phrases_must_stand_as_they_are() {
     );
     let none = numbers(&index, "\"database lock");
     assert_eq!(none.len(), 3, "a quote without its partner means nothing");
+}
+
+/// Queries as people type them, and the records that each must find.
+#[test]
+fn only_what_is_clearly_a_constraint_is_one() {
+    let index = index(&[
+        "the pool waits for a re-used socket",
+        "a socket is closed and opened again",
+        "curl --insecure skips the check of a socket, as -k does",
+    ]);
+    let all = [1, 2, 3];
+    let sorted = |query: &str| {
+        let mut numbers = numbers(&index, query);
+        numbers.sort_unstable();
+        numbers
+    };
+    for (query, found) in [
+        ("\"closed and opened\"", [2].as_slice()),
+        ("socket -pool", &[2, 3]),
+        ("socket  -\"re-used socket\"", &[2, 3]),
+    ] {
+        assert_eq!(sorted(query), found, "{query}");
+        assert!(Query::parse(query).is_constrained(), "{query}");
+    }
+    for (query, found) in [
+        // Quotes around a part of a query, and within words.
+        ("\"socket pool\" closed", all.as_slice()),
+        ("is \"socket check\" closed", &all),
+        ("\"socket\" \"pool\"", &all),
+        ("5\" socket 3\" pool", &all),
+        // A minus between words, at the query's start, alone, and before a flag.
+        ("socket-pool", &all),
+        ("-pool socket", &all),
+        ("-pool", &[1]),
+        ("socket - pool", &all),
+        ("socket -k", &all),
+        ("socket -DPOOL=check", &all),
+        ("socket --insecure", &all),
+    ] {
+        assert_eq!(sorted(query), found, "{query}");
+        assert!(!Query::parse(query).is_constrained(), "{query}");
+    }
+}
+
+#[test]
+fn a_text_that_was_told_demands_nothing() {
+    for text in ["\"pool size\"", "pool -size", "pool\n-size", "-\"pool size\"", "“pool” size"]
+    {
+        let query = Query::told(text);
+        assert!(!query.is_constrained(), "{text}");
+        assert_eq!(query.asked().collect::<Vec<_>>(), ["pool", "size"], "{text}");
+    }
 }
 
 #[test]
@@ -142,7 +194,9 @@ fn minus_leaves_out() {
     assert_eq!(numbers(&index, "redis -cache"), [2]);
     assert_eq!(numbers(&index, "redis -\"cache dir\""), [1, 2]);
     assert_eq!(numbers(&index, "--cache-dir").first(), Some(&3), "a flag is wanted");
-    assert_eq!(numbers(&index, "-redis"), [0; 0], "nothing is asked for");
+    let strict = |query| index.find(&all(&Query::strict(query), &Tuning::default())).hits.len();
+    assert_eq!(strict("-redis"), 0, "nothing is asked for");
+    assert_eq!(strict("\"redis queue\" cache"), 1);
 }
 
 #[test]
@@ -246,7 +300,7 @@ fn any_text_is_a_query() {
     ] {
         find(&index, query);
     }
-    assert!(Query::parse("\"\" -x ").is_empty());
+    assert!(Query::strict("\"\" -x ").is_empty() && Query::parse("\"\" -xy ").is_empty());
     let long = "word ".repeat(10_000);
     assert_eq!(Query::parse(&long).wanted.len(), 1);
     let many: String = (0..10_000).map(|n| format!("w{n} ")).collect();
@@ -258,7 +312,7 @@ fn any_text_is_a_query() {
 #[test]
 fn so_many_phrases_are_looked_for() {
     let demanded = |text: &str| {
-        let query = Query::parse(text);
+        let query = Query::strict(text);
         let phrases = query.phrases.iter().chain(&query.unwanted);
         (phrases.map(Vec::len).sum::<usize>(), query.is_cut())
     };

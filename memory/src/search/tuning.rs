@@ -27,10 +27,13 @@ pub struct Tuning {
     /// A text longer than a passage has this share of its score for its best passage, where terms weigh by how many passages
     /// have them; the rest as a whole. 0 for whole texts alone.
     pub passage: f32,
+    /// Whether all quotes and minuses of a query are hard constraints; see [`Query::strict`](super::Query::strict).
+    pub strict: bool,
 }
 
 impl Tuning {
-    /// What the compactor's tool set promises: BM25 with the constants of its original, nothing lent.
+    /// What the compactor's tool set promises: BM25 with the constants of its original, nothing lent,
+    /// and quotes and minuses that bind.
     pub const COMPACTOR: Self = Self {
         k1: 1.2,
         b: 0.75,
@@ -42,6 +45,7 @@ impl Tuning {
         neighbour_words: 0.0,
         neighbour_hits: 0,
         passage: 0.0,
+        strict: true,
     };
 }
 
@@ -59,6 +63,7 @@ impl Default for Tuning {
             neighbour_words: 50.0,
             neighbour_hits: 10,
             passage: 0.5,
+            strict: false,
         }
     }
 }

@@ -182,6 +182,19 @@ fn what_has_none_of_the_words_says_so_and_is_not_left_out() {
 }
 
 #[test]
+fn a_dropped_constraint_is_named() {
+    let memory = filled();
+    let query = "\"pool redis\"";
+    let recalled = found_by(&memory, query, &Tuning::default());
+    let answer = search(&memory, &recalled, &SearchView { limit: 1, ..view(query) });
+    insta::assert_snapshot!(answer.text, @r#"
+    nothing fits the quotes or minus; searched plain words
+    n3 (#redis): Redis needs no pool
+    truncated: true; 3 left out: n1, n2, b4; go on with {"cursor":"1-r2"}
+    "#);
+}
+
+#[test]
 fn a_note_of_the_user_is_found_among_a_projects_and_marked() {
     let project = filled();
     let personal =

@@ -281,7 +281,7 @@ proptest! {
         let rare: Vec<String> = rare.iter().map(u64::to_string).collect();
         let [first, second] = phrase;
         let rare = rare.join(" ");
-        let query = Query::parse(&format!("{rare} {frequent} \"{first} {second}\" -\"{unwanted}\""));
+        let query = Query::strict(&format!("{rare} {frequent} \"{first} {second}\" -\"{unwanted}\""));
         let tuning = Tuning::default();
         let found = |limit| index.find(&Find { limit, ..all(&query, &tuning) }).hits;
         let all = found(notes.len());
