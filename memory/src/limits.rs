@@ -187,7 +187,9 @@ pub const ANSWER_TOKENS_MIN: u32 = 250;
 pub const HIT_CHARS_MAX: usize = 700;
 /// Hits of a search, or records of a list, that were left out and are named.
 pub const HITS_NAMED_MAX: usize = 20;
-/// Hits that have none of the words, after those that have, when one has all of them.
+/// Hits without any word of the query are shown where fewer than this have one.
+pub const HITS_FEW: usize = 5;
+/// Hits without any word of the query, after those that have one.
 pub const HITS_BESIDE_MAX: usize = 3;
 /// What a search finds is counted so far beyond the hits that it gives; then it says that there is more.
 pub const FOUND_COUNTED_MAX: usize = 100;

@@ -2,22 +2,26 @@
 
 mod failure;
 mod file;
+mod naming;
 mod personal;
 mod prompt;
+mod rescore;
+mod words;
 
 use std::cmp::Reverse;
 
 use crate::files::normalise;
 use crate::fold::names_path;
 use crate::ids::{Kind, RecordId, Timestamp};
-use crate::limits::{FOUND_COUNTED_MAX, HITS, HITS_BESIDE_MAX};
+use crate::limits::{FOUND_COUNTED_MAX, HITS_BESIDE_MAX, HITS_FEW};
 use crate::memory::{Memory, document};
 use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
-use crate::search::{Find, Found, Hit, Query, Tuning, as_written};
+use crate::search::{Find, Hit, Query, Tuning, as_written};
 pub use failure::{FailureView, remedies};
 pub use file::{FileQuery, about_file};
 pub use prompt::{Candidate, Evidence, PromptQuery, asks, candidates, for_prompt};
+use rescore::rescore;
 
 /// What is looked for. Filters that are empty let everything through.
 #[derive(Clone, Copy)]
@@ -94,13 +98,26 @@ fn recall_by(memory: &Memory, of: &Recall<'_>, query: &Query) -> Recalled {
         passes(record, of, file.as_deref()).then(|| (of.prior)(record))
     };
     let Recall { tuning, limit, explain, .. } = *of;
-    let find = Find { query, tuning, keep: &keep, limit, explain };
-    let found = memory.search().find(&find);
-    let is_whole = found.hits.len() < limit;
-    let hits = sifted(&found, is_whole);
+    // The hits that are ranked anew are the same ones on each page: as many with words of the query, however many without
+    // stand among them.
+    let rescored_max = tuning.rescored_hits;
+    let spare = if rescored_max > 0 { tuning.neighbour_hits } else { 0 };
+    let find_max = limit.max(rescored_max).saturating_add(spare);
+    let find = Find { query, tuning, keep: &keep, limit: find_max, explain };
+    let mut found = memory.search().find(&find);
+    let is_whole = found.hits.len() < find_max;
+    let (mut hits, beside): (Vec<Hit>, Vec<Hit>) =
+        std::mem::take(&mut found.hits).into_iter().partition(|hit| hit.beside.is_none());
+    let rescored = hits.len().min(rescored_max);
+    rescore(memory, of.query, hits.get_mut(..rescored).unwrap_or_default());
+    let having = hits.len();
+    if is_whole && having < HITS_FEW {
+        hits.extend(beside.into_iter().take(HITS_BESIDE_MAX));
+    }
+    hits.truncate(limit);
     let counted_max = limit.saturating_add(FOUND_COUNTED_MAX);
     let matching = if is_whole {
-        hits.iter().filter(|hit| hit.beside.is_none()).count()
+        having
     } else {
         let passes = |id: RecordId| passes(memory.record(id)?, of, file.as_deref()).then_some(1.0);
         memory.search().count(&Find { keep: &passes, ..find }, counted_max + 1)
@@ -114,21 +131,6 @@ fn recall_by(memory: &Memory, of: &Recall<'_>, query: &Query) -> Recalled {
     let corrected = found.corrected.into_iter().map(written).collect();
     let more = matching > counted_max;
     Recalled { hits, corrected, relaxed: false, matching: matching.min(counted_max), more }
-}
-
-/// The hits without those of no use. One that has none of the words was found by what was stored beside it: the answer,
-/// when it takes several records to have all words. When one of the first has every word, a few such are enough, after
-/// all that have words. `is_whole` when there are no more hits than these.
-fn sifted(found: &Found, is_whole: bool) -> Vec<Hit> {
-    let hits = found.hits.iter().cloned();
-    if !found.hits.iter().take(HITS).any(|hit| hit.terms >= found.terms) {
-        return hits.collect();
-    }
-    let (mut having, beside): (Vec<Hit>, Vec<Hit>) = hits.partition(|hit| hit.beside.is_none());
-    if is_whole {
-        having.extend(beside.into_iter().take(HITS_BESIDE_MAX));
-    }
-    having
 }
 
 /// What the filters let through, most worth keeping first.

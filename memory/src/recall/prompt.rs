@@ -11,10 +11,10 @@
 //!
 //! How often that speaks, rightly and wrongly, also on prompts it was not fitted to: `docs/given.md`.
 
-mod words;
-
 use std::collections::BTreeSet;
 
+use super::naming::{Naming, title};
+use super::words;
 use crate::gist::sentences;
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{
@@ -155,7 +155,7 @@ const ASKS_BIAS: f32 = 1.75;
 
 /// One clause of a prompt, or all of it.
 struct Asked<'a> {
-    text: &'a str,
+    naming: Naming<'a>,
     query: Query,
     /// What each term weighs.
     weights: Vec<f32>,
@@ -184,7 +184,7 @@ impl<'a> Asked<'a> {
             rarity * share
         };
         let weights = query.asked().zip(rarities).enumerate().map(weigh).collect();
-        Self { text, query, weights, own: own_count }
+        Self { naming: Naming::new(text), query, weights, own: own_count }
     }
 
     /// The best records, and the terms that they have.
@@ -218,26 +218,10 @@ impl<'a> Asked<'a> {
             share: (weight / all).min(1.0),
             dense: sentences(&text).into_iter().map(in_sentence).fold(0.0, f32::max),
             title: self.query.terms_in(&title).weight(weights),
-            named: self.names(memory, record, &title),
+            named: self.naming.share_of(memory, record, &title),
             rarest: had.iter().map(|(_, rarity)| *rarity).fold(0.0, f32::max),
             rank,
         }
-    }
-
-    /// Which part of a title or key the clause has, by the rarity of its words. A key's parts that say what kind of thing it
-    /// is are said by how one asks for it: what is a command is run.
-    fn names(&self, memory: &Memory, record: &Record, title: &str) -> f32 {
-        let query = Query::told(title);
-        let rarities = memory.search().rarities(&query);
-        let all: f32 = rarities.iter().sum();
-        if all <= 0.0 {
-            return 0.0;
-        }
-        let mut had = query.terms_in(self.text);
-        if record.note().is_some_and(|note| note.key.is_some()) {
-            had = had.or(query.terms_in(&words::as_keys_say(self.text)));
-        }
-        had.weight(&rarities) / all
     }
 }
 
@@ -275,21 +259,6 @@ fn score(record: &Record, evidence: &Evidence) -> f32 {
         + 1.4 * importance
         + kind
         - 5.8
-}
-
-/// What names a record: a title, a key, a file and its concept.
-fn title(record: &Record) -> String {
-    match &record.body {
-        Body::Blueprint(blueprint) => blueprint.title.clone(),
-        Body::Lesson(lesson) => lesson.summary.clone(),
-        Body::Note(note) => {
-            let key = note.key.as_deref().unwrap_or_default();
-            format!("{key} {}", note.summary)
-        }
-        Body::Anchor(anchor) => format!("{} {}", anchor.file, anchor.concept),
-        Body::Topic(topic) => topic.name.clone(),
-        Body::SessionRow(_) => String::new(),
-    }
 }
 
 /// What a record says, as far as it is read here.

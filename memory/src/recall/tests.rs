@@ -163,11 +163,25 @@ fn what_has_none_of_the_words_comes_last_is_few_and_names_what_it_stands_beside(
     };
     let kafka = found("kafka");
     assert_eq!((told(&kafka).as_str(), kafka.matching), ("n4 n3<n4 n5<n4 n2<n4", 1));
-    // When no record has all that is asked for, the answer may stand beside one that has some of it.
     let both = found("kafka number");
     assert_eq!(both.matching, 9);
     let limited = Recall { tuning, limit: 1, ..everything(&reader, "kafka") };
     assert_eq!(told(&recall(&memory, &limited)), "n4");
+}
+
+#[test]
+fn what_has_none_of_the_words_stays_out_where_enough_has() {
+    let reader = Reader::anyone();
+    let tuning = &Tuning::default();
+    // The last one that has the word lends it to the two after it.
+    for (having, beside) in [(1, 2), (HITS_FEW - 1, 2), (HITS_FEW, 0)] {
+        let mut memory = Memory::default();
+        let text = |n| if n < having { "kafka lags" } else { "a day" };
+        noted(&mut memory, "one", 1, (0..12).map(|n| note(&format!("{} {n}", text(n)))));
+        let found = recall(&memory, &Recall { tuning, ..everything(&reader, "kafka") });
+        let places: Vec<bool> = found.hits.iter().map(|hit| hit.beside.is_some()).collect();
+        assert_eq!(places, [vec![false; having], vec![true; beside]].concat(), "{having}");
+    }
 }
 
 #[test]

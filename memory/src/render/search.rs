@@ -11,7 +11,7 @@ use crate::limits::{
 use crate::memories::Memories;
 use crate::recall::Recalled;
 use crate::record::Record;
-use crate::search::{Hit, Query};
+use crate::search::{Bonus, Hit, Query};
 use crate::tokens;
 
 /// How hits are to be shown.
@@ -168,7 +168,7 @@ fn forms(
     query: &Query,
     view: &SearchView<'_>,
 ) -> impl Iterator<Item = String> {
-    let beside = hit.beside.map(|id| format!(" [no match; stored beside {id}]"));
+    let beside = hit.beside.map(|id| format!(" [stored beside {id}]"));
     let marks = format!("{}{}", marks(record, view.now), beside.unwrap_or_default());
     let why = view.explain.map(|retention| why(hit, &retention(record))).unwrap_or_default();
     let summed =
@@ -184,7 +184,7 @@ fn forms(
     explained.chain(plain.map(move |text| format!("{text}{marks}\n")))
 }
 
-/// `  why: oauth 2.31 (tag), token 1.02; neighbours 0.40; score 3.61`.
+/// Says what a hit's score is made of: `  why: oauth 2.31 (tag), token 1.02; neighbours 0.40; × 0.950 (…); named 1.20; = 4.74`.
 fn why(hit: &Hit, retention: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     let terms: Vec<String> = hit
@@ -202,6 +202,9 @@ fn why(hit: &Hit, retention: &str) -> String {
         parts.push(format!("neighbours {:.2}", hit.neighbours));
     }
     parts.push(format!("× {:.3} {retention}", hit.prior));
+    for Bonus { reason, score } in &hit.gains {
+        parts.push(format!("{reason} {score:.2}"));
+    }
     parts.push(format!("= {:.2}", hit.score));
     format!("  why: {}\n", parts.join("; "))
 }

@@ -41,7 +41,8 @@ pub struct Found {
     pub terms: usize,
 }
 
-/// A document and, if that was asked for, why it was found: `score` is then (the sum of `why` + `neighbours`) × `prior`.
+/// A document and, if that was asked for, why it was found: `score` is then (the sum of `why` + `neighbours`) × `prior` + the sum of
+/// `gains`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The document.
@@ -59,12 +60,32 @@ pub struct Hit {
     pub terms: usize,
     /// Of a document that has none: the neighbour that lent it most.
     pub beside: Option<RecordId>,
+    /// The caller's additions to the score.
+    pub gains: Vec<Bonus>,
+}
+
+/// An addition to a hit's score, or with a minus a deduction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bonus {
+    /// The property of the record that it is for, in one word.
+    pub reason: &'static str,
+    /// Its size.
+    pub score: f32,
 }
 
 impl Hit {
     /// What is found without a query, with this score.
     pub fn certain(id: RecordId, score: f32) -> Self {
-        Self { id, score, why: Vec::new(), prior: score, neighbours: 0.0, terms: 0, beside: None }
+        Self {
+            id,
+            score,
+            why: Vec::new(),
+            prior: score,
+            neighbours: 0.0,
+            terms: 0,
+            beside: None,
+            gains: Vec::new(),
+        }
     }
 }
 
@@ -355,7 +376,7 @@ impl<'i> Search<'i> {
             let why = why.into_iter().flatten().collect();
             let terms = if has_words { self.terms_of(at) } else { 0 };
             let beside = if has_words { None } else { self.lender(at) };
-            Hit { id, score, why, prior, neighbours, terms, beside }
+            Hit { id, score, why, prior, neighbours, terms, beside, gains: Vec::new() }
         };
         best.into_iter().map(&mut hit).collect()
     }

@@ -36,7 +36,7 @@ use std::thread;
 use crate::ids::{RecordId, SessionId, Timestamp};
 use chains::Chains;
 pub use cover::Cover;
-pub use find::{Find, Found, Hit, TermShare};
+pub use find::{Bonus, Find, Found, Hit, TermShare};
 pub use query::{Query, Terms};
 use segment::{Segment, Slot};
 pub use snippet::snippet;

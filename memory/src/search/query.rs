@@ -52,6 +52,12 @@ impl Terms {
         Self(self.0 | other.0)
     }
 
+    /// Those that are in both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     /// Whether the query's term at this place is one of them.
     pub fn has(self, at: usize) -> bool {
         at < QUERY_TERMS_MAX && self.0 >> at & 1 == 1

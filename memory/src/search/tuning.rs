@@ -29,11 +29,14 @@ pub struct Tuning {
     pub passage: f32,
     /// Whether all quotes and minuses of a query are hard constraints; see [`Query::strict`](super::Query::strict).
     pub strict: bool,
+    /// So many of the best hits are ranked anew by what names their records and how much these matter. 0 for the search's
+    /// own ranking.
+    pub rescored_hits: usize,
 }
 
 impl Tuning {
-    /// What the compactor's tool set promises: BM25 with the constants of its original, nothing lent,
-    /// and quotes and minuses that bind.
+    /// What the compactor's tool set promises: BM25 with the constants of its original, nothing lent
+    /// or ranked anew, and quotes and minuses that bind.
     pub const COMPACTOR: Self = Self {
         k1: 1.2,
         b: 0.75,
@@ -46,6 +49,7 @@ impl Tuning {
         neighbour_hits: 0,
         passage: 0.0,
         strict: true,
+        rescored_hits: 0,
     };
 }
 
@@ -64,6 +68,7 @@ impl Default for Tuning {
             neighbour_hits: 10,
             passage: 0.5,
             strict: false,
+            rescored_hits: 30,
         }
     }
 }

@@ -173,9 +173,9 @@ fn what_has_none_of_the_words_says_so_and_is_not_left_out() {
     let answer = search(&memory, &recalled, &view("E0502"));
     insta::assert_snapshot!(answer.text, @r"
     n2: E0502 again
-    n1: first [no match; stored beside n2]
-    n3: last [no match; stored beside n2]
-    n4: a [no match; stored beside n2]
+    n1: first [stored beside n2]
+    n3: last [stored beside n2]
+    n4: a [stored beside n2]
     ");
     let least = search(&memory, &recalled, &SearchView { limit: 1, ..view("E0502") });
     assert_eq!((least.text.as_str(), least.left_out, least.next), ("n2: E0502 again\n", 0, None));
@@ -190,7 +190,7 @@ fn a_dropped_constraint_is_named() {
     insta::assert_snapshot!(answer.text, @r#"
     nothing fits the quotes or minus; searched plain words
     n3 (#redis): Redis needs no pool
-    truncated: true; 3 left out: n1, n2, b4; go on with {"cursor":"1-r2"}
+    truncated: true; 3 left out: n1, b4, n2; go on with {"cursor":"1-r2"}
     "#);
 }
 

@@ -1,5 +1,5 @@
-//! Words of a prompt that say little about which record it needs: those that every request to a coding agent is made of, and
-//! those that a language is made of.
+//! Words of a prompt or a query that say little about which record it needs: those that every request to a coding agent is
+//! made of, and those that a language is made of. Words that developers use for each other.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

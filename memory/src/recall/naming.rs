@@ -1,0 +1,50 @@
+//! Whether a text names a record: says its title or its key.
+
+use super::words;
+use crate::memory::Memory;
+use crate::record::{Body, Record};
+use crate::search::Query;
+
+/// A text that may name records.
+pub(super) struct Naming<'a> {
+    text: &'a str,
+    /// The words that keys have for what the text asks for.
+    as_keys_say: String,
+}
+
+impl<'a> Naming<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, as_keys_say: words::as_keys_say(text) }
+    }
+
+    /// Returns the share of a record's title or key that the text says, by the rarity of the words. A key's part for the kind
+    /// of thing is said by how one asks for it: what is a command is run.
+    pub(super) fn share_of(&self, memory: &Memory, record: &Record, title: &str) -> f32 {
+        let query = Query::told(title);
+        let rarities = memory.search().rarities(&query);
+        let all: f32 = rarities.iter().sum();
+        if all <= 0.0 {
+            return 0.0;
+        }
+        let mut said = query.terms_in(self.text);
+        if record.note().is_some_and(|note| note.key.is_some()) {
+            said = said.or(query.terms_in(&self.as_keys_say));
+        }
+        said.weight(&rarities) / all
+    }
+}
+
+/// Returns the words that name a record: a title, a key, a file and its concept.
+pub(super) fn title(record: &Record) -> String {
+    match &record.body {
+        Body::Blueprint(blueprint) => blueprint.title.clone(),
+        Body::Lesson(lesson) => lesson.summary.clone(),
+        Body::Note(note) => {
+            let key = note.key.as_deref().unwrap_or_default();
+            format!("{key} {}", note.summary)
+        }
+        Body::Anchor(anchor) => format!("{} {}", anchor.file, anchor.concept),
+        Body::Topic(topic) => topic.name.clone(),
+        Body::SessionRow(_) => String::new(),
+    }
+}

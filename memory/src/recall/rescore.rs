@@ -1,0 +1,133 @@
+//! Ranks the best hits of a search anew: by whether the query names a record, and by how much the record matters.
+//!
+//! BM25 sees a key of two words as two words among many, so a fact lost to long texts that repeat one of them. A hit gains
+//!
+//! `prior × best × (NAMED × √(said × covered) + FACT × said + EXACT × exact) + own × (IMPORTANT × importance + PINNED × pinned)`
+//!
+//! - `best` is the highest score before, `own` the hit's own, `prior` what retention makes of the record;
+//! - `said` is the share of the record's title or key that the query says, `covered` the share of the query that the title
+//!   or key has, both by the rarity of the words, with the words that developers use for each other; both are 0 where either
+//!   is;
+//! - `FACT` counts for notes with a key alone, `exact` is 1 where the query is the key;
+//! - `importance` is 0 for the importance that notes have unless told otherwise, and at most 1.
+//!
+//! Nothing is taken from a hit, but for low importance. How the constants were chosen is written in `docs/retrieval.md`.
+
+use super::naming::{Naming, title};
+use super::words;
+use crate::limits::{IMPORTANCE, IMPORTANCE_MAX};
+use crate::memory::Memory;
+use crate::record::Record;
+use crate::search::{Bonus, Hit, Query, Terms};
+
+/// Of the best score, for a record that is wholly named by a query that says nothing else.
+const NAMED: f32 = 0.5;
+/// Of the best score, for a fact whose key is wholly said by the query.
+const FACT: f32 = 0.6;
+/// Of the best score, for the fact with the key that is the query.
+const EXACT: f32 = 1.0;
+/// Of a hit's own score, for the highest importance.
+const IMPORTANT: f32 = 0.1;
+/// Of a hit's own score, for what is pinned.
+const PINNED: f32 = 0.1;
+/// Of the weight of a word that every request has, so much counts.
+const COMMON_SHARE: f32 = 0.4;
+
+/// Ranks hits by what they gain, the best first, ties by id. `text` is the query.
+pub(super) fn rescore(memory: &Memory, text: &str, hits: &mut [Hit]) {
+    if hits.is_empty() {
+        return;
+    }
+    let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
+    let asked = Asked::of(memory, text);
+    for hit in &mut *hits {
+        let Some(record) = memory.record(hit.id) else { continue };
+        let highest = best * hit.prior;
+        let named = highest * asked.names(memory, record);
+        let exact = if asked.is_key_of(record) { highest * EXACT } else { 0.0 };
+        let important = hit.score * IMPORTANT * importance(record);
+        let pinned = if record.pinned { hit.score * PINNED } else { 0.0 };
+        let gains =
+            [("named", named), ("key", exact), ("importance", important), ("pinned", pinned)];
+        for (reason, score) in gains.into_iter().filter(|(_, score)| *score != 0.0) {
+            hit.score += score;
+            hit.gains.push(Bonus { reason, score });
+        }
+    }
+    hits.sort_by(|one, other| {
+        other.score.total_cmp(&one.score).then_with(|| one.id.cmp(&other.id))
+    });
+}
+
+/// A query, and what each of its words weighs.
+struct Asked<'a> {
+    text: &'a str,
+    naming: Naming<'a>,
+    /// The query's own words, then words that stand for them.
+    query: Query,
+    words: Vec<Word>,
+    /// The sum of what the words weigh.
+    weight: f32,
+}
+
+/// A word of the query.
+struct Word {
+    weight: f32,
+    /// Those of the query's terms that stand for it.
+    stand_ins: Terms,
+}
+
+impl<'a> Asked<'a> {
+    fn of(memory: &Memory, text: &'a str) -> Self {
+        let own = Query::told(text);
+        let said: Vec<(String, String)> =
+            own.asked().map(|word| (word.to_owned(), words::as_keys_say(word))).collect();
+        let rarities = memory.search().rarities(&own);
+        let all: Vec<&str> = said.iter().map(|(_, stand_ins)| stand_ins.as_str()).collect();
+        let query = own.with(&all.join(" "));
+        let word = |((word, stand_ins), rarity): (&(String, String), f32)| Word {
+            weight: if words::is_common(word) { rarity * COMMON_SHARE } else { rarity },
+            stand_ins: query.terms_in(stand_ins),
+        };
+        let words: Vec<Word> = said.iter().zip(rarities).map(word).collect();
+        let weight = words.iter().map(|word| word.weight).sum();
+        Self { text: text.trim(), naming: Naming::new(text), query, words, weight }
+    }
+
+    /// Returns the share of the query that a title or key has, from 0 to 1.
+    fn share_covered(&self, title: &str) -> f32 {
+        let terms = self.query.terms_in(title);
+        let of = |(at, word): (usize, &Word)| {
+            let has = terms.has(at) || terms.and(word.stand_ins).count() > 0;
+            if has { word.weight } else { 0.0 }
+        };
+        let covered: f32 = self.words.iter().enumerate().map(of).sum();
+        if self.weight > 0.0 { covered / self.weight } else { 0.0 }
+    }
+
+    /// Returns how surely the query names a record, as a share of the best score.
+    fn names(&self, memory: &Memory, record: &Record) -> f32 {
+        let title = title(record);
+        let covered = self.share_covered(&title);
+        if covered <= 0.0 {
+            return 0.0;
+        }
+        let said = self.naming.share_of(memory, record, &title);
+        let is_fact = record.note().is_some_and(|note| note.key.is_some());
+        NAMED * (said * covered).sqrt() + if is_fact { FACT * said } else { 0.0 }
+    }
+
+    fn is_key_of(&self, record: &Record) -> bool {
+        let key = record.note().and_then(|note| note.key.as_deref());
+        key.is_some_and(|key| key.eq_ignore_ascii_case(self.text))
+    }
+}
+
+/// Returns a note's importance, from below 0 to 1; that of other kinds is 0.
+fn importance(record: &Record) -> f32 {
+    let importance = record.note().map_or(IMPORTANCE, |note| note.importance);
+    (f32::from(importance) - f32::from(IMPORTANCE)) / f32::from(IMPORTANCE_MAX - IMPORTANCE)
+}
+
+#[cfg(test)]
+mod tests;
