@@ -50,7 +50,12 @@ type Alone = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
 /// Measured alone: what is found and given, not how fast.
 const ALONE: [Alone; 2] = [
-    ("retrieval", "how well a search finds; alone, with [--file PATH] [--sweep]", retrieval::run),
+    (
+        "retrieval",
+        "how well a search finds; alone, with [--file PATH] [--sweep], [--records] or [--commits REPOSITORY \
+         [--questions FILE]]",
+        retrieval::run,
+    ),
     (
         "given",
         "what an agent is given; alone, with [--set NAME] [--size N] [--missed] [--texts]",

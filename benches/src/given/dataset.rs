@@ -190,9 +190,8 @@ pub(super) fn part(record: &Value) -> Result<Staged> {
     Ok(part)
 }
 
-/// A memory of these sessions as it was `now`, as an export that `anchord import` takes in; blueprints, lessons and
-/// anchors that are pinned are pinned.
-pub(super) fn export(sessions: &[Session], now: i64) -> Result<Value> {
+/// Builds a memory of these sessions as it was `now`.
+pub(super) fn remember(sessions: &[Session], now: i64) -> Result<Memory> {
     const DAY_MS: i64 = 24 * 60 * 60 * 1000;
     let mut memory = Memory::default();
     for (session, seq) in sessions.iter().zip(1..) {
@@ -215,6 +214,13 @@ pub(super) fn export(sessions: &[Session], now: i64) -> Result<Value> {
         let plan = plan_save(&memory, &by, save)?;
         memory.apply(Seq(seq), &plan.changes);
     }
+    Ok(memory)
+}
+
+/// A memory of these sessions as it was `now`, as an export that `anchord import` takes in; blueprints, lessons and
+/// anchors that are pinned are pinned.
+pub(super) fn export(sessions: &[Session], now: i64) -> Result<Value> {
+    let memory = remember(sessions, now)?;
     let pinned: Vec<String> = sessions
         .iter()
         .flat_map(|session| &session.records)

@@ -184,7 +184,7 @@ pub(super) fn at_size(dataset: &Dataset, size: usize, print: Print) -> Result<Fi
 }
 
 /// The first sessions of the data, up to so many records, or all of them among filler.
-fn memory_of(dataset: &Dataset, size: usize) -> Vec<Session> {
+pub(super) fn memory_of(dataset: &Dataset, size: usize) -> Vec<Session> {
     let needs = dataset.prompts.iter().chain(&dataset.actions);
     let answers: Vec<String> = needs.flat_map(|need| need.answers.clone()).collect();
     let mut left = size;

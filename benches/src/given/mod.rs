@@ -12,8 +12,9 @@ mod measure;
 
 use std::path::PathBuf;
 
+use anchord_memory::{Memory, Timestamp};
 use anyhow::{Context, Result, bail};
-use dataset::Dataset;
+use dataset::{Action, Dataset};
 
 /// A ferry operator's scheduling and telemetry; constants were chosen by it.
 const FERRY: &str = include_str!("../../data/given/ferry.json");
@@ -27,6 +28,28 @@ const SIZES: [usize; 4] = [30, 300, 3_000, 30_000];
 struct Print {
     missed: bool,
     texts: bool,
+}
+
+/// A project's memory, and everyday prompts with the texts that answer each.
+pub(crate) struct Answered {
+    pub(crate) name: &'static str,
+    pub(crate) memory: Memory,
+    /// Any of the texts is an answer.
+    pub(crate) prompts: Vec<(String, Vec<String>)>,
+}
+
+/// Builds the memories of both sets at a size, as they are `now`.
+pub(crate) fn answered(size: usize, now: Timestamp) -> Result<Vec<Answered>> {
+    let set = |(name, text)| {
+        let dataset = Dataset::parse(text)?;
+        let memory = dataset::remember(&measure::memory_of(&dataset, size), now.0)?;
+        let prompts = dataset.prompts.into_iter().filter_map(|need| match need.occasion {
+            Action::Prompt(prompt) => Some((prompt, need.answers)),
+            _ => None,
+        });
+        Ok(Answered { name, memory, prompts: prompts.collect() })
+    };
+    [("ferry", FERRY), ("coast", COAST)].into_iter().map(set).collect()
 }
 
 /// Prints the figures; arguments as the command line has them.

@@ -2,9 +2,13 @@
 //!
 //! `retrieval --file PATH` reads a LoCoMo file; without it the small sample of our own. Each turn is a note, stored in order;
 //! then each session is one. Notes are stored and questions asked as an agent does it, over its shim and the daemon. `--sweep`
-//! calls the engine in this process in place of that, and tries other constants.
+//! calls the engine in this process in place of that, and tries other constants. `--commits REPOSITORY` asks about the commits
+//! of a repository on this machine, `--records` about the records that the measurement `given` stores.
 
+mod commits;
 mod dataset;
+mod in_memory;
+mod records;
 mod score;
 mod tool_path;
 
@@ -14,7 +18,9 @@ use anchord_memory::search::{Document, Find, Query, SearchIndex, Tuning};
 use anchord_memory::{Kind, RecordId, SessionId, Timestamp};
 use anchord_tests::Instance;
 use anyhow::{Result, bail};
+use commits::Commits;
 use dataset::{CATEGORIES, Conversation, Dataset};
+use in_memory::InMemory;
 use score::{DEEPEST, Score};
 use tool_path::ToolPath;
 
@@ -25,14 +31,28 @@ const SAMPLE: &str = include_str!("../../data/sample.json");
 
 /// Prints the figures; arguments as the command line has them.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (mut file, mut sweep) = (None, false);
+    let (mut file, mut sweep, mut of_records) = (None, false, false);
+    let (mut repository, mut questions): (Option<PathBuf>, Option<PathBuf>) = (None, None);
     let mut left = arguments.iter();
     while let Some(argument) = left.next() {
         match (argument.as_str(), left.len()) {
             ("--file", 1..) => file = left.next().map(PathBuf::from),
             ("--sweep", _) => sweep = true,
-            (other, _) => bail!("`{other}` is none of --file PATH, --sweep"),
+            ("--records", _) => of_records = true,
+            ("--commits", 1..) => repository = left.next().map(PathBuf::from),
+            ("--questions", 1..) => questions = left.next().map(PathBuf::from),
+            (other, _) => bail!(
+                "`{other}` is not one of --file PATH, --sweep, --records, --commits REPOSITORY, --questions FILE"
+            ),
         }
+    }
+    if let Some(repository) = repository {
+        let questions = questions.map(|path| dataset::read(&path)).transpose()?;
+        let questions = questions.as_deref().unwrap_or(commits::QUESTIONS);
+        return commits::report(&repository, &Commits::parse(questions)?);
+    }
+    if of_records {
+        return records::report();
     }
     let text = match file {
         Some(path) => dataset::read(&path)?,
@@ -86,19 +106,24 @@ impl InProcess {
         }
         Self { index, tuning }
     }
-}
 
-impl Engine for InProcess {
-    fn ask(&mut self, question: &str) -> Result<Vec<usize>> {
+    /// The numbers of the notes that are found, best first.
+    fn find(&self, query: &Query) -> Vec<usize> {
         let found = self.index.find(&Find {
-            query: &Query::parse(question),
+            query,
             tuning: &self.tuning,
             keep: &|_| Some(1.0),
             limit: DEEPEST,
             explain: false,
         });
         let note = |id: RecordId| usize::try_from(id.number).expect("as many as notes") - 1;
-        Ok(found.hits.iter().map(|hit| note(hit.id)).collect())
+        found.hits.iter().map(|hit| note(hit.id)).collect()
+    }
+}
+
+impl Engine for InProcess {
+    fn ask(&mut self, question: &str) -> Result<Vec<usize>> {
+        Ok(self.find(&Query::parse(question)))
     }
 }
 
@@ -178,6 +203,9 @@ fn report<'c>(
 fn sweep_tunings(conversations: &[Conversation], coding: &Dataset) -> Result<()> {
     let shipped = Tuning::default();
     println!("{}", Score::head());
+    report("in process, as `memory_search` does", conversations, coding, &|notes| {
+        Ok(Box::new(InMemory::store(notes, shipped)?))
+    })?;
     for (name, tuning) in [
         ("in process", shipped),
         ("in process, nothing lent", Tuning { neighbour: 0.0, neighbour_far: 0.0, ..shipped }),

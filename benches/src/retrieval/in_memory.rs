@@ -1,0 +1,65 @@
+//! Notes stored in a memory in this process, and found by all that `memory_search` does but retention.
+
+use std::collections::HashMap;
+
+use anchord_memory::search::Tuning;
+use anchord_memory::{
+    Memory, NewNote, Provenance, Reader, Recall, RecordId, Seq, SessionId, Timestamp, plan_notes,
+    recall,
+};
+use anyhow::Result;
+
+use super::score::DEEPEST;
+use super::{Engine, STEP_MS};
+
+/// A memory with notes of one session.
+pub(super) struct InMemory {
+    memory: Memory,
+    /// The number of the note with an id, the first of those that say the same.
+    notes: HashMap<RecordId, usize>,
+    tuning: Tuning,
+}
+
+impl InMemory {
+    /// Stores notes in their order.
+    pub(super) fn store(notes: &[String], tuning: Tuning) -> Result<Self> {
+        let (mut memory, mut ids) = (Memory::default(), HashMap::new());
+        for (((at, seq), time), note) in (0..).zip(1..).zip(0..).zip(notes) {
+            let by = Provenance {
+                session: SessionId::new("bench"),
+                client: "bench".into(),
+                time: Timestamp(time * STEP_MS),
+            };
+            let note = NewNote { content: note.clone(), ..NewNote::default() };
+            let plan = plan_notes(&memory, &by, vec![Ok(note)])?;
+            memory.apply(Seq(seq), &plan.changes);
+            for stored in plan.outcome.stored {
+                ids.entry(stored.id).or_insert(at);
+            }
+        }
+        Ok(Self { memory, notes: ids, tuning })
+    }
+}
+
+impl Engine for InMemory {
+    fn ask(&mut self, question: &str) -> Result<Vec<usize>> {
+        let found = recall(
+            &self.memory,
+            &Recall {
+                reader: &Reader::anyone(),
+                query: question,
+                kinds: &[],
+                tags: &[],
+                own: None,
+                file: None,
+                since: None,
+                until: None,
+                limit: DEEPEST,
+                tuning: &self.tuning,
+                prior: &|_| 1.0,
+                explain: false,
+            },
+        );
+        Ok(found.hits.iter().filter_map(|hit| self.notes.get(&hit.id).copied()).collect())
+    }
+}
