@@ -2,7 +2,7 @@
 //! compaction. A command's raw output is told, so one that unmistakably shows an error counts as failed, and no
 //! other as passed. It has no channel into a compaction; context comes back with `SessionStart` of source `compact`.
 
-use anchord_memory::lifecycle::Event;
+use anchord_memory::lifecycle::{Event, ToolUse};
 
 use super::claude_code::{source, write_context};
 use super::payload::Payload;
@@ -45,7 +45,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         "UserPromptSubmit" => {
             Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
         }
-        "PreToolUse" => Event::ToolBegins(payload.tool_use()),
+        "PreToolUse" => shell(payload).unwrap_or_else(|| Event::ToolBegins(payload.tool_use())),
         "PostToolUse" => {
             let output = payload.text("tool_response").unwrap_or_default();
             Event::ToolRan(payload.tool(&[], None, output))
@@ -60,4 +60,38 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         _ => return None,
     };
     Some(Read::event(event))
+}
+
+/// Reads what a shell command is about to do to files. A patch that a shell would apply Codex applies itself, and reports
+/// no end of it.
+fn shell(payload: Payload<'_>) -> Option<Event> {
+    let command = payload.object("tool_input").text("command")?;
+    if payload.text("tool_name") != Some("Bash") {
+        return None;
+    }
+    let run = payload.tool(&[], None);
+    if !run.edited.is_empty() {
+        return Some(Event::ToolRan(run));
+    }
+    let begins = payload.tool_use();
+    Some(Event::ToolBegins(ToolUse { files: files_read(command), ..begins }))
+}
+
+/// Programs that print files; it has no tool of its own for that.
+const READERS: [&str; 6] = ["bat", "cat", "head", "nl", "sed", "tail"];
+
+/// Finds the files that the first command of a line prints.
+fn files_read(line: &str) -> Vec<String> {
+    let first = line.split(['|', ';', '&', '\n', '>']).next().unwrap_or_default();
+    let mut words = first.split_whitespace();
+    if !words.next().is_some_and(|program| READERS.contains(&program)) {
+        return Vec::new();
+    }
+    let names = words.map(|word| word.trim_matches(['"', '\'']));
+    let is_file = |word: &&str| {
+        let plain = !word.starts_with('-') && !word.contains(['$', '*', '(', '{', ',']);
+        // Neither a sed program (`5p`) nor a number of lines.
+        plain && word.contains(['.', '/']) && !word.starts_with("s/")
+    };
+    names.filter(is_file).map(str::to_owned).collect()
 }

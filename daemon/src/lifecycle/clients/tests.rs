@@ -110,3 +110,22 @@ fn a_patch_names_the_files_that_it_edits() {
         assert_eq!(run.command, None);
     }
 }
+
+#[test]
+fn a_shell_command_names_the_files_that_it_prints() {
+    let files = |command: &str| {
+        let payload = serde_json::json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
+            "tool_input": { "command": command },
+        });
+        let (Heard::Event(envelope), _) = heard("codex", &payload) else { panic!("an event") };
+        let Event::ToolBegins(begins) = envelope.event else { panic!("a tool's use") };
+        begins.files
+    };
+    assert_eq!(files("cat src/a.rs b.toml | head"), ["src/a.rs", "b.toml"]);
+    assert_eq!(files("sed -n '1,200p' src/a.rs"), ["src/a.rs"]);
+    assert_eq!(files("nl -ba \"src/a.rs\" && cargo test"), ["src/a.rs"]);
+    for nothing in ["cargo test", "ls src/a.rs", "cat $FILE", "cat *.rs", "head -n 20", ""] {
+        assert_eq!(files(nothing), Vec::<String>::new(), "{nothing}");
+    }
+}
