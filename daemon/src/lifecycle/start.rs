@@ -6,7 +6,7 @@ use anchord_memory::lifecycle::{Answer, StartSource};
 use anchord_memory::render::LoadView;
 use anchord_memory::render::hooks::{last_seen, resumed, session_start};
 
-use super::{Call, HookError, Said, compaction, subagent};
+use super::{Call, HookError, Said, compaction, subagent, threads};
 use crate::clock;
 
 /// The load, framed.
@@ -19,7 +19,10 @@ pub(super) async fn started(call: &Call<'_>, source: StartSource) -> Result<Said
         }
         StartSource::Compact => compaction::restore(call).await,
         StartSource::Resume | StartSource::Fork => resumes(call).await,
-        StartSource::Startup => loaded(call).await,
+        StartSource::Startup => {
+            call.threads().with(&call.name, threads::Thread::forget_given);
+            loaded(call).await
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Gemini CLI. It reads JSON alone. `PreCompress` comes before every model call, compression or not, so it says
 //! nothing; that a context was compressed is not told.
 
-use anchord_memory::lifecycle::{Answer, Event};
+use anchord_memory::lifecycle::{Answer, Event, StartSource};
 
 use super::claude_code::source;
 use super::payload::Payload;
@@ -40,7 +40,13 @@ const READS: [&str; 1] = ["read_file"];
 
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
-        "SessionStart" => Event::SessionStarted { source: source(payload) },
+        "SessionStart" => Event::SessionStarted {
+            // It resumes without the first message, in which its hooks' context stood.
+            source: match source(payload) {
+                StartSource::Resume => StartSource::Startup,
+                source => source,
+            },
+        },
         "BeforeAgent" => {
             let prompt = payload.text("prompt").unwrap_or_default();
             Event::PromptSubmitted { prompt: asked(prompt).to_owned() }
