@@ -202,6 +202,9 @@ pub const TASKS_EXPECTED_MAX: usize = 32;
 /// Files of which one context was told.
 pub const FILES_TOLD_MAX: usize = 2_000;
 
+/// Texts about actions that wait for one conversation's next prompt.
+pub const CONTEXTS_WAITING_MAX: usize = 2;
+
 /// Files of one use of a tool that memory is asked about.
 pub const ACTION_FILES_MAX: usize = 8;
 

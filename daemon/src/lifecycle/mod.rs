@@ -21,7 +21,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolUse};
+use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolRun, ToolUse};
 use anchord_memory::render::LoadText;
 use anchord_memory::render::hooks::RenderedContext;
 use anchord_memory::{NoticeId, RecordId, Revision};
@@ -196,12 +196,22 @@ impl Handled {
         threads.with(&context, |thread| {
             thread.given.retain(|id| !shown.whole.contains(id));
             thread.remedies.retain(|id| !shown.ids.contains(id));
-            if let Event::ToolBegins(ToolUse { files, .. }) = &event {
-                thread.files.retain(|file| !files.contains(file));
+            match &event {
+                Event::ToolBegins(ToolUse { files, .. }) => {
+                    thread.files.retain(|file| !files.contains(file));
+                }
+                Event::ToolRan(ToolRun { edited, read, .. }) => {
+                    thread.files.retain(|file| !edited.contains(file) && !read.contains(file));
+                }
+                _ => {}
             }
         });
         threads.with(&name, |thread| match (event, agent) {
-            (Event::PromptSubmitted { .. }, _) => {
+            // What a subagent was asked told the conversation nothing.
+            (Event::PromptSubmitted { .. }, Some(_)) => {}
+            (Event::PromptSubmitted { .. }, None) => {
+                // What waited for it was about files.
+                thread.files.clear();
                 thread.told = told;
                 session.set_revision_seen(seen);
             }
@@ -291,6 +301,7 @@ async fn handled(
         };
     let text = adapter.write(&envelope, &said.answer);
     if text.is_empty() {
+        keep_for_prompt(daemon, &envelope, &context, said);
         return Ok(Handled::default());
     }
     let agent = match &envelope.event {
@@ -306,11 +317,23 @@ async fn handled(
                 ..Retrieval::default()
             };
             let (event, line) = (envelope.event, (line, started.elapsed(), said));
-            Some(Box::new(Telling { name, context, session, event, agent, before, shown, line }))
+            Some(Box::new(Telling { name, session, context, event, agent, before, shown, line }))
         }
         _ => None,
     };
     Ok(Handled { reply: HookReply { stdout: Some(text) }, told })
+}
+
+/// What a client cannot carry at an action is given with the next prompt. A subagent has no other prompt than its first.
+fn keep_for_prompt(daemon: &Daemon, envelope: &Envelope, context: &Name, said: Said) {
+    let is_action = matches!(envelope.event, Event::ToolBegins(_) | Event::ToolRan(_));
+    if let (true, None, Answer::Context(text), Some(shown)) =
+        (is_action, &envelope.agent, said.answer, said.shown)
+    {
+        let Shown { ids: shown, whole, truncated, notices: _ } = shown;
+        let waiting = RenderedContext { text, shown, whole, truncated };
+        daemon.lifecycle().threads.with(context, |thread| thread.keep_waiting(waiting));
+    }
 }
 
 /// What is said to an event, in which session, and what that was told until now.
@@ -373,12 +396,17 @@ fn shown_at(envelope: &Envelope) -> &'static str {
     match &envelope.event {
         Event::SessionStarted { source: StartSource::Compact } => "hook restored",
         Event::SessionStarted { source: StartSource::Resume } => "hook resumed",
-        Event::SessionStarted { .. } if envelope.agent.is_some() => "hook subagent",
+        Event::SessionStarted { .. } | Event::PromptSubmitted { .. }
+            if envelope.agent.is_some() =>
+        {
+            "hook subagent"
+        }
         Event::SessionStarted { .. } => "hook start",
         Event::PromptSubmitted { .. } => "hook prompt",
         Event::CompactionBegins { .. } => "hook compaction",
         Event::SubagentStarted(_) => "hook subagent",
         Event::ToolBegins(_) => "hook file",
+        Event::ToolRan(run) if run.command.is_none() => "hook file",
         Event::ToolRan(_) => "hook failure",
         _ => "hook",
     }

@@ -1,19 +1,30 @@
-//! The person sent a prompt: what others changed meanwhile, and what memory has that is about it.
+//! The person sent a prompt: what others changed meanwhile, what memory has that is about it, and what a client could not
+//! carry at an action. A subagent's task is its prompt, where the client reports it as one.
 
-use anchord_memory::render::hooks::{PromptContext, prompt_context};
+use anchord_memory::render::hooks::{PromptContext, RenderedContext, prompt_context};
 
 use super::{Call, HookError, Said};
 use crate::{budgets, clock};
 
 pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Said, HookError> {
-    call.note();
+    // What a subagent is asked no person wrote, and news are for the conversation.
+    let is_task = call.envelope.agent.is_some();
+    if !is_task {
+        call.note();
+    }
     let view = call.session.view(call.daemon).await?;
     let revision = view.memory.revision();
-    let (since, given) = call.threads().with(&call.name, |thread| {
-        thread.asked = Some(prompt.to_owned());
-        (thread.told, thread.given.clone())
+    let (since, given, mut waiting) = call.with_context(|thread| {
+        if !is_task {
+            thread.asked = Some(prompt.to_owned());
+        }
+        (thread.told, thread.given.clone(), std::mem::take(&mut thread.waiting))
     });
     let settings = budgets::project_settings(&view.memory, &call.daemon.config);
+    let skipped = settings.subagent_skip.as_deref().unwrap_or_default();
+    if call.envelope.agent.as_ref().is_some_and(|agent| skipped.contains(&agent.agent_type)) {
+        return Ok(Said::default());
+    }
     let context = prompt_context(
         &view.memory,
         &PromptContext {
@@ -25,10 +36,26 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Said, Hoo
             now: clock::now(),
         },
     );
-    call.session.set_revision_seen(Some(revision));
-    call.threads().with(&call.name, |thread| {
-        thread.told = Some(revision);
+    if !is_task {
+        call.session.set_revision_seen(Some(revision));
+    }
+    call.with_context(|thread| {
+        if !is_task {
+            thread.told = Some(revision);
+        }
         thread.given.extend(context.whole.iter().copied());
     });
-    Ok(Said::context(context))
+    waiting.push_front(context);
+    Ok(Said::context(joined(waiting)))
+}
+
+/// Joins framed texts into one; empty ones are left out.
+fn joined(contexts: impl IntoIterator<Item = RenderedContext>) -> RenderedContext {
+    contexts.into_iter().fold(RenderedContext::default(), |mut all, context| {
+        all.text.push_str(&context.text);
+        all.shown.extend(context.shown);
+        all.whole.extend(context.whole);
+        all.truncated |= context.truncated;
+        all
+    })
 }

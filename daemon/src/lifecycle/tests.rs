@@ -1,5 +1,6 @@
 //! Events as the daemon hears them, through its socket's own code.
 
+mod channels;
 mod endings;
 
 use std::time::Duration;

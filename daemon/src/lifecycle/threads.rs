@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anchord_memory::lifecycle::{Event, Task};
+use anchord_memory::render::hooks::RenderedContext;
 use anchord_memory::{Captured, RecordId, Revision};
 
 use crate::projects::ProjectId;
@@ -32,6 +33,8 @@ pub(crate) struct Thread {
     pub(crate) remedies: BTreeSet<RecordId>,
     /// Files that were about to be used, of which it was told.
     pub(crate) files: BTreeSet<String>,
+    /// Texts about actions that the client has no channel for, for the next prompt.
+    pub(crate) waiting: VecDeque<RenderedContext>,
     /// What subagents that are about to start are asked to do.
     pub(crate) tasks: VecDeque<Task>,
     /// What the person asked last before the model's context was made.
@@ -56,6 +59,7 @@ impl Thread {
             given: BTreeSet::new(),
             remedies: BTreeSet::new(),
             files: BTreeSet::new(),
+            waiting: VecDeque::new(),
             tasks: VecDeque::new(),
             asked: None,
             rebuilt: HashMap::new(),
@@ -72,7 +76,18 @@ impl Thread {
         self.given.clear();
         self.remedies.clear();
         self.files.clear();
+        self.waiting.clear();
         self.rebuilt.clear();
+    }
+
+    /// Keeps a text for the next prompt; of too many the oldest goes, and may be given again.
+    pub(crate) fn keep_waiting(&mut self, context: RenderedContext) {
+        self.waiting.push_back(context);
+        if self.waiting.len() > limits::CONTEXTS_WAITING_MAX
+            && let Some(oldest) = self.waiting.pop_front()
+        {
+            self.given.retain(|id| !oldest.whole.contains(id));
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! opencode, through a plugin file of ours, which sends what `docs/hooks.md` says and reads `{"context": …}`.
 //!
 //! The system prompt is built anew for every call of the model: it wants the same bytes each time. A subagent is a
-//! session with a parent, and its events are the parent's.
+//! session with a parent, and its events are the parent's; its task comes as its prompt.
 
 use anchord_memory::lifecycle::{Answer, CommandRun, Event, StartSource, Subagent, ToolRun};
 
@@ -48,10 +48,8 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
                 None => Event::TurnEnded { last_message },
             }
         }
-        // What the parent asks of a subagent is no person's prompt, and its context is not the conversation's.
-        "chat.message" | "session.compacting" | "session.compacted" | "session.deleted"
-            if child.is_some() =>
-        {
+        // The context of a subagent is not the conversation's.
+        "session.compacting" | "session.compacted" | "session.deleted" if child.is_some() => {
             return Some(Read::nothing());
         }
         "chat.message" => {
@@ -92,7 +90,7 @@ pub(super) fn tool(payload: Payload<'_>) -> ToolRun {
     }
 }
 
-/// The answer of both clients with a plugin of ours.
+/// The answer to a plugin of ours.
 pub(super) fn write(envelope: &Envelope, answer: &Answer) -> String {
     match (answer, &envelope.event) {
         (
