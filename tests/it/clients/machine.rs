@@ -95,6 +95,15 @@ impl Machine {
         std::fs::write(self.home().join(".codex/config.toml"), config).unwrap();
     }
 
+    /// Adds settings to the instance's; before anything is stored.
+    pub(super) fn configure(&self, settings: &str) {
+        let path = self.home().join(".config/anchord/config.toml");
+        let before = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(path, before + settings).unwrap();
+        let output = self.anchord().arg("stop").output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+    }
+
     pub(super) fn home(&self) -> PathBuf {
         self.root.path().join("home")
     }

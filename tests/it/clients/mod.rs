@@ -4,6 +4,7 @@
 //! They run with `ANCHORD_TEST_CLIENTS=1` where the clients are installed; each has a home of its own, no account
 //! and no way out of loopback.
 
+mod given;
 mod machine;
 mod model;
 

@@ -164,10 +164,12 @@ impl Inner {
     /// What to answer: the texts of a request, and whether it offers tools.
     fn next(&self, texts: &[String], calls: &[String], offers: bool) -> Said {
         let text = texts.join("\n");
-        let last = texts.last().map_or("", String::as_str);
         let (turn, step) = self.place(texts, calls);
         let prompt = turn.and_then(|at| self.script.get(at)).map_or("", |turn| turn.prompt);
-        let asks_summary = COMPACTION.iter().any(|words| last.contains(words));
+        // What hooks said of the last tool may stand after it.
+        let last = texts.iter().rev().take(3);
+        let asks_summary =
+            last.into_iter().any(|text| COMPACTION.iter().any(|words| text.contains(words)));
         let kind = match (asks_summary, offers) {
             (true, _) => Kind::Summary,
             (false, true) => Kind::Answer,
