@@ -69,7 +69,7 @@ fn shell(payload: Payload<'_>) -> Option<Event> {
     if payload.text("tool_name") != Some("Bash") {
         return None;
     }
-    let run = payload.tool(&[], None);
+    let run = payload.tool(&[], None, "");
     if !run.edited.is_empty() {
         return Some(Event::ToolRan(run));
     }
