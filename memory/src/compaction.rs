@@ -1,10 +1,12 @@
 //! What leaves the budget when notes have outgrown it: decided here as a value, shown on request, done by one write, or by
 //! a few where it is very much.
 //!
-//! Expired notes are archived first. Then three phases, each only as far as it takes to come down to the target:
-//! summaries stand for their notes, the least worth keeping first; near duplicates are folded into one; the least
-//! worth keeping are archived. What is pinned stays whole. Nothing is deleted: a folded or archived note
-//! is still found, a condensed one has its whole text by its id, and each comes back when it is used.
+//! Expired notes are archived first. Then three phases, each only as far as it takes to come down to
+//! the target: notes are shown by their summaries, near duplicates are folded into one, and the least
+//! worth keeping are archived. Each phase takes the lowest scores first. A note shown by its summary
+//! is scored by the size of that, so it outlasts an equal note that is shown whole. What is pinned
+//! stays whole. Nothing is deleted: a folded or archived note is still found, a condensed one has its
+//! whole text by its id, and each comes back when it is used.
 
 mod duplicates;
 mod rounds;
@@ -123,25 +125,38 @@ struct Candidate<'a> {
     score: f64,
     /// Tokens it takes as the plan stands.
     tokens: u64,
-    /// Tokens that its summary would take; none where that saves nothing.
-    condensed_tokens: Option<u64>,
+    /// The form in which its summary stands for it, if that saves anything.
+    promoted: Option<Promoted>,
     is_expired: bool,
     stays: bool,
     /// Pinned, or written just now.
     spared: bool,
 }
 
+/// A note as it is once its summary stands for it.
+#[derive(Clone, Copy)]
+struct Promoted {
+    tokens: u64,
+    score: f64,
+}
+
 impl<'a> Candidate<'a> {
-    fn new(record: &'a Record, note: &'a Note, score: f64, now: Timestamp) -> Self {
+    fn new(record: &'a Record, note: &'a Note, parts: RetentionParts, now: Timestamp) -> Self {
         let tokens = u64::from(note.budget_tokens());
-        let summary = Some(u64::from(note.summary_tokens)).filter(|_| !note.condensed);
+        let summary = Some(note.summary_tokens).filter(|_| !note.condensed);
+        let promoted = summary
+            .map(|summary| Promoted {
+                tokens: u64::from(summary),
+                score: parts.with_size(summary).score(),
+            })
+            .filter(|promoted| (1..tokens).contains(&promoted.tokens));
         Self {
             record,
             note,
             id: record.id,
-            score,
+            score: parts.score(),
             tokens,
-            condensed_tokens: summary.filter(|summary| (1..tokens).contains(summary)),
+            promoted,
             is_expired: note.is_expired(now),
             stays: true,
             spared: record.pinned,
@@ -164,12 +179,11 @@ pub fn plan_compaction(
         .active(memory)
         .into_iter()
         .map(|(record, note)| {
-            let score = RetentionParts::of(record, accesses, now, half_life_factor).score();
-            Candidate::new(record, note, score, now)
+            let parts = RetentionParts::of(record, accesses, now, half_life_factor);
+            Candidate::new(record, note, parts, now)
         })
         .collect();
-    // The least worth keeping first; of equal ones the older.
-    candidates.sort_unstable_by(|a, b| a.score.total_cmp(&b.score).then(a.id.cmp(&b.id)));
+    sort_by_score(&mut candidates);
 
     let tokens_before = candidates.iter().map(|candidate| candidate.tokens).sum();
     let mut plan = CompactionPlan {
@@ -212,16 +226,20 @@ impl CompactionPlan {
     }
 
     fn promote(&mut self, candidates: &mut [Candidate<'_>]) {
-        for candidate in candidates.iter_mut().filter(|candidate| candidate.may_leave()) {
+        let may_leave = candidates.iter_mut().filter(|candidate| candidate.may_leave());
+        let mut with_summaries: Vec<(Promoted, &mut Candidate<'_>)> =
+            may_leave.filter_map(|candidate| Some((candidate.promoted?, candidate))).collect();
+        with_summaries
+            .sort_unstable_by(|(a, x), (b, y)| a.score.total_cmp(&b.score).then(x.id.cmp(&y.id)));
+        for (promoted, candidate) in with_summaries {
             if self.is_reached() {
-                return;
+                break;
             }
-            if let Some(summary) = candidate.condensed_tokens {
-                self.promote.insert(candidate.id, candidate.record.version);
-                self.tokens_after -= candidate.tokens - summary;
-                candidate.tokens = summary;
-            }
+            self.promote.insert(candidate.id, candidate.record.version);
+            self.tokens_after -= candidate.tokens - promoted.tokens;
+            (candidate.tokens, candidate.score) = (promoted.tokens, promoted.score);
         }
+        sort_by_score(candidates);
     }
 
     fn fold(&mut self, candidates: &mut [Candidate<'_>]) {
@@ -255,6 +273,11 @@ impl CompactionPlan {
             self.tokens_after -= candidate.leave();
         }
     }
+}
+
+/// Sorts the least worth keeping first; of equal ones the older.
+fn sort_by_score(candidates: &mut [Candidate<'_>]) {
+    candidates.sort_unstable_by(|a, b| a.score.total_cmp(&b.score).then(a.id.cmp(&b.id)));
 }
 
 impl Candidate<'_> {

@@ -11,7 +11,7 @@ use imbl::OrdMap;
 
 use crate::ids::{RecordId, Timestamp};
 use crate::limits::{IMPORTANCE, IMPORTANCE_MAX};
-use crate::note::ContentType;
+use crate::note::{ContentType, Note};
 use crate::record::{Body, Record};
 
 const MINUTE: f64 = 60.0 * 1000.0;
@@ -33,7 +33,7 @@ pub struct RetentionParts {
     pub recency: f64,
     /// `n / (n + 4)` for n reads and repeated writes.
     pub access: f64,
-    /// `t / (t + 500)` for t tokens of the whole content.
+    /// `t / (t + 500)` for t tokens of the form that is shown: the content, or the summary in its place.
     pub size: f64,
     /// How much more this type of content is worth than prose.
     pub multiplier: f64,
@@ -51,7 +51,7 @@ impl RetentionParts {
         let half_life = session_half_life * if shared { f64::from(factor.max(1)) } else { 1.0 };
         let note = record.note();
         let uses = f64::from(access.count.saturating_add(note.map_or(0, |note| note.repeats)));
-        let size = f64::from(note.map_or_else(|| tokens_about(record), |note| note.tokens));
+        let size = f64::from(note.map_or_else(|| tokens_about(record), Note::budget_tokens));
         let last = access.last.max(record.updated.time);
         // Below 2^53 for a quarter of a million years.
         #[expect(clippy::cast_precision_loss, reason = "milliseconds of any age that matters")]
@@ -61,10 +61,16 @@ impl RetentionParts {
                 / f64::from(IMPORTANCE_MAX),
             recency: (-age / half_life).exp2(),
             access: uses / (uses + ACCESS_HALF),
-            size: size / (size + SIZE_HALF),
+            size: size_part(size),
             multiplier,
             half_life,
         }
+    }
+
+    /// The same parts for a form of the record that takes so many tokens.
+    #[must_use]
+    pub fn with_size(self, tokens: u32) -> Self {
+        Self { size: size_part(f64::from(tokens)), ..self }
     }
 
     /// The score, from about 0 to 1.35.
@@ -95,6 +101,10 @@ impl fmt::Display for RetentionParts {
             self.score()
         )
     }
+}
+
+fn size_part(tokens: f64) -> f64 {
+    tokens / (tokens + SIZE_HALF)
 }
 
 /// The multiplier of a type, and its half-life in a session's own notes.

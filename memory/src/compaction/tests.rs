@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::{CompactionPlan, Pool, plan_compaction};
-use crate::limits::PROJECT_HALF_LIFE_FACTOR as FACTOR;
+use crate::limits::{PROJECT_HALF_LIFE_FACTOR as FACTOR, TAGS_MAX};
 use crate::testing::{apply, day, note, origin};
 use crate::{
     Accesses, Memory, NewNote, Reader, RecordId, SessionId, Standing, Timestamp, Update,
@@ -98,8 +98,57 @@ fn each_phase_goes_only_as_far_as_needed() {
     assert_eq!(steps(used - 1), ("n1 |  | ".to_owned(), true));
     assert_eq!(steps(used * 8 / 10), ("n1 n2 |  | ".to_owned(), true));
     assert_eq!(steps(used * 6 / 10), ("n1 n2 | n3 | ".to_owned(), true));
-    assert_eq!(steps(used * 4 / 10), ("n2 | n3 | n1 n4".to_owned(), true));
+    assert_eq!(steps(used * 4 / 10), ("n1 n2 | n3 | n4".to_owned(), true));
     assert_eq!(steps(0), (" | n3 | n1 n2 n4 n5".to_owned(), false));
+}
+
+#[test]
+fn summaries_stand_in_before_whole_notes_are_archived() {
+    let summary = long("point", 60).content;
+    for summed_first in [true, false] {
+        let notes = (0..8).map(|at| {
+            let new = long(&format!("word{at}"), 120);
+            let is_summed = (at < 4) == summed_first;
+            NewNote { summary: if is_summed { summary.clone() } else { String::new() }, ..new }
+        });
+        let mut memory = noted(notes);
+        let half = Pool::Project.used(&memory) / 2;
+        let plan = plan(&memory, &Pool::Project, half, &Accesses::default());
+        let summed = if summed_first { "n1 n2 n3 n4" } else { "n5 n6 n7 n8" };
+        let archived = if summed_first { "n5 n6" } else { "n1 n2" };
+        assert_eq!((ids(&plan.promote), ids(&plan.archive)), (summed.into(), archived.into()));
+        assert!(plan.tokens_after <= half);
+        // A note that was promoted earlier keeps that advantage.
+        let applied = plan.apply(&memory);
+        apply(&mut memory, applied);
+        let less = super::tests::plan(&memory, &Pool::Project, half / 2, &Accesses::default());
+        assert_eq!(ids(&less.archive), if summed_first { "n7 n8" } else { "n3 n4" });
+    }
+}
+
+#[test]
+fn what_is_folded_leaves_its_tags_to_the_survivor() {
+    let tagged = |new: NewNote, tags: &[&str]| NewNote {
+        tags: tags.iter().map(ToString::to_string).collect(),
+        ..new
+    };
+    let many: Vec<String> = (0..TAGS_MAX).map(|at| format!("t{at}")).collect();
+    let mut memory = noted([
+        tagged(long("gamma", 400), &["import", "dates"]),
+        tagged(longer("gamma", 400), &["dates", "tests"]),
+        tagged(long("delta", 400), &["late"]),
+        NewNote { tags: many.clone(), ..longer("delta", 400) },
+    ]);
+    let target = Pool::Project.used(&memory) / 2;
+    let plan = plan(&memory, &Pool::Project, target, &Accesses::default());
+    assert_eq!(ids(&plan.fold), "n1 n3");
+    let applied = plan.apply(&memory);
+    apply(&mut memory, applied);
+    let tags =
+        |number| memory.record(RecordId::new(crate::Kind::Note, number)).unwrap().tags.clone();
+    assert_eq!(tags(2), ["dates", "tests", "import"]);
+    assert_eq!(tags(1), ["import", "dates"]);
+    assert_eq!(tags(4), many);
 }
 
 #[test]

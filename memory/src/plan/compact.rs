@@ -8,6 +8,7 @@ use super::Plan;
 use crate::change::Change;
 use crate::compaction::CompactionPlan;
 use crate::ids::{RecordId, Version};
+use crate::limits::TAGS_MAX;
 use crate::memory::Memory;
 use crate::note::Note;
 use crate::record::{Body, Record, Standing};
@@ -81,7 +82,9 @@ impl CompactionPlan {
             // What is pinned stays as it is.
             if !survivor.before.pinned {
                 let repeats = folded.note.repeats.saturating_add(1);
+                let tags = folded.before.tags.iter();
                 survivor.repeats = survivor.repeats.saturating_add(repeats);
+                survivor.add_tags(tags);
                 next.states.insert(fold.survivor, survivor);
             }
             outcome.folded.push(*id);
@@ -123,7 +126,7 @@ struct Next<'a> {
 impl<'a> Next<'a> {
     /// A note as it is by now.
     fn state(&self, id: RecordId) -> Option<State<'a>> {
-        self.states.get(&id).copied().or_else(|| State::of(self.memory.record(id)?))
+        self.states.get(&id).cloned().or_else(|| State::of(self.memory.record(id)?))
     }
 
     /// A note that is active and not pinned at the version that was planned with.
@@ -138,29 +141,45 @@ impl<'a> Next<'a> {
 }
 
 /// A note, and all of it that a compaction may change.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct State<'a> {
     before: &'a Record,
     note: &'a Note,
     condensed: bool,
     repeats: u32,
     standing: Standing,
+    /// Those of folded duplicates that the note itself does not have.
+    more_tags: Vec<&'a String>,
 }
 
 impl<'a> State<'a> {
     fn of(before: &'a Record) -> Option<Self> {
         let note = before.note()?;
         let (condensed, repeats) = (note.condensed, note.repeats);
-        Some(Self { before, note, condensed, repeats, standing: before.standing })
+        let more_tags = Vec::new();
+        Some(Self { before, note, condensed, repeats, standing: before.standing, more_tags })
+    }
+
+    /// Adds tags that the note lacks, as far as a note may have so many.
+    fn add_tags(&mut self, tags: impl Iterator<Item = &'a String>) {
+        for tag in tags {
+            let is_known = self.before.tags.contains(tag) || self.more_tags.contains(&tag);
+            if !is_known && self.before.tags.len() + self.more_tags.len() < TAGS_MAX {
+                self.more_tags.push(tag);
+            }
+        }
     }
 
     /// The version that has this; none where it is so already. It keeps the time of the last: compaction must not make a
     /// note look freshly written, which would keep what it touched in view longer than what it left alone.
     fn written(&self, memory: &Memory) -> Option<Record> {
-        let Self { before, note, condensed, repeats, standing } = *self;
-        if (condensed, repeats, standing) == (note.condensed, note.repeats, before.standing) {
+        let Self { before, note, condensed, repeats, standing, .. } = *self;
+        let is_same =
+            (condensed, repeats, standing) == (note.condensed, note.repeats, before.standing);
+        if is_same && self.more_tags.is_empty() {
             return None;
         }
+        let tags = before.tags.iter().chain(self.more_tags.iter().copied());
         Some(Record {
             version: before.version.next(),
             revision: memory.revision_with(before),
@@ -168,7 +187,7 @@ impl<'a> State<'a> {
             standing,
             created: before.created.clone(),
             updated: before.updated.clone(),
-            tags: before.tags.clone(),
+            tags: tags.cloned().collect(),
             body: Body::Note(Note { repeats, condensed, ..note.clone() }),
             ..*before
         })

@@ -38,17 +38,18 @@ fn a_plan_names_what_it_would_do_and_a_reply_what_was_done() {
     ]);
     let dry = plan(&memory, 185);
     insta::assert_snapshot!(compaction_plan(&memory, &dry, day(2)), @r"
-    Would bring 370 tokens down to 97 (target 185); nothing is changed yet.
+    Would bring 370 tokens down to 100 (target 185); nothing is changed yet.
+    Show by their summaries: 1 note
+      n1: how alpha went
     Fold near duplicates: 1 note
       n2: beta went out and found that the importer skips rows beta went out and foun… (into n3)
-    Archive: 2 notes
-      n1: how alpha went
+    Archive: 1 note
       n3: beta went out and found that the importer skips rows beta went out and foun…
     ");
     let before = memory.clone();
     let outcome = apply(&mut memory, dry.apply(&before));
-    insta::assert_snapshot!(compaction(&memory, &outcome, day(2)), @"Compacted from 370 to 97 tokens: archived 2 (n1, n3), shown by their summaries 0, folded as near duplicates 1 (n2). All is still found by memory_search, and active again when memory_get or memory_update uses it.");
-    insta::assert_snapshot!(compaction_plan(&memory, &plan(&memory, 10_000), day(2)), @"Nothing to compact: 97 tokens, the target is 10000.");
+    insta::assert_snapshot!(compaction(&memory, &outcome, day(2)), @"Compacted from 370 to 100 tokens: archived 1 (n3), shown by their summaries 1, folded as near duplicates 1 (n2). All is still found by memory_search, and active again when memory_get or memory_update uses it.");
+    insta::assert_snapshot!(compaction_plan(&memory, &plan(&memory, 10_000), day(2)), @"Nothing to compact: 100 tokens, the target is 10000.");
 }
 
 #[test]
