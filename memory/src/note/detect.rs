@@ -93,7 +93,9 @@ fn is_output(text: &str) -> bool {
     paths * 10 > words * 3
 }
 
-/// At most five tags: the type unless it is prose, languages, infrastructure, `reference` for a link.
+/// Returns at most five tags: the type unless it is prose, languages, infrastructure, `reference` for
+/// a link. One word that names a language or a system says little of what a note is about, and
+/// `Next.js` is no file. So a language needs a path or two files, a system two mentions.
 pub fn auto_tags(text: &str) -> Vec<String> {
     let kind = detect(text);
     let mut tags: Vec<&str> = Vec::new();
@@ -105,18 +107,11 @@ pub fn auto_tags(text: &str) -> Vec<String> {
     if kind != ContentType::Prose {
         add(kind.name());
     }
-    for word in text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '`' | '(' | ')' | ','))
-    {
-        let known = extension(word.trim_end_matches(|c: char| c.is_ascii_punctuation()));
-        let known = known.or_else(|| extension(word.split(':').next().unwrap_or_default()));
-        if let Some(extension) = known
-            && let Some((_, tag)) = EXTENSIONS.iter().find(|(known, _)| *known == extension)
-        {
-            add(tag);
-        }
+    for language in languages(text) {
+        add(language);
     }
     let lower = text.to_lowercase();
-    let named = |(word, ends): &(&str, &[&str])| names(text, word, ends);
+    let named = |(word, ends): &(&str, &[&str])| mentions(text, word, ends) > 1;
     INFRASTRUCTURE.iter().filter(|of| named(of)).for_each(|(word, _)| add(word));
     if lower.contains("https://") || lower.contains("http://") {
         add("reference");
@@ -125,11 +120,32 @@ pub fn auto_tags(text: &str) -> Vec<String> {
     tags.into_iter().map(str::to_owned).collect()
 }
 
-/// Whether a text has a word, in any case: on its own, in an identifier (`redis_url`, `RedisPool`), with a number after
-/// it, or with one of these ends.
-fn names(text: &str, word: &str, ends: &[&str]) -> bool {
+/// The languages of a path, or of two files without one, in the order in which they are sure.
+fn languages(text: &str) -> Vec<&'static str> {
+    let mut files: Vec<(&str, &str)> = Vec::new();
+    let mut sure = Vec::new();
+    for word in text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '`' | '(' | ')' | ','))
+    {
+        let file = word.split(':').next().unwrap_or_default();
+        let file = file.trim_end_matches(|c: char| c.is_ascii_punctuation());
+        let language = extension(file)
+            .and_then(|extension| EXTENSIONS.iter().find(|(known, _)| *known == extension));
+        let Some((_, language)) = language else { continue };
+        let is_second = files.iter().any(|(of, other)| of == language && *other != file);
+        if file.contains('/') || is_second {
+            sure.push(*language);
+        }
+        files.push((language, file));
+    }
+    sure
+}
+
+/// Counts where a text has a word, in any case: on its own, in an identifier (`redis_url`,
+/// `RedisPool`), with a number after it, or with one of these ends.
+fn mentions(text: &str, word: &str, ends: &[&str]) -> usize {
     let lower = text.to_ascii_lowercase();
-    lower.match_indices(word).any(|(at, _)| {
+    let named = lower.match_indices(word).filter(|(at, _)| {
+        let at = *at;
         let (before, rest) = (text.get(..at), text.get(at..).unwrap_or_default());
         let after = rest.get(word.len()..).unwrap_or_default();
         let is_capital = |text: &str| text.starts_with(|c: char| c.is_ascii_uppercase());
@@ -144,7 +160,8 @@ fn names(text: &str, word: &str, ends: &[&str]) -> bool {
             || small && is_capital(tail)
             || ends.contains(&tail.to_ascii_lowercase().as_str());
         begins && ended
-    })
+    });
+    named.count()
 }
 
 /// A letter of a script with small and capital ones: other scripts put no spaces between words.

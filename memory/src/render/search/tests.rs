@@ -16,7 +16,7 @@ fn filled() -> Memory {
             ..note("The pool has 20")
         },
         NewNote { summary: "how checkouts time out".to_owned(), ..note(&long) },
-        note("Redis needs no pool"),
+        NewNote { tags: vec!["redis".to_owned()], ..note("Redis needs no pool") },
     ];
     let items = notes.into_iter().map(Ok).collect();
     let plan = plan_notes(&memory, &origin("one", 1), items).unwrap();
