@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use anchord_memory::limits::{NOTE_ITEMS_MAX, PROJECT_HALF_LIFE_FACTOR};
 use anchord_memory::{
-    Accesses, Memory, NewNote, Pool, Provenance, Seq, SessionId, Timestamp, plan_compaction,
-    plan_notes,
+    Accesses, Memory, NearDuplicates, NewNote, Pool, Provenance, Scoring, Seq, SessionId,
+    Timestamp, plan_compaction, plan_notes,
 };
 
 use crate::table::Row;
@@ -32,12 +32,17 @@ pub(crate) fn run() -> Vec<Row> {
             let texts = memory.records().filter_map(|record| record.note());
             texts.map(|note| note.content.bytes().map(u64::from).sum::<u64>()).sum::<u64>()
         });
-        let now = at(NOTES);
         let (target, reads) = (used * percent / 100, Accesses::default());
-        let planned = time(|| {
-            let (factor, spare) = (PROJECT_HALF_LIFE_FACTOR, BTreeSet::new());
-            plan_compaction(&memory, &pool, target, &reads, factor, now, &spare)
-        });
+        let scoring = Scoring {
+            accesses: &reads,
+            half_life_factor: PROJECT_HALF_LIFE_FACTOR,
+            now: at(NOTES),
+        };
+        let (spare, mut near) = (BTreeSet::new(), NearDuplicates::default());
+        let mut plan =
+            || time(|| plan_compaction(&memory, &pool, target, scoring, &spare, &mut near));
+        let planned = plan();
+        let again = plan();
         let plan = planned.1;
         let changed = time(|| plan.apply(&memory));
         let mut after = memory.clone();
@@ -52,9 +57,10 @@ pub(crate) fn run() -> Vec<Row> {
                 outcome.archived.len()
             ),
             measured: format!(
-                "{} ms (plan {}, changes {}, apply {})",
+                "{} ms (plan {}, the same plan again {}, changes {}, apply {})",
                 (planned.0 + changed.0 + applied.0).as_millis(),
                 planned.0.as_millis(),
+                again.0.as_millis(),
                 changed.0.as_millis(),
                 applied.0.as_millis()
             ),

@@ -65,6 +65,9 @@ pub const QUEUE_LANE_JOBS_MAX: usize = 32;
 
 /// How long a session waits for room in its lane before it is told "busy".
 pub const QUEUE_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How long a write waits for another session to bring a budget down. After that it is answered, and the
+/// next write tries again.
+pub const COMPACTION_TURN_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Jobs decided and synced together.
 pub const BATCH_JOBS_MAX: usize = 256;

@@ -14,6 +14,8 @@ mod rounds;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub use duplicates::NearDuplicates;
+
 use crate::ids::{RecordId, Timestamp, Version};
 use crate::limits::SUMMARY_WANTED_ABOVE_TOKENS;
 use crate::memory::Memory;
@@ -164,17 +166,29 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Plans to bring a pool's active notes down to so many tokens. `half_life_factor` as for
-/// [`RetentionParts::of`]. Empty when they have no more. What `spare` names stays as it is, as far as there is room.
+/// The arguments of a retention score that are not the record's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Scoring<'a> {
+    /// Reads of records.
+    pub accesses: &'a Accesses,
+    /// As for [`RetentionParts::of`].
+    pub half_life_factor: u32,
+    /// The time of the plan.
+    pub now: Timestamp,
+}
+
+/// Plans to bring a pool's active notes down to so many tokens. Empty when they have no more. What
+/// `spare` names stays as it is, as far as there is room. `near` is what the last plan for this pool of
+/// this memory left, or empty; the plan is the same.
 pub fn plan_compaction(
     memory: &Memory,
     pool: &Pool,
     target_tokens: u64,
-    accesses: &Accesses,
-    half_life_factor: u32,
-    now: Timestamp,
+    scoring: Scoring<'_>,
     spare: &BTreeSet<RecordId>,
+    near: &mut NearDuplicates,
 ) -> CompactionPlan {
+    let Scoring { accesses, half_life_factor, now } = scoring;
     let mut candidates: Vec<Candidate<'_>> = pool
         .active(memory)
         .into_iter()
@@ -199,7 +213,7 @@ pub fn plan_compaction(
     spared(&mut candidates, spare, target_tokens);
     plan.archive(&mut candidates, |candidate| candidate.is_expired);
     plan.promote(&mut candidates);
-    plan.fold(&mut candidates);
+    plan.fold(&mut candidates, near);
     // One that is larger than the whole target would take everything else with it and then go, too.
     plan.archive(&mut candidates, |candidate| candidate.tokens > target_tokens);
     plan.archive(&mut candidates, |_| true);
@@ -242,7 +256,7 @@ impl CompactionPlan {
         sort_by_score(candidates);
     }
 
-    fn fold(&mut self, candidates: &mut [Candidate<'_>]) {
+    fn fold(&mut self, candidates: &mut [Candidate<'_>], near: &mut NearDuplicates) {
         if self.is_reached() {
             return;
         }
@@ -255,9 +269,10 @@ impl CompactionPlan {
                 record: candidate.record,
                 content: &candidate.note.content,
                 may_fold: candidate.may_leave() && candidate.note.key.is_none(),
+                is_fact: candidate.note.key.is_some(),
             })
             .collect();
-        let found = duplicates::find(&best_first);
+        let found = near.find(&best_first);
         for candidate in candidates.iter_mut() {
             if self.is_reached() {
                 return;

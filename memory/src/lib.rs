@@ -49,7 +49,7 @@ mod when;
 pub use archive::{ArchivePlan, Archived};
 pub use captured::Captured;
 pub use change::{Change, Counts, Notice, NoticeCause};
-pub use compaction::{CompactionPlan, Fold, Pool, plan_compaction};
+pub use compaction::{CompactionPlan, Fold, NearDuplicates, Pool, Scoring, plan_compaction};
 pub use ids::{
     Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version,
 };

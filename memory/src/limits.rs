@@ -203,6 +203,9 @@ pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
 pub const HALF_LIFE_FACTOR_MAX: u32 = 10_000;
 /// Notes that one note is compared with in search of near duplicates.
 pub const DUPLICATE_CANDIDATES_MAX: usize = 100;
+/// Notes with one of a note's rarest words in a row that are met in search of near duplicates, counted
+/// once for each such run.
+pub const DUPLICATE_LINKS_MAX: usize = 10_000;
 /// About what one commit of a compaction writes of notes, in bytes of their texts; what is more comes in further commits. An
 /// entry of the journal has room for six times as much, which is what escapes may make of a text.
 pub const COMPACTION_COMMIT_BYTES_MAX: usize = 10 << 20;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use anchord_memory::{CompactionOutcome, CompactionPlan, Memory, Pool, Timestamp, render};
+use anchord_memory::{
+    CompactionOutcome, CompactionPlan, Memory, NearDuplicates, Pool, Timestamp, render,
+};
 
 use super::context::Context;
 use super::tool::ToolError;
@@ -15,7 +17,8 @@ impl Context {
     pub(crate) async fn compaction(&self, view: &View, pool: Pool, percent: u8) -> CompactionPlan {
         let (daemon, memory) = (&self.daemon, view.memory.clone());
         let target = self.session.in_force(daemon, &memory, &pool).budget.share(percent);
-        plan_within(daemon, memory, view.accesses(), pool, target, BTreeSet::new()).await
+        let (spare, mut near) = (BTreeSet::new(), NearDuplicates::default());
+        plan_within(daemon, memory, view.accesses(), pool, target, spare, &mut near).await
     }
 
     /// Does what a plan says, of that what still is as it was; `reply` words what came of it.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anchord_memory::{Accesses, Memory, NoticeId, RecordId, Timestamp};
+use anchord_memory::{Accesses, Memory, NearDuplicates, NoticeId, RecordId, Timestamp};
 use arc_swap::ArcSwapOption;
 
 pub use owner::{Decide, Decided, Owner, WriteError, Written};
@@ -46,6 +46,8 @@ pub(crate) struct OpenProject {
     shown: Mutex<BTreeSet<NoticeId>>,
     reads: Reads,
     used: Mutex<std::time::Instant>,
+    /// Held while what the project shares is brought down to its budget.
+    compaction: tokio::sync::Mutex<NearDuplicates>,
 }
 
 impl OpenProject {
@@ -95,6 +97,14 @@ impl OpenProject {
         if let Err(error) = marked.await {
             tracing::debug!(%error, "a mark was lost; its notice may be shown again");
         }
+    }
+
+    /// Waits until no other session brings what the project shares down to its budget. Returns what the
+    /// last plan compared; `None` if others take too long.
+    pub(crate) async fn compaction_turn(
+        &self,
+    ) -> Option<tokio::sync::MutexGuard<'_, NearDuplicates>> {
+        tokio::time::timeout(limits::COMPACTION_TURN_WAIT_MAX, self.compaction.lock()).await.ok()
     }
 
     /// How often and when records were read.
@@ -337,6 +347,7 @@ async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProje
         shown: Mutex::new(shown),
         reads: Reads::of_marks(&marks),
         used: Mutex::new(clock::start()),
+        compaction: tokio::sync::Mutex::default(),
     };
     project.forget_dropped().await;
     Ok(Arc::new(project))

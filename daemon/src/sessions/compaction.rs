@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use anchord_memory::render::{FullOfPinned, Tight};
 use anchord_memory::{
-    Accesses, Budget, Change, CompactionOutcome, CompactionPlan, Memory, Plan, Pool, Reader,
-    Record, RecordId, Timestamp, limits, plan_compaction,
+    Accesses, Budget, Change, CompactionOutcome, CompactionPlan, Memory, NearDuplicates, Plan,
+    Pool, Reader, Record, RecordId, Scoring, Timestamp, limits, plan_compaction,
 };
 use anchord_proto::hello::ToolSet;
 
@@ -98,11 +98,21 @@ impl Session {
             let pool =
                 if shared { Pool::Project } else { Pool::Own(self.own_reader(daemon, &memory)) };
             let budget = self.in_force(daemon, &memory, &pool).budget;
-            if !budget.is_exceeded(pool.used(&memory)) {
+            let is_exceeded = || budget.is_exceeded(pool.used(&project.memory()));
+            if !is_exceeded() {
                 continue;
             }
+            // Of sessions that exceed what they share at once, one brings it down for all.
+            let (mut turn, mut afresh) = (None, NearDuplicates::default());
+            if shared {
+                turn = project.compaction_turn().await;
+                if turn.is_none() || !is_exceeded() {
+                    continue;
+                }
+            }
+            let near = turn.as_deref_mut().unwrap_or(&mut afresh);
             let begins = !self.is_full_of_pinned(daemon, &before, &pool);
-            match self.bring_down(daemon, project, pool, budget, &written, begins).await {
+            match self.bring_down(daemon, project, pool, &written, begins, near).await {
                 Ok(compacted) => {
                     let set_aside = compacted.outcome.set_aside();
                     tracing::info!(project = %project.id, session = %self.id, ?set_aside, "compacted");
@@ -121,18 +131,19 @@ impl Session {
         daemon: &Daemon,
         project: &Arc<OpenProject>,
         pool: Pool,
-        budget: Budget,
         written: &BTreeSet<RecordId>,
         begins: bool,
+        near: &mut NearDuplicates,
     ) -> Result<Compacted, BindError> {
         let memory = project.memory();
+        let budget = self.in_force(daemon, &memory, &pool).budget;
         let pinned = pool.pinned(&memory);
         let own = written.iter().filter_map(|id| memory.record(*id));
         let own: Vec<Arc<Record>> =
             own.filter(|record| record.standing.is_active() && pool.has(record)).cloned().collect();
         let (accesses, target) = (project.accesses(), budget.share(budget.to));
         let spare = written.clone();
-        let plan = plan(daemon, memory, accesses, pool, target, spare).await;
+        let plan = plan(daemon, memory, accesses, pool, target, spare, near).await;
         let Compaction { outcome, append, .. } = if plan.is_empty() {
             Compaction::default()
         } else {
@@ -229,7 +240,8 @@ impl Session {
     }
 }
 
-/// What it takes to bring a pool down to so many tokens, without what `spare` names.
+/// Plans to bring a pool down to so many tokens, without what `spare` names. `near` is as for
+/// [`plan_compaction`]; it is empty afterwards if the caller stops waiting.
 pub(crate) async fn plan(
     daemon: &Daemon,
     memory: Arc<Memory>,
@@ -237,10 +249,19 @@ pub(crate) async fn plan(
     pool: Pool,
     target: u64,
     spare: BTreeSet<RecordId>,
+    near: &mut NearDuplicates,
 ) -> CompactionPlan {
-    let factor = budgets::project_settings(&memory, &daemon.config).half_life_factor();
+    let half_life_factor = budgets::project_settings(&memory, &daemon.config).half_life_factor();
     let now = clock::now();
-    beside(move || plan_compaction(&memory, &pool, target, &accesses, factor, now, &spare)).await
+    let mut known = std::mem::take(near);
+    let (plan, known) = beside(move || {
+        let scoring = Scoring { accesses: &accesses, half_life_factor, now };
+        let plan = plan_compaction(&memory, &pool, target, scoring, &spare, &mut known);
+        (plan, known)
+    })
+    .await;
+    *near = known;
+    plan
 }
 
 /// How long two writes took in the journal.

@@ -1,173 +1,244 @@
-//! Notes that say nearly the same: more than 0.7 of the runs of three words that either has, both have.
+//! Finds notes that say nearly the same: more than 0.7 of the runs of three words that either has, both
+//! have.
 //!
-//! Not by comparing all pairs. A text of which three tenths of the runs stand in no other is near none. Of two sets that
-//! similar each has one of the other's rarest runs among its own, so those alone are indexed (prefix filtering;
-//! Chaudhuri, Ganti, Kaushik: "A Primitive Operator for Similarity Joins in Data Cleaning", 2006; ordered by rarity as by
-//! Bayardo, Ma, Srikant: "Scaling Up All Pairs Similarity Search", 2007). Where the first run that two have stands in each
-//! tells most of those that are not near (positional filtering; Xiao, Wang, Lin, Yu: "Efficient Similarity Joins for Near
-//! Duplicate Detection", 2008), an outline most of the others; what is left is compared exactly. Only survivors are
-//! compared with, so a hundred copies cost a hundred comparisons, and no note is compared with more than
-//! [`DUPLICATE_CANDIDATES_MAX`] others: what shares a form with very many notes may stay, and is archived by its score.
+//! [`NearDuplicates`] remembers what it has compared, so a plan reads the texts that changed since the
+//! last one and no others. Nothing depends on that memory but time: an empty one finds the same.
 //!
-//! Texts are read and sorted by two threads; what comes of it is the same on any number.
+//! Not all pairs are compared. Runs have a fixed order, and of two sets that similar each has one of
+//! the other's first three tenths among its own (prefix filtering; Chaudhuri, Ganti, Kaushik: "A
+//! Primitive Operator for Similarity Joins in Data Cleaning", 2006). So only those are listed. Rare
+//! runs come first (Bayardo, Ma, Srikant: "Scaling Up All Pairs Similarity Search", 2007), by counts
+//! that stay as they are until as many notes are new as there were: then all is built again. An
+//! outline rules out most of what shares a rare run; what is left is compared exactly.
+//!
+//! Notes that are near each other, or joined by a chain of such notes, form a group. A plan reads the
+//! groups and compares each note with the survivors of its own. Both when it is new and in a plan, a
+//! note is compared with at most [`DUPLICATE_CANDIDATES_MAX`] others: one that shares its form with
+//! very many may stay, and is archived by its score.
 
+mod lists;
 mod outline;
-mod read;
+mod rarity;
 mod runs;
-mod streams;
 
-use std::collections::BTreeMap;
-use std::mem;
+use std::collections::{BTreeMap, HashMap};
 
-use crate::ids::RecordId;
-use crate::limits::DUPLICATE_CANDIDATES_MAX;
+use crate::ids::{RecordId, Version};
+use crate::limits::{DUPLICATE_CANDIDATES_MAX, DUPLICATE_LINKS_MAX};
 use crate::record::Record;
 use crate::staged::count;
-use read::{Set, is_shared};
+use lists::Lists;
+use outline::Outline;
+use rarity::Rarity;
 
 /// Notes with more tenths in common than this are near duplicates.
 const TENTHS: usize = 7;
-/// Lists of survivors, as a power of two.
-const LISTS_LOG2: u32 = 20;
-/// Marks of runs that have a list, as a power of two: few enough for the processor's cache.
-const MARKS_LOG2: u32 = 22;
+/// Notes that may be new before all is built again, however few there were.
+const NEW_NOTES_LEAST: usize = 1_000;
 
 /// A note that is compared.
+#[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
     pub(super) record: &'a Record,
     pub(super) content: &'a str,
     /// It may go into another; otherwise others may go into it.
     pub(super) may_fold: bool,
+    /// A fact never goes into another note, so two of them are not compared.
+    pub(super) is_fact: bool,
 }
 
-/// Each duplicate with its survivor, which is before it in the order given and no duplicate itself.
-pub(super) fn find<'a>(best_first: &[Text<'a>]) -> BTreeMap<RecordId, &'a Record> {
-    let sets = read::by_rarity(best_first);
-    let sets: Vec<Set<'_>> = sets.iter().collect();
-    let mut found = BTreeMap::new();
-    let mut survivors = Survivors::default();
-    let mut seen = vec![u32::MAX; sets.len()];
-    let lengths: Vec<u32> = sets.iter().map(|set| count(set.runs.len())).collect();
-    let (mut lists, mut candidates) = (Vec::new(), Vec::new());
-    for (at, set) in sets.iter().enumerate() {
-        let Some(text) = best_first.get(set.text) else { continue };
-        let prefix = set.runs.iter().take(prefix_len(set.runs.len())).enumerate();
-        let rarest = || prefix.clone().filter(|(_, run)| is_shared(**run));
-        let mut survivor = None;
-        if text.may_fold {
-            let at = count(at);
-            // Of what comes before the first run that both have, neither has the other's.
-            let mut may_be_near = |ours: usize, link: &Link| {
-                let survivor = link.survivor as usize;
-                let Some(length) = lengths.get(survivor) else { return false };
-                let theirs_left = (*length as usize).saturating_sub(link.place as usize);
-                let left = (set.runs.len() - ours).min(theirs_left);
-                left >= enough(set.runs.len(), *length as usize)
-                    && seen.get_mut(survivor).is_some_and(|seen| mem::replace(seen, at) != at)
+/// The near duplicates among the notes of one pool, kept from plan to plan.
+#[derive(Debug, Default)]
+pub struct NearDuplicates {
+    places: HashMap<RecordId, u32>,
+    notes: Vec<Compared>,
+    rarity: Rarity,
+    lists: Lists,
+    /// How many notes the order of rarity was made of.
+    built_of: usize,
+}
+
+/// A note that was compared with all before it.
+#[derive(Debug)]
+struct Compared {
+    /// The version that introduced the content, and the bytes of that.
+    stamp: (Version, usize),
+    is_fact: bool,
+    /// It is among the notes of the last plan, at this content.
+    is_current: bool,
+    /// It is near another note, or was.
+    is_grouped: bool,
+    outline: Outline,
+    /// A note of the same group, or itself. Following it leads to the one that stands for the group.
+    leads_to: u32,
+    /// The last note that met this one in a list.
+    met_by: u32,
+}
+
+impl NearDuplicates {
+    /// Returns each duplicate with its survivor, which is before it in the order given and no duplicate
+    /// itself.
+    pub(super) fn find<'a>(&mut self, best_first: &[Text<'a>]) -> BTreeMap<RecordId, &'a Record> {
+        let places = self.update(best_first);
+        let mut groups: HashMap<u32, Vec<(Text<'a>, Outline)>> = HashMap::new();
+        for (text, place) in best_first.iter().zip(places) {
+            let note = self.notes.get(place as usize).filter(|note| note.is_grouped);
+            if let Some(outline) = note.map(|note| note.outline) {
+                groups.entry(self.group(place)).or_default().push((*text, outline));
+            }
+        }
+        groups
+            .into_values()
+            .filter(|group| group.len() > 1)
+            .flat_map(|group| self.fold(&group))
+            .collect()
+    }
+
+    /// Folds the notes of one group.
+    fn fold<'a>(&self, group: &[(Text<'a>, Outline)]) -> Vec<(RecordId, &'a Record)> {
+        let mut found = Vec::new();
+        let mut survivors: Vec<(Vec<u64>, Outline, &'a Record)> = Vec::new();
+        for (text, outline) in group {
+            let runs = self.rarity.rarest_first(text.content);
+            let mut candidates = survivors
+                .iter()
+                .filter(|(_, other, _)| text.may_fold && outline.may_be_near(other))
+                .take(DUPLICATE_CANDIDATES_MAX);
+            match candidates.find(|(other, ..)| is_near(&runs, other)) {
+                Some((.., survivor)) => found.push((text.record.id, *survivor)),
+                None => survivors.push((runs, *outline, text.record)),
+            }
+        }
+        found
+    }
+
+    /// Takes in what is new or has changed, and leaves out what is gone. Returns the place of each note.
+    fn update(&mut self, texts: &[Text<'_>]) -> Vec<u32> {
+        let known = |this: &Self| texts.iter().map(|text| this.known(text)).collect();
+        let mut places: Vec<Option<u32>> = known(self);
+        let new = places.iter().filter(|place| place.is_none()).count();
+        if self.wants_rebuild(new) {
+            *self = Self {
+                rarity: Rarity::of(texts.iter().map(|text| text.content)),
+                lists: Lists::for_notes(texts.len()),
+                built_of: texts.len(),
+                ..Self::default()
             };
-            candidates.clear();
-            lists.clear();
-            let listed = rarest().filter(|(_, run)| survivors.may_have(**run));
-            lists.extend(listed.map(|(place, run)| (place, *run, survivors.first(*run))));
-            candidates.extend(
-                lists
-                    .iter()
-                    .flat_map(|(place, run, first)| {
-                        survivors.with(*run, *first).map(|link| (*place, link))
-                    })
-                    .filter(|(place, link)| may_be_near(*place, link))
-                    .map(|(_, link)| link.survivor as usize)
-                    .take(DUPLICATE_CANDIDATES_MAX),
-            );
-            candidates.sort_unstable();
-            survivor =
-                candidates.iter().filter_map(|candidate| sets.get(*candidate)).find(|other| {
-                    set.outline.may_be_near(&other.outline) && is_near(set.runs, other.runs)
-                });
+            places = vec![None; texts.len()];
         }
-        match survivor.and_then(|survivor| best_first.get(survivor.text)) {
-            Some(survivor) => {
-                found.insert(text.record.id, survivor.record);
-            }
-            None => {
-                for (place, run) in rarest() {
-                    survivors.add(*run, at, place);
-                }
+        for note in &mut self.notes {
+            note.is_current = false;
+        }
+        // What is known comes first, as what is new is compared with all of it.
+        let mut contents = vec![""; self.notes.len()];
+        for (text, place) in texts.iter().zip(&places) {
+            let Some(place) = place.map(|place| place as usize) else { continue };
+            if let (Some(note), Some(content)) =
+                (self.notes.get_mut(place), contents.get_mut(place))
+            {
+                note.is_current = true;
+                *content = text.content;
             }
         }
+        let new = texts.iter().zip(places);
+        new.map(|(text, known)| known.unwrap_or_else(|| self.add(text, &mut contents))).collect()
     }
-    found
-}
 
-/// Survivors by their rarest runs: lists, each with the newest first, of which runs with the same slot share one.
-struct Survivors {
-    /// A bit for each run that may have a list. Most runs of a prefix have none.
-    marks: Vec<u64>,
-    /// Where each list begins in `links`, counted from 1.
-    heads: Vec<u32>,
-    links: Vec<Link>,
-}
-
-/// That a survivor has a run.
-struct Link {
-    /// Those bits of the run that are not its list's.
-    run: u32,
-    survivor: u32,
-    /// Of the run among all of the survivor's.
-    place: u32,
-    /// The next link, counted from 1.
-    next: u32,
-}
-
-impl Default for Survivors {
-    fn default() -> Self {
-        let marks = vec![0; 1 << (MARKS_LOG2 - 6)];
-        Self { marks, heads: vec![0; 1 << LISTS_LOG2], links: Vec::new() }
+    /// Whether as many notes are new as the order of rarity was made of.
+    fn wants_rebuild(&self, new: usize) -> bool {
+        let added = self.notes.len().saturating_sub(self.built_of) + new;
+        self.built_of == 0 || added > self.built_of.max(NEW_NOTES_LEAST)
     }
-}
 
-impl Survivors {
-    fn add(&mut self, run: u64, survivor: usize, place: usize) {
-        if let Some(head) = self.heads.get_mut(list(run)) {
-            let (survivor, place) = (count(survivor), count(place));
-            self.links.push(Link { run: in_list(run), survivor, place, next: *head });
-            *head = count(self.links.len());
+    /// The place of a note that the last plan had at its present content. One that was away meanwhile
+    /// was not compared with what came then.
+    fn known(&self, text: &Text<'_>) -> Option<u32> {
+        let place = *self.places.get(&text.record.id)?;
+        let note = self.notes.get(place as usize)?;
+        let is_same = note.stamp == text.stamp() && note.is_fact == text.is_fact;
+        (is_same && note.is_current).then_some(place)
+    }
+
+    /// Compares a note with those that may be near it and lists it. `contents` has the texts by place.
+    fn add<'a>(&mut self, text: &Text<'a>, contents: &mut Vec<&'a str>) -> u32 {
+        let place = count(self.notes.len());
+        let runs = self.rarity.rarest_first(text.content);
+        let outline = Outline::of(&runs);
+        self.notes.push(Compared {
+            stamp: text.stamp(),
+            is_fact: text.is_fact,
+            is_current: true,
+            is_grouped: false,
+            outline,
+            leads_to: place,
+            met_by: place,
+        });
+        contents.push(text.content);
+        self.places.insert(text.record.id, place);
+        let rarest = runs.iter().take(prefix_len(runs.len()));
+        let met = rarest.clone().flat_map(|run| self.lists.notes_with(*run));
+        let met: Vec<u32> = met.take(DUPLICATE_LINKS_MAX).collect();
+        let mut compared = 0;
+        for other in met {
+            let Some(note) = self.notes.get_mut(other as usize) else { continue };
+            let is_met = std::mem::replace(&mut note.met_by, place) == place;
+            let may_be_near = !is_met
+                && note.is_current
+                && !(note.is_fact && text.is_fact)
+                && outline.may_be_near(&note.outline);
+            if !may_be_near || self.group(other) == self.group(place) {
+                continue;
+            }
+            if compared == DUPLICATE_CANDIDATES_MAX {
+                break;
+            }
+            compared += 1;
+            let content = contents.get(other as usize).copied().unwrap_or_default();
+            if is_near(&runs, &self.rarity.rarest_first(content)) {
+                self.unite(place, other);
+            }
         }
-        if let Some(marks) = self.marks.get_mut(mark(run)) {
-            *marks |= 1 << (run & 63);
+        for run in rarest {
+            self.lists.add(*run, place);
+        }
+        place
+    }
+
+    /// The note that stands for a note's group.
+    fn group(&mut self, note: u32) -> u32 {
+        let leads_to = |notes: &[Compared], from: u32| {
+            notes.get(from as usize).map_or(from, |note| note.leads_to)
+        };
+        let mut at = note;
+        while leads_to(&self.notes, at) != at {
+            let next = leads_to(&self.notes, at);
+            let after = leads_to(&self.notes, next);
+            // The way is shorter next time.
+            if let Some(note) = self.notes.get_mut(at as usize) {
+                note.leads_to = after;
+            }
+            at = after;
+        }
+        at
+    }
+
+    fn unite(&mut self, one: u32, other: u32) {
+        let (from, to) = (self.group(other), self.group(one));
+        if let Some(note) = self.notes.get_mut(from as usize) {
+            note.leads_to = to;
+        }
+        for note in [one, other] {
+            if let Some(note) = self.notes.get_mut(note as usize) {
+                note.is_grouped = true;
+            }
         }
     }
-
-    /// Whether a run has a list, or another one with the same mark has.
-    fn may_have(&self, run: u64) -> bool {
-        self.marks.get(mark(run)).is_some_and(|marks| marks >> (run & 63) & 1 == 1)
-    }
-
-    /// Where the list of a run begins.
-    fn first(&self, run: u64) -> u32 {
-        self.heads.get(list(run)).copied().unwrap_or_default()
-    }
-
-    /// Those with a run, whose list begins there.
-    fn with(&self, run: u64, first: u32) -> impl Iterator<Item = &Link> {
-        let link = |at: u32| self.links.get((at as usize).checked_sub(1)?);
-        let run = in_list(run);
-        std::iter::successors(link(first), move |of| link(of.next)).filter(move |of| of.run == run)
-    }
 }
 
-fn list(run: u64) -> usize {
-    usize::try_from(run & ((1 << LISTS_LOG2) - 1)).unwrap_or_default()
-}
-
-/// The word of a run's mark.
-fn mark(run: u64) -> usize {
-    list(run >> 6) & ((1 << (MARKS_LOG2 - 6)) - 1)
-}
-
-/// What tells a run from others in its list. Two that are taken for one cost a comparison.
-fn in_list(run: u64) -> u32 {
-    u32::try_from(run >> LISTS_LOG2 & u64::from(u32::MAX)).unwrap_or_default()
+impl Text<'_> {
+    fn stamp(&self) -> (Version, usize) {
+        (self.record.first_said().version, self.content.len())
+    }
 }
 
 /// How many of a text's rarest runs have to be looked at: two sets with Jaccard above t share one of the rarest

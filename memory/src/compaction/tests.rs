@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::{CompactionPlan, Pool, plan_compaction};
+use super::{CompactionPlan, NearDuplicates, Pool, Scoring, plan_compaction};
 use crate::limits::{PROJECT_HALF_LIFE_FACTOR as FACTOR, TAGS_MAX};
 use crate::testing::{apply, day, note, origin};
 use crate::{
@@ -14,7 +14,17 @@ use crate::{
 };
 
 fn plan(memory: &Memory, pool: &Pool, target: u64, accesses: &Accesses) -> CompactionPlan {
-    plan_compaction(memory, pool, target, accesses, FACTOR, day(20), &BTreeSet::new())
+    let (scoring, mut near) = (scoring(accesses), NearDuplicates::default());
+    plan_compaction(memory, pool, target, scoring, &BTreeSet::new(), &mut near)
+}
+
+fn scoring(accesses: &Accesses) -> Scoring<'_> {
+    Scoring { accesses, half_life_factor: FACTOR, now: day(20) }
+}
+
+fn plan_sparing(memory: &Memory, target: u64, spare: &BTreeSet<RecordId>) -> CompactionPlan {
+    let (reads, mut near) = (Accesses::default(), NearDuplicates::default());
+    plan_compaction(memory, &Pool::Project, target, scoring(&reads), spare, &mut near)
 }
 
 /// Notes written a day apart.
@@ -349,16 +359,14 @@ fn what_was_written_just_now_stays_when_pinned_notes_fill_the_budget() {
         NewNote { importance: Some(1), ..long("new", 90) },
     ]);
     let spare = |id: &str, target: u64| {
-        let (reads, spare) = (Accesses::default(), BTreeSet::from([id.parse().unwrap()]));
-        let plan =
-            plan_compaction(&memory, &Pool::Project, target, &reads, FACTOR, day(20), &spare);
-        ids(&plan.archive)
+        let spare = BTreeSet::from([id.parse().unwrap()]);
+        ids(&plan_sparing(&memory, target, &spare).archive)
     };
     assert_eq!(spare("n3", 800), "n2");
     assert_eq!(spare("n2", 800), "n3");
     assert_eq!(spare("n3", 50), "n2 n3", "it alone is more than there may be");
-    let (reads, all) = (Accesses::default(), memory.records().map(|record| record.id).collect());
-    let plan = plan_compaction(&memory, &Pool::Project, 400, &reads, FACTOR, day(20), &all);
+    let all = memory.records().map(|record| record.id).collect();
+    let plan = plan_sparing(&memory, 400, &all);
     assert_eq!(ids(&plan.archive), "n3", "of many written at once the best stay");
     assert!(Pool::Project.pinned(&memory) >= 800);
 }

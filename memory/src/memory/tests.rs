@@ -44,10 +44,9 @@ fn the_index_is_that_of_the_records_after_every_change() {
         &memory,
         &crate::Pool::Project,
         0,
-        &used,
-        1,
-        day(4),
+        crate::Scoring { accesses: &used, half_life_factor: 1, now: day(4) },
         &BTreeSet::new(),
+        &mut crate::NearDuplicates::default(),
     );
     let plan = plan.apply(&memory);
     assert!(!plan.changes.is_empty());

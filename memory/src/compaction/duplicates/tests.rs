@@ -4,56 +4,63 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::{Text, find, is_near, outline::Outline, read, runs::runs};
+use super::{NEW_NOTES_LEAST, NearDuplicates, Text, is_near, outline::Outline, runs::runs};
+use crate::limits::NOTE_ITEMS_MAX;
 use crate::testing::{note, origin};
 use crate::{Memory, Record, RecordId, plan_notes};
 
 fn records(contents: &[String]) -> Vec<Record> {
     let mut memory = Memory::default();
-    let items = contents
-        .iter()
-        .enumerate()
+    let keyed = |(at, content): (usize, &String)| {
         // A key keeps equal ones apart.
-        .map(|(at, content)| Ok(crate::NewNote { key: Some(format!("k{at}")), ..note(content) }))
-        .collect();
-    let plan = plan_notes(&memory, &origin("one", 1), items).unwrap();
-    crate::testing::apply(&mut memory, plan);
+        Ok(crate::NewNote { key: Some(format!("k{at}")), ..note(content) })
+    };
+    let items: Vec<_> = contents.iter().enumerate().map(keyed).collect();
+    for items in items.chunks(NOTE_ITEMS_MAX) {
+        let plan = plan_notes(&memory, &origin("one", 1), items.to_vec()).unwrap();
+        crate::testing::apply(&mut memory, plan);
+    }
     memory.records().map(|record| Record::clone(record)).collect()
 }
 
 fn texts(records: &[Record]) -> Vec<Text<'_>> {
-    let text =
-        |record| Text { record, content: &Record::note(record).unwrap().content, may_fold: true };
+    let text = |record| Text {
+        record,
+        content: &Record::note(record).unwrap().content,
+        may_fold: true,
+        is_fact: false,
+    };
     records.iter().map(text).collect()
 }
 
 fn found(contents: &[String]) -> BTreeMap<u64, u64> {
-    let records = records(contents);
-    let texts = texts(&records);
-    let number = |id: RecordId| id.number - 1;
-    find(&texts).into_iter().map(|(id, other)| (number(id), number(other.id))).collect()
+    numbers(&NearDuplicates::default().find(&texts(&records(contents))))
 }
 
-fn jaccard(a: &str, b: &str) -> f64 {
-    let set = |text: &str| {
+fn numbers(found: &BTreeMap<RecordId, &Record>) -> BTreeMap<u64, u64> {
+    let number = |id: RecordId| id.number - 1;
+    found.iter().map(|(id, other)| (number(*id), number(other.id))).collect()
+}
+
+fn by_all_pairs(contents: &[String]) -> BTreeMap<u64, u64> {
+    let set = |text: &String| {
         let mut set = BTreeSet::new();
         runs(text, &mut Vec::new(), |run| {
             set.insert(run);
         });
         set
     };
-    let (a, b) = (set(a), set(b));
-    let common = u32::try_from(a.intersection(&b).count()).unwrap();
-    let all = u32::try_from(a.union(&b).count()).unwrap();
-    f64::from(common) / f64::from(all.max(1))
-}
-
-fn by_all_pairs(contents: &[String]) -> BTreeMap<u64, u64> {
+    let jaccard = |a: &BTreeSet<u64>, b: &BTreeSet<u64>| {
+        let common = u32::try_from(a.intersection(b).count()).unwrap();
+        let all = u32::try_from(a.len() + b.len()).unwrap() - common;
+        f64::from(common) / f64::from(all.max(1))
+    };
+    let sets: Vec<BTreeSet<u64>> = contents.iter().map(set).collect();
     let mut expected: BTreeMap<u64, u64> = BTreeMap::new();
-    for (at, content) in (0..).zip(contents) {
+    for (at, set) in (0..).zip(&sets) {
         let survivor = (0..at)
             .filter(|other| !expected.contains_key(other))
-            .find(|other| jaccard(content, &contents[usize::try_from(*other).unwrap()]) > 0.7);
+            .find(|other| jaccard(set, &sets[usize::try_from(*other).unwrap()]) > 0.7);
         expected.extend(survivor.map(|survivor| (at, survivor)));
     }
     expected
@@ -156,23 +163,132 @@ proptest! {
         prop_assert_eq!(found, apart);
     }
 
+    /// Notes come, change, go and come back between plans.
     #[test]
-    fn the_same_on_any_number_of_threads(
-        contents in prop::collection::vec(
-            prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "d"]), 1..14),
-            2..14,
-        )
+    fn what_was_compared_before_changes_nothing_but_the_time(
+        words in 20..60_u32,
+        edits in prop::collection::vec(prop::collection::vec((0..60_u32, 0..40_u32), 0..5), 2..12),
+        plans in prop::collection::vec((any::<u16>(), any::<u16>()), 1..6),
     ) {
-        let contents: Vec<String> = contents.iter().map(|words| words.join(" ")).collect();
-        let records = records(&contents);
-        let texts = texts(&records);
-        let sets = |threads| {
-            let sets = read::on_threads(&texts, threads);
-            sets.iter().map(|set| (set.text, set.runs.to_vec())).collect::<Vec<_>>()
+        let edited = |edits: &Vec<(u32, u32)>, with: &str| {
+            let mut text: Vec<u32> = (0..words).map(|at| at * at % 97).collect();
+            for (at, word) in edits {
+                text[usize::try_from(at % words).unwrap()] = *word;
+            }
+            let words: String = text.iter().map(|word| format!("w{word} ")).collect();
+            words + with
         };
-        let alone = sets(1);
-        for threads in [0, 2, 3, 50] {
-            prop_assert_eq!(&sets(threads), &alone);
+        let contents: Vec<String> = edits.iter().map(|edits| edited(edits, "")).collect();
+        let other: Vec<String> =
+            edits.iter().rev().map(|edits| edited(edits, "another end of it")).collect();
+        let mut near = NearDuplicates::default();
+        let (mut records, other) = (records(&contents), records(&other));
+        for (stays, changes) in plans {
+            for (at, record) in records.iter_mut().enumerate() {
+                if changes >> at & 1 == 1 {
+                    record.body = other[at].body.clone();
+                    record.version = record.version.next();
+                }
+            }
+            let all = texts(&records);
+            let in_plan: Vec<Text<'_>> = (0..)
+                .zip(all)
+                .filter(|(at, _)| stays >> at & 1 == 1)
+                .map(|(_, text)| text)
+                .collect();
+            let afresh = numbers(&NearDuplicates::default().find(&in_plan));
+            prop_assert_eq!(numbers(&near.find(&in_plan)), afresh);
         }
     }
+}
+
+/// Notes of 30 to 60 words, of which a third is another one with some words exchanged.
+fn generated(count: usize) -> Vec<String> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut below = |sides: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap() % sides
+    };
+    let mut notes: Vec<Vec<usize>> = Vec::new();
+    for at in 0..count {
+        let mut note: Vec<usize> = if at > 0 && below(3) == 0 {
+            notes[below(at)].clone()
+        } else {
+            // As in any text, some words are common and most are not.
+            (0..30 + below(31)).map(|_| below(40) * below(40)).collect()
+        };
+        for _ in 0..below(4) {
+            let place = below(note.len());
+            note[place] = below(1_600);
+        }
+        notes.push(note);
+    }
+    let words = |note: &Vec<usize>| note.iter().map(|word| format!("w{word} ")).collect();
+    notes.iter().map(words).collect()
+}
+
+/// Candidates come from rare runs in common, which no near pair lacks: the recall is 1.
+#[test]
+fn no_near_pair_is_missed_among_many() {
+    let contents = generated(600);
+    let expected = by_all_pairs(&contents);
+    assert!(expected.len() > 100, "{}", expected.len());
+    assert_eq!(found(&contents), expected);
+    // The same where most come after the order of rarity was made.
+    let records = records(&contents);
+    let texts = texts(&records);
+    let mut near = NearDuplicates::default();
+    for until in [20, 200, 201, 600] {
+        near.find(&texts[..until]);
+    }
+    assert_eq!(near.built_of, 20);
+    assert_eq!(numbers(&near.find(&texts)), expected);
+}
+
+#[test]
+fn a_plan_compares_what_changed_since_the_last_one() {
+    let contents = generated(300);
+    let mut records = records(&contents);
+    let mut near = NearDuplicates::default();
+    near.find(&texts(&records));
+    assert_eq!(near.notes.len(), 300);
+    near.find(&texts(&records));
+    assert_eq!(near.notes.len(), 300, "nothing changed");
+    records[7].body = records[8].body.clone();
+    records[7].version = records[7].version.next();
+    // Set aside and brought back: what it says is the same.
+    records[9].said = Some(records[9].first_said());
+    records[9].version = records[9].version.next();
+    near.find(&texts(&records));
+    assert_eq!(near.notes.len(), 301);
+}
+
+#[test]
+fn notes_that_are_gone_take_no_room_for_long() {
+    let contents = generated(2 * NEW_NOTES_LEAST + 300);
+    let records = records(&contents);
+    let texts = texts(&records);
+    let mut near = NearDuplicates::default();
+    for from in (0..2 * NEW_NOTES_LEAST).step_by(100) {
+        near.find(&texts[from..from + 300]);
+        assert!(near.notes.len() <= 300 + NEW_NOTES_LEAST, "{}", near.notes.len());
+        assert!(near.places.len() <= near.notes.len());
+    }
+}
+
+#[test]
+fn facts_are_not_compared_with_each_other_and_take_others_in() {
+    let contents: Vec<String> =
+        (0..4).map(|at| generated(1)[0].clone() + &at.to_string()).collect();
+    let records = records(&contents);
+    let mut texts = texts(&records);
+    for text in &mut texts[..3] {
+        (text.may_fold, text.is_fact) = (false, true);
+    }
+    let mut near = NearDuplicates::default();
+    assert_eq!(near.find(&texts[..3]), BTreeMap::new());
+    assert!(near.notes.iter().all(|note| !note.is_grouped));
+    assert_eq!(numbers(&near.find(&texts)), BTreeMap::from([(3, 0)]));
 }

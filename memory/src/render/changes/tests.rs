@@ -7,8 +7,8 @@ use crate::draft::Draft;
 use crate::limits::PROJECT_HALF_LIFE_FACTOR;
 use crate::testing::{apply, blueprint, blueprints, day, lesson, lessons, note, origin, save};
 use crate::{
-    Accesses, Plan, Pool, RecordId, Update, plan_compaction, plan_forget, plan_notes, plan_update,
-    plan_use,
+    Accesses, NearDuplicates, Plan, Pool, RecordId, Scoring, Update, plan_compaction, plan_forget,
+    plan_notes, plan_update, plan_use,
 };
 
 #[test]
@@ -37,9 +37,10 @@ fn noted(memory: &mut Memory, session: &str, on: i64, content: &str) -> RecordId
 
 /// Archives what is not pinned, as a write of the session that has no room for more.
 fn compacted(memory: &mut Memory) {
-    let (reads, spare) = (Accesses::default(), BTreeSet::new());
-    let factor = PROJECT_HALF_LIFE_FACTOR;
-    let plan = plan_compaction(memory, &Pool::Project, 0, &reads, factor, day(9), &spare);
+    let (accesses, spare) = (&Accesses::default(), BTreeSet::new());
+    let scoring = Scoring { accesses, half_life_factor: PROJECT_HALF_LIFE_FACTOR, now: day(9) };
+    let near = &mut NearDuplicates::default();
+    let plan = plan_compaction(memory, &Pool::Project, 0, scoring, &spare, near);
     let plan = plan.apply(memory);
     apply(memory, plan);
 }

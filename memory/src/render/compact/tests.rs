@@ -6,8 +6,8 @@ use super::{FullOfPinned, compaction, compaction_plan, full_of_pinned, made_room
 use crate::limits::{ANSWER_CHARS_MAX, PROJECT_HALF_LIFE_FACTOR};
 use crate::testing::{apply, day, note, origin};
 use crate::{
-    Accesses, Budget, CompactionOutcome, CompactionPlan, Kind, Memory, NewNote, Pool, RecordId,
-    plan_compaction, plan_notes,
+    Accesses, Budget, CompactionOutcome, CompactionPlan, Kind, Memory, NearDuplicates, NewNote,
+    Pool, RecordId, Scoring, plan_compaction, plan_notes,
 };
 
 fn noted(notes: Vec<NewNote>) -> Memory {
@@ -20,9 +20,10 @@ fn noted(notes: Vec<NewNote>) -> Memory {
 }
 
 fn plan(memory: &Memory, target: u64) -> CompactionPlan {
-    let factor = PROJECT_HALF_LIFE_FACTOR;
-    let (reads, spare) = (Accesses::default(), BTreeSet::new());
-    plan_compaction(memory, &Pool::Project, target, &reads, factor, day(2), &spare)
+    let (accesses, spare) = (&Accesses::default(), BTreeSet::new());
+    let scoring = Scoring { accesses, half_life_factor: PROJECT_HALF_LIFE_FACTOR, now: day(2) };
+    let near = &mut NearDuplicates::default();
+    plan_compaction(memory, &Pool::Project, target, scoring, &spare, near)
 }
 
 #[test]
