@@ -28,7 +28,8 @@ use rescore::rescore;
 pub struct Recall<'a> {
     /// Who reads.
     pub reader: &'a Reader,
-    /// Words, a `"phrase"` and `-words`; blank to rank by retention alone what the filters let through.
+    /// Words, a `"phrase"` and `-words`; blank to rank by retention alone what the filters let
+    /// through.
     pub query: &'a str,
     /// These kinds alone.
     pub kinds: &'a [Kind],
@@ -68,8 +69,8 @@ pub struct Recalled {
     pub more: bool,
 }
 
-/// Finds the best records for a query, the best first, ties by id. A hard constraint that leaves no record is dropped:
-/// then the query's words alone are searched.
+/// Finds the best records for a query, the best first, ties by id. A hard constraint that leaves no
+/// record is dropped: then the query's words alone are searched.
 pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
     if of.tuning.strict {
         return recall_by(memory, of, &Query::strict(of.query));
@@ -98,8 +99,8 @@ fn recall_by(memory: &Memory, of: &Recall<'_>, query: &Query) -> Recalled {
         passes(record, of, file.as_deref()).then(|| (of.prior)(record))
     };
     let Recall { tuning, limit, explain, .. } = *of;
-    // The hits that are ranked anew are the same ones on each page: as many with words of the query, however many without
-    // stand among them.
+    // The hits that are ranked anew are the same ones on each page: as many with words of the
+    // query, however many without stand among them.
     let rescored_max = tuning.rescored_hits;
     let spare = if rescored_max > 0 { tuning.neighbour_hits } else { 0 };
     let find_max = limit.max(rescored_max).saturating_add(spare);

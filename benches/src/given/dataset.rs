@@ -217,8 +217,8 @@ pub(super) fn remember(sessions: &[Session], now: i64) -> Result<Memory> {
     Ok(memory)
 }
 
-/// A memory of these sessions as it was `now`, as an export that `anchord import` takes in; blueprints, lessons and
-/// anchors that are pinned are pinned.
+/// A memory of these sessions as it was `now`, as an export that `anchord import` takes in;
+/// blueprints, lessons and anchors that are pinned are pinned.
 pub(super) fn export(sessions: &[Session], now: i64) -> Result<Value> {
     let memory = remember(sessions, now)?;
     let pinned: Vec<String> = sessions

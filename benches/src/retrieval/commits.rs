@@ -1,8 +1,9 @@
 //! Questions about the commits of a repository on this machine, as a developer types them.
 //!
-//! The messages are read with `git log` and not kept: the questions' file names the repository and the last commit. Each
-//! message is a note, stored from the oldest to the newest. Measured in this process, with quotes and minuses that bind
-//! wherever they stand, where they are clearly meant, and never.
+//! The messages are read with `git log` and not kept: the questions' file names the repository and
+//! the last commit. Each message is a note, stored from the oldest to the newest. Measured in this
+//! process, with quotes and minuses that bind wherever they stand, where they are clearly meant,
+//! and never.
 
 use std::path::Path;
 use std::process::Command;
@@ -69,7 +70,8 @@ impl Commits {
     }
 }
 
-/// A way to read a question: its name, and the queries of which the first that finds anything counts.
+/// A way to read a question: its name, and the queries of which the first that finds anything
+/// counts.
 type Reading = (&'static str, fn(&str) -> Vec<Query>);
 
 /// Prints a row for each way to read the questions, of all and of those with quotes or minuses.

@@ -1,4 +1,5 @@
-//! Notes stored in a memory in this process, and found by all that `memory_search` does but retention.
+//! Notes stored in a memory in this process, and found by all that `memory_search` does but
+//! retention.
 
 use std::collections::HashMap;
 

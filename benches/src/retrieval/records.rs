@@ -1,6 +1,8 @@
-//! Searches among a project's records of all kinds, each everyday prompt a query: whether the record that answers it is first.
+//! Searches among a project's records of all kinds, each everyday prompt a query: whether the
+//! record that answers it is first.
 //!
-//! Measured in this process, by all that `memory_search` does, once with the best hits ranked anew and once without.
+//! Measured in this process, by all that `memory_search` does, once with the best hits ranked anew
+//! and once without.
 
 use anchord_memory::limits::PROJECT_HALF_LIFE_FACTOR;
 use anchord_memory::search::Tuning;

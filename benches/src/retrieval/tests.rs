@@ -106,7 +106,8 @@ fn questions_about_commits_are_read() {
     }
 }
 
-/// The constants of ranking anew were chosen by the first of these sets; the second one was held back.
+/// The constants of ranking anew were chosen by the first of these sets; the second one was held
+/// back.
 #[test]
 fn records_that_answer_come_first() {
     let shipped = Tuning::default();

@@ -17,8 +17,8 @@ impl<'a> Naming<'a> {
         Self { text, as_keys_say: words::as_keys_say(text) }
     }
 
-    /// Returns the share of a record's title or key that the text says, by the rarity of the words. A key's part for the kind
-    /// of thing is said by how one asks for it: what is a command is run.
+    /// Returns the share of a record's title or key that the text says, by the rarity of the words.
+    /// A key's part for the kind of thing is said by how one asks for it: what is a command is run.
     pub(super) fn share_of(&self, memory: &Memory, record: &Record, title: &str) -> f32 {
         let query = Query::told(title);
         let rarities = memory.search().rarities(&query);

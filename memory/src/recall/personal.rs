@@ -1,9 +1,10 @@
 //! Hits of a project and hits among the user's own notes, as one list.
 //!
-//! Scores of two search indexes cannot be compared: how rare a word is depends on what else is stored. So each list
-//! keeps its order, and what decides between two hits is how many words of the query they have, then how near each
-//! comes to the best hit of its own list. A project's hit wins a tie. A list that was found as asked comes before one
-//! for which a spelling was corrected or a hard constraint dropped.
+//! Scores of two search indexes cannot be compared: how rare a word is depends on what else is
+//! stored. So each list keeps its order, and what decides between two hits is how many words of the
+//! query they have, then how near each comes to the best hit of its own list. A project's hit wins
+//! a tie. A list that was found as asked comes before one for which a spelling was corrected or a
+//! hard constraint dropped.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -12,9 +13,10 @@ use super::Recalled;
 use crate::search::Hit;
 
 impl Recalled {
-    /// Takes in what was found among the user's own notes. Those without a word of the query stay out, and so do those
-    /// that only a corrected spelling or plain words found, unless the project has nothing. Where the project has only
-    /// plain words of a phrase that the user's notes have, those notes stand alone.
+    /// Takes in what was found among the user's own notes. Those without a word of the query stay
+    /// out, and so do those that only a corrected spelling or plain words found, unless the project
+    /// has nothing. Where the project has only plain words of a phrase that the user's notes have,
+    /// those notes stand alone.
     #[must_use]
     pub fn with_personal(self, personal: Self) -> Self {
         let nothing = self.hits.is_empty();

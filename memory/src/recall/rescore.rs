@@ -1,17 +1,22 @@
-//! Ranks the best hits of a search anew: by whether the query names a record, and by how much the record matters.
+//! Ranks the best hits of a search anew: by whether the query names a record, and by how much the
+//! record matters.
 //!
-//! BM25 sees a key of two words as two words among many, so a fact lost to long texts that repeat one of them. A hit gains
+//! BM25 sees a key of two words as two words among many, so a fact lost to long texts that repeat
+//! one of them. A hit gains
 //!
-//! `prior × best × (NAMED × √(said × covered) + FACT × said + EXACT × exact) + own × (IMPORTANT × importance + PINNED × pinned)`
+//! `prior × best × (NAMED × √(said × covered) + FACT × said + EXACT × exact)`
+//! `+ own × (IMPORTANT × importance + PINNED × pinned)`
 //!
-//! - `best` is the highest score before, `own` the hit's own, `prior` what retention makes of the record;
-//! - `said` is the share of the record's title or key that the query says, `covered` the share of the query that the title
-//!   or key has, both by the rarity of the words, with the words that developers use for each other; both are 0 where either
-//!   is;
+//! - `best` is the highest score before, `own` the hit's own, `prior` what retention makes of the
+//!   record;
+//! - `said` is the share of the record's title or key that the query says, `covered` the share of
+//!   the query that the title or key has, both by the rarity of the words, with the words that
+//!   developers use for each other; both are 0 where either is;
 //! - `FACT` counts for notes with a key alone, `exact` is 1 where the query is the key;
 //! - `importance` is 0 for the importance that notes have unless told otherwise, and at most 1.
 //!
-//! Nothing is taken from a hit, but for low importance. How the constants were chosen is written in `docs/retrieval.md`.
+//! Nothing is taken from a hit, but for low importance. How the constants were chosen is written in
+//! `docs/retrieval.md`.
 
 use super::naming::{Naming, title};
 use super::words;

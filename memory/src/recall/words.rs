@@ -1,10 +1,12 @@
-//! Words of a prompt or a query that say little about which record it needs: those that every request to a coding agent is
-//! made of, and those that a language is made of. Words that developers use for each other.
+//! Words of a prompt or a query that say little about which record it needs: those that every
+//! request to a coding agent is made of, and those that a language is made of. Words that
+//! developers use for each other.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Words of requests and of programming at large, in the form in which people type them. Their weight counts in part.
+/// Words of requests and of programming at large, in the form in which people type them. Their
+/// weight counts in part.
 const COMMON: &[&str] = &[
     // What people ask for.
     "add",
@@ -319,7 +321,8 @@ pub(super) fn synonyms(text: &str) -> String {
     synonyms
 }
 
-/// What keys call the things that a text asks for: what is a command is run, and a linter runs `lint`.
+/// What keys call the things that a text asks for: what is a command is run, and a linter runs
+/// `lint`.
 pub(super) fn as_keys_say(text: &str) -> String {
     let mut said = synonyms(text);
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
@@ -345,7 +348,8 @@ pub(super) fn is_common(word: &str) -> bool {
     WORDS.contains(word)
 }
 
-/// The stop words of the language that a text is written in; none where that is English, whose stop words no query has.
+/// The stop words of the language that a text is written in; none where that is English, whose stop
+/// words no query has.
 pub(super) fn stop_words(text: &str) -> &'static [&'static str] {
     let words: HashSet<String> = text
         .split(|c: char| !c.is_alphanumeric())

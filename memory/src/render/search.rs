@@ -184,7 +184,8 @@ fn forms(
     explained.chain(plain.map(move |text| format!("{text}{marks}\n")))
 }
 
-/// Says what a hit's score is made of: `  why: oauth 2.31 (tag), token 1.02; neighbours 0.40; × 0.950 (…); named 1.20; = 4.74`.
+/// Says what a hit's score is made of: `  why: oauth 2.31 (tag), token 1.02; neighbours 0.40; ×
+/// 0.950 (…); named 1.20; = 4.74`.
 fn why(hit: &Hit, retention: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     let terms: Vec<String> = hit

@@ -41,8 +41,8 @@ pub struct Found {
     pub terms: usize,
 }
 
-/// A document and, if that was asked for, why it was found: `score` is then (the sum of `why` + `neighbours`) × `prior` + the sum of
-/// `gains`.
+/// A document and, if that was asked for, why it was found: `score` is then (the sum of `why` +
+/// `neighbours`) × `prior` + the sum of `gains`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The document.

@@ -1,7 +1,8 @@
-//! A query: words, one `"phrase"`, and `-words`. Any text is a query; there is no syntax to get wrong.
+//! A query: words, one `"phrase"`, and `-words`. Any text is a query; there is no syntax to get
+//! wrong.
 //!
-//! People quote for emphasis and join words with a minus. So a constraint is made only of what is clearly one; see
-//! [`Query::parse`].
+//! People quote for emphasis and join words with a minus. So a constraint is made only of what is
+//! clearly one; see [`Query::parse`].
 
 use std::ops::Range;
 
@@ -74,17 +75,18 @@ impl Terms {
 pub(super) type Phrase = Vec<(u32, u64)>;
 
 impl Query {
-    /// Reads a query as people type it. Two things are hard constraints: a query that is one `"phrase"` and nothing
-    /// else, which must stand in a hit as it is, and a `-word` or `-"phrase"` after a space, which must not stand in
-    /// one. All else is words: quotes around a part of the query, a minus between words or at the start of the query,
-    /// and the flags `--flag`, `-k` and `-DNAME=value`. Stop words count when there is nothing else. Text beyond the
-    /// limits of length is not read; see [`Self::is_cut`].
+    /// Reads a query as people type it. Two things are hard constraints: a query that is one
+    /// `"phrase"` and nothing else, which must stand in a hit as it is, and a `-word` or
+    /// `-"phrase"` after a space, which must not stand in one. All else is words: quotes around a
+    /// part of the query, a minus between words or at the start of the query, and the flags
+    /// `--flag`, `-k` and `-DNAME=value`. Stop words count when there is nothing else. Text beyond
+    /// the limits of length is not read; see [`Self::is_cut`].
     pub fn parse(text: &str) -> Self {
         Self::read(text, Manner::Lenient)
     }
 
-    /// Reads a query in which each `"phrase"`, and each minus before a letter at the start of a word, is a hard
-    /// constraint.
+    /// Reads a query in which each `"phrase"`, and each minus before a letter at the start of a
+    /// word, is a hard constraint.
     pub fn strict(text: &str) -> Self {
         Self::read(text, Manner::Strict)
     }
@@ -310,7 +312,8 @@ impl<'t> Clause<'t> {
         (Self { text: word, quoted: false, unwanted }, rest)
     }
 
-    /// Whether the text after a minus is an option of a command rather than a word: `-k`, `-DNAME=value`.
+    /// Whether the text after a minus is an option of a command rather than a word: `-k`,
+    /// `-DNAME=value`.
     fn is_flag(&self) -> bool {
         let is_letter = self.text.len() == 1;
         !self.quoted && (is_letter || self.text.contains('='))

@@ -27,16 +27,17 @@ pub struct Tuning {
     /// A text longer than a passage has this share of its score for its best passage, where terms weigh by how many passages
     /// have them; the rest as a whole. 0 for whole texts alone.
     pub passage: f32,
-    /// Whether all quotes and minuses of a query are hard constraints; see [`Query::strict`](super::Query::strict).
+    /// Whether all quotes and minuses of a query are hard constraints; see
+    /// [`Query::strict`](super::Query::strict).
     pub strict: bool,
-    /// So many of the best hits are ranked anew by what names their records and how much these matter. 0 for the search's
-    /// own ranking.
+    /// So many of the best hits are ranked anew by what names their records and how much these
+    /// matter. 0 for the search's own ranking.
     pub rescored_hits: usize,
 }
 
 impl Tuning {
-    /// What the compactor's tool set promises: BM25 with the constants of its original, nothing lent
-    /// or ranked anew, and quotes and minuses that bind.
+    /// What the compactor's tool set promises: BM25 with the constants of its original, nothing
+    /// lent or ranked anew, and quotes and minuses that bind.
     pub const COMPACTOR: Self = Self {
         k1: 1.2,
         b: 0.75,
