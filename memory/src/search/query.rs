@@ -107,8 +107,8 @@ impl Query {
             match manner {
                 Manner::Strict => {}
                 Manner::Lenient => {
-                    clause.quoted &= clause.unwanted || is_one_phrase;
                     clause.unwanted &= !is_first && !clause.is_flag();
+                    clause.quoted &= clause.unwanted || is_one_phrase;
                 }
                 Manner::Plain => (clause.quoted, clause.unwanted) = (false, false),
             }

@@ -156,6 +156,7 @@ fn only_what_is_clearly_a_constraint_is_one() {
         ("socket-pool", &all),
         ("-pool socket", &all),
         ("-pool", &[1]),
+        ("-\"pool check\" socket", &all),
         ("socket - pool", &all),
         ("socket -k", &all),
         ("socket -DPOOL=check", &all),

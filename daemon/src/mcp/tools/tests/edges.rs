@@ -122,14 +122,16 @@ async fn a_compaction_that_is_sent_again_is_not_done_again() {
 }
 
 #[tokio::test]
-async fn what_is_not_wanted_alone_finds_nothing() {
+async fn a_minus_at_the_start_of_a_query_leaves_nothing_out() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     shim.call("memory_note", json!({ "content": "the port is 7717" })).await;
     let all = shim.call("memory_search", json!({ "query": "nowhere" })).await;
-    for query in ["-port", "-\"the host\"", "- -"] {
+    for query in ["-host", "-\"the host\"", "- -"] {
         assert_eq!(shim.call("memory_search", json!({ "query": query })).await, all, "{query}");
     }
+    let found = shim.call("memory_search", json!({ "query": "-port" })).await;
+    assert!(found.starts_with("n1"), "{found}");
 }
 
 #[tokio::test]
