@@ -111,10 +111,17 @@ fn notes() -> Memory {
 }
 
 /// Xorshift: the same texts in every run.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, sides: usize) -> usize {
+    /// Dice of their own for each number, from 0.
+    pub(crate) fn thrown(number: usize) -> Self {
+        let mut dice = Self(0x2545_f491_4f6c_dd1d ^ ((number as u64 + 1) << 32));
+        dice.below(2);
+        dice
+    }
+
+    pub(crate) fn below(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -126,7 +133,7 @@ impl Dice {
     }
 
     /// Words of which some are common and most are not, as in any text.
-    fn text(&mut self, words: usize) -> String {
+    pub(crate) fn text(&mut self, words: usize) -> String {
         let mut text = String::new();
         for _ in 0..words {
             let rank = self.below(100) * self.below(100);

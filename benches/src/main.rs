@@ -19,6 +19,7 @@ mod rebuild;
 mod retrieval;
 mod round_trip;
 mod shim_start;
+mod steady;
 mod table;
 mod times;
 mod tokens;
@@ -40,6 +41,11 @@ const BENCHES: &[Bench] = &[
     ("throughput", "checkpoints a second, of several sessions at once", writes::throughput),
     ("rebuild", "the first reply of a project whose index is gone", rebuild::run),
     ("notes", "notes stored and found while more and more are kept", notes::run),
+    (
+        "steady",
+        "sessions that note and search in a project at its budget, and in one without",
+        steady::run,
+    ),
     ("compaction", "planning and applying the largest compaction there is", compaction::run),
     ("tokens", "token counts against the tokenizer: their error and speed", tokens::run),
     ("tools", "what the tools' definitions cost an agent in tokens", tools::run),

@@ -1,0 +1,183 @@
+//! Sessions that note and search all the time: in a project that is held at its budget, and in one
+//! without compaction. Clients speak to the daemon's socket themselves, so that a shim for each session
+//! does not take the processors that are measured.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anchord_tests::{Instance, Peer, Project, hello};
+use serde_json::{Value, json};
+
+use crate::compaction::Dice;
+use crate::table::Row;
+use crate::times::{Times, show};
+
+const SESSIONS: [usize; 3] = [1, 8, 32];
+const TIME: Duration = Duration::from_secs(5);
+/// Notes there are at the start: about as many tokens as the default budget has.
+const NOTES: usize = 1_500;
+const NOTES_AT_ONCE: usize = 100;
+const VERSION: u32 = anchord_proto::PROTOCOL;
+
+/// What the sessions of one run did.
+struct Work {
+    calls_per_second: f64,
+    saves: Times,
+    errors: usize,
+}
+
+pub(crate) fn run() -> Vec<Row> {
+    SESSIONS
+        .into_iter()
+        .map(|sessions| {
+            let free = work(sessions, "[memory]\nauto_compact = false\n");
+            let held = work(sessions, "");
+            let share = held.calls_per_second / free.calls_per_second;
+            let slower = held.saves.p99().as_secs_f64() / free.saves.p99().as_secs_f64();
+            Row {
+                what: format!("notes and searches in turn, {sessions} sessions, at the budget"),
+                measured: format!("{held}: {share:.2} of the calls, {slower:.1} of the p99"),
+                floor: format!("{free} (without compaction)"),
+                target: if sessions == 32 {
+                    "≥ 0.85 of the calls, ≤ 2 of the p99; ≥ 6,000 calls/s without compaction"
+                } else {
+                    "≥ 0.85 of the calls, ≤ 2 of the p99"
+                },
+            }
+        })
+        .collect()
+}
+
+impl std::fmt::Display for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.0} calls/s, save p99 {}", self.calls_per_second, show(self.saves.p99()))?;
+        if self.errors > 0 {
+            write!(f, ", {} ERRORS", self.errors)?;
+        }
+        Ok(())
+    }
+}
+
+/// Lets so many sessions work in one project of an instance with this configuration.
+fn work(sessions: usize, configuration: &str) -> Work {
+    let instance = Instance::shipped();
+    let project = Project::git();
+    instance.configure(configuration);
+    instance.start_daemon();
+    fill(&mut Client::open(&instance, &project, 0));
+    let (start, end) = (Barrier::new(sessions + 1), AtomicBool::new(false));
+    let (took, done) = std::thread::scope(|scope| {
+        let threads: Vec<_> = (1..=sessions)
+            .map(|session| {
+                let (instance, project, start, end) = (&instance, &project, &start, &end);
+                scope.spawn(move || {
+                    let mut client = Client::open(instance, project, session);
+                    start.wait();
+                    client.work_until(end);
+                    client
+                })
+            })
+            .collect();
+        start.wait();
+        let begin = Instant::now();
+        std::thread::park_timeout(TIME);
+        end.store(true, Ordering::Relaxed);
+        let done: Vec<Client> =
+            threads.into_iter().map(|thread| thread.join().expect("a client works")).collect();
+        (begin.elapsed(), done)
+    });
+    let saves: Vec<Duration> = done.iter().flat_map(|client| client.saves.clone()).collect();
+    let calls: u32 = done.iter().map(|client| client.calls).sum();
+    Work {
+        calls_per_second: f64::from(calls) / took.as_secs_f64(),
+        saves: Times::measured(saves.len(), |at| saves.get(at).copied().unwrap_or_default()),
+        errors: done.iter().map(|client| client.errors).sum(),
+    }
+}
+
+fn fill(client: &mut Client) {
+    for _ in 0..NOTES / NOTES_AT_ONCE {
+        let notes = (0..NOTES_AT_ONCE).map(|_| json!({"content": client.note()}));
+        let items: Vec<Value> = notes.collect();
+        client.call("memory_note", &json!({"items": items}));
+    }
+    assert_eq!(client.errors, 0, "the notes to begin with are stored");
+}
+
+/// A session without a shim.
+struct Client {
+    peer: Peer,
+    dice: Dice,
+    /// Of the last line sent; all before it are answered.
+    number: u64,
+    calls: u32,
+    saves: Vec<Duration>,
+    errors: usize,
+}
+
+impl Client {
+    fn open(instance: &Instance, project: &Project, session: usize) -> Self {
+        let mut hello = hello(VERSION, "mcp");
+        let fields = hello.as_object_mut().expect("a hello is an object");
+        let own_instance = format!("0197a6a0-0000-7000-8000-{session:012x}");
+        fields.insert("instance".to_owned(), own_instance.into());
+        fields.insert("project".to_owned(), json!(project.path()));
+        let mut peer = Peer::connect(instance);
+        peer.send(&hello.to_string());
+        peer.next_line().expect("a hello is answered");
+        let dice = Dice::thrown(session);
+        let mut client = Self { peer, dice, number: 0, calls: 0, saves: Vec::new(), errors: 0 };
+        client.request(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "anchord-benches", "version": "0"},
+            }),
+        );
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    fn work_until(&mut self, end: &AtomicBool) {
+        while !end.load(Ordering::Relaxed) {
+            let note = json!({"content": self.note()});
+            let begin = Instant::now();
+            self.call("memory_note", &note);
+            self.saves.push(begin.elapsed());
+            let query = self.dice.text(3);
+            self.call("memory_search", &json!({"query": query}));
+            self.calls += 2;
+        }
+    }
+
+    /// 20 to 60 words.
+    fn note(&mut self) -> String {
+        let words = 20 + self.dice.below(41);
+        self.dice.text(words)
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) {
+        let reply = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
+        let is_error = reply.pointer("/result/isError") == Some(&Value::Bool(true));
+        self.errors += usize::from(is_error || reply.get("result").is_none());
+    }
+
+    fn request(&mut self, method: &str, parameters: &Value) -> Value {
+        let id = self.number + 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
+        loop {
+            let line = self.peer.next_line().expect("the daemon answers");
+            let message: Value = serde_json::from_str(&line).expect("the daemon sends JSON");
+            if message.get("id").and_then(Value::as_u64) == Some(id) {
+                return message;
+            }
+        }
+    }
+
+    fn send(&mut self, message: &Value) {
+        self.number += 1;
+        self.peer.send(&format!("{} {} {message}", self.number, self.number - 1));
+    }
+}
