@@ -185,7 +185,7 @@ pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> Strin
 }
 
 /// A lesson's id and summary, and in between when and how often one made by rule was seen.
-fn lesson_head(record: &Record, lesson: &Lesson) -> String {
+pub(super) fn lesson_head(record: &Record, lesson: &Lesson) -> String {
     let id = record.id;
     match &lesson.captured {
         None => format!("{id} {}", lesson.summary),

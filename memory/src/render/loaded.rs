@@ -3,7 +3,7 @@
 //! Each form begins with the record's id, by which `memory_get` has the rest. What says less than there is ends with
 //! [`CUT`].
 
-use super::item::{CUT, clip_within, earlier, end, joined, trail_text, with_block};
+use super::item::{CUT, clip_within, earlier, end, joined, lesson_head, trail_text, with_block};
 use super::topic;
 use crate::fold::{clip, one_line};
 use crate::gist::{gist, gist_first};
@@ -23,7 +23,7 @@ pub(crate) fn whole(record: &Record) -> String {
         }
         Body::Anchor(anchor) => format!("{id} {}", place(anchor)),
         Body::Lesson(lesson) => {
-            with_block(format!("{id} {}{}", lesson.summary, files(lesson)), &lesson.detail, "  ")
+            with_block(lesson_head(record, lesson) + &files(lesson), &lesson.detail, "  ")
         }
         Body::Note(note) if note.condensed => condensed(record),
         Body::Note(note) => note_text(record, note, &note.content),
@@ -55,11 +55,11 @@ pub(super) fn line(record: &Record) -> String {
         Body::Lesson(lesson) => {
             let advice = one_line(gist(&lesson.detail, None));
             let is_all = advice == one_line(&lesson.detail);
-            let summary = lesson.summary.trim();
+            let head = lesson_head(record, lesson);
             let line = if advice.is_empty() {
-                format!("{id} {summary}")
+                head
             } else {
-                format!("{id} {} {advice}", sentence(summary))
+                format!("{} {advice}", sentence(head.trim_end()))
             };
             (line, is_all)
         }
@@ -99,7 +99,7 @@ pub(super) fn title(record: &Record) -> String {
         Body::Blueprint(blueprint) => {
             format!("{id} [{}] {}", blueprint.category.name(), blueprint.title)
         }
-        Body::Lesson(lesson) => format!("{id} {}", lesson.summary),
+        Body::Lesson(lesson) => lesson_head(record, lesson),
         Body::Note(note) if !note.summary.is_empty() => {
             format!("{}: {}", head(record, note), note.summary)
         }
@@ -129,7 +129,7 @@ pub(super) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> (Stri
             let head = format!("{id} [{}] {}", blueprint.category.name(), blueprint.title);
             (head, blueprint.content.as_str())
         }
-        Body::Lesson(lesson) => (format!("{id} {}", lesson.summary), lesson.detail.as_str()),
+        Body::Lesson(lesson) => (lesson_head(record, lesson), lesson.detail.as_str()),
         Body::Note(note) => (format!("{}:", head(record, note)), note.content.as_str()),
         Body::SessionRow(row) => (row_head(record, row), row.summary.as_str()),
         Body::Anchor(_) | Body::Topic(_) => return (cut(&whole, chars_max), false),
@@ -170,7 +170,12 @@ fn place(anchor: &Anchor) -> String {
 }
 
 fn files(lesson: &Lesson) -> String {
-    if lesson.files.is_empty() { String::new() } else { format!(" ({})", lesson.files.join(", ")) }
+    // One made by rule names its files itself.
+    if lesson.files.is_empty() || lesson.captured.is_some() {
+        String::new()
+    } else {
+        format!(" ({})", lesson.files.join(", "))
+    }
 }
 
 /// `n12 build.command`, and until when it holds.

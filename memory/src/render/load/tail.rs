@@ -10,6 +10,9 @@ use crate::memory::Memory;
 use crate::render::page::Room;
 use crate::render::{append, changes_since, notice};
 
+/// Room that lines may need for saying what they leave out.
+const LEFT_OUT_CHARS: usize = 120;
+
 #[derive(Default)]
 pub(super) struct Tail {
     pub(super) text: String,
@@ -32,8 +35,6 @@ pub(super) fn tail_within(memory: &Memory, view: &LoadView<'_>, room: Room) -> T
 /// Notices, what others changed, who else is here; within `chars` characters.
 fn tail(memory: &Memory, view: &LoadView<'_>, chars: usize) -> Tail {
     let mut tail = Tail::default();
-    // Room that the lines below may need for saying what they leave out.
-    const LEFT_OUT_CHARS: usize = 120;
     let live = live(view.live, chars.saturating_sub(LEFT_OUT_CHARS));
     let mut left = chars.saturating_sub(live.chars().count() + LEFT_OUT_CHARS);
     let (text, notices, waiting) =

@@ -8,7 +8,7 @@ fn a_pinned_record_may_take_what_is_kept_for_notices() {
     let asked = Asked { tokens_max: Some(1_300), ..Asked::default() };
     let words = |count: usize| (0..count).map(|word| format!("rule{word} ")).collect::<String>();
     let page = room_max(&memory, &asked).without(Room { chars: 0, tokens: 40 });
-    let count = (1..).find(|count| Room::of(&words(count + 1)).tokens > page.tokens).unwrap();
+    let count = (1..5_000).find(|count| Room::of(&words(count + 1)).tokens > page.tokens).unwrap();
     let long = words(count);
     let short = |n: usize| format!("a lesser note, number {n}");
     let mut notes = vec![Ok(NewNote { content: long.clone(), pinned: true, ..NewNote::default() })];
