@@ -206,6 +206,10 @@ pub const DUPLICATE_CANDIDATES_MAX: usize = 100;
 /// Notes with one of a note's rarest words in a row that are met in search of near duplicates, counted
 /// once for each such run.
 pub const DUPLICATE_LINKS_MAX: usize = 10_000;
+/// Lists of notes that share a rare run, in search of near duplicates.
+pub const DUPLICATE_LISTS_MAX: usize = 1 << 21;
+/// Counters of runs, as a power of two. Runs that share one seem more common, which costs time and no correctness.
+pub const DUPLICATE_COUNTERS_LOG2_MAX: u32 = 24;
 /// About what one commit of a compaction writes of notes, in bytes of their texts; what is more comes in further commits. An
 /// entry of the journal has room for six times as much, which is what escapes may make of a text.
 pub const COMPACTION_COMMIT_BYTES_MAX: usize = 10 << 20;

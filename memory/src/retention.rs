@@ -67,7 +67,7 @@ impl RetentionParts {
         }
     }
 
-    /// The same parts for a form of the record that takes so many tokens.
+    /// Gives the parts of a form of the record that takes so many tokens.
     #[must_use]
     pub fn with_size(self, tokens: u32) -> Self {
         Self { size: size_part(f64::from(tokens)), ..self }

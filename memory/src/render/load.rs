@@ -143,7 +143,7 @@ pub(super) fn fitted(
     let room_max = framed.without(Room::of(&last));
     // Tokens of lines add up but for some where they meet. Taking that off at once keeps the numbers of records, which
     // meet their lines differently, from deciding what fits.
-    let joints = Room { chars: 0, tokens: room_max.tokens.min(10_000) / 100 + 4 };
+    let joints = Room { chars: 0, tokens: room_max.tokens.min(10_000) / 120 + 3 };
     let mut room = if view.cursor.is_some() { room_max } else { room_max.without(joints) };
     loop {
         let mut load = within(memory, view, (staged.as_ref(), &personal.text), room, room_max)?;
@@ -213,7 +213,7 @@ fn cut_to(text: &str, room: Room) -> String {
 
 /// Percent of the room that is kept for notices and changes, also when there are none: they must not change what stands
 /// before them.
-const TAIL_PERCENT: usize = 5;
+const TAIL_PERCENT: usize = 4;
 /// In a small room it is this much: a line on who else is here, and one that counts notices.
 const TAIL_ROOM: Room = Room { chars: 300, tokens: 60 };
 

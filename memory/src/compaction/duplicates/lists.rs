@@ -1,10 +1,10 @@
 //! Which notes have a run among their rarest: lists, of which runs with the same slot share one.
 
+use crate::limits::DUPLICATE_LISTS_MAX;
 use crate::staged::count;
 
-/// Lists for each note, about as many as it has rare runs, and lists at most.
+/// Lists for each note, about as many as it has rare runs.
 const LISTS_OF_A_NOTE: usize = 16;
-const LISTS_MAX: usize = 1 << 21;
 /// Bits of a run that choose its list, at most. The bits above tell it from others in the list.
 const LIST_BITS: u32 = 24;
 
@@ -29,7 +29,7 @@ struct Link {
 impl Lists {
     /// Empty lists for about so many notes.
     pub(super) fn for_notes(notes: usize) -> Self {
-        let heads = (notes.max(1) * LISTS_OF_A_NOTE).next_power_of_two().min(LISTS_MAX);
+        let heads = (notes.max(1) * LISTS_OF_A_NOTE).next_power_of_two().min(DUPLICATE_LISTS_MAX);
         Self { heads: vec![0; heads], links: Vec::new() }
     }
 

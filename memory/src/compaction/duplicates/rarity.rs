@@ -1,14 +1,12 @@
 //! The order of runs: by how often the notes had them when it was made, then by their hashes.
 
 use super::runs::runs;
+use crate::limits::DUPLICATE_COUNTERS_LOG2_MAX;
 
 /// Bits of a run's hash that are kept below its count.
 const HASH_BITS: u32 = 56;
 /// A run takes about so many bytes of text: it begins with each word.
 const RUN_BYTES: usize = 4;
-/// Counters at most, as a power of two. Runs that share one seem more common, which costs time and no
-/// correctness.
-const COUNTERS_LOG2_MAX: u32 = 24;
 
 /// How common runs are: a counter up to 255 for each, of which some share one.
 #[derive(Debug, Default)]
@@ -20,7 +18,7 @@ impl Rarity {
     /// Counts the runs of some texts.
     pub(super) fn of<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Self {
         let bytes: usize = texts.clone().map(str::len).sum();
-        let counters = (2 * bytes / RUN_BYTES).next_power_of_two().min(1 << COUNTERS_LOG2_MAX);
+        let counters = (2 * bytes / RUN_BYTES).next_power_of_two().min(1 << DUPLICATE_COUNTERS_LOG2_MAX);
         let mut rarity = Self { counters: vec![0; counters] };
         let mut room = Vec::new();
         for text in texts {

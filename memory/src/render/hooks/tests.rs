@@ -299,7 +299,6 @@ fn after_a_compaction_the_load_comes_back_with_what_was_under_way() {
     Changed by others since revision 0:
     - new n5 (pinned): Release builds take an hour: never two at once.
     - new s4 2026-11-01 claude-code: worked
-    - new l3 The websocket proxy drops idle connections …
     More changed since than fits here.
 
     ## Your topic
