@@ -27,6 +27,10 @@ const TELLING: f32 = 0.25;
 
 /// A part of an identifier counts at least so much of the whole.
 const PART_MIN: f32 = 0.6;
+/// A record is given beside a better one from this share of its score on.
+const BESIDE: f32 = 0.7;
+/// Words of a command that a record quotes by no accident.
+const QUOTED_WORDS: usize = 4;
 /// Weight of a plain word that no record has.
 const UNKNOWN: f32 = 0.5;
 /// Letters of a name of several parts.
@@ -72,6 +76,9 @@ pub fn remedies(memory: &Memory, of: &FailureView<'_>) -> Vec<RecordId> {
             .then_with(|| other.total_cmp(one))
             .then_with(|| second.number.cmp(&first.number))
     });
+    // Beside one that fits well, another has to fit about as well.
+    let best = found.iter().map(|(score, _)| *score).fold(0.0, f32::max);
+    found.retain(|(score, _)| *score >= BESIDE * best);
     let others = REMEDIES_MAX - usize::from(fixed.is_some());
     let written = |id: &RecordId| memory.record(*id).is_some_and(|it| !it.is_captured());
     let found: Vec<RecordId> = found.into_iter().map(|(_, id)| id).take(others).collect();
@@ -113,6 +120,8 @@ fn fits(record: &Record, of: &FailureView<'_>) -> bool {
 /// A failure as it is compared with records, by one line of its output.
 struct Failure {
     line: Option<ErrorLine>,
+    /// The command on one line.
+    command: String,
     /// Programs and what they were to do, in lower case.
     subjects: Vec<Vec<String>>,
     /// Words of the error line that tell it from others.
@@ -155,7 +164,8 @@ impl Failure {
     fn read(memory: &Memory, command: &str, line: Option<ErrorLine>) -> Self {
         let lower = |words: Vec<&str>| words.into_iter().map(str::to_lowercase).collect();
         let subjects: Vec<Vec<String>> = subjects(command).into_iter().map(lower).collect();
-        let mut failure = Self { line, subjects, words: Vec::new() };
+        let command = bare(&one_line(command)).to_owned();
+        let mut failure = Self { line, command, subjects, words: Vec::new() };
         let text = failure.line.as_ref().map(|line| line.text.clone()).unwrap_or_default();
         let mut known = BTreeSet::new();
         for word in text.split_whitespace() {
@@ -219,7 +229,8 @@ impl Failure {
         let is_known = is_lesson || is_fact;
         let speaks = is_known || speaks_of_failure(&text);
         let of = self.evidence(terms);
-        let by_words = is_lesson && of.rare >= 2 && of.share >= 0.4
+        let by_words = is_lesson
+            && (of.rare >= 2 && of.share >= 0.4 || of.rare >= 4 && of.share >= 0.3)
             || speaks && of.rare >= 2 && of.share >= 0.7
             || of.rare >= 3 && of.share >= 0.5 && (speaks || of.program > 0.0);
         let by_name = speaks
@@ -243,6 +254,7 @@ impl Failure {
         if record.is_captured() && !(by_words && of.share >= 0.6 && of.program > 0.0) {
             return None;
         }
+        let quotes = self.quoted_in(&text) && self.is_about_the_command();
         let kind = match record.body {
             Body::Lesson(_) => 1.0,
             Body::Note(_) => 0.9,
@@ -251,7 +263,7 @@ impl Failure {
         let bonus = if of.name { 1.0 } else { 0.0 };
         let verbs = if of.verbs > 0 { 0.5 } else { 0.0 };
         let score = kind * (of.weight + of.program + verbs + bonus);
-        (by_words || by_name || with_program || by_command).then_some(score)
+        (by_words || by_name || with_program || by_command || quotes).then_some(score)
     }
 
     fn evidence(&self, terms: &[(String, f32)]) -> Evidence {
@@ -339,6 +351,11 @@ impl Failure {
                     .iter()
                     .any(|begin| line.text.starts_with(begin))
         })
+    }
+
+    /// Whether a text has the whole command, where that is long enough to be no accident.
+    fn quoted_in(&self, text: &str) -> bool {
+        self.command.split(' ').count() >= QUOTED_WORDS && one_line(text).contains(&self.command)
     }
 
     /// Whether a text has one of the commands word by word.
