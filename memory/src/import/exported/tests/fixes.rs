@@ -1,0 +1,41 @@
+//! Lessons made by rule come over as what they are.
+
+use super::*;
+use crate::testing::captured_lesson;
+
+#[test]
+fn a_lesson_made_by_rule_comes_over_as_one() {
+    let error = "error: the lock 17 is held by process 4711";
+    let mut there = Memory::default();
+    let old = captured_lesson("make migrate", error, day(2));
+    save(&mut there, &origin("one", 2), lessons([old.clone()]));
+    changed_by(&mut there, |record| {
+        if let Body::Lesson(Lesson { captured: Some(fixed), .. }) = &mut record.body {
+            fixed.times = 3;
+        }
+    });
+    let mut here = Memory::default();
+    for digest in ["one", "two"] {
+        let plan = planned(&here, &export(&there), digest);
+        apply(&mut here, plan);
+    }
+    let lesson_of = |memory: &Memory| match memory.active_of(Kind::Lesson).next().unwrap().body {
+        Body::Lesson(ref lesson) => lesson.clone(),
+        _ => panic!("a lesson"),
+    };
+    assert_eq!(lesson_of(&here), lesson_of(&there), "its times do not add up");
+
+    // What is newer says what to do; the failure is the same one whatever its numbers.
+    let newer = captured_lesson("make migrate", &error.replace("17", "18"), day(9));
+    let newer = Lesson { summary: "newer".to_owned(), ..newer };
+    save(&mut here, &origin("two", 9), lessons([newer]));
+    assert_eq!(here.active_of(Kind::Lesson).count(), 1);
+    let plan = planned(&here, &export(&there), "three");
+    apply(&mut here, plan);
+    let merged = lesson_of(&here);
+    assert_eq!((merged.summary.as_str(), merged.captured.unwrap().times), ("newer", 3));
+
+    // What an agent wrote is another lesson.
+    save(&mut here, &origin("two", 10), lessons([lesson(&old.summary, "")]));
+    assert_eq!(here.active_of(Kind::Lesson).count(), 2);
+}
