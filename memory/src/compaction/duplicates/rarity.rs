@@ -18,7 +18,8 @@ impl Rarity {
     /// Counts the runs of some texts.
     pub(super) fn of<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Self {
         let bytes: usize = texts.clone().map(str::len).sum();
-        let counters = (2 * bytes / RUN_BYTES).next_power_of_two().min(1 << DUPLICATE_COUNTERS_LOG2_MAX);
+        let counters =
+            (2 * bytes / RUN_BYTES).next_power_of_two().min(1 << DUPLICATE_COUNTERS_LOG2_MAX);
         let mut rarity = Self { counters: vec![0; counters] };
         let mut room = Vec::new();
         for text in texts {
