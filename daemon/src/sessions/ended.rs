@@ -78,13 +78,8 @@ fn end_of_standing(standing: &Standing) -> End {
 
 /// Judges a session by how long it has been away, if it is, and whether this daemon saw its connection close.
 fn judge(hello: &Hello, away: Option<Duration>, saw_it_close: bool) -> End {
-    let is_foreign = is_foreign_process(hello.pidns);
-    let Some(away) = away else {
-        // The end of its connection may still wait to be read.
-        let is_dead = !is_foreign && is_dead(hello.pid, hello.pid_start, hello.boot.as_deref());
-        return if is_dead { End::Over(Some(Duration::ZERO)) } else { End::Live };
-    };
-    let is_over = if is_foreign {
+    let Some(away) = away else { return End::Live };
+    let is_over = if is_foreign_process(hello.pidns) {
         saw_it_close
     } else {
         is_dead(hello.pid, hello.pid_start, hello.boot.as_deref())

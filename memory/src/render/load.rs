@@ -143,18 +143,19 @@ pub(super) fn fitted(
     let room_max = framed.without(Room::of(&last));
     // Tokens of lines add up but for some where they meet. Taking that off at once keeps the numbers of records, which
     // meet their lines differently, from deciding what fits.
-    let joints = Room { chars: 0, tokens: room_max.tokens.min(10_000) / 120 + 3 };
+    let joints = Room { chars: 0, tokens: room_max.tokens.min(10_000) / 200 + 2 };
     let mut room = if view.cursor.is_some() { room_max } else { room_max.without(joints) };
     loop {
         let mut load = within(memory, view, (staged.as_ref(), &personal.text), room, room_max)?;
         load.text.push_str(&last);
         load.shown.extend(personal.shown.iter().copied());
         load.whole.extend(personal.in_full.iter().copied());
-        let tokens = tokens::count(&load.text) as usize;
-        if tokens <= whole.tokens || room.tokens == 0 {
+        let chars = load.text.chars().count().saturating_sub(whole.chars);
+        let tokens = (tokens::count(&load.text) as usize).saturating_sub(whole.tokens);
+        if chars == 0 && tokens == 0 || room.chars == 0 || room.tokens == 0 {
             return Ok(load);
         }
-        room.tokens = room.tokens.saturating_sub(tokens - whole.tokens);
+        room = room.without(Room { chars, tokens });
     }
 }
 
@@ -213,7 +214,7 @@ fn cut_to(text: &str, room: Room) -> String {
 
 /// Percent of the room that is kept for notices and changes, also when there are none: they must not change what stands
 /// before them.
-const TAIL_PERCENT: usize = 4;
+const TAIL_PERCENT: usize = 5;
 /// In a small room it is this much: a line on who else is here, and one that counts notices.
 const TAIL_ROOM: Room = Room { chars: 300, tokens: 60 };
 

@@ -66,7 +66,8 @@ proptest! {
     }
 
     #[test]
-    fn any_number_of_one_kind_leaves_the_others_their_share(things in any_things(0..40), added in 60_usize..200) {
+    fn any_number_of_one_kind_leaves_the_others_their_share(things in any_things(0..40), added in 90_usize..200) {
+        // So many of one kind alone are more than the budget: below that, all of a memory may stand in the load whole.
         for kind in [Kind::Blueprint, Kind::Note, Kind::Lesson] {
             let others: Vec<Thing> = things.iter().copied().filter(|(of, _)| *of != kind).collect();
             let crowd = vec![(kind, 20_usize); added];
