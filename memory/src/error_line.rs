@@ -2,7 +2,7 @@
 //!
 //! Tools print an error among progress, stack frames and advice. Each line is ranked by its form,
 //! and the best one stands for the failure; of equal ones the first counts for what cascades
-//! (compilers), the last for what wraps (exceptions with causes). [`normalised`] then replaces what
+//! (compilers), the last for what wraps (exceptions with causes). [`ErrorLine::normalised`] then replaces what
 //! differs between two runs, so that the same error is equal again.
 
 mod generic;
