@@ -50,6 +50,15 @@ pub(super) fn condensed(record: &Record) -> String {
 /// The record on one line, as a load has it that has no room for everything: a lesson says what to do, a session what came
 /// of it. Other kinds are whole.
 pub(super) fn line(record: &Record) -> String {
+    line_and_all(record).0
+}
+
+/// Reports whether [`line`] says all that the record says.
+pub(super) fn line_says_all(record: &Record) -> bool {
+    line_and_all(record).1
+}
+
+fn line_and_all(record: &Record) -> (String, bool) {
     let id = record.id;
     let (line, is_all) = match &record.body {
         Body::Lesson(lesson) => {
@@ -67,7 +76,7 @@ pub(super) fn line(record: &Record) -> String {
             let line = format!("{} {}", row_head(record, row), joined(&row.summary));
             (line, row.earlier_count() == 0)
         }
-        _ => return whole(record),
+        _ => return (whole(record), true),
     };
     let line = after_id(record, line.trim_end());
     let end = match &record.body {
@@ -76,9 +85,9 @@ pub(super) fn line(record: &Record) -> String {
         _ => String::new(),
     };
     if is_all && line.chars().count() <= LOADED_LINE_CHARS_MAX {
-        return format!("{id}{line}{end}");
+        return (format!("{id}{line}{end}"), true);
     }
-    format!("{id}{}{end}", cut(line, LOADED_LINE_CHARS_MAX))
+    (format!("{id}{}{end}", cut(line, LOADED_LINE_CHARS_MAX)), false)
 }
 
 /// What stands behind a record's id. Texts are cut by that, so that the number of a record does not decide how much of it

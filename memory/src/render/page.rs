@@ -198,7 +198,8 @@ impl<'a> Entry<'a> {
     pub(super) fn says_all(&self) -> bool {
         match self.shape {
             Shape::Whole | Shape::Topic { .. } => true,
-            Shape::Condensed | Shape::Line | Shape::Title => {
+            Shape::Line => loaded::line_says_all(self.record),
+            Shape::Condensed | Shape::Title => {
                 self.texts().full == loaded::whole(self.record)
             }
         }

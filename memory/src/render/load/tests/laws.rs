@@ -66,8 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn any_number_of_one_kind_leaves_the_others_their_share(things in any_things(0..40), added in 90_usize..200) {
-        // So many of one kind alone are more than the budget: below that, all of a memory may stand in the load whole.
+    fn any_number_of_one_kind_leaves_the_others_their_share(things in any_things(0..40), added in 60_usize..200) {
         for kind in [Kind::Blueprint, Kind::Note, Kind::Lesson] {
             let others: Vec<Thing> = things.iter().copied().filter(|(of, _)| *of != kind).collect();
             let crowd = vec![(kind, 20_usize); added];
@@ -114,4 +113,14 @@ fn a_load_of_three_hundred_records_says_what_they_say() {
     assert!(whole(Kind::Blueprint) >= 6 && whole(Kind::Note) >= 6, "{}", load.text);
     let lessons = load.text.split("## Lessons").nth(1).unwrap().split("\n## ").next().unwrap();
     assert!(lessons.lines().filter(|line| line.contains(". Lesson")).count() >= 4, "{lessons}");
+}
+
+#[test]
+fn a_lesson_whose_line_says_all_counts_as_shown_in_full() {
+    let crowd = [(Kind::Note, 20_usize)].repeat(120);
+    let memory = stored([(Kind::Lesson, 3_usize)].iter().chain(&crowd).enumerate());
+    let asked = Asked { chars_max: None, tokens_max: Some(2_000), ..Asked::default() };
+    let load = loaded(&memory, &asked);
+    assert!(load.text.contains("summary 0. Lesson 0 says a few words"), "{}", load.text);
+    assert!(load.truncated && load.whole.iter().any(|id| id.kind == Kind::Lesson));
 }
