@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Signal, poll, write};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_stopped_agents_staged_work_survives_a_restart() {
@@ -83,6 +83,8 @@ fn the_very_next_load_has_the_staged_work_of_a_session_that_has_ended() {
     assert!(!text.contains("staged by the ended"), "private while it lives: {text}");
     ended.close_stdin();
     ended.wait_exit(PATIENCE);
+    // The daemon reads the end of a connection a moment after the process has gone.
+    poll(PATIENCE, "one session is connected", || (connected(&instance) == 1).then_some(()));
 
     let text = next.tool("memory_load", &json!({}));
     let (_, kept) = text.split_once("Kept from a session that ended without saving").unwrap();
@@ -151,4 +153,12 @@ fn after_a_crash_the_next_load_names_what_changed_since() {
     });
     assert!(text.contains("staged before the crash"), "{text}");
     assert!(text.contains("src/lib.rs"), "the changed file is named: {text}");
+}
+
+/// Counts the sessions that the daemon holds a connection to.
+fn connected(instance: &Instance) -> usize {
+    let status = instance.anchord().args(["status", "--json"]).output().unwrap();
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    let sessions = status["sessions"].as_array().unwrap();
+    sessions.iter().filter(|session| session["connected"] == true).count()
 }
