@@ -114,7 +114,7 @@ fn notes() -> Memory {
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// Dice of their own for each number, from 0.
+    /// Creates dice with a different seed for each number, from 0.
     pub(crate) fn thrown(number: usize) -> Self {
         let mut dice = Self(0x2545_f491_4f6c_dd1d ^ ((number as u64 + 1) << 32));
         dice.below(2);

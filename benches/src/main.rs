@@ -4,7 +4,7 @@
 //! `cargo run --release -p anchord-benches` measures all and prints a Markdown table; arguments choose, and `--help` lists
 //! what there is. The programs are those that are shipped, run as agents run them.
 //!
-//! `retrieval` and `given` stand apart: they measure what is found and given, not how fast.
+//! `retrieval` and `given` are separate: they measure what is found and given, not how fast.
 
 #![expect(clippy::print_stdout, reason = "printing the table is what it is for")]
 
@@ -51,10 +51,11 @@ const BENCHES: &[Bench] = &[
     ("tools", "what the tools' definitions cost an agent in tokens", tools::run),
 ];
 
-/// A measurement of its own: the name that chooses it, what it measures, and what runs it with its arguments.
+/// A measurement that runs on its own: its name, its description, and the function that runs it
+/// with its arguments.
 type Alone = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-/// Measured alone: what is found and given, not how fast.
+/// Measurements that run on their own: what is found and given, not how fast.
 const ALONE: [Alone; 2] = [
     (
         "retrieval",

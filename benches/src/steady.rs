@@ -1,6 +1,6 @@
-//! Sessions that note and search all the time: in a project that is held at its budget, and in one
-//! without compaction. Clients speak to the daemon's socket themselves, so that a shim for each session
-//! does not take the processors that are measured.
+//! Sessions that note and search without a pause: in a project that is held at its budget, and in
+//! one without compaction. Clients connect to the daemon's socket directly, because a shim for each
+//! session would take processor time from the daemon that is measured.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,12 +15,12 @@ use crate::times::{Times, show};
 
 const SESSIONS: [usize; 3] = [1, 8, 32];
 const TIME: Duration = Duration::from_secs(5);
-/// Notes there are at the start: about as many tokens as the default budget has.
+/// Number of notes at the start: together about as many tokens as the default budget.
 const NOTES: usize = 1_500;
 const NOTES_AT_ONCE: usize = 100;
 const VERSION: u32 = anchord_proto::PROTOCOL;
 
-/// What the sessions of one run did.
+/// Results of one run, over all its sessions.
 struct Work {
     calls_per_second: f64,
     saves: Times,
@@ -59,7 +59,7 @@ impl std::fmt::Display for Work {
     }
 }
 
-/// Lets so many sessions work in one project of an instance with this configuration.
+/// Runs this many sessions in one project of an instance with this configuration.
 fn work(sessions: usize, configuration: &str) -> Work {
     let instance = Instance::shipped();
     let project = Project::git();
@@ -109,7 +109,7 @@ fn fill(client: &mut Client) {
 struct Client {
     peer: Peer,
     dice: Dice,
-    /// Of the last line sent; all before it are answered.
+    /// Number of the last line sent; all earlier lines are answered.
     number: u64,
     calls: u32,
     saves: Vec<Duration>,
@@ -152,7 +152,7 @@ impl Client {
         }
     }
 
-    /// 20 to 60 words.
+    /// Generates a note of 20 to 60 words.
     fn note(&mut self) -> String {
         let words = 20 + self.dice.below(41);
         self.dice.text(words)

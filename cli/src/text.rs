@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use crate::exit::Error;
 
-/// Where a text comes from, besides the command line.
+/// Source of a text other than the command line.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Source {
     /// Read the text from this file; - reads standard input
@@ -18,7 +18,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Reads the text if one is named: `-` stands for standard input.
+    /// Reads the text, if one is named; `-` means standard input.
     pub(crate) fn read(self, text: Option<String>) -> Result<Option<String>, Error> {
         let is_dash = |name: &str| name == "-";
         match (text, self.from) {
@@ -36,7 +36,7 @@ impl Source {
     }
 }
 
-/// Reads a text that has to be there; without any word of it, it is what is piped in.
+/// Reads a required text: the one that is named, or else what is piped in.
 pub(crate) fn required(text: Option<String>, source: Source) -> Result<String, Error> {
     match source.read(text)? {
         Some(text) => Ok(text),
@@ -55,7 +55,7 @@ fn read(input: impl Read, name: &str) -> Result<String, Error> {
     let mut input = input.take(NOTE_BYTES_MAX as u64 + 1);
     input.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
     if bytes.len() > NOTE_BYTES_MAX {
-        return Err(Error::usage(format!("a text has {NOTE_BYTES_MAX} bytes at most"))
+        return Err(Error::usage(format!("a text may have {NOTE_BYTES_MAX} bytes at most"))
             .with_action("Store the part that matters, or several parts."));
     }
     let text = String::from_utf8(bytes).map_err(|_| {

@@ -52,7 +52,7 @@ impl Caller {
         Self { client, project }
     }
 
-    /// From now on calls tools in this project.
+    /// Switches to another project for all later calls.
     pub(crate) fn within(&mut self, project: String) -> &mut Self {
         self.project = project;
         self
@@ -67,7 +67,7 @@ impl Caller {
         self.send(tool, arguments.into())
     }
 
-    /// Calls a tool with the arguments as they are: here false and an empty text say something.
+    /// Calls a tool with the arguments unchanged: here, false and an empty text have a meaning.
     pub(crate) fn send(&mut self, tool: &str, arguments: Value) -> Result<ToolReply, Error> {
         let Value::Object(arguments) = arguments else {
             return Err(Error::failed(format!("{tool} wants an object")));
@@ -92,8 +92,8 @@ fn says_nothing(value: &Value) -> bool {
     }
 }
 
-/// Calls a tool for each record, in the memory that it is in, and prints the answers. A failure does not stop the others;
-/// all errors come as one.
+/// Calls a tool for each record, in the memory that has it, and prints the answers. A failure does
+/// not stop the others; all errors are returned as one.
 pub(crate) fn for_each(
     out: &mut dyn Write,
     names: &[String],

@@ -1,9 +1,11 @@
 //! The admin API: what the command line asks over the socket in the role `http`, and what it gets.
 //!
-//! JSON both ways, except [`EXPORT`] (the document itself), [`JOURNAL`] and [`LOG`] (a line for each entry). Readers ignore fields they do not know and give those they miss a default, so
-//! that a client and a daemon one build apart understand each other. A `project` argument is an absolute
-//! directory in the project or the project's id; where it says so, [`USER`]. Paths are text: a name that is not UTF-8 is shown with
-//! replacement characters and cannot be asked for. Times are milliseconds since the Unix epoch.
+//! JSON both ways, except [`EXPORT`] (the document itself), [`JOURNAL`] and [`LOG`] (a line for
+//! each entry). Readers ignore fields they do not know and give those they miss a default, so that
+//! a client and a daemon one build apart understand each other. A `project` argument is an absolute
+//! directory in the project, the project's id, or [`USER`]. Requests that link, forget or delete a
+//! project do not take [`USER`]. Paths are text: a name that is not UTF-8 is shown with replacement
+//! characters and cannot be asked for. Times are milliseconds since the Unix epoch.
 
 mod connections;
 mod hooks;
@@ -27,7 +29,7 @@ pub use transfer::{
     ImportSource,
 };
 
-/// A `project` argument that means the user's own memory, which is no project.
+/// The `project` argument that names the user's own memory, which is not a project.
 pub const USER: &str = "user";
 
 /// `GET`: [`StatusReply`].
@@ -154,7 +156,7 @@ pub struct StatusReply {
     pub connections: Vec<ConnectionStatus>,
     /// Every project the daemon knows, last used first.
     pub projects: Vec<ProjectStatus>,
-    /// The user's own memory; absent as long as nothing was ever written to it.
+    /// The user's own memory. Absent until something is written to it.
     #[serde(default)]
     pub personal: Option<ProjectStatus>,
     /// What happened since `started`.

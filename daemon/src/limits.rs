@@ -11,7 +11,7 @@ pub const PROJECT_FILE_BYTES_MAX: u64 = 4 << 20;
 /// Links followed while one path is opened beneath a project's root.
 pub const PROJECT_PATH_LINKS_MAX: u32 = 40;
 
-/// Fields of a call that are named as unknown; the others are counted.
+/// Unknown fields of a call that are named. The others are counted.
 pub const UNKNOWN_FIELDS_NAMED_MAX: usize = 5;
 
 /// Files named as changed since some time; the others are counted.
@@ -65,8 +65,8 @@ pub const QUEUE_LANE_JOBS_MAX: usize = 32;
 
 /// How long a session waits for room in its lane before it is told "busy".
 pub const QUEUE_WAIT_MAX: Duration = Duration::from_secs(5);
-/// How long a write waits for another session to bring a budget down. After that it is answered, and the
-/// next write tries again.
+/// Time that a write waits for another session to bring a budget down. After that the write is
+/// answered, and the next one tries again.
 pub const COMPACTION_TURN_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Jobs decided and synced together.
@@ -122,13 +122,14 @@ pub const JOB_TIME_MAX: Duration = Duration::from_secs(8);
 /// twice as long, and so on, but no longer than this.
 pub const END_RETRY_TIME_MAX: Duration = Duration::from_mins(10);
 
-/// A load waits no longer than this for the process of a session whose socket has just closed. A shim exits within 100 ms.
+/// Time that a load waits for the process of a session whose socket has just closed. A shim exits
+/// within 100 ms.
 pub const EXIT_TIME_MAX: Duration = Duration::from_millis(150);
 
-/// Pause between two checks whether such a process still exists.
+/// Pause between two checks of whether that process still exists.
 pub const EXIT_POLL: Duration = Duration::from_millis(5);
 
-/// A socket that closed longer ago than this has a process that goes on without it.
+/// Age of a closed socket from which its process counts as running on without it.
 pub const CLOSED_LATELY: Duration = Duration::from_secs(1);
 
 /// Threads of the runtime. The work is waiting; owners have threads of their own.
@@ -202,13 +203,13 @@ pub const THREADS_MAX: usize = 512;
 /// Tasks of subagents that are about to start, kept for one conversation.
 pub const TASKS_EXPECTED_MAX: usize = 32;
 
-/// Files of which one context was told.
+/// Files remembered as looked up for one context.
 pub const FILES_TOLD_MAX: usize = 2_000;
 
 /// Texts about actions that wait for one conversation's next prompt.
 pub const CONTEXTS_WAITING_MAX: usize = 2;
 
-/// Files of one use of a tool that memory is asked about.
+/// Files of one tool use that memory is asked about.
 pub const ACTION_FILES_MAX: usize = 8;
 
 /// Events of one conversation that are told apart from doubles.

@@ -9,7 +9,7 @@ const PROGRAM = "anchord"
 // A little longer than the hook gives itself.
 const DEADLINE_MS = 1500
 
-// A failed command's output is told as its beginning and its end.
+// The output of a failed command is sent as its beginning and its end.
 const HEAD_CHARS = 1000
 const TAIL_CHARS = 4000
 
@@ -156,7 +156,7 @@ export default {
       return {
         tool: event.toolName,
         call_id: event.toolCallId,
-        // What was written is of no use to memory, and may be large.
+        // The written text is useless to memory and may be large, so it is not sent.
         command: event.params?.command,
         file: event.params?.path ?? event.params?.file_path,
         exit,

@@ -10,7 +10,7 @@ const PROGRAM = "anchord"
 // A little longer than the hook gives itself.
 const DEADLINE_MS = 1500
 
-// A failed command's output is told as its beginning and its end.
+// The output of a failed command is sent as its beginning and its end.
 const HEAD_CHARS = 1000
 const TAIL_CHARS = 4000
 
@@ -138,7 +138,7 @@ export const Anchord = async ({ directory, client }) => {
         exit: output.metadata?.exit,
         output: output.metadata?.exit ? ends(output.output ?? output.metadata?.output) : undefined,
       })
-      // What is known of the file or the failure, after what the tool said.
+      // Memory's text about the file or the failure goes after the tool's own output.
       if (context && typeof output.output === "string") output.output += `\n\n${context}`
     },
   }

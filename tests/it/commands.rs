@@ -372,7 +372,7 @@ fn an_edit_without_options_opens_the_editor_and_loses_no_text() {
     assert!(code == 1 && text.contains("nothing was changed"), "{text}");
     let (code, text) = edit("l1", "truncate -s 0");
     assert!(code == 2 && text.contains("the text is empty"), "{text}");
-    assert_eq!(edit("l1", "").0, 2, "there is none, and no terminal");
+    assert_eq!(edit("l1", "").0, 2, "there is no editor, and no terminal");
     // Somebody else changes the record while the editor is open.
     let anchord = shell.command(&[]).get_program().to_str().unwrap().to_owned();
     let meanwhile =

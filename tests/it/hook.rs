@@ -199,7 +199,7 @@ impl<'a> Talk<'a> {
         Self { instance, project: Arc::new(Project::git()), session, agent }
     }
 
-    /// A conversation of another agent in the same project.
+    /// Starts a conversation of another agent in the same project.
     fn of(&self, session: &'a str) -> Self {
         let mut other = Self::new(self.instance, session);
         other.project = Arc::clone(&self.project);
@@ -218,7 +218,7 @@ impl<'a> Talk<'a> {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The shim of this conversation's agent.
+    /// Starts the shim of this conversation's agent.
     fn shim(&self) -> Agent {
         let mut shim = self.instance.shim(self.project.path());
         shim.env("CLAUDE_CODE_SESSION_ID", self.session);

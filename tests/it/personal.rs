@@ -1,4 +1,5 @@
-//! The notes that belong to the user, with real processes: through a daemon's death, at the shell, and off the disk.
+//! The user's own notes, with real processes: across a daemon's death, at the shell, and purged
+//! from the disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use anchord_tests::{Agent, Instance, Project, walk};
 use serde_json::{Value, json};
 
-/// The files of an instance whose bytes hold a value.
+/// Returns the files of an instance that contain a value.
 fn holding(instance: &Instance, value: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     walk(&instance.home(), &mut |path| {
@@ -32,7 +33,7 @@ impl Shell<'_> {
         command
     }
 
-    /// The exit code, and what was printed.
+    /// Returns the exit code and everything that was printed.
     fn said(&self, arguments: &[&str]) -> (i32, String) {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         (status.code().unwrap(), String::from_utf8([stdout, stderr].concat()).unwrap())
@@ -65,7 +66,7 @@ fn notes_of_the_user_survive_a_killed_daemon_and_are_written_once() {
             assert!(!reply.is_error && reply.text.starts_with("Stored u"), "{}", reply.text);
         }
     }
-    // What was answered before the last death was read after it, maybe: by then no other daemon may run yet.
+    // Replies sent before the last kill may be read after it, when no other daemon runs yet.
     agent.tool("memory_status", &json!({}));
     instance.kill9();
     let mut other = Agent::open(&instance, two.path());
@@ -110,7 +111,7 @@ fn a_person_looks_after_them_outside_of_any_project() {
 
     let status = nowhere.done(&["status"]);
     assert!(status.contains("2 notes of your own, in every project"), "{status}");
-    assert!(!nowhere.done(&["project", "list"]).contains("user"), "it is no project");
+    assert!(!nowhere.done(&["project", "list"]).contains("user"), "it is not a project");
     assert!(
         nowhere
             .done(&["journal", "verify", "--user"])
@@ -151,7 +152,7 @@ fn they_are_exported_alone_and_taken_in_nowhere_else() {
     let text = there.done(&["import", "own.json", "--user", "--yes"]);
     assert!(text.contains("imported as revision 1"), "{text}");
     assert!(there.done(&["get", "language", "--user"]).contains("answers in German"));
-    // What a project exports is nothing for the user's own memory.
+    // Records that a project exports do not belong in the user's own memory.
     fs::write(&file, here.done(&["export", "--format", "json"])).unwrap();
     let text = there.done(&["import", "own.json", "--user", "--yes"]);
     assert!(text.contains("1 record of a project is left out"), "{text}");
@@ -167,7 +168,7 @@ fn what_is_purged_of_them_is_on_no_disk() {
     agent.tool("memory_note", &json!({ "content": planted, "scope": "user", "key": "signature" }));
     agent.tool("memory_note", &json!({ "content": "a note that stays", "scope": "user" }));
     agent.tool("memory_note", &json!({ "content": "of the project" }));
-    // The project's own log of what was asked has it now.
+    // The project's query log has the text now.
     agent.tool("memory_search", &json!({ "query": planted }));
     agent.tool("memory_get", &json!({ "id": "u1" }));
     let here = Shell { instance: &instance, directory: project.path() };

@@ -1,4 +1,4 @@
-//! A conversation of Claude Code, as its hooks tell of it.
+//! A conversation of Claude Code, as its hooks report it.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::dataset::Action;
 
-/// The programs to measure: as they are shipped, unless this is not a release build.
+/// Creates an instance with the programs to measure: the shipped ones, except in a debug build.
 pub(super) fn instance() -> Instance {
     if cfg!(debug_assertions) { Instance::new() } else { Instance::shipped() }
 }
@@ -20,7 +20,7 @@ pub(super) struct Conversation<'a> {
     instance: &'a Instance,
     directory: &'a Path,
     id: String,
-    /// How long each hook took, from its start to its end.
+    /// Durations of the hooks' processes, from start to exit.
     pub(super) took: Vec<Duration>,
     events: usize,
 }
@@ -30,12 +30,13 @@ impl<'a> Conversation<'a> {
         Self { instance, directory, id: id.to_owned(), took: Vec::new(), events: 0 }
     }
 
-    /// Starts, or goes on after a compaction; gives what the model is told.
+    /// Starts, or continues after a compaction; returns the text that the model gets.
     pub(super) fn start(&mut self, source: &str) -> String {
         self.hook("SessionStart", json!({ "source": source }))
     }
 
-    /// Tells of a prompt, or of a tool that is about to be used or failed; gives what the model is told.
+    /// Reports a prompt, a tool that is about to run, or a failed one; returns the text that the
+    /// model gets.
     pub(super) fn tell(&mut self, action: &Action) -> String {
         let id = format!("toolu_{}_{}", self.id, self.events);
         match action {
@@ -56,7 +57,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Tells of a command that passed.
+    /// Reports a command that passed.
     pub(super) fn passed(&mut self, command: &str) {
         let id = format!("toolu_{}_{}", self.id, self.events);
         self.hook(
@@ -66,7 +67,7 @@ impl<'a> Conversation<'a> {
         );
     }
 
-    /// Tells of a file that was edited.
+    /// Reports a file that was edited.
     pub(super) fn edited(&mut self, file: &str) {
         let id = format!("toolu_{}_{}", self.id, self.events);
         let file = self.directory.join(file);
@@ -77,7 +78,7 @@ impl<'a> Conversation<'a> {
         );
     }
 
-    /// Compacts; gives what the model is told afterwards.
+    /// Compacts; returns the text that the model gets afterwards.
     pub(super) fn compact(&mut self) -> String {
         self.hook("PreCompact", json!({"trigger": "auto", "custom_instructions": ""}));
         self.start("compact")

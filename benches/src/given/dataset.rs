@@ -9,7 +9,7 @@ use anchord_memory::{
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// A made-up project's memory, and what is asked of it.
+/// A made-up project's memory, and the prompts, actions and compactions that use it.
 pub(super) struct Dataset {
     pub(super) sessions: Vec<Session>,
     pub(super) prompts: Vec<Need>,
@@ -21,7 +21,7 @@ pub(super) struct Dataset {
     pub(super) compactions: Vec<Value>,
 }
 
-/// What one session stored.
+/// A session and the records that it stored.
 #[derive(Clone)]
 pub(super) struct Session {
     pub(super) id: String,
@@ -31,17 +31,17 @@ pub(super) struct Session {
     pub(super) records: Vec<Value>,
 }
 
-/// An occasion, and the fact that it needs.
+/// A prompt or action, and the fact that it needs.
 pub(super) struct Need {
     pub(super) id: String,
     pub(super) occasion: Action,
-    /// Texts of which one has to be in the model's context.
+    /// Acceptable answers: one of these texts has to be in the model's context.
     pub(super) answers: Vec<String>,
-    /// The record is among the first thirty.
+    /// Whether the record is among the first thirty.
     pub(super) small: bool,
 }
 
-/// What happens in a conversation.
+/// An event in a conversation.
 #[derive(Clone)]
 pub(super) enum Action {
     Prompt(String),
@@ -72,7 +72,7 @@ impl Dataset {
         })
     }
 
-    /// How many records there are.
+    /// Returns the number of records.
     pub(super) fn len(&self) -> usize {
         self.sessions.iter().map(|session| session.records.len()).sum()
     }
@@ -88,7 +88,8 @@ fn session(data: &Value) -> Result<Session> {
     })
 }
 
-/// `also` names records that are as good as the one that is needed; having all of one's text is as good as the answer.
+/// Parses a need. Its `also` names records that are as good as the needed one: the full text of any
+/// of them counts as an answer.
 fn need(data: &Value, texts: &BTreeMap<String, String>) -> Result<Need> {
     let mut answers = vec![text_of(data, "answer")];
     for also in list(data, "also").iter().filter_map(Value::as_str) {
@@ -115,7 +116,7 @@ fn occasion(data: &Value) -> Result<Action> {
     })
 }
 
-/// What a record says: the longest of its texts.
+/// Returns the longest of a record's texts.
 fn record_text(record: &Value) -> String {
     let fields = ["content", "detail", "concept", "status"];
     fields
@@ -137,7 +138,7 @@ fn texts(data: &Value, field: &str) -> Vec<String> {
     list(data, field).iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// A record as an agent would stage it.
+/// Converts a record to the form in which an agent would stage it.
 pub(super) fn part(record: &Value) -> Result<Staged> {
     let mut part = Staged::default();
     let text = |field| text_of(record, field);
@@ -217,8 +218,8 @@ pub(super) fn remember(sessions: &[Session], now: i64) -> Result<Memory> {
     Ok(memory)
 }
 
-/// A memory of these sessions as it was `now`, as an export that `anchord import` takes in;
-/// blueprints, lessons and anchors that are pinned are pinned.
+/// Exports the memory of these sessions, as of `now`, in the form that `anchord import` takes.
+/// Blueprints and lessons that the data pins are pinned.
 pub(super) fn export(sessions: &[Session], now: i64) -> Result<Value> {
     let memory = remember(sessions, now)?;
     let pinned: Vec<String> = sessions

@@ -1,5 +1,5 @@
-//! Records that no prompt needs, as a memory has them that grew over years: made of the words that the project's own records
-//! use, so that they compete with those in every search.
+//! Records that no prompt needs, like those of a memory that grew over years. They consist of words
+//! from the project's own records, so that they compete with those in every search.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::dataset::{Session, list, text_of};
 
-/// Records that a session stores.
+/// Number of records that a session stores.
 const SESSION_RECORDS: usize = 25;
-/// A word of the project is in so many of its records.
+/// Minimum number of the project's records that have to share a word.
 const WORD_RECORDS: usize = 2;
 
-/// What a sentence is made of: `{}` stands for a word of the project.
+/// Templates of sentences: each `{}` is replaced by a word of the project.
 const SENTENCES: [&str; 24] = [
     "Looked at {} again because {} was slow; nothing to do there.",
     "The {} review with the team moved to Thursday, {} comes after it.",
@@ -40,7 +40,8 @@ const SENTENCES: [&str; 24] = [
     "Read through {} to understand {}; no open question left.",
 ];
 
-/// Sessions with as many records as asked for, the same ones each time. None of them has one of `answers`.
+/// Generates sessions with `count` records in total, the same ones each time. No record contains
+/// any of `answers`.
 pub(super) fn sessions(of: &[Session], count: usize, answers: &[String]) -> Vec<Session> {
     let words = words(of);
     let mut random = Random(0x5eed);
@@ -68,7 +69,7 @@ pub(super) fn sessions(of: &[Session], count: usize, answers: &[String]) -> Vec<
     sessions
 }
 
-/// A record of a kind drawn as the project's own are spread over kinds.
+/// Generates a record. The kinds are spread as among the project's own records.
 fn record(words: &[String], random: &mut Random, number: usize) -> Value {
     let mut text = |sentences: usize| {
         let sentences: Vec<String> = (0..sentences).map(|_| sentence(words, random)).collect();
@@ -104,7 +105,7 @@ fn sentence(words: &[String], random: &mut Random) -> String {
     text
 }
 
-/// Words that several records have.
+/// Collects the words that several records share.
 fn words(of: &[Session]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for record in of.iter().flat_map(|session| &session.records) {
@@ -125,7 +126,7 @@ fn words(of: &[Session]) -> Vec<String> {
     counts.into_iter().filter(|(_, count)| *count >= WORD_RECORDS).map(|(word, _)| word).collect()
 }
 
-/// Numbers that are the same on every machine (Marsaglia, "Xorshift RNGs", 2003).
+/// Pseudo-random numbers, the same on every machine (Marsaglia, "Xorshift RNGs", 2003).
 struct Random(u64);
 
 impl Random {

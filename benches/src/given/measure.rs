@@ -1,4 +1,4 @@
-//! What is given in a memory of one size, as figures.
+//! Figures on what an agent is given from a memory of one size.
 
 use std::fmt;
 use std::path::Path;
@@ -14,22 +14,22 @@ use super::dataset::{Action, Dataset, Need, Session, export, list, text_of};
 use super::{Print, filler};
 use crate::times::show;
 
-/// How often what was needed was given, and what was given in vain.
+/// Figures: how often a needed fact was given, and how often a record was given in vain.
 #[derive(Default)]
 pub(super) struct Figures {
     records: usize,
-    /// Prompts whose fact is in front of the model, from the start or the prompt.
+    /// Prompts whose fact is in the model's context, from the start or from the prompt.
     prompts: Share,
-    /// Those of them whose fact the start has already.
+    /// Prompts whose fact the start already gave.
     from_start: Share,
     /// Prompts that need nothing and are given a record.
     in_vain: Share,
     actions: Share,
     /// Actions that need nothing and are given a record.
     actions_in_vain: Share,
-    /// Pins, open questions and staged work that are there after a compaction.
+    /// Pins, open questions and staged work that are still in the context after a compaction.
     kept: Share,
-    /// Of the lines of the start, those that are there after a compaction.
+    /// Lines of the start that are still in the context after a compaction.
     start_kept: Share,
     start_tokens: Mean,
     prompt_tokens: Mean,
@@ -111,7 +111,7 @@ impl fmt::Display for Figures {
     }
 }
 
-/// Stores a memory of so many records, and measures what is given.
+/// Stores a memory of `size` records, and measures what is given.
 pub(super) fn at_size(dataset: &Dataset, size: usize, print: Print) -> Result<Figures> {
     let is_small = size < dataset.len() / 2;
     let sessions = memory_of(dataset, size);
@@ -126,7 +126,7 @@ pub(super) fn at_size(dataset: &Dataset, size: usize, print: Print) -> Result<Fi
         shim
     });
     agent.initialize();
-    // What the conversations below do is not to be in the memory of the next.
+    // The conversations below must not leave anything in memory for the next ones.
     agent.tool("memory_configure", &json!({ "checkpoint_mode": "conservative" }));
 
     let mut figures = Figures { records: stored, ..Figures::default() };
@@ -183,14 +183,14 @@ pub(super) fn at_size(dataset: &Dataset, size: usize, print: Print) -> Result<Fi
     Ok(figures)
 }
 
-/// The first sessions of the data, up to so many records, or all of them among filler.
+/// Returns the first sessions of the data, up to `size` records, or all of them among filler.
 pub(super) fn memory_of(dataset: &Dataset, size: usize) -> Vec<Session> {
     let needs = dataset.prompts.iter().chain(&dataset.actions);
     let answers: Vec<String> = needs.flat_map(|need| need.answers.clone()).collect();
     let mut left = size;
     let mut sessions: Vec<Session> = Vec::new();
     for session in &dataset.sessions {
-        // A set that is about as large as wanted is taken whole.
+        // A set of about the requested size is taken whole.
         let all = size >= dataset.len() * 9 / 10;
         let take = if all { session.records.len() } else { session.records.len().min(left) };
         left = left.saturating_sub(take);
@@ -218,7 +218,7 @@ fn import(instance: &Instance, directory: &Path, sessions: &[Session]) -> Result
     Ok(list(&document, "records").len())
 }
 
-/// Plays a conversation that is compacted, and looks for what it must not lose.
+/// Plays a conversation that is compacted, and checks what must survive the compaction.
 fn compacted(
     figures: &mut Figures,
     instance: &Instance,
@@ -301,7 +301,7 @@ fn compacted(
     Ok(())
 }
 
-/// Texts of what is pinned.
+/// Returns the contents of pinned records.
 fn pinned(sessions: &[Session]) -> Vec<String> {
     let records = sessions.iter().flat_map(|session| &session.records);
     let pinned =
@@ -315,7 +315,8 @@ fn without_kind(record: &Value) -> Value {
     Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
-/// A topic as `memory_checkpoint` takes it: an open decision is a question without a decision.
+/// Converts a topic to the form that `memory_checkpoint` takes: an open decision becomes a question
+/// without a decision.
 fn as_asked(topic: &Value) -> Value {
     let mut topic = without_kind(topic);
     let decisions: Vec<Value> = list(&topic, "decisions")
@@ -334,7 +335,7 @@ fn as_asked(topic: &Value) -> Value {
     topic
 }
 
-/// Whether a line of a load begins a record: `b12 …`.
+/// Whether a line of a load begins a record, as in `b12 …`.
 fn is_record(line: &str) -> bool {
     let id = line.split([' ', ':']).next().unwrap_or_default();
     let mut chars = id.chars();

@@ -1,9 +1,12 @@
-//! What an agent is given: at its start, at a prompt, at an action, after a compaction.
+//! Measures what an agent is given: at its start, at a prompt, at an action, after a compaction.
 //!
-//! `given` stores a made-up project's memory, plays conversations against the real hook and the real daemon, and looks for
-//! the fact that each prompt, action or compaction needs in the text that the model would get. It also counts what is given
-//! where nothing was needed. `--set coast` measures the set that was held back while constants were chosen; `--file PATH`
-//! any other; `--size N` one size alone; `--missed` names what was not given, `--texts` prints what was.
+//! `given` stores a made-up project's memory and plays conversations against the real hook and the
+//! real daemon. It looks for the fact that each prompt, action or compaction needs in the text that
+//! the model would get. It also counts records that are given when nothing is needed.
+//!
+//! `--set coast` measures the set that was held back while constants were chosen, and `--file PATH`
+//! any other set. `--size N` measures one size only. `--missed` lists what was not given, and what
+//! was given in vain; `--texts` prints what was given.
 
 mod conversation;
 mod dataset;
@@ -16,29 +19,29 @@ use anchord_memory::{Memory, Timestamp};
 use anyhow::{Context, Result, bail};
 use dataset::{Action, Dataset};
 
-/// A ferry operator's scheduling and telemetry; constants were chosen by it.
+/// Data about a ferry operator's scheduling and telemetry, used to choose constants.
 const FERRY: &str = include_str!("../../data/given/ferry.json");
-/// Coastal monitoring: infrastructure and data science. Held back.
+/// Data about coastal monitoring, with infrastructure and data science. It was held back.
 const COAST: &str = include_str!("../../data/given/coast.json");
-/// Records in memory.
+/// Sizes to measure, in records.
 const SIZES: [usize; 4] = [30, 300, 3_000, 30_000];
 
-/// What to print besides the figures.
+/// Details to print besides the figures.
 #[derive(Clone, Copy, Debug, Default)]
 struct Print {
     missed: bool,
     texts: bool,
 }
 
-/// A project's memory, and everyday prompts with the texts that answer each.
+/// A project's memory, and everyday prompts with the texts that answer them.
 pub(crate) struct Answered {
     pub(crate) name: &'static str,
     pub(crate) memory: Memory,
-    /// Any of the texts is an answer.
+    /// Prompts, each with its acceptable answers.
     pub(crate) prompts: Vec<(String, Vec<String>)>,
 }
 
-/// Builds the memories of both sets at a size, as they are `now`.
+/// Builds the memories of both sets with `size` records, as of `now`.
 pub(crate) fn answered(size: usize, now: Timestamp) -> Result<Vec<Answered>> {
     let set = |(name, text)| {
         let dataset = Dataset::parse(text)?;
@@ -52,7 +55,7 @@ pub(crate) fn answered(size: usize, now: Timestamp) -> Result<Vec<Answered>> {
     [("ferry", FERRY), ("coast", COAST)].into_iter().map(set).collect()
 }
 
-/// Prints the figures; arguments as the command line has them.
+/// Prints the figures. `arguments` are those of the command line.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let mut sizes = SIZES.to_vec();
     let (mut text, mut print) = (FERRY.to_owned(), Print::default());

@@ -1,9 +1,9 @@
 //! Questions about the commits of a repository on this machine, as a developer types them.
 //!
-//! The messages are read with `git log` and not kept: the questions' file names the repository and
-//! the last commit. Each message is a note, stored from the oldest to the newest. Measured in this
-//! process, with quotes and minuses that bind wherever they stand, where they are clearly meant,
-//! and never.
+//! The messages are read with `git log` and not kept: the file of questions names the repository
+//! and the last commit. Each message becomes a note, stored from the oldest to the newest. The
+//! measurement runs in this process. It reads quotes and minuses in three ways: always as
+//! operators, only where they are clearly meant as such, and never.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,14 +19,14 @@ use super::score::Score;
 /// Questions about commits of curl.
 pub(super) const QUESTIONS: &str = include_str!("../../data/commits.json");
 
-/// Ends a message in what `git log` prints.
+/// Terminator of each message in the output of `git log`.
 const END: char = '\u{1e}';
 
-/// Questions, and the commits that they are about.
+/// Questions, and the range of commits that they are about.
 pub(super) struct Commits {
     pub(super) last: String,
     pub(super) count: usize,
-    /// The commit that answers, and the question.
+    /// Questions, each with the commit that answers it.
     pub(super) questions: Vec<(String, String)>,
 }
 
@@ -48,7 +48,7 @@ impl Commits {
         })
     }
 
-    /// The commits' ids and messages, the oldest first.
+    /// Reads the commits' ids and messages, oldest first.
     fn read(&self, repository: &Path) -> Result<Vec<(String, String)>> {
         let output = Command::new("git")
             .arg("-C")
@@ -70,11 +70,11 @@ impl Commits {
     }
 }
 
-/// A way to read a question: its name, and the queries of which the first that finds anything
-/// counts.
+/// A way to read a question: its name, and the queries to try until one finds something.
 type Reading = (&'static str, fn(&str) -> Vec<Query>);
 
-/// Prints a row for each way to read the questions, of all and of those with quotes or minuses.
+/// Prints two rows for each way to read the questions: for all, and for those with quotes or
+/// minuses.
 pub(super) fn report(repository: &Path, commits: &Commits) -> Result<()> {
     let log = commits.read(repository)?;
     let notes: Vec<String> = log.iter().map(|(_, message)| message.clone()).collect();

@@ -1,5 +1,4 @@
-//! Notes stored in a memory in this process, and found by all that `memory_search` does but
-//! retention.
+//! Notes in a memory in this process, searched as `memory_search` does, except for retention.
 
 use std::collections::HashMap;
 
@@ -16,13 +15,13 @@ use super::{Engine, STEP_MS};
 /// A memory with notes of one session.
 pub(super) struct InMemory {
     memory: Memory,
-    /// The number of the note with an id, the first of those that say the same.
+    /// Number of the note with each id; of notes with the same content, that of the first.
     notes: HashMap<RecordId, usize>,
     tuning: Tuning,
 }
 
 impl InMemory {
-    /// Stores notes in their order.
+    /// Stores the notes in order.
     pub(super) fn store(notes: &[String], tuning: Tuning) -> Result<Self> {
         let (mut memory, mut ids) = (Memory::default(), HashMap::new());
         for (((at, seq), time), note) in (0..).zip(1..).zip(0..).zip(notes) {

@@ -1,11 +1,11 @@
-//! What a search finds, as figures: dialogue in LoCoMo's format, and questions about a repository's
+//! Measures what a search finds: dialogue in LoCoMo's format, and questions about a repository's
 //! commits.
 //!
-//! `retrieval --file PATH` reads a LoCoMo file; without it the small sample of our own. Each turn
-//! is a note, stored in order; then each session is one. Notes are stored and questions asked as an
-//! agent does it, over its shim and the daemon. `--sweep` calls the engine in this process in place
-//! of that, and tries other constants. `--commits REPOSITORY` asks about the commits of a
-//! repository on this machine, `--records` about the records that the measurement `given` stores.
+//! `retrieval --file PATH` reads a LoCoMo file; without it, our own small sample. Each turn is a
+//! note, stored in order; then each session is one. Notes are stored and questions asked as an
+//! agent does, over its shim and the daemon. `--sweep` calls the engine in this process instead,
+//! and tries other constants. `--commits REPOSITORY` asks about the commits of a repository on this
+//! machine, `--records` about the records that the measurement `given` stores.
 
 mod commits;
 mod dataset;
@@ -109,7 +109,7 @@ impl InProcess {
         Self { index, tuning }
     }
 
-    /// The numbers of the notes that are found, best first.
+    /// Returns the numbers of the notes that are found, best first.
     fn find(&self, query: &Query) -> Vec<usize> {
         let found = self.index.find(&Find {
             query,

@@ -1,8 +1,8 @@
-//! Searches among a project's records of all kinds, each everyday prompt a query: whether the
-//! record that answers it is first.
+//! Searches among a project's records of all kinds. Each everyday prompt is a query, and the record
+//! that answers it should come first.
 //!
-//! Measured in this process, by all that `memory_search` does, once with the best hits ranked anew
-//! and once without.
+//! The measurement runs in this process and searches as `memory_search` does, once with the best
+//! hits ranked again and once without.
 
 use anchord_memory::limits::PROJECT_HALF_LIFE_FACTOR;
 use anchord_memory::search::Tuning;
@@ -13,7 +13,7 @@ use super::dataset::Question;
 use super::score::{DEEPEST, Score};
 use crate::given::{self, Answered};
 
-/// Records in memory.
+/// Sizes to measure, in records.
 const SIZES: [usize; 2] = [300, 3_000];
 /// The time of every search: 2026-11-01.
 pub(super) const NOW: Timestamp = Timestamp(1_793_491_200_000);
@@ -33,7 +33,7 @@ pub(super) fn report() -> Result<()> {
     Ok(())
 }
 
-/// The score over all prompts of a set.
+/// Returns the score over all prompts of a set.
 pub(super) fn score(set: &Answered, tuning: &Tuning) -> Score {
     let mut score = Score::default();
     for (prompt, answers) in &set.prompts {
@@ -50,7 +50,7 @@ pub(super) fn score(set: &Answered, tuning: &Tuning) -> Score {
     score
 }
 
-/// The records that are found for a prompt, the best first.
+/// Returns the records that are found for a prompt, best first.
 fn hits<'m>(set: &'m Answered, prompt: &str, tuning: &Tuning) -> Vec<&'m Record> {
     let prior = |record: &Record| {
         let accesses = Accesses::default();
@@ -79,7 +79,7 @@ fn hits<'m>(set: &'m Answered, prompt: &str, tuning: &Tuning) -> Vec<&'m Record>
     found.hits.iter().filter_map(|hit| set.memory.record(hit.id)).map(|record| &**record).collect()
 }
 
-/// The texts of a record in which an answer may stand.
+/// Returns the texts of a record that may contain an answer.
 fn texts(record: &Record) -> Vec<&str> {
     match &record.body {
         Body::Blueprint(blueprint) => vec![&blueprint.title, &blueprint.content],

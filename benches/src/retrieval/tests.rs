@@ -106,8 +106,7 @@ fn questions_about_commits_are_read() {
     }
 }
 
-/// The constants of ranking anew were chosen by the first of these sets; the second one was held
-/// back.
+/// The constants for ranking hits again were chosen on the first set; the second was held back.
 #[test]
 fn records_that_answer_come_first() {
     let shipped = Tuning::default();

@@ -28,7 +28,8 @@ pub(super) const FACTS: Facts = Facts {
     reads: Reads::Listed,
 };
 
-/// The events that matter to a memory. Tools are narrowed to those that use files, run commands or start subagents.
+/// The events that matter to a memory. Tools are narrowed to those that use files, run commands or
+/// start subagents.
 const EVENTS: [(&str, Option<&str>); 11] = [
     ("SessionStart", None),
     ("UserPromptSubmit", None),
@@ -43,8 +44,9 @@ const EVENTS: [(&str, Option<&str>); 11] = [
     ("SessionEnd", None),
 ];
 
-/// Before these, memory has something to say or to learn: of files that are read or edited, of what a subagent is asked, and
-/// of our own tools, as a server in a list and as a plugin's name them: which subagent calls is told here alone.
+/// Tools that are reported before they run. Memory may give records about a file that is read or
+/// edited, and learns a subagent's task. Our own tools match under the name of a listed server and
+/// under a plugin's; only this event reports which subagent calls them.
 const BEGINS: &str = "Read|Edit|MultiEdit|Write|NotebookEdit|Agent|Task|mcp__.*anchord__.*";
 
 const TOOLS: &str = "Bash|Edit|MultiEdit|Write|NotebookEdit";

@@ -19,26 +19,26 @@ pub(crate) enum Command {
     Anchor(Anchor),
 }
 
-/// Add what is settled and lasting: kept verbatim, replaced only on purpose
+/// Add a settled, lasting statement: kept verbatim, replaced only on purpose
 ///
-/// One with the same category and title stays as it is: `anchord edit` changes it. What looks like
-/// a secret is taken out first, and the answer says so.
+/// A blueprint with the same category and title stays as it is: `anchord edit` changes it. Anything
+/// that looks like a secret is removed first, and the answer says so.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord add blueprint 'Retry policy' 'At most five retries, with jitter' --category decision
   anchord add blueprint 'Orders table' --category schema --from schema.sql
   pg_dump --schema-only | anchord add blueprint 'Whole schema' - --category schema --mutable")]
 pub(crate) struct Blueprint {
-    /// What it is about, on one line
+    /// Subject, on one line
     #[arg(value_name = "TITLE", value_parser = NonEmptyStringValueParser::new())]
     title: String,
-    /// The text; - reads standard input, and so does no text when something is piped in
+    /// The text; - reads standard input, and so does omitting it when input is piped in
     #[arg(value_name = "TEXT")]
     text: Option<String>,
-    /// What kind of statement it is
+    /// Kind of statement
     #[arg(long, value_enum, value_name = "CATEGORY")]
     category: Category,
-    /// Let later ones with this category and title replace it
+    /// Let a later blueprint with this category and title replace it
     #[arg(long)]
     mutable: bool,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(crate) struct Blueprint {
     shared: Shared,
 }
 
-/// Add what a failure taught
+/// Add a lesson learned from a failure
 ///
 /// A lesson with the same summary takes in the new detail and files.
 #[derive(Debug, clap::Args)]
@@ -55,13 +55,13 @@ pub(crate) struct Blueprint {
   anchord add lesson 'Migrations lock the orders table' 'Run them at night' --file db/migrate.rb
   anchord add lesson 'A cold cache times out' --from postmortem.md")]
 pub(crate) struct Lesson {
-    /// What to remember, on one line
+    /// Lesson to remember, on one line
     #[arg(value_name = "SUMMARY", value_parser = NonEmptyStringValueParser::new())]
     summary: String,
-    /// What happened and what to do; - reads standard input
+    /// Details: what happened and what to do; - reads standard input
     #[arg(value_name = "TEXT")]
     text: Option<String>,
-    /// A file it is about; may be said again
+    /// A file that the lesson is about; may be repeated
     #[arg(long, value_name = "PATH")]
     file: Vec<String>,
     #[command(flatten)]
@@ -70,28 +70,28 @@ pub(crate) struct Lesson {
     shared: Shared,
 }
 
-/// Add where some code is and why it matters
+/// Add an anchor: where some code is and why it matters
 ///
-/// An anchor that overlaps one of the same file takes its place over both.
+/// If it overlaps or adjoins an anchor of the same file, one anchor with the new text covers both.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord add anchor src/cache.rs 42-67 'warms the cache at start'
   anchord add anchor src/main.rs 12 'where the flags are read' --project ~/src/parser")]
 pub(crate) struct Anchor {
-    /// The file, from here or from the project's root
+    /// The file, relative to here or to the project's root
     #[arg(value_name = "PATH", value_parser = NonEmptyStringValueParser::new())]
     file: String,
-    /// Its lines: 42-67, or 42
+    /// Lines in the file: 42-67, or 42
     #[arg(value_name = "LINES", value_parser = NonEmptyStringValueParser::new())]
     lines: String,
-    /// What is there and why it matters, on one line
+    /// Description of the code and why it matters, on one line
     #[arg(value_name = "CONCEPT", value_parser = NonEmptyStringValueParser::new())]
     concept: String,
     #[command(flatten)]
     shared: Shared,
 }
 
-/// What all of them take.
+/// Arguments that all three subcommands take.
 #[derive(Debug, clap::Args)]
 struct Shared {
     #[command(flatten)]
@@ -101,7 +101,7 @@ struct Shared {
     json: bool,
 }
 
-/// What a blueprint states.
+/// Kind of statement that a blueprint makes.
 #[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Category {
@@ -165,9 +165,9 @@ impl Shared {
 }
 
 impl ProjectArg {
-    /// A file as the daemon takes it. A path that leads somewhere from here is made absolute; the
-    /// daemon makes it relative to the project's root. Others are taken to be relative to that
-    /// already.
+    /// Returns a file's path in the form that the daemon takes. A path that exists from here
+    /// becomes absolute, and the daemon makes it relative to the project's root. Any other path, or
+    /// any path when a project is named, counts as relative to that root already.
     pub(super) fn file(&self, path: String) -> String {
         if self.named().is_some() || !Path::new(&path).exists() {
             return path;

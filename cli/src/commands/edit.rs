@@ -15,12 +15,12 @@ use crate::text::Source;
 use crate::tool::{self, Caller};
 use editor::Draft;
 
-/// Correct a record: its text in your editor, or what options say
+/// Correct a record, in your editor or by options
 ///
 /// Without options, $VISUAL or $EDITOR opens with the text of the record: the content of a note or
-/// blueprint, the concept of an anchor, or the summary of a lesson, a blank line and its detail. The
-/// record keeps its id and its earlier versions. If somebody else changed it meanwhile, nothing is
-/// written.
+/// blueprint, the concept of an anchor, or the summary of a lesson, a blank line and its detail.
+/// The record keeps its id and its earlier versions. If somebody else changed it meanwhile, nothing
+/// is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "What can be edited:
   note         content, summary, importance, expires, tags
@@ -38,37 +38,37 @@ pub(crate) struct Args {
     /// An id as `anchord list` shows it, or a fact's key
     #[arg(value_name = "ID|KEY")]
     name: String,
-    /// Of a note or blueprint; - reads standard input
+    /// Text of a note or blueprint; - reads standard input
     #[arg(long, value_name = "TEXT")]
     content: Option<String>,
-    /// Of a blueprint
+    /// Title of a blueprint
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Of a blueprint
+    /// Category of a blueprint
     #[arg(long, value_enum, value_name = "CATEGORY")]
     category: Option<Category>,
-    /// Of a note or lesson; of a note, '' takes it away
+    /// Summary of a note or lesson; '' removes that of a note
     #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
-    /// Of a lesson; - reads standard input
+    /// Detail of a lesson; - reads standard input
     #[arg(long, value_name = "TEXT")]
     detail: Option<String>,
-    /// Of an anchor, or of a lesson, where it may be said again and replaces the files there are
+    /// File of an anchor or lesson, may be repeated for a lesson; replaces the current files
     #[arg(long, value_name = "PATH")]
     file: Vec<String>,
-    /// Of an anchor: 42-67, or 42
+    /// Lines of an anchor: 42-67, or 42
     #[arg(long, value_name = "LINES")]
     lines: Option<String>,
-    /// Of an anchor
+    /// Concept of an anchor
     #[arg(long, value_name = "TEXT")]
     concept: Option<String>,
-    /// Of a note: 1 to 10
+    /// Importance of a note: 1 to 10
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
     importance: Option<u8>,
-    /// Of a note: 12h, 30d, tomorrow, 2026-12-01, or never
+    /// Expiry of a note: 12h, 30d, tomorrow, 2026-12-01, or never
     #[arg(long, value_name = "WHEN", value_parser = when)]
     expires: Option<String>,
-    /// A tag in the place of those there are; may be said again, '' takes them all away
+    /// Tag that replaces the current ones; may be repeated, '' removes all tags
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
     #[command(flatten)]
@@ -84,7 +84,7 @@ impl Args {
         let mut caller = Caller::new(self.memory.resolve_for(&self.name)?)?;
         let reply = caller.call("memory_get", json!({ field: self.name }))?;
         let Some(record) = reply.records.into_iter().next() else {
-            return Err(Error::failed("failed to edit: the daemon gave no record"));
+            return Err(Error::failed("failed to edit: the daemon returned no record"));
         };
         let json = self.json;
         let changes = self.changes(&record)?;
@@ -96,14 +96,14 @@ impl Args {
             writeln!(out, "Nothing was changed.")?;
             return Ok(());
         };
-        // What was written at length is not lost with a refusal.
+        // A refusal must not lose a text that somebody took time to write.
         match send(&mut caller, &record, changes_from(&record, &text)) {
             Ok(reply) => tool::print(out, &reply, json),
             Err(error) => Err(draft.kept(error)),
         }
     }
 
-    /// What the options say, under the names that the tools have.
+    /// Collects the options as changes, under the field names of the tools.
     fn changes(self, record: &Record) -> Result<Map<String, Value>, Error> {
         self.fit(record)?;
         let read = |text| Source::default().read(text);
@@ -137,7 +137,7 @@ impl Args {
         Ok(changes)
     }
 
-    /// Refuses what a record of this kind does not have.
+    /// Refuses options for fields that a record of this kind does not have.
     fn fit(&self, record: &Record) -> Result<(), Error> {
         let kinds = match &record.body {
             Body::Note(_) => "note",
@@ -163,7 +163,7 @@ impl Args {
         let Some((option, of, _)) = misplaced else { return Ok(()) };
         let of: Vec<String> = of.split(' ').map(|kind| format!("{kind}s")).collect();
         let message = format!(
-            "{option} is of {} alone, and {} is not one of them",
+            "{option} applies only to {}, and {} is not one of them",
             of.join(" and "),
             record.id
         );
@@ -171,7 +171,7 @@ impl Args {
     }
 }
 
-/// The text that an editor opens with.
+/// Returns the text that the editor opens with.
 fn text_of(record: &Record) -> Result<String, Error> {
     match &record.body {
         Body::Note(note) => Ok(note.content.clone()),
@@ -181,12 +181,12 @@ fn text_of(record: &Record) -> Result<String, Error> {
         Body::Lesson(lesson) => Ok(format!("{}\n\n{}", lesson.summary, lesson.detail)),
         Body::Topic(_) | Body::SessionRow(_) => {
             let noun = record.kind().noun();
-            Err(Error::usage(format!("{} is a {noun}, which agents alone write", record.id)))
+            Err(Error::usage(format!("{} is a {noun}, which only agents write", record.id)))
         }
     }
 }
 
-/// What an edited text changes.
+/// Returns the changes that an edited text makes to a record.
 fn changes_from(record: &Record, text: &str) -> Map<String, Value> {
     let fields = match &record.body {
         Body::Lesson(_) => {
@@ -199,7 +199,7 @@ fn changes_from(record: &Record, text: &str) -> Map<String, Value> {
     fields.as_object().cloned().unwrap_or_default()
 }
 
-/// Changes a record, unless somebody else did since it was read.
+/// Sends the changes. The daemon refuses them if the record has changed since it was read.
 fn send(
     caller: &mut Caller,
     record: &Record,

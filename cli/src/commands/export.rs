@@ -11,7 +11,7 @@ use crate::exit::Error;
 
 /// Print everything a project remembers
 ///
-/// Your own notes, which are in every project, are in none of its exports: --user prints them alone.
+/// Your own notes are in every project but in no project's export: --user prints only them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord export > memory-of-parser.md

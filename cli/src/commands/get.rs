@@ -17,7 +17,7 @@ use crate::tool::{self, Caller};
   anchord get test.command --version 1
   anchord get a3 --expand --project ~/src/parser")]
 pub(crate) struct Args {
-    /// An id as `anchord list` shows it (b12, a3, l7, n9, s4; u2 of your own notes), or else a key
+    /// An id as `anchord list` shows it (b12, a3, l7, n9, s4; u2 for your own note), or else a key
     #[arg(value_name = "ID|KEY")]
     name: String,
     /// An earlier version; the answer tells whether it is current

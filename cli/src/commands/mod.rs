@@ -138,31 +138,32 @@ struct ProjectArg {
     project: Option<String>,
 }
 
-/// Which memory is meant: a project's, or the user's own.
+/// The memory that a command uses: a project's, or the user's own.
 #[derive(Debug, clap::Args)]
 struct MemoryArg {
     #[command(flatten)]
     project: ProjectArg,
-    /// Your own notes, which are in every project, in the place of a project's memory
+    /// Use your own notes, which are in every project, instead of a project's memory
     #[arg(long)]
     user: bool,
 }
 
 impl MemoryArg {
-    /// The memory as the daemon takes it: an id, an absolute directory, or the name of the user's own.
+    /// Resolves the memory to the form that the daemon takes: an id, an absolute directory, or the
+    /// name of the user's own memory.
     fn resolve(&self) -> Result<String, Error> {
         if !self.user {
             return self.project.resolve();
         }
-        // A variable names a project for all commands, and --user is said on purpose.
+        // $ANCHORD_PROJECT applies to all commands, so an explicit --user overrides it.
         let named = self.project.named().map(str::to_owned);
         if named.is_some() && named != std::env::var("ANCHORD_PROJECT").ok() {
-            return Err(Error::usage("--user and --project name two memories; give one of them"));
+            return Err(Error::usage("--user and --project name two memories; give only one"));
         }
         Ok(api::USER.to_owned())
     }
 
-    /// The memory that has a record: an id says by itself that it is the user's.
+    /// Resolves the memory that has a record. An id of a user's own note needs no --user.
     fn resolve_for(&self, name: &str) -> Result<String, Error> {
         if name.parse().is_ok_and(RecordId::is_personal) {
             return Ok(api::USER.to_owned());

@@ -21,7 +21,7 @@ use crate::tool::{self, Caller};
   anchord note --user 'prefers small pull requests'
   git diff --stat main | anchord note --summary 'what the branch touches' --expires 7d")]
 pub(crate) struct Args {
-    /// The text; - reads standard input, and so does no text when something is piped in
+    /// The text; - reads standard input, and so does omitting it when input is piped in
     #[arg(value_name = "TEXT")]
     text: Option<String>,
     /// Makes it a fact, which `anchord get KEY` finds and a later note with the key replaces
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// 1 to 10 [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
     importance: Option<u8>,
-    /// When it is no longer to be relied on: 12h, 30d, tomorrow, 2026-12-01 (midnight UTC)
+    /// Time when it stops being reliable: 12h, 30d, tomorrow, 2026-12-01 (midnight UTC)
     #[arg(long, value_name = "WHEN", value_parser = when)]
     expires: Option<String>,
     /// Never archived, and first in a load

@@ -1,4 +1,4 @@
-//! `anchord pin`: what is never archived, and comes first in a load.
+//! `anchord pin`: keeps records from being archived, and puts them first in a load.
 
 use std::io::Write;
 
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     records: Records,
 }
 
-/// Which records, and where.
+/// Records to pin or unpin, and the memory that they are in.
 #[derive(Debug, clap::Args)]
 pub(super) struct Records {
     /// Ids as `anchord list` shows them
@@ -39,13 +39,13 @@ impl Args {
 }
 
 impl Records {
-    /// Pins them, or takes their pins off.
+    /// Pins or unpins the records.
     pub(super) fn set(self, out: &mut dyn Write, verb: &str, pinned: bool) -> Result<(), Error> {
         let memory = |id: &str| {
             if id.parse::<RecordId>().is_ok() {
                 return self.memory.resolve_for(id);
             }
-            let action = "`anchord list` shows ids; `anchord get KEY` tells that of a fact.";
+            let action = "`anchord list` shows ids; `anchord get KEY` shows that of a fact.";
             let message = format!("failed to {verb}: `{id}` is not a record's id");
             Err(Error::usage(message).with_action(action))
         };

@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The one memory in which all of it is purged.
+    /// Resolves the one memory that everything is purged from.
     fn target(&self) -> Result<String, Error> {
         let is_personal = |name: &&String| name.parse().is_ok_and(RecordId::is_personal);
         let of_user = self.ids.iter().filter(is_personal).count();
@@ -59,7 +59,7 @@ impl Args {
                 "some of this is in your own notes and the rest in a project",
             )
             .with_action(
-                "Purge them apart: `anchord purge --user` takes your own notes off the disk.",
+                "Purge them separately: `anchord purge --user` takes your own notes off the disk.",
             ));
         }
         Ok(api::USER.to_owned())

@@ -36,10 +36,10 @@ pub(crate) struct Args {
     /// About this file or directory, relative to the project's root
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
-    /// Written since then: 2026-11-02, yesterday, monday (midnight UTC), 2w, '3 days ago'
+    /// Written since this time: 2026-11-02, yesterday, monday (midnight UTC), 2w, '3 days ago'
     #[arg(long, value_name = "DATE", value_parser = date)]
     since: Option<String>,
-    /// Written before then
+    /// Written before this time
     #[arg(long, value_name = "DATE", value_parser = date)]
     until: Option<String>,
     /// Records at most

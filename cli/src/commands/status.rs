@@ -83,7 +83,7 @@ fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io:
     personal(out, status.personal.as_ref())
 }
 
-/// The user's own memory, where there is one.
+/// Prints the line about the user's own memory, if there is one.
 fn personal(out: &mut dyn Write, memory: Option<&ProjectStatus>) -> io::Result<()> {
     let Some(memory) = memory else { return Ok(()) };
     let notes = memory.records.map_or_else(

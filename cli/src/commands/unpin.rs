@@ -1,4 +1,4 @@
-//! `anchord unpin`: takes back what `anchord pin` did.
+//! `anchord unpin`: undoes `anchord pin`.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `anchord why`: what hooks would give, and why nothing more.
+//! `anchord why`: shows what hooks would give, and why nothing more.
 
 use std::io::Write;
 
@@ -10,13 +10,13 @@ use crate::tool::{self, Caller};
 
 /// Show what an agent would be given at a prompt or before it uses a file, and why nothing more
 ///
-/// As in a new conversation: what a session's start has given already is given again.
+/// Assumes a new conversation: records that a session's start already gave are given again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord why --prompt 'run the tests'
   anchord why --file src/billing/tax.py")]
 pub(crate) struct Args {
-    /// What a person writes to an agent
+    /// Prompt that a person writes to an agent
     #[arg(long, value_name = "TEXT", required_unless_present = "file")]
     prompt: Option<String>,
     /// A file that an agent is about to read or edit

@@ -169,7 +169,7 @@ fn status(output: &str) -> Option<i64> {
     after("Process exited with code").or_else(|| after("Exit code:"))
 }
 
-/// What the command itself printed.
+/// Returns the part of the output that the command itself printed.
 fn printed(output: &str) -> &str {
     output.split_once("\nOutput:\n").map_or(output, |(_, printed)| printed)
 }

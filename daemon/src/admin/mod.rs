@@ -62,7 +62,7 @@ impl Asked {
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) id: ProjectId,
-    /// What people call it.
+    /// Its name for people.
     pub(super) name: String,
     pub(super) reference: ProjectRef,
 }
@@ -79,7 +79,7 @@ impl Target {
     }
 }
 
-/// Finds the memory that was written to: a project's, or the user's own where that is named.
+/// Finds the memory that a request names: a project's that was written to, or the user's own.
 pub(super) async fn target(daemon: &Daemon, project: &str) -> Answer<Target> {
     if project != api::USER {
         return Ok(Target::project(&*known(daemon, project).await?));
@@ -147,7 +147,8 @@ pub(super) fn hangs(error: Hangs) -> ErrorReply {
     ErrorReply { code: ErrorCode::Busy, error: error.to_string(), action: None }
 }
 
-/// The registry's record of a project that was written to; the user's own memory has none.
+/// Finds the registry's record of a project that was written to. The user's own memory has no such
+/// record, so it is not found.
 pub(super) async fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectRecord>> {
     if project == api::USER {
         return Err(not_found(project));

@@ -82,15 +82,16 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
     Ok(PurgeReply { applied: true, revision, ..surveyed.reply(&target, &found) })
 }
 
-/// The directories of which the retrieval logs may name records of a memory: its own first. Any project's may name the
-/// user's notes.
+/// Lists the directories whose retrieval logs may name records of a memory, its own first. Any
+/// project's log may name the user's notes.
 fn asked_in(daemon: &Daemon, id: ProjectId) -> Vec<PathBuf> {
     let registry = daemon.registry.snapshot();
     let others = registry.projects().map(|record| record.id).filter(|_| id.is_personal());
     [id].into_iter().chain(others).map(|id| daemon.projects.directory(id)).collect()
 }
 
-/// The directories in which files may hold what goes, beside a store's own: the memory's first, then logs.
+/// Lists the directories whose files may hold what is purged: the memory's own first, the daemon's
+/// logs last.
 fn directories(daemon: &Daemon, id: ProjectId) -> Vec<PathBuf> {
     let mut directories = asked_in(daemon, id);
     directories.push(daemon.instance.logs().to_owned());

@@ -84,7 +84,7 @@ pub(crate) async fn projects(daemon: &Daemon) -> Answer<ProjectsReply> {
     Ok(ProjectsReply { projects: status(daemon).await?.projects })
 }
 
-/// One project, or the user's own memory, opened so that its records are counted.
+/// Reports one project, or the user's own memory. Opens it to count its records.
 pub(crate) async fn project(daemon: &Daemon, project: &str) -> Answer<ProjectStatus> {
     if project == api::USER {
         let (target, open) = opened(daemon, project).await?;
@@ -166,7 +166,8 @@ async fn all_projects(daemon: &Daemon) -> Vec<ProjectStatus> {
     stream::iter(all).buffered(limits::PLACES_AT_ONCE).collect().await
 }
 
-/// The user's own memory, where there is one. It is opened, to count its notes: `anchord status` is what tells of them.
+/// Reports the user's own memory, if there is one. Opens it, because `anchord status` shows how
+/// many notes it has.
 async fn personal_status(daemon: &Daemon) -> Option<ProjectStatus> {
     match daemon.projects.personal().await {
         Ok(open) => {
@@ -196,7 +197,7 @@ async fn project_status(
     }
 }
 
-/// All of a status but where the memory's project is.
+/// Reports on a memory as if it were the user's own. The caller fills in what names a project.
 async fn memory_status(
     daemon: &Daemon,
     id: ProjectId,

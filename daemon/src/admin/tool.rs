@@ -19,7 +19,7 @@ use crate::sessions::{Place, Session};
 /// Tools whose work belongs to a session that goes on after the call.
 const OF_SESSIONS: [&str; 2] = ["memory_checkpoint", "memory_save"];
 
-/// Tools that work on the user's own memory as on a project's.
+/// Tools that work on the user's own memory as they do on a project's.
 const OF_USER: [&str; 8] = [
     "memory_note",
     "memory_search",
@@ -44,7 +44,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
     if project == api::USER && !OF_USER.contains(&tool.as_str()) {
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,
-            error: format!("{tool} is about a project, and the user's own notes are none"),
+            error: format!("{tool} is about a project, and the user's own notes are not one"),
             action: None,
         });
     }

@@ -174,7 +174,8 @@ impl Source {
         }
     }
 
-    /// What of it belongs there: no note of the user's in a project, and nothing else in the user's own memory.
+    /// Keeps what belongs in the target. A project takes none of the user's notes, and the user's
+    /// own memory takes nothing else.
     fn fitting(self, personal: bool) -> Answer<Self> {
         match (self, personal) {
             (Self::Anchord(exported), true) => Ok(Self::Anchord(exported.for_user())),
@@ -182,7 +183,8 @@ impl Source {
             (source, false) => Ok(source),
             (Self::Zipmem(_) | Self::Compactor(_), true) => Err(ErrorReply {
                 code: ErrorCode::BadRequest,
-                error: "the user's own memory takes in nothing but what `anchord export --user --format json` wrote"
+                error: "the user's own memory imports only what \
+                        `anchord export --user --format json` wrote"
                     .to_owned(),
                 action: Some("import it into a project".to_owned()),
             }),

@@ -9,10 +9,11 @@ pub use crate::retrieval_log::Retrieval;
 /// Which tool is to be run, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolParams {
-    /// A directory or an id; a directory becomes a project when the tool writes.
+    /// A directory, an id or [`USER`](super::USER). A directory becomes a project when the tool
+    /// writes.
     pub project: String,
-    /// One of the set `all` that keeps nothing for a session, such as `memory_search`; or
-    /// `memory_add` or `memory_rewrite`, which commands alone have.
+    /// A tool of the set `all` that keeps nothing for a session, such as `memory_search`. Or one
+    /// that only commands have: `memory_add`, `memory_rewrite` or `memory_why`.
     pub tool: String,
     /// Its parameters.
     #[serde(default)]

@@ -127,7 +127,7 @@ async fn status(State(daemon): State<Arc<Daemon>>) -> Response {
     axum::Json(body).into_response()
 }
 
-/// Counts projects, of which the user's own memory is not one.
+/// Counts open projects. The user's own memory is not one.
 fn projects_open(daemon: &Daemon) -> usize {
     daemon.projects.all().iter().filter(|project| !project.id.is_personal()).count()
 }

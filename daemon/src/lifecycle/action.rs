@@ -1,4 +1,5 @@
-//! The agent is about to use a tool, or has used it: what memory has on the file or the failure.
+//! Answers a tool that the agent is about to use or has used: what memory has on its files, or on
+//! its failure.
 
 use std::path::Path;
 
@@ -10,7 +11,8 @@ use anchord_memory::{FailureView, remedies};
 use super::{Call, HookError, Said, subagent};
 use crate::{budgets, clock, limits};
 
-/// Keeps whose call it is and what a subagent will be asked, and gives what memory has on the files.
+/// Records which subagent makes the call and the task that it starts a subagent with. Gives what
+/// memory has on its files.
 pub(super) async fn begins(call: &Call<'_>, begins: &ToolUse) -> Result<Said, HookError> {
     if !begins.call.is_empty() {
         subagent::calls(call, &begins.call);
@@ -21,8 +23,8 @@ pub(super) async fn begins(call: &Call<'_>, begins: &ToolUse) -> Result<Said, Ho
     about_files(call, &begins.files).await
 }
 
-/// Notes what a tool did, and gives what helps after a command failed, or what memory has on a file that the client tells
-/// of only afterwards.
+/// Notes what a tool did. After a failed command it gives what helps. Otherwise it gives what
+/// memory has on files that the client reports only after the tool.
 pub(super) async fn ran(call: &Call<'_>, run: &ToolRun) -> Result<Said, HookError> {
     call.note();
     if let Some(CommandRun { command, outcome: CommandOutcome::Failed { output } }) = &run.command {
@@ -32,7 +34,7 @@ pub(super) async fn ran(call: &Call<'_>, run: &ToolRun) -> Result<Said, HookErro
     about_files(call, &files).await
 }
 
-/// Gives what was learned of a failure before; no record twice.
+/// Gives what was learned from this failure before. No record is given twice.
 async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let settings = budgets::project_settings(&view.memory, &call.daemon.config);
@@ -57,7 +59,8 @@ async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<Said, Ho
     Ok(Said::context(context))
 }
 
-/// Gives what memory has on the first of these files that the context was not told of; each is told of once.
+/// Gives what memory has on one of these files: the first new one that it has something on. Each
+/// file is looked up once for a context.
 async fn about_files(call: &Call<'_>, files: &[String]) -> Result<Said, HookError> {
     let new = |file: &&String| call.with_context(|thread| !thread.files.contains(*file));
     if !files.iter().any(|file| new(&file)) {

@@ -51,7 +51,7 @@ pub(super) async fn ended(
     Ok(Said::default())
 }
 
-/// What a compaction took comes back: the load, and what the conversation has under way.
+/// Gives back what a compaction removed: the load, and what the conversation has under way.
 pub(super) async fn restore(call: &Call<'_>) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let loading = call.session.loading(call.daemon, &view, None).await;
@@ -61,7 +61,8 @@ pub(super) async fn restore(call: &Call<'_>) -> Result<Said, HookError> {
     call.session.set_revision_seen(Some(revision));
     call.session.set_injected(Some(revision));
     call.threads().with(&call.name, |thread| {
-        // Clients that tell of a compaction only when it is over.
+        // Some clients report a compaction only after it, so nothing was forgotten at its
+        // beginning.
         thread.forget_given();
         thread.told = Some(revision);
         thread.given.extend(load.whole.iter().copied());

@@ -80,7 +80,8 @@ impl Call<'_> {
         &self.daemon.lifecycle().threads
     }
 
-    /// The conversation whose context the answer goes to: a subagent has one of its own.
+    /// Returns the name of the context that the answer goes to. A subagent has a context of its
+    /// own.
     fn context(&self) -> Name {
         let (client, conversation) = &self.name;
         match &self.envelope.agent {
@@ -89,7 +90,7 @@ impl Call<'_> {
         }
     }
 
-    /// Looks at what a context was given, or changes it.
+    /// Reads or changes the state of the context that the answer goes to.
     fn with_context<T>(&self, look: impl FnOnce(&mut threads::Thread) -> T) -> T {
         self.threads().with(&self.context(), |thread| {
             thread.session = Some(Arc::clone(&self.session));
@@ -110,7 +111,7 @@ struct Said {
 #[derive(Debug)]
 struct Shown {
     ids: Vec<RecordId>,
-    /// Those of them whose text it has whole.
+    /// The shown records that the text gives in full.
     whole: Vec<RecordId>,
     /// Whether there was more.
     truncated: bool,
@@ -128,7 +129,7 @@ impl Said {
         Self { answer: Answer::Context(text), shown: Some(shown) }
     }
 
-    /// A load for the model's context.
+    /// Answers with a load for the model's context.
     fn load(load: LoadText) -> Self {
         let LoadText { text, notices_shown, shown, whole, truncated, .. } = load;
         let mut said = Self::context(RenderedContext { text, shown, whole, truncated });
@@ -163,7 +164,7 @@ pub(crate) struct Handled {
 struct Telling {
     name: Name,
     session: Arc<Session>,
-    /// The conversation or subagent whose context it is for.
+    /// The conversation or subagent whose context receives it.
     context: Name,
     event: Event,
     /// The subagent whose context it is for.
@@ -207,10 +208,10 @@ impl Handled {
             }
         });
         threads.with(&name, |thread| match (event, agent) {
-            // What a subagent was asked told the conversation nothing.
+            // A subagent's task gave the conversation nothing.
             (Event::PromptSubmitted { .. }, Some(_)) => {}
             (Event::PromptSubmitted { .. }, None) => {
-                // What waited for it was about files.
+                // Texts that waited for this prompt are lost, so their files count as new again.
                 thread.files.clear();
                 thread.told = told;
                 session.set_revision_seen(seen);
@@ -295,7 +296,7 @@ async fn handled(
     }
     let Answered { session, context, before, said } =
         match answer(daemon, hello, &envelope, &name).await {
-            // A home directory is none: nothing is wrong, and nothing to be said.
+            // A home directory is not a project. Nothing is wrong, and there is nothing to say.
             Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
             answered => answered?,
         };
@@ -324,7 +325,8 @@ async fn handled(
     Ok(Handled { reply: HookReply { stdout: Some(text) }, told })
 }
 
-/// What a client cannot carry at an action is given with the next prompt. A subagent has no other prompt than its first.
+/// Keeps a text that the client cannot carry at an action for the next prompt. A subagent gets no
+/// further prompt, so its text is dropped.
 fn keep_for_prompt(daemon: &Daemon, envelope: &Envelope, context: &Name, said: Said) {
     let is_action = matches!(envelope.event, Event::ToolBegins(_) | Event::ToolRan(_));
     if let (true, None, Answer::Context(text), Some(shown)) =

@@ -1,5 +1,6 @@
-//! The person sent a prompt: what others changed meanwhile, what memory has that is about it, and what a client could not
-//! carry at an action. A subagent's task is its prompt, where the client reports it as one.
+//! Answers a prompt with what others changed meanwhile, what memory has about it, and what the
+//! client could not carry at an action. A subagent's task counts as its prompt if the client
+//! reports it as one.
 
 use anchord_memory::render::hooks::{PromptContext, RenderedContext, prompt_context};
 
@@ -7,7 +8,7 @@ use super::{Call, HookError, Said};
 use crate::{budgets, clock};
 
 pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Said, HookError> {
-    // What a subagent is asked no person wrote, and news are for the conversation.
+    // A subagent's task is not written by a person, and news is for the conversation.
     let is_task = call.envelope.agent.is_some();
     if !is_task {
         call.note();
@@ -49,7 +50,7 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Said, Hoo
     Ok(Said::context(joined(waiting)))
 }
 
-/// Joins framed texts into one; empty ones are left out.
+/// Joins framed texts into one.
 fn joined(contexts: impl IntoIterator<Item = RenderedContext>) -> RenderedContext {
     contexts.into_iter().fold(RenderedContext::default(), |mut all, context| {
         all.text.push_str(&context.text);

@@ -51,7 +51,7 @@ async fn rebuilt(call: &Call<'_>) -> Result<Said, HookError> {
 async fn loaded(call: &Call<'_>) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let loading = call.session.loading(call.daemon, &view, None).await;
-    // A client that asks before it tells of the start has said what it is about.
+    // Some clients send the first prompt before the start. Then the task is known.
     let asked = call.threads().with(&call.name, |thread| thread.asked.clone());
     let load = session_start(&view.memory, &LoadView { task: asked.as_deref(), ..loading.view() });
     let revision = view.memory.revision();
@@ -64,8 +64,8 @@ async fn loaded(call: &Call<'_>) -> Result<Said, HookError> {
     Ok(Said::load(load))
 }
 
-/// A conversation that had the load has it still, so only what others changed since is told. One that anchord knows nothing
-/// of gets the load.
+/// Answers a resumed conversation. It still has its load, so it gets only what others changed
+/// since. A conversation that anchord knows nothing of gets the load.
 async fn resumes(call: &Call<'_>) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let told = call.threads().with(&call.name, |thread| thread.told);

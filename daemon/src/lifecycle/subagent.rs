@@ -1,6 +1,7 @@
-//! Subagents: at its start each is given what its task would be given as a prompt, and a small slice of the memory, since
-//! there may be many; the calls it makes are of a session of its own, where the client tells; at its end what it staged is
-//! folded into memory on its behalf.
+//! Handles subagents. At its start each is given what its task would be given as a prompt, and a
+//! small slice of the memory, since there may be many. The calls it makes belong to a session of
+//! its own, if the client reports them. At its end its staged work is folded into memory on its
+//! behalf.
 
 use anchord_memory::lifecycle::Subagent;
 use anchord_memory::render::hooks::{SubagentContext, subagent_context};
@@ -14,7 +15,7 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Said, H
     if settings.subagent_skip.unwrap_or_default().contains(&agent.agent_type) {
         return Ok(Said::default());
     }
-    // What cannot be read is no reason to give nothing; a load says so.
+    // Unreadable notes of the user do not stop the answer. A load reports the error.
     let personal = call.daemon.projects.personal().await.ok().flatten();
     let personal = personal.map(|open| open.memory());
     let task = call.threads().take_task(&call.name, &agent.agent_type);

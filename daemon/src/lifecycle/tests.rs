@@ -2,6 +2,7 @@
 
 mod channels;
 mod endings;
+mod subagents;
 
 use std::time::Duration;
 
@@ -16,8 +17,6 @@ use crate::sessions::{self, Sure};
 use crate::testing::{Shim, World, poll};
 
 /// An event in Claude Code's form, of the conversation `session`.
-mod subagents;
-
 fn event(name: &str, session: &str, more: &Value) -> Value {
     let mut event = json!({"hook_event_name": name, "session_id": session});
     let fields = event.as_object_mut().unwrap();

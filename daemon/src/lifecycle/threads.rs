@@ -27,17 +27,17 @@ pub(crate) struct Threads {
 pub(crate) struct Thread {
     /// The revision that the model's context is at: what others change after it is news.
     pub(crate) told: Option<Revision>,
-    /// Records whose text hooks gave to it, whole.
+    /// Records that hooks gave to it in full.
     pub(crate) given: BTreeSet<RecordId>,
-    /// Records that it was told of after a command failed, whole or in part.
+    /// Records that it was given after a command failed, in full or in part.
     pub(crate) remedies: BTreeSet<RecordId>,
-    /// Files that were about to be used, of which it was told.
+    /// Files that tools used and that memory was asked about for it.
     pub(crate) files: BTreeSet<String>,
-    /// Texts about actions that the client has no channel for, for the next prompt.
+    /// Texts about actions that the client could not carry. They go with the next prompt.
     pub(crate) waiting: VecDeque<RenderedContext>,
-    /// What subagents that are about to start are asked to do.
+    /// Tasks of subagents that are about to start.
     pub(crate) tasks: VecDeque<Task>,
-    /// What the person asked last before the model's context was made.
+    /// The person's last prompt. A load that comes after it is about this task.
     pub(crate) asked: Option<String>,
     /// The text for a system prompt that is built again and again, by subagent; the conversation's own under "".
     pub(crate) rebuilt: HashMap<String, Arc<str>>,
@@ -71,7 +71,7 @@ impl Thread {
         }
     }
 
-    /// The model's context was emptied or replaced: what was given may be given again.
+    /// Forgets what was given, because the model's context was emptied or replaced.
     pub(crate) fn forget_given(&mut self) {
         self.given.clear();
         self.remedies.clear();
@@ -80,7 +80,8 @@ impl Thread {
         self.rebuilt.clear();
     }
 
-    /// Keeps a text for the next prompt; of too many the oldest goes, and may be given again.
+    /// Keeps a text for the next prompt. If there are too many, the oldest is dropped, and its
+    /// records may be given again.
     pub(crate) fn keep_waiting(&mut self, context: RenderedContext) {
         self.waiting.push_back(context);
         if self.waiting.len() > limits::CONTEXTS_WAITING_MAX
@@ -143,7 +144,8 @@ impl Threads {
         noted.filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?))).collect()
     }
 
-    /// Forgets what conversations of a project were given: it may not be shown again as it was.
+    /// Forgets what a project's conversations were given, because the stored texts may not be
+    /// repeated.
     pub(crate) fn forget_given_of(&self, project: ProjectId) {
         // The user's own notes are shown in every project.
         let works_there = |thread: &Thread| {
@@ -157,7 +159,7 @@ impl Threads {
             .for_each(Thread::forget_given);
     }
 
-    /// Keeps what a subagent that is about to start is asked to do.
+    /// Keeps the task of a subagent that is about to start.
     pub(crate) fn expect_task(&self, name: &Name, task: Task) {
         self.with(name, |thread| {
             thread.tasks.push_back(task);
@@ -167,7 +169,7 @@ impl Threads {
         });
     }
 
-    /// Takes what a subagent of this type was asked to do: the task that came first.
+    /// Takes the oldest task kept for a subagent of this type.
     pub(crate) fn take_task(&self, name: &Name, agent_type: &str) -> Option<Task> {
         self.with(name, |thread| {
             let at = thread.tasks.iter().position(|task| task.agent_type == agent_type)?;

@@ -24,7 +24,7 @@ use crate::store::Call;
 pub(crate) struct Called {
     /// The tool's text.
     pub(crate) outcome: Result<String, ToolError>,
-    /// What was taken out of the call or ignored, in words.
+    /// A remark on what was taken out of the call or ignored.
     pub(crate) remark: Option<String>,
     /// What it gave or wrote.
     pub(crate) given: Given,
@@ -89,7 +89,7 @@ pub(super) async fn call(
     Called { outcome, remark, given, id }
 }
 
-/// Runs a tool of the set `all`, or one that commands alone have. `None` if there is no such tool.
+/// Runs a tool of the set `all`, or one that only commands have. `None` if there is no such tool.
 pub(crate) async fn call_by_name(
     daemon: &Arc<Daemon>,
     session: Arc<Session>,

@@ -116,7 +116,7 @@ impl<P> WritePlan for P where
 }
 
 impl Context {
-    /// This call at work in the user's own memory, which takes no project.
+    /// Returns this call, made in the user's own memory. That needs no project.
     pub(crate) fn personal(&self) -> Self {
         if self.session.is_in_personal() {
             return self.clone();
@@ -178,12 +178,12 @@ impl Context {
         Ok(written)
     }
 
-    /// What the memory of this call's session answered to the very same call before, if it did.
+    /// Returns what this memory answered when the same call came before, if it did.
     pub(crate) async fn answered(&self) -> Result<Option<String>, ToolError> {
         let (Some(call), Some(project)) = (&self.call, self.view().await?.project) else {
             return Ok(None);
         };
-        // Decides on nothing: only what was answered before has an answer.
+        // Refuses to write, so only a stored answer comes back.
         let decide: Decide<Memory> = Box::new(|_, _| Err(String::new()));
         let session = Some(self.session.id.clone());
         match project.owner.write(session, Some(call.clone()), "ask", decide).await {

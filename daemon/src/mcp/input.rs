@@ -15,8 +15,8 @@ use serde_json::Value;
 use crate::limits::UNKNOWN_FIELDS_NAMED_MAX;
 use reader::{Path, Reader, Report};
 
-/// Reads one object of a call. `place` says where it is in the call; it is empty for the call
-/// itself. The second value names what was left aside, whether or not the rest could be read.
+/// Reads one object of a call. `place` is its path in the call, empty for the call itself. The
+/// second value lists the unknown fields, whether or not the rest could be read.
 pub(crate) fn read<T: DeserializeOwned>(
     arguments: Value,
     place: &str,
@@ -32,17 +32,17 @@ pub(crate) fn read<T: DeserializeOwned>(
     (read, unknown)
 }
 
-/// A whole number, also one that comes as `5.0` or as text.
+/// Reads a whole number, also if it is written as `5.0` or as text.
 pub(crate) fn whole_number(value: &Value) -> Option<i64> {
     reader::as_whole(value.clone()).as_i64()
 }
 
-/// An argument that cannot be read, however liberally.
+/// An argument that cannot be read, even liberally.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
-    /// `lessons[1].summary`; empty for the call itself.
+    /// Path of the argument, as in `lessons[1].summary`. Empty for the call itself.
     pub(crate) place: String,
-    /// What is wrong with it.
+    /// The reason, in plain words.
     pub(crate) why: String,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for Unreadable {
     }
 }
 
-/// Fields that the call had and no parameter takes, each name once.
+/// Fields of the call that no parameter takes, each name once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnknownFields {
     fields: Vec<UnknownField>,
@@ -73,7 +73,7 @@ struct UnknownField {
 }
 
 impl UnknownFields {
-    /// Adds those of another part of the call.
+    /// Adds the unknown fields of another part of the call.
     pub(crate) fn extend(&mut self, others: Self) {
         for other in others.fields {
             self.add(other);
@@ -87,7 +87,7 @@ impl UnknownFields {
         }
     }
 
-    /// Names them, a line each. Nothing if there are none.
+    /// Names the fields, one per line. `None` if there are no unknown fields.
     pub(crate) fn in_words(&self) -> Option<String> {
         let named = self.fields.iter().take(UNKNOWN_FIELDS_NAMED_MAX).map(ToString::to_string);
         let mut lines: Vec<String> = named.collect();
@@ -119,7 +119,7 @@ impl fmt::Display for UnknownField {
     }
 }
 
-/// An error of serde's without Rust's type names, which are at its end.
+/// Rewords a serde error without the Rust type names at its end.
 fn in_plain_words(error: &str) -> String {
     let Some((found, wanted)) = error.rsplit_once(", expected ") else { return error.to_owned() };
     let wanted = match wanted {

@@ -64,7 +64,7 @@ pub(crate) struct ToolSpec {
     pub(crate) definition: Tool,
     /// Tells of calls of a tool that may change something whether they do not.
     reads: fn(&JsonObject) -> bool,
-    /// Whether fields that it does not know are named in the answer.
+    /// Whether the answer names unknown fields.
     pub(crate) names_unknown: bool,
     run: Run,
 }
@@ -131,7 +131,7 @@ impl ToolSpec {
         self
     }
 
-    /// Makes a tool silent about unknown fields, as the original of a compatibility set is.
+    /// Makes a tool silent about unknown fields, as the originals of the compatibility sets are.
     #[must_use]
     pub(crate) fn silent_about_unknown(mut self) -> Self {
         self.names_unknown = false;
@@ -177,8 +177,8 @@ fn schema_of<P: JsonSchema>() -> JsonObject {
     }
 }
 
-/// Drops what an absent parameter says as well: titles, integer formats, null types, empty
-/// defaults. What else is accepted ([`input`]) costs no session tokens.
+/// Drops what costs tokens and says nothing: titles, integer formats, null types, empty defaults.
+/// The schema does not mention what else is accepted ([`input`]).
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(object) => {

@@ -28,7 +28,7 @@ use crate::{clock, limits};
 /// Where projects' data is, beneath the daemon's.
 const PROJECTS: &str = "projects";
 
-/// Where the user's own memory is.
+/// Directory of the user's own memory, beneath the daemon's data.
 const PERSONAL: &str = "user";
 
 /// What begins the name of a directory that is being deleted.
@@ -46,7 +46,7 @@ pub(crate) struct OpenProject {
     shown: Mutex<BTreeSet<NoticeId>>,
     reads: Reads,
     used: Mutex<std::time::Instant>,
-    /// Held while what the project shares is brought down to its budget.
+    /// Held while the notes that the project shares are brought down to their budget.
     compaction: tokio::sync::Mutex<NearDuplicates>,
 }
 
@@ -99,8 +99,8 @@ impl OpenProject {
         }
     }
 
-    /// Waits until no other session brings what the project shares down to its budget. Returns what the
-    /// last plan compared; `None` if others take too long.
+    /// Waits until no other session is bringing the project's shared notes down to their budget.
+    /// Returns what the last plan compared, or `None` if others take too long.
     pub(crate) async fn compaction_turn(
         &self,
     ) -> Option<tokio::sync::MutexGuard<'_, NearDuplicates>> {
@@ -170,7 +170,7 @@ impl OpenProjects {
         &self.retrievals
     }
 
-    /// Where a project's data is, or that of the user's own memory.
+    /// Returns the directory of a project's data, or of the user's own memory.
     pub(crate) fn directory(&self, id: ProjectId) -> PathBuf {
         if id.is_personal() {
             return self.data.join(PERSONAL);
@@ -183,7 +183,7 @@ impl OpenProjects {
         self.get(id).is_some() || self.directory(id).is_dir()
     }
 
-    /// The user's own memory; none as long as nothing was ever written to it.
+    /// Opens the user's own memory. `None` until something is written to it.
     pub(crate) async fn personal(&self) -> Result<Option<Arc<OpenProject>>, StoreError> {
         if !self.exists(ProjectId::PERSONAL) {
             return Ok(None);
@@ -225,7 +225,7 @@ impl OpenProjects {
         lock(&self.slots).get(&id)?.current.load_full()
     }
 
-    /// Those open now, the user's own memory among them.
+    /// Returns the projects that are open now, and the user's own memory if it is open.
     pub(crate) fn all(&self) -> Vec<Arc<OpenProject>> {
         lock(&self.slots).values().filter_map(|slot| slot.current.load_full()).collect()
     }

@@ -26,10 +26,11 @@ pub(super) mod path_text;
 pub struct ProjectId(pub Uuid);
 
 impl ProjectId {
-    /// The reserved id of the user's own memory. No directory has it: an id file that holds it is not believed.
+    /// The reserved id of the user's own memory. No directory can claim it: an id file with this id
+    /// is ignored.
     pub const PERSONAL: Self = Self(Uuid::max());
 
-    /// Whether it is the user's own memory, which is no project.
+    /// Whether this is the user's own memory, which is not a project.
     pub fn is_personal(self) -> bool {
         self == Self::PERSONAL
     }

@@ -51,7 +51,7 @@ impl Place {
         Some(located.map_or(Self::Foreign(id), Self::Here))
     }
 
-    /// Where the daemon or a command works on what is remembered alone, and looks at no files.
+    /// Returns the place for work on a memory alone, without files.
     pub(crate) fn without_files(id: ProjectId) -> Self {
         if id.is_personal() { Self::Personal } else { Self::Foreign(id) }
     }
@@ -93,7 +93,7 @@ impl Place {
     }
 }
 
-/// What people call the user's own memory.
+/// The name of the user's own memory for people.
 pub(crate) const PERSONAL_NAME: &str = "the user's own notes";
 
 /// Why a session has no project. The text says how to name one.

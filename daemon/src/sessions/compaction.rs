@@ -102,7 +102,7 @@ impl Session {
             if !is_exceeded() {
                 continue;
             }
-            // Of sessions that exceed what they share at once, one brings it down for all.
+            // If several sessions exceed the shared budget at once, one brings it down for all.
             let (mut turn, mut afresh) = (None, NearDuplicates::default());
             if shared {
                 turn = project.compaction_turn().await;
@@ -240,8 +240,8 @@ impl Session {
     }
 }
 
-/// Plans to bring a pool down to so many tokens, without what `spare` names. `near` is as for
-/// [`plan_compaction`]; it is empty afterwards if the caller stops waiting.
+/// Plans how to bring a pool down to `target` tokens while leaving out the records in `spare`.
+/// `near` is as for [`plan_compaction`]. It is left empty if the caller stops waiting.
 pub(crate) async fn plan(
     daemon: &Daemon,
     memory: Arc<Memory>,

@@ -1,8 +1,9 @@
-//! Sessions that have ended while their staged work is not folded yet: the next load shows it all the same.
+//! Ended sessions whose staged work is not folded yet. The next load shows that work anyway.
 //!
-//! The grace period delays folding, not visibility. A session counts as ended when it is out of the table, when its end
-//! is under way, or when its socket is closed and its process does not exist. A live session's staged work stays
-//! private, and so does that of a process that cannot be judged and whose socket was not seen to close.
+//! The grace period delays folding, not visibility. A session counts as ended if it is out of the
+//! table, if its end is under way, or if its socket is closed and its process is gone. A live
+//! session's staged work stays private. So does the work of a process that cannot be judged, unless
+//! the daemon saw its socket close.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,10 +18,10 @@ use super::{Session, View};
 use crate::daemon::Daemon;
 use crate::{clock, limits};
 
-/// Whether a session has ended.
+/// Liveness of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// It ended this long ago; `None` where its end was not seen.
+    /// It ended this long ago. `None` if its end was not seen.
     Over(Option<Duration>),
     /// Its socket has just closed, and its process is still there.
     Exiting,
@@ -28,12 +29,12 @@ enum End {
 }
 
 impl Session {
-    /// The sessions of this project, this conversation aside, that have ended and whose work is still staged. Waits
-    /// [`limits::EXIT_TIME_MAX`] at most for processes that are exiting.
+    /// Finds the ended sessions of this project whose work is still staged, except those of this
+    /// conversation. Waits at most [`limits::EXIT_TIME_MAX`] for processes that are exiting.
     pub(super) async fn just_ended(&self, daemon: &Daemon, view: &View) -> Vec<EndedSession> {
         let Some(project) = &view.project else { return Vec::new() };
         let registry = daemon.registry.snapshot();
-        // Their work is shown as this session's own.
+        // Work of this conversation is shown as this session's own.
         let mut own: BTreeSet<SessionId> = [self.id.clone()].into();
         own.extend(self.id.parent());
         own.extend(self.predecessors(&registry, project.id).iter().map(|it| it.session.clone()));
@@ -72,11 +73,12 @@ fn end_of(daemon: &Daemon, session: &SessionId) -> End {
 fn end_of_standing(standing: &Standing) -> End {
     let away = standing.disconnected.map(|since| since.elapsed());
     let end = judge(&standing.session.hello, away, standing.closed_its_connection());
-    // A session that an earlier daemon left has been away since this daemon started, not since its end.
+    // A session restored from an earlier daemon counts as away since this daemon's start, not since
+    // its own end.
     if standing.orphan && matches!(end, End::Over(_)) { End::Over(None) } else { end }
 }
 
-/// Judges a session by how long it has been away, if it is, and whether this daemon saw its connection close.
+/// Judges a session by how long it has been away and whether this daemon saw its connection close.
 fn judge(hello: &Hello, away: Option<Duration>, saw_it_close: bool) -> End {
     let Some(away) = away else { return End::Live };
     let is_over = if is_foreign_process(hello.pidns) {

@@ -14,7 +14,7 @@ use crate::{budgets, clock};
 #[derive(Debug)]
 pub(crate) struct Loading {
     project: String,
-    /// The notes that belong to the user; an empty memory where there are none.
+    /// The user's own memory. Empty if nothing was ever written to it.
     personal: Arc<Memory>,
     load_tokens: u32,
     topic: Option<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Loading {
     session: SessionId,
     notices_seen: BTreeSet<NoticeId>,
     live: Vec<render::LiveSession>,
-    /// Sessions that have ended and whose work is still staged.
+    /// Ended sessions whose work is still staged.
     just_ended: Vec<EndedSession>,
     now: Timestamp,
     last: String,
@@ -68,7 +68,7 @@ impl Session {
 }
 
 impl Loading {
-    /// The memory that those notes are in.
+    /// Returns the user's own memory.
     pub(crate) fn personal_memory(&self) -> &Memory {
         &self.personal
     }

@@ -181,7 +181,8 @@ impl Session {
         Self { place: Mutex::new(Some(Arc::new(place))), visits: true, ..session }
     }
 
-    /// This session for one call at work in the user's own memory. It writes there under its own id and stages nothing.
+    /// Returns this session for one call in the user's own memory. It writes there under its own id
+    /// and stages nothing.
     pub(crate) fn in_personal(&self) -> Self {
         let hello = Arc::clone(&self.hello);
         let session = Self::new(self.id.clone(), hello, self.agent_session.clone(), self.started);
@@ -190,7 +191,7 @@ impl Session {
         Self { place: Mutex::new(Some(Arc::new(Place::Personal))), visits: true, ..session }
     }
 
-    /// Whether it is at work in the user's own memory.
+    /// Whether it works in the user's own memory.
     pub(crate) fn is_in_personal(&self) -> bool {
         let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         matches!(place.as_deref(), Some(Place::Personal))

@@ -147,7 +147,7 @@ async fn keep(
         None
     };
     leaving.files_unseen = changed.as_ref().is_some_and(|changed| !changed.complete);
-    // A machine that dies takes the daemon with it; one that is shut down lets it stop first.
+    // A machine that crashes kills the daemon too. One that shuts down lets the daemon stop first.
     let died = standing.orphan && daemon.after_crash;
     let cause = match changed {
         Some(changed) if !changed.files.is_empty() => {

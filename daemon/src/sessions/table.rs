@@ -39,7 +39,7 @@ struct Inner {
     current: HashMap<SessionId, SessionId>,
     /// Calls that subagents are about to make, as hooks told.
     expected: VecDeque<Expected>,
-    /// Sessions whose agents say that they are over, one for each end that is about to begin.
+    /// Sessions whose agents reported their end, one entry for each end that is about to begin.
     announced: Vec<SessionId>,
     /// Sessions that are being ended, one for each end that is under way.
     ending: Vec<SessionId>,
@@ -102,7 +102,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// Whether a connection of the session was open under this daemon, and has closed.
+    /// Whether the session had a connection to this daemon that has closed.
     pub(crate) fn closed_its_connection(&self) -> bool {
         let had_one = self.through.is_some() || !join::is_own(&self.session.id);
         self.disconnected.is_some() && !self.orphan && had_one
@@ -238,7 +238,7 @@ impl SessionTable {
         self.lock().connections.values().map(Arc::clone).collect()
     }
 
-    /// One session as it stands.
+    /// Returns one session's standing.
     pub(crate) fn standing(&self, id: &SessionId) -> Option<Standing> {
         self.lock().sessions.get(id).map(Row::standing)
     }

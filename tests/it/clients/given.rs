@@ -1,5 +1,6 @@
-//! What an agent is given at its start, at a prompt, at an action, after a compaction and when it is resumed, word for
-//! word as the model's requests hold it, with what the client puts around it.
+//! Checks what an agent is given: at its start, at a prompt, at an action, after a compaction and
+//! when it is resumed. The snapshots have it word for word as in the model's requests, with what
+//! the client puts around it.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -11,9 +12,9 @@ use super::machine::{Client, Machine, Session, said};
 use super::model::{Asked, Kind, Model, Step, Turn};
 use super::new;
 
-/// Begins and ends what anchord gives.
+/// Start and end of a text that anchord gives.
 const FRAME: (&str, &str) = ("<anchord-memory", "</anchord-memory>");
-/// Begins the sentence before the frame in what a compaction must keep.
+/// Beginning of the sentence before the frame, in the text that a compaction must keep.
 const KEEP: &str = "Keep these in the summary";
 
 const FIX: &str = "Make the client try five times before it gives up.";
@@ -25,7 +26,7 @@ const QUEUE: &str =
 const STORE: &str =
     "pub fn replace(from: &str, to: &str) {\n    std::fs::rename(from, to).unwrap();\n}\n";
 
-/// What earlier work left: as people and agents write it.
+/// Records of earlier work, as the arguments of the commands that store them.
 const RECORDS: [&[&str]; 10] = [
     &[
         "note",
@@ -151,7 +152,7 @@ fn a_subagent_is_given_what_its_task_needs() {
     running.kill();
 }
 
-/// The agent stages what it has; its context is full then.
+/// Returns the step in which the agent stages its work; the context is full after it.
 fn checkpoint() -> Step {
     Step::CallAndFill(
         "memory_checkpoint",
@@ -160,7 +161,8 @@ fn checkpoint() -> Step {
     )
 }
 
-/// A machine on which memory has something, and little room for a load: more is left for prompts and actions.
+/// Creates a machine with records in memory and little room for a load, so that more is left for
+/// prompts and actions.
 fn machine(client: Client, program: PathBuf, script: Vec<Turn>) -> Machine {
     let machine = Machine::new(client, program, Model::start(script));
     machine.configure("[memory]\nload_tokens = 600\n");
@@ -173,7 +175,8 @@ fn machine(client: Client, program: PathBuf, script: Vec<Turn>) -> Machine {
     machine
 }
 
-/// Runs the steps in a conversation that is resumed afterwards, and gives what anchord put into each request.
+/// Runs the steps in a conversation that is resumed afterwards, and returns what anchord put into
+/// each request.
 fn given(client: Client, program: PathBuf, steps: Vec<Step>) -> String {
     let script = vec![
         Turn { prompt: FIX, steps },
@@ -190,8 +193,8 @@ fn given(client: Client, program: PathBuf, steps: Vec<Step>) -> String {
     normalised(&text)
 }
 
-/// The texts of anchord in each request: a new one in full, another by the line it begins with. A request that holds what
-/// the one before it did is left out.
+/// Lists anchord's texts in each request: a new one in full, a repeated one by its first line. A
+/// request with the same texts as the one before it is left out.
 fn told(asked: &[Asked]) -> String {
     let mut known: Vec<String> = Vec::new();
     let (mut before, mut told) = (None, String::new());
@@ -216,7 +219,7 @@ fn told(asked: &[Asked]) -> String {
     told
 }
 
-/// The texts of anchord in a request, with the line in which each begins.
+/// Returns anchord's texts in a request, each with the whole line in which it begins.
 fn frames(text: &str) -> Vec<String> {
     let mut frames = Vec::new();
     let mut open: Option<Vec<&str>> = None;
@@ -237,7 +240,7 @@ fn frames(text: &str) -> Vec<String> {
     frames
 }
 
-/// The text without what differs between two runs: days and versions.
+/// Replaces what differs between two runs: days, versions, and topics that are named after a day.
 fn normalised(text: &str) -> String {
     let text = text.replace(env!("CARGO_PKG_VERSION"), "[version]");
     let mut words = String::new();
@@ -249,7 +252,7 @@ fn normalised(text: &str) -> String {
     words
 }
 
-/// What stands for a word that is another one each time: a day, or a topic that was named after one.
+/// Returns the placeholder for a word that differs in each run: a day, or a topic named after one.
 fn normal(word: &str) -> Option<&'static str> {
     let is_day = |word: &str| {
         let shape: String =

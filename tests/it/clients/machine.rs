@@ -95,7 +95,8 @@ impl Machine {
         std::fs::write(self.home().join(".codex/config.toml"), config).unwrap();
     }
 
-    /// Adds settings to the instance's; before anything is stored.
+    /// Adds settings to the instance's, and stops the daemon so that the next one reads them. Call
+    /// it before anything is stored.
     pub(super) fn configure(&self, settings: &str) {
         let path = self.home().join(".config/anchord/config.toml");
         let before = std::fs::read_to_string(&path).unwrap();

@@ -166,7 +166,7 @@ impl Inner {
         let text = texts.join("\n");
         let (turn, step) = self.place(texts, calls);
         let prompt = turn.and_then(|at| self.script.get(at)).map_or("", |turn| turn.prompt);
-        // What hooks said of the last tool may stand after it.
+        // The texts of hooks about the last tool may come after it.
         let last = texts.iter().rev().take(3);
         let asks_summary =
             last.into_iter().any(|text| COMPACTION.iter().any(|words| text.contains(words)));

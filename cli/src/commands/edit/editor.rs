@@ -15,7 +15,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Opens a text in $VISUAL or $EDITOR, and waits until that ends.
+    /// Opens a text in $VISUAL or $EDITOR, and waits until the editor exits.
     pub(super) fn open(text: &str) -> Result<Self, Error> {
         let editor = editor()?;
         let mut file = tempfile::Builder::new()
@@ -40,11 +40,11 @@ impl Draft {
         Ok(Self { file, before: text.to_owned() })
     }
 
-    /// The text as the editor left it. Nothing if it is as it was.
+    /// Reads the text back; returns nothing if it is unchanged.
     pub(super) fn edited(&self) -> Result<Option<String>, Error> {
         let text =
             std::fs::read_to_string(self.file.path()).context("cannot read the edited file")?;
-        // Editors end the last line.
+        // Editors add a newline to the last line.
         let text = if self.before.ends_with('\n') { &text } else { text.trim_end_matches('\n') };
         if text.trim().is_empty() {
             return Err(Error::usage("the text is empty; nothing was changed")
@@ -53,7 +53,7 @@ impl Draft {
         Ok((text != self.before).then(|| text.to_owned()))
     }
 
-    /// Leaves the text in its file and says where, beside why it was not stored.
+    /// Keeps the file and adds its path to the error that says why the text was not stored.
     pub(super) fn kept(self, error: Error) -> Error {
         match self.file.keep() {
             Ok((_, path)) => error.and_action(&format!("Your text is in {}.", path.display())),

@@ -395,7 +395,7 @@ async fn a_home_that_an_agent_was_told_to_use_is_a_project_for_commands_too() {
     assert!(below.unwrap_err().error.contains("nothing is remembered for"));
 }
 
-/// A commit of its own: other sessions see it before anything is saved.
+/// What a person adds or rewrites is committed at once, so other sessions see it before any save.
 #[tokio::test]
 async fn a_person_adds_and_rewrites_what_agents_see_at_once() {
     let world = World::new().await;
@@ -430,6 +430,6 @@ async fn a_person_adds_and_rewrites_what_agents_see_at_once() {
     assert!(refused.error.starts_with("failed to edit: b1 is at 2 now, not at 1"), "{refused:?}");
     for tool in ["memory_add", "memory_rewrite"] {
         let said = shim.call(tool, json!({})).await;
-        assert!(said.contains("unknown tool"), "agents have none of it: {said}");
+        assert!(said.contains("unknown tool"), "agents do not have it: {said}");
     }
 }

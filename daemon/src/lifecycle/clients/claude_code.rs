@@ -68,7 +68,7 @@ pub(super) fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         "PreToolUse" => Event::ToolBegins(payload.tool_use()),
         "PostToolUse" => {
             let response = payload.object("tool_response");
-            // How a command ends that runs on, or was stopped, is not known.
+            // The status of a command is unknown if it runs in the background or was interrupted.
             let runs_on = payload.object("tool_input").flag("run_in_background");
             let passed = (!runs_on && !response.flag("interrupted")).then_some(true);
             let printed = ["stdout", "stderr"].map(|stream| response.text(stream).unwrap_or(""));

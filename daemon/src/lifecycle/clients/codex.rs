@@ -1,6 +1,7 @@
-//! Codex. Its payloads have Claude Code's form, less what it does not know: how a command ended, and the summary of a
-//! compaction. A command's raw output is told, so one that unmistakably shows an error counts as failed, and no
-//! other as passed. It has no channel into a compaction; context comes back with `SessionStart` of source `compact`.
+//! Codex. Its payloads have Claude Code's form, less what it does not know: how a command ended,
+//! and the summary of a compaction. It reports a command's raw output. A command whose output
+//! unmistakably shows an error counts as failed. No command counts as passed. Codex has no channel
+//! into a compaction; context comes back with `SessionStart` of source `compact`.
 
 use anchord_memory::lifecycle::{Event, ToolUse};
 
@@ -62,8 +63,8 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     Some(Read::event(event))
 }
 
-/// Reads what a shell command is about to do to files. A patch that a shell would apply Codex applies itself, and reports
-/// no end of it.
+/// Reads what a shell command is about to do to files. Codex intercepts a patch in a shell command,
+/// applies it itself, and never reports that it ended.
 fn shell(payload: Payload<'_>) -> Option<Event> {
     let command = payload.object("tool_input").text("command")?;
     if payload.text("tool_name") != Some("Bash") {
@@ -77,7 +78,7 @@ fn shell(payload: Payload<'_>) -> Option<Event> {
     Some(Event::ToolBegins(ToolUse { files: files_read(command), ..begins }))
 }
 
-/// Programs that print files; it has no tool of its own for that.
+/// Programs that print files. Codex has no tool of its own for that.
 const READERS: [&str; 6] = ["bat", "cat", "head", "nl", "sed", "tail"];
 
 /// Finds the files that the first command of a line prints.
@@ -90,7 +91,7 @@ fn files_read(line: &str) -> Vec<String> {
     let names = words.map(|word| word.trim_matches(['"', '\'']));
     let is_file = |word: &&str| {
         let plain = !word.starts_with('-') && !word.contains(['$', '*', '(', '{', ',']);
-        // Neither a sed program (`5p`) nor a number of lines.
+        // Skips sed programs (`5p`) and line counts.
         plain && word.contains(['.', '/']) && !word.starts_with("s/")
     };
     names.filter(is_file).map(str::to_owned).collect()

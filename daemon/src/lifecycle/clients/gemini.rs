@@ -35,13 +35,13 @@ pub(super) const ADAPTER: Adapter = Adapter {
 
 /// Tools that write the file they name.
 const WRITES: [&str; 2] = ["write_file", "replace"];
-/// Tools that read it. What is known of a file can be told only after the tool.
+/// Tools that read the file they name. Gemini CLI takes context about a file only after the tool.
 const READS: [&str; 1] = ["read_file"];
 
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
         "SessionStart" => Event::SessionStarted {
-            // It resumes without the first message, in which its hooks' context stood.
+            // It resumes without the first message, which held its hooks' context.
             source: match source(payload) {
                 StartSource::Resume => StartSource::Startup,
                 source => source,
@@ -88,8 +88,7 @@ fn passed(payload: Payload<'_>) -> bool {
     response.value("error").is_none_or(serde_json::Value::is_null) && !text.lines().any(failed)
 }
 
-/// The text of a command for the model, without what the client says about it, and the error beside
-/// it.
+/// Returns what a command printed and its error message, without the lines that the client adds.
 fn output(payload: Payload<'_>) -> String {
     let response = payload.object("tool_response");
     let text = response.text("llmContent").unwrap_or_default();

@@ -63,7 +63,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
 
 fn write(envelope: &Envelope, answer: &Answer) -> String {
     match envelope.event {
-        // It only observes what its tools did.
+        // Its hook after a tool only observes, so it cannot carry a text.
         Event::ToolRan(_) => String::new(),
         _ => opencode::write(envelope, answer),
     }

@@ -1,7 +1,8 @@
 //! opencode, through a plugin file of ours, which sends what `docs/hooks.md` says and reads `{"context": …}`.
 //!
-//! The system prompt is built anew for every call of the model: it wants the same bytes each time. A subagent is a
-//! session with a parent, and its events are the parent's; its task comes as its prompt.
+//! The system prompt is rebuilt for every call of the model, and has to have the same bytes each
+//! time. A subagent is a session with a parent. Its events are the parent's, and its task comes as
+//! its prompt.
 
 use anchord_memory::lifecycle::{Answer, CommandRun, Event, StartSource, Subagent, ToolRun};
 
@@ -48,7 +49,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
                 None => Event::TurnEnded { last_message },
             }
         }
-        // The context of a subagent is not the conversation's.
+        // A subagent's context is not the conversation's.
         "session.compacting" | "session.compacted" | "session.deleted" if child.is_some() => {
             return Some(Read::nothing());
         }
@@ -71,8 +72,8 @@ fn child(payload: Payload<'_>) -> Option<Subagent> {
     Some(Subagent { id: payload.owned("session_id")?, ..Subagent::default() })
 }
 
-/// A tool's run in the form of our plugins: what it wrote, or the command with its exit code and, where it failed,
-/// the end of its output.
+/// Reads a tool's run as our plugins send it: a file, or a command with its exit code and, if it
+/// failed, the beginning and the end of its output.
 pub(super) fn tool(payload: Payload<'_>) -> ToolRun {
     let exit = payload.value("exit").and_then(serde_json::Value::as_i64);
     let output = payload.text("output").unwrap_or_default();
@@ -90,7 +91,7 @@ pub(super) fn tool(payload: Payload<'_>) -> ToolRun {
     }
 }
 
-/// The answer to a plugin of ours.
+/// Writes the answer to one of our plugins.
 pub(super) fn write(envelope: &Envelope, answer: &Answer) -> String {
     match (answer, &envelope.event) {
         (

@@ -39,7 +39,7 @@ impl<'a> Payload<'a> {
         Self(self.value(field).and_then(Value::as_object))
     }
 
-    /// Whether a field says yes.
+    /// Whether a field is `true`.
     pub(super) fn flag(self, field: &str) -> bool {
         self.value(field).and_then(Value::as_bool) == Some(true)
     }
@@ -56,8 +56,9 @@ impl<'a> Payload<'a> {
         Some(Subagent { id, agent_type, last_message: self.owned("last_assistant_message") })
     }
 
-    /// A tool's run, by what its input has: a file that it wrote, a patch, or a command and how it
-    /// ended. `passed` is `None` where the client does not say; `output` is what it printed.
+    /// Reads a tool's run from its input: a file that it wrote, a patch, or a command and its
+    /// outcome. `passed` is `None` if the client does not say. `output` is what the command
+    /// printed.
     pub(super) fn tool(self, writes: &[&str], passed: Option<bool>, output: &str) -> ToolRun {
         let tool = self.owned("tool_name").unwrap_or_default();
         let input = self.object("tool_input");
@@ -74,7 +75,8 @@ impl<'a> Payload<'a> {
         ToolRun { tool, edited, read: Vec::new(), command }
     }
 
-    /// What a tool is about to do: the files that its input names, one or those of a patch, and what a subagent is asked.
+    /// Reads a tool that is about to run: the files that its input or patch names, and the task
+    /// that it gives a subagent.
     pub(super) fn tool_use(self) -> ToolUse {
         let input = self.object("tool_input");
         let named = FILE_FIELDS.into_iter().filter_map(|field| input.owned(field));

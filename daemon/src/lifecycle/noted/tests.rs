@@ -1,4 +1,4 @@
-//! What hooks note of failed commands, from the event to the next session.
+//! Failed commands, from the hook event to the next session.
 
 use serde_json::{Value, json};
 

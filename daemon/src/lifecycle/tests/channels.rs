@@ -1,8 +1,8 @@
-//! Where a client can carry a text, and what becomes of one that it cannot carry.
+//! The channels through which a client can carry a text, and the fallback if it cannot.
 
 use super::*;
 
-/// A lesson about one file.
+/// Saves a lesson about one file.
 async fn learned(world: &World) {
     let mut shim = world.shim().await;
     let lesson = json!({"summary": "Close the reader before the rename, or Windows keeps the old file",
@@ -41,7 +41,7 @@ async fn the_task_of_a_subagent_is_its_prompt_and_not_the_conversations() {
     let task = json!({"prompt": asked, "agent_id": "x", "agent_type": "default"});
     let given = context(&world.hook("codex", &event("UserPromptSubmit", "a", &task)).await);
     assert!(given.contains(LEARNED), "{given}");
-    // No person asked, and the conversation was not given it.
+    // No person wrote it, and the conversation was not given the lesson.
     world.hook("codex", &ended("a")).await;
     assert!(!loaded(&world).await.contains("Asked:"), "{}", loaded(&world).await);
     let again = context(&world.hook("codex", &prompt("a", asked)).await);

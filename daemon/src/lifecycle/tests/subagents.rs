@@ -1,4 +1,4 @@
-//! Subagents: what each is given, and whose their work is.
+//! Subagents: the context that each gets, and the session that its work belongs to.
 
 use super::*;
 
@@ -18,7 +18,7 @@ async fn a_subagent_is_given_a_slice_unless_its_type_is_named() {
     assert_eq!(told(&world, &[agent("Plan")]).await, "");
 }
 
-/// A call as Claude Code makes it, with its own id of the call.
+/// Makes a call as Claude Code does, with its own id for the call.
 async fn called(shim: &mut Shim, id: &str, tool: &str, arguments: Value) -> String {
     let meta = json!({"claudecode/toolUseId": id});
     let call = json!({"name": tool, "arguments": arguments, "_meta": meta});
@@ -44,13 +44,13 @@ async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
     called(&mut shim, "t0", "memory_checkpoint", json!({"summary": "The parent's half."})).await;
     let lesson = json!({"summary": "The subagent's.", "lessons": [{"summary": "Loops are hot"}]});
     called(&mut shim, "t1", "memory_checkpoint", lesson).await;
-    // Each is told of its own staged work alone.
+    // Each sees only its own staged work.
     let load = called(&mut shim, "t0", "memory_load", json!({"sections": ["lessons"]})).await;
     assert!(load.contains("not saved yet: a summary") && !load.contains("Loops"), "{load}");
     let load = called(&mut shim, "t1", "memory_load", json!({})).await;
     assert!(load.contains("not saved yet: 1 lesson"), "{load}");
 
-    // One conversation, to itself and to others.
+    // Both count as one conversation, to themselves and to others.
     for id in ["t0", "t1"] {
         let status = called(&mut shim, id, "memory_status", json!({})).await;
         assert!(status.contains("other live sessions here: none"), "{id}: {status}");
@@ -65,7 +65,7 @@ async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
     let row = "test-agent (a subagent, not saved by its agent): The subagent's.";
     assert!(load.contains(row), "{load}");
 
-    // Of a call that was not told of nobody knows more than its conversation.
+    // No hook reported this call, so it belongs to the conversation.
     called(&mut shim, "t2", "memory_checkpoint", json!({"summary": "The parent's other half."}))
         .await;
     told(&world, &[begins("t3")]).await;

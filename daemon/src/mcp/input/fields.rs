@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::spelling::{folded, same_name};
 
-/// Names that agents use for one thing. A tool has at most one of each group.
+/// Names that agents use for the same thing. A tool has at most one of each group.
 const SYNONYMS: [&[&str]; 4] = [
     &["file", "file_path", "path"],
     &["lines", "line_range"],
@@ -12,21 +12,22 @@ const SYNONYMS: [&[&str]; 4] = [
     &["summary", "session_summary"],
 ];
 
-/// Names are probably meant for one another if no more than three in ten of their letters differ.
+/// Likeness from which a name counts as a misspelling: at most three in ten letters differ.
 const LIKENESS_MIN: f64 = 0.7;
 
-/// An unknown name is shown up to here.
+/// Characters of an unknown name that are shown.
 const NAME_CHARS: usize = 60;
 
-/// A field that a type has, under the name it was given, with its value.
+/// A field that the type has, with the name and the value that the caller gave.
 pub(super) struct Given {
     pub(super) known: &'static str,
     pub(super) name: String,
     pub(super) value: Value,
 }
 
-/// Finds the fields of a type among those given. A field that is null counts as absent. The second
-/// list names what no field takes, each with the absent field that it comes near.
+/// Matches the given fields to the fields of a type. A field that is null counts as absent. The
+/// second list names the unmatched fields, each with the absent field nearest to it, if one is
+/// near.
 pub(super) fn sort_out(
     known: &'static [&'static str],
     object: Map<String, Value>,
@@ -61,7 +62,7 @@ pub(super) fn sort_out(
     (taken, unknown.collect())
 }
 
-/// The listed value that a text means, or the text as it is.
+/// Returns the listed value that a text means, or the text unchanged.
 pub(super) fn variant(variants: &[&str], text: String) -> String {
     if variants.contains(&text.as_str()) {
         return text;
@@ -70,7 +71,7 @@ pub(super) fn variant(variants: &[&str], text: String) -> String {
     meant.map_or(text, |variant| (*variant).to_owned())
 }
 
-/// A name of the caller's, short enough to be shown.
+/// Shortens a caller's name so that it can be shown.
 pub(super) fn shortened(name: &str) -> String {
     name.chars().take(NAME_CHARS).collect()
 }

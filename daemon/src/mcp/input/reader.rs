@@ -1,6 +1,5 @@
-//! A deserializer over JSON that takes what was sent for what the type needs: numbers and booleans
-//! that come as text, whole numbers that come as text where text is wanted, one value where a list
-//! is wanted.
+//! A deserializer over JSON that converts what was sent to what the type needs. Numbers and
+//! booleans may come as text, text as a whole number, and a list as a single value.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -31,10 +30,10 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// Collects, while a call is read, what its caller is told of it.
+/// The unknown fields and the place of the error, collected while a call is read.
 #[derive(Default)]
 pub(super) struct Report {
-    /// Where the first error is.
+    /// Place of the first error.
     failed_at: RefCell<Option<String>>,
     unknown: RefCell<UnknownFields>,
 }
@@ -44,7 +43,7 @@ impl Report {
         (self.failed_at.into_inner(), self.unknown.into_inner())
     }
 
-    /// The innermost place comes first and stays.
+    /// Records the place of an error. The innermost place is recorded first and stays.
     fn failed(&self, path: &Path<'_>) {
         self.failed_at.borrow_mut().get_or_insert_with(|| path.to_string());
     }
@@ -63,7 +62,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Brings the value into the form that the type wants, then forwards to the value's own method.
+/// Converts the value to what the type needs, then forwards to the value's own method.
 macro_rules! read_as {
     ($form:ident: $($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -173,7 +172,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     }
 }
 
-/// One value in the place of a list.
+/// One value given where a list is expected.
 struct Single<'r> {
     value: Option<Value>,
     path: &'r Path<'r>,
@@ -192,7 +191,7 @@ impl<'de> SeqAccess<'de> for Single<'_> {
     }
 }
 
-/// An object's fields, under the names that the type has for them.
+/// An object's fields, under the type's names for them.
 struct Fields<'r> {
     given: std::vec::IntoIter<Given>,
     next: Option<Given>,
@@ -220,10 +219,10 @@ impl<'de> MapAccess<'de> for Fields<'_> {
     }
 }
 
-/// Floats above this may stand for another whole number than the one that was written.
+/// Magnitude from which a float may differ from the whole number that was written.
 const EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
-/// Brings `5.0`, `"5"` and `"5.0"` into the form of a whole number; leaves everything else alone.
+/// Converts `5.0`, `"5"` and `"5.0"` to a whole number. Leaves everything else alone.
 pub(super) fn as_whole(value: Value) -> Value {
     let whole = match &value {
         Value::Number(number) => number.as_f64().filter(|_| number.is_f64()).and_then(whole_float),
@@ -257,7 +256,7 @@ fn as_boolean(value: Value) -> Value {
     }
 }
 
-/// A whole number is one text; `1.10` read as a number has lost its last digit.
+/// Converts a whole number to text. Not a float: `1.10` read as a number has lost its last digit.
 fn as_text(value: Value) -> Value {
     match &value {
         Value::Number(number) if !number.is_f64() => Value::String(number.to_string()),

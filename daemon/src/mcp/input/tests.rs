@@ -1,4 +1,4 @@
-//! What is read liberally, what is refused in which words, and what is named as ignored.
+//! Liberal reading, the wording of refusals, and the naming of ignored fields.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -146,7 +146,7 @@ fn fields_are_known_by_their_synonyms() {
     assert_eq!(call(json!({ "tag": "infra" })).tags, ["infra"]);
 }
 
-/// Whatever the order in which they come.
+/// The order of the fields does not matter.
 #[test]
 fn a_field_under_its_own_name_wins() {
     let both =

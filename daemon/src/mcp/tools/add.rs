@@ -1,4 +1,4 @@
-//! `memory_add`: blueprints, anchors and lessons as a commit of their own. Commands alone have it.
+//! `memory_add`: blueprints, anchors and lessons as a commit of their own. Only commands have it.
 
 use anchord_memory::{plan_add, render};
 use schemars::JsonSchema;

@@ -31,8 +31,8 @@ use sha2::{Digest, Sha256};
 
 use super::tool::ToolSpec;
 
-/// A tool that only commands have. Agents stage and save; people write at once, correct what is
-/// stored, and ask why it is given.
+/// Finds a tool that only commands have. Agents stage and save. People write at once, correct what
+/// is stored, and ask why it is given.
 pub(super) fn of_commands(name: &str) -> Option<ToolSpec> {
     [add::spec, rewrite::spec, why::spec]
         .into_iter()

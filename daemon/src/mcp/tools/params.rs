@@ -246,7 +246,7 @@ pub(super) fn part(
     })
 }
 
-/// Refuses a note that belongs to the user: it is no part of a project's staged work.
+/// Refuses a note with scope user, which cannot be part of a project's staged work.
 fn shared(note: NewNote, at: usize) -> Result<NewNote, Refusal> {
     if !note.personal {
         return Ok(note);

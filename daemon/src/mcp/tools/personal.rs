@@ -1,8 +1,8 @@
-//! The tools' way to the notes that belong to the user: which memory an answer is made from, and which one an id or a
-//! key leads to.
+//! Access of tools to the notes that belong to the user: which memory an answer comes from, and
+//! which one an id or a key leads to.
 //!
-//! An id says by itself where its record is. A key leads to the project's fact before the user's of the same name.
-//! Outside any project the user's own memory is all there is.
+//! An id tells which memory its record is in. A key leads to the project's fact before the user's
+//! fact of the same name. Outside any project only the user's own memory is available.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,15 +17,15 @@ use crate::mcp::context::Context;
 use crate::mcp::tool::ToolError;
 use crate::sessions::{BindError, View};
 
-/// The memories that an answer is made from.
+/// The memories that an answer comes from.
 pub(super) struct Reading {
-    /// The call, at work in the memory of `view`.
+    /// The call, made in the memory of `view`.
     pub(super) context: Context,
-    /// The project's memory; the user's own where an answer is about nothing else.
+    /// The project's memory, or the user's own if the answer is only about that.
     pub(super) view: View,
-    /// The user's own memory beside a project's; none where there is nothing in it.
+    /// The user's own memory next to a project's. `None` if nothing was ever written to it.
     pub(super) personal: Option<View>,
-    /// Why one of the two is missing, as a line before the answer.
+    /// A line before the answer that says why one of the two is missing.
     pub(super) remark: String,
 }
 
@@ -49,7 +49,8 @@ impl Reading {
     }
 }
 
-/// Of a project's notes, those that a scope lets through: sessions' own (true) or shared ones (false) alone.
+/// Limits a scope to some of a project's notes: only sessions' own (true), only shared ones
+/// (false), or all.
 pub(super) fn own(scope: Option<ScopeParams>) -> Option<bool> {
     match scope {
         Some(ScopeParams::Session) => Some(true),
@@ -58,8 +59,8 @@ pub(super) fn own(scope: Option<ScopeParams>) -> Option<bool> {
     }
 }
 
-/// Finds the memories that a scope lets an answer be made from. Without a scope a memory that cannot be read leaves the
-/// answer to the other one.
+/// Finds the memories that a scope allows for an answer. Without a scope, one memory answers alone
+/// if the other cannot be used.
 pub(super) async fn reading(
     context: &Context,
     scope: Option<ScopeParams>,
@@ -76,7 +77,7 @@ pub(super) async fn reading(
         Err(error) if scope.is_none() && is_nowhere(&error) => {
             let view = personal.view().await.ok().filter(|view| view.project.is_some());
             let Some(view) = view else { return Err(error.into()) };
-            return alone(personal, view, "No project is here: the user's own notes alone.\n");
+            return alone(personal, view, "Not in a project: only the user's own notes.\n");
         }
         view => view?,
     };
@@ -96,25 +97,25 @@ pub(super) async fn reading(
     }
 }
 
-/// Whether a call that names no project is made where there is none.
+/// Whether the session is in no project.
 fn is_nowhere(error: &BindError) -> bool {
     matches!(error, BindError::NotAProject(_) | BindError::Foreign)
 }
 
 /// A fact that was found by its key.
 pub(super) struct FoundFact {
-    /// The call, at work in the fact's memory.
+    /// The call, made in the fact's memory.
     pub(super) context: Context,
-    /// That memory.
+    /// The fact's memory.
     pub(super) view: View,
-    /// The fact.
+    /// The id of the fact.
     pub(super) id: RecordId,
-    /// The user's fact of the same key that a project's comes before.
+    /// The user's fact of the same key, if the project's was found first.
     hidden: Option<RecordId>,
 }
 
 impl FoundFact {
-    /// A line that names the fact which was passed over; empty where there is none.
+    /// Returns a line that names the fact that was passed over, or nothing.
     pub(super) fn hidden(&self) -> String {
         self.hidden.map(hides).unwrap_or_default()
     }
@@ -124,8 +125,8 @@ fn hides(id: RecordId) -> String {
     format!("{id}, the user's own, has this key too; the project's comes first.\n")
 }
 
-/// Looks a fact up by its key where a scope lets it, in the project before the user's own memory. The inner error says
-/// which keys come near.
+/// Finds a fact by its key within a scope, in the project before the user's own memory. The inner
+/// error names similar keys.
 pub(super) async fn of_key(
     context: &Context,
     scope: Option<ScopeParams>,
@@ -151,7 +152,7 @@ pub(super) async fn of_key(
     })
 }
 
-/// What a change of one record comes to.
+/// A function that plans a change of one record and words the answer.
 pub(super) trait PlanChange:
     Fn(&Memory, &Reader, RecordId, &Provenance) -> Result<(Vec<Change>, String), Refusal>
     + Clone
@@ -189,9 +190,9 @@ pub(super) async fn change(
     }
 }
 
-/// Changes the fact with a key. Which memory it is in is decided by writing to the project first and to the user's own
-/// where the project has no such key. A call that comes again is answered by the memory that answered it before,
-/// whatever has the key by now.
+/// Changes the fact with a key. Writes to the project first, and to the user's own memory if the
+/// project has no such key. A repeated call gets its first answer, whichever memory has the key by
+/// now.
 async fn change_fact(
     context: &Context,
     operation: &'static str,
@@ -238,7 +239,7 @@ async fn change_fact(
     personal.write(operation, Staged::default(), by_key(reader(&personal))).await
 }
 
-/// The user's own fact with a key.
+/// Finds the user's own fact with a key.
 async fn of_user(personal: &Context, key: &str) -> Option<RecordId> {
     let view = personal.view().await.ok()?;
     find_fact(&view.memory, &Reader::anyone(), key).ok().map(|record| record.id)

@@ -1,4 +1,4 @@
-//! `memory_rewrite`: a blueprint, lesson or anchor changed in its place. Commands alone have it.
+//! `memory_rewrite`: changes a blueprint, lesson or anchor in place. Only commands have it.
 
 use anchord_memory::files::relative;
 use anchord_memory::{RecordId, Rewrite, Staged, Version, plan_rewrite, render};

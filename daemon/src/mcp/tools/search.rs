@@ -134,7 +134,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     Ok(reading.remark + &answer.text)
 }
 
-/// The fact with a key, as the one hit of a search.
+/// Answers with the fact that has a key, as the only hit of a search.
 async fn fact(
     context: &Context,
     scope: Option<ScopeParams>,

@@ -1,4 +1,5 @@
-//! `memory_why`: what a hook would give at a prompt or before a file is used, and why. Commands alone have it.
+//! `memory_why`: explains what a hook gives at a prompt or before a file is used. Only commands
+//! have it.
 
 use std::collections::BTreeSet;
 

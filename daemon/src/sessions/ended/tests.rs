@@ -1,4 +1,4 @@
-//! The work of a session that has ended is seen at once; that of a live one is not.
+//! An ended session's work is visible at once. A live session's is not.
 
 use anchord_proto::hello::Hello;
 use serde_json::json;

@@ -15,7 +15,7 @@ pub(crate) struct Ending<'a> {
     standing: Option<Standing>,
 }
 
-/// A session's agent says that it is over, and its end is about to begin. It stays in the table until then, so that
+/// The announced end of a session. The session stays in the table until its end begins, so that
 /// what was noted of it can still be staged.
 #[derive(Debug)]
 pub(crate) struct AnnouncedEnd<'a> {
@@ -79,13 +79,15 @@ fn remove_one(ids: &mut Vec<SessionId>, id: &SessionId) {
 }
 
 impl SessionTable {
-    /// Announces the end of a session and its subagents: until the guard is dropped, others see them as ended.
+    /// Announces the end of a session and its subagents. Others see them as ended until the guard
+    /// is dropped.
     pub(crate) fn announce_end(&self, id: &SessionId) -> AnnouncedEnd<'_> {
         self.lock().announced.push(id.clone());
         AnnouncedEnd { table: self, id: id.clone() }
     }
 
-    /// Whether the end of a session, or of the one that it is a subagent of, is announced or under way.
+    /// Whether the end of a session, or of its parent if it is a subagent, is announced or under
+    /// way.
     pub(crate) fn is_ending(&self, id: &SessionId) -> bool {
         let parent = id.parent();
         let inner = self.lock();

@@ -1,11 +1,11 @@
-//! Calls as agents really write them: other names, numbers as text, fields that there are not.
+//! Calls as agents really write them: other names, numbers as text, unknown fields.
 
 use serde_json::json;
 
 use crate::mcp::tools::{ToolList, ToolSet};
 use crate::testing::World;
 
-/// One `file_path` once refused a whole save.
+/// One `file_path` once made a whole save fail.
 #[tokio::test]
 async fn a_save_in_other_words_is_stored_and_what_is_not_known_is_named() {
     let world = World::new().await;
@@ -68,7 +68,7 @@ async fn times_come_in_words() {
     }
 }
 
-/// Also in items, which are read one by one.
+/// Items are read one by one, apart from the call.
 #[tokio::test]
 async fn an_unknown_field_of_an_item_is_named() {
     let world = World::new().await;
@@ -86,7 +86,7 @@ async fn an_unknown_field_of_an_item_is_named() {
     assert!(said.contains("importance 8"), "{said}");
 }
 
-/// Whatever the set: what is null is not there.
+/// A null field counts as absent in every tool set.
 #[tokio::test]
 async fn null_is_absent_for_every_tool() {
     let world = World::new().await;

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::projects::ProjectId;
 use crate::testing::{Shim, World, hello_from, holding};
 
-/// A shim in a project of its own, with all tools.
+/// Connects a shim in a project of its own, with all tools.
 async fn shim_in(world: &World, name: &str) -> Shim {
     std::fs::create_dir_all(world.directory(name)).unwrap();
     connected(world, hello_from(&world.directory(name))).await
 }
 
-/// A shim in the home directory, which is no project.
+/// Connects a shim in the home directory, which is not a project.
 async fn shim_at_home(world: &World) -> Shim {
     std::fs::create_dir_all(world.directory("home")).unwrap();
     connected(world, hello_from(&world.directory("home"))).await
@@ -34,7 +34,7 @@ fn for_user(content: &str) -> Value {
 async fn two_projects_see_the_same_note_of_the_user() {
     let world = World::new().await;
     let (mut one, mut two) = (shim_in(&world, "one").await, shim_in(&world, "two").await);
-    // A session that is bound to its project writes to the user's own memory all the same.
+    // A session that is bound to a project can still write to the user's own memory.
     one.call("memory_note", json!({ "content": "the port is 7717" })).await;
     insta::assert_snapshot!(one.call("memory_note", for_user("answers in German")).await, @r"
     Stored u1 (3 tokens)
@@ -92,7 +92,7 @@ async fn a_note_of_the_user_is_updated_and_forgotten_by_its_id_or_key() {
 
     u1 version 2; written DAY by test-agent in session SESSION, changed DAY by test-agent in session SESSION.
     ");
-    // The project's comes first, and that is said.
+    // The project's fact comes first, and the answer says so.
     shim.call("memory_note", fact("vim", "project")).await;
     insta::assert_snapshot!(shim.call("memory_get", json!({ "key": "editor" })).await, @r"
     n1 editor:
@@ -149,12 +149,12 @@ async fn the_users_notes_are_at_hand_where_no_project_is() {
     let fact = json!({ "content": "helix", "key": "editor", "scope": "user" });
     shim.call("memory_note", fact).await;
     insta::assert_snapshot!(shim.call("memory_list", json!({})).await, @r"
-    No project is here: the user's own notes alone.
+    Not in a project: only the user's own notes.
     1 of 1, newest first
     u1 editor (the user's): helix
     ");
     insta::assert_snapshot!(shim.call("memory_search", json!({ "query": "helix" })).await, @r"
-    No project is here: the user's own notes alone.
+    Not in a project: only the user's own notes.
     u1 editor (the user's): helix
     ");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "key": "editor" })).await, @r"
@@ -202,7 +202,8 @@ async fn a_call_that_comes_again_is_answered_by_the_memory_that_answered_it() {
     let call = |tool: &str, arguments: Value| json!({ "name": tool, "arguments": arguments });
     shim.call("memory_note", fact("helix", "user")).await;
     shim.call("memory_note", fact("vim", "project")).await;
-    // Its reply is lost, and it is sent again: what has the key by now must not be forgotten as well.
+    // The reply is lost, and the call is sent again. It must not forget the fact that has the key
+    // by now.
     let forget = call("memory_forget", json!({ "id": "editor" }));
     shim.ask_as(50, "tools/call", forget.clone()).await;
     let first = shim.said(50).await;
@@ -210,7 +211,7 @@ async fn a_call_that_comes_again_is_answered_by_the_memory_that_answered_it() {
     assert_eq!(shim.said(50).await.lines().next(), first.lines().next());
     let listed = shim.call("memory_list", json!({ "scope": "user" })).await;
     assert!(listed.contains("u1 editor"), "the user's is untouched: {listed}");
-    // The same of the user's, where a project's has the key by the time it is sent again.
+    // The same with the user's fact, once a project's fact has the key.
     shim.ask_as(60, "tools/call", forget.clone()).await;
     let first = shim.said(60).await;
     assert!(first.contains("u1 editor"), "{first}");
