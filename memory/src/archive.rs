@@ -94,7 +94,7 @@ pub fn plan(
     }
 
     let mut lessons: Vec<&Record> = unpinned(memory, Kind::Lesson).collect();
-    // What nobody wrote goes first.
+    // Lessons made by rule go first.
     lessons.sort_by_key(|record| (!record.is_captured(), record.updated.time, record.id));
     lessons.truncate(lessons.len().saturating_sub(LESSONS_KEPT_MIN));
     for record in lessons {

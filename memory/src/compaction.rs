@@ -1,12 +1,12 @@
 //! What leaves the budget when notes have outgrown it: decided here as a value, shown on request, done by one write, or by
 //! a few where it is very much.
 //!
-//! Expired notes are archived first. Then three phases, each only as far as it takes to come down to
-//! the target: notes are shown by their summaries, near duplicates are folded into one, and the least
-//! worth keeping are archived. Each phase takes the lowest scores first. A note shown by its summary
-//! is scored by the size of that, so it outlasts an equal note that is shown whole. What is pinned
-//! stays whole. Nothing is deleted: a folded or archived note is still found, a condensed one has its
-//! whole text by its id, and each comes back when it is used.
+//! Expired notes are archived first. Then three phases, each only as far as it takes to come down
+//! to the target: notes are shown by their summaries, near duplicates are folded into one, and the
+//! least worth keeping are archived. Each phase takes the lowest scores first. A note shown by its
+//! summary is scored by the size of the summary, so it outlasts an equal note that is shown in
+//! full. Pinned notes stay in full. Nothing is deleted: search still finds a folded or archived
+//! note, a condensed one gives its full text by id, and each becomes active again when it is used.
 
 mod duplicates;
 mod rounds;
@@ -127,7 +127,7 @@ struct Candidate<'a> {
     score: f64,
     /// Tokens it takes as the plan stands.
     tokens: u64,
-    /// The form in which its summary stands for it, if that saves anything.
+    /// Its size and score once it is shown by its summary, if that saves tokens.
     promoted: Option<Promoted>,
     is_expired: bool,
     stays: bool,
@@ -135,7 +135,7 @@ struct Candidate<'a> {
     spared: bool,
 }
 
-/// A note as it is once its summary stands for it.
+/// Size and score of a note that is shown by its summary.
 #[derive(Clone, Copy)]
 struct Promoted {
     tokens: u64,
@@ -166,20 +166,20 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// The arguments of a retention score that are not the record's own.
+/// Inputs of a retention score that are not part of the record.
 #[derive(Clone, Copy, Debug)]
 pub struct Scoring<'a> {
-    /// Reads of records.
+    /// How often, and when last, each record was read.
     pub accesses: &'a Accesses,
-    /// As for [`RetentionParts::of`].
+    /// Factor on the half-lives of shared records, as in [`RetentionParts::of`].
     pub half_life_factor: u32,
     /// The time of the plan.
     pub now: Timestamp,
 }
 
-/// Plans to bring a pool's active notes down to so many tokens. Empty when they have no more. What
-/// `spare` names stays as it is, as far as there is room. `near` is what the last plan for this pool of
-/// this memory left, or empty; the plan is the same.
+/// Plans how to bring a pool's active notes down to `target_tokens`. The plan is empty if they
+/// already fit. Notes in `spare` stay as they are while there is room. `near` caches what the last
+/// plan for this pool of this memory compared. An empty cache takes longer and gives the same plan.
 pub fn plan_compaction(
     memory: &Memory,
     pool: &Pool,
@@ -290,7 +290,7 @@ impl CompactionPlan {
     }
 }
 
-/// Sorts the least worth keeping first; of equal ones the older.
+/// Sorts the notes least worth keeping first, and older ones first among equals.
 fn sort_by_score(candidates: &mut [Candidate<'_>]) {
     candidates.sort_unstable_by(|a, b| a.score.total_cmp(&b.score).then(a.id.cmp(&b.id)));
 }

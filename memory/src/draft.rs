@@ -366,10 +366,10 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// New records so far that somebody wrote.
+    /// Counts the new records so far, except those made by rule.
     pub(crate) fn added(&self) -> Counts {
         let mut added = Counts::default();
-        // What is kept by rule is nobody's work.
+        // Nobody wrote a record made by rule.
         let new = |record: &&Arc<Record>| record.version == Version::FIRST && !record.is_captured();
         for record in self.changed().filter(new) {
             match record.kind() {

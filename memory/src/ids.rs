@@ -180,28 +180,28 @@ impl Kind {
     }
 }
 
-/// The letter that begins the id of a note that belongs to the user.
+/// First letter of the id of a note that belongs to the user.
 const USER: char = 'u';
 
-/// A record's id: the letter of its kind and a number that is never used twice in its store, `b12`. A note that
-/// belongs to the user has a letter of its own, `u12`, so that it is never taken for a note of a project.
-/// Short, since agents pay for every token of it.
+/// A record's id: the letter of its kind and a number that is never used twice in its store, `b12`.
+/// A note that belongs to the user has a letter of its own, `u12`, so it is never taken for a
+/// project's note. Ids are short, since agents pay for every token of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordId {
     /// The kind, for life.
     pub kind: Kind,
-    /// Counts over all kinds of a store, from 1.
+    /// Number that counts over all kinds of a store, from 1.
     pub number: u64,
     personal: bool,
 }
 
 impl RecordId {
-    /// The id of a project's record.
+    /// Creates the id of a project's record.
     pub const fn new(kind: Kind, number: u64) -> Self {
         Self { kind, number, personal: false }
     }
 
-    /// The id of a note that belongs to the user.
+    /// Creates the id of a note that belongs to the user.
     pub const fn personal(number: u64) -> Self {
         Self { kind: Kind::Note, number, personal: true }
     }

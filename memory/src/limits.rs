@@ -35,7 +35,7 @@ pub const TOPIC_DECISIONS_SHOWN_MAX: usize = 20;
 pub const TOPIC_HISTORY_SHOWN_MAX: usize = 30;
 /// Lines of a topic's history that a load shows.
 pub const TOPIC_HISTORY_LOADED_MAX: usize = 5;
-/// Pairs of blueprints that contradict each other which a reply names; the others are counted.
+/// Pairs of contradicting blueprints that a reply names; the others are counted.
 pub const CONTRADICTIONS_NAMED_MAX: usize = 10;
 /// Characters of a decision, or of a line of history, that a load shows.
 pub const TOPIC_LINE_CHARS_MAX: usize = 300;
@@ -54,9 +54,10 @@ pub const ANCHOR_KEPT_DAYS_MIN: i64 = 30;
 pub const TOPIC_KEPT_DAYS_MIN: i64 = 30;
 /// The newest session rows that are never folded.
 pub const ROWS_KEPT_MIN: usize = 20;
-/// Entries that a session row's trail keeps; older ones are folded into one, and are in the row's earlier versions.
+/// Entries that a session row's trail keeps. Older entries are folded into one; the row's earlier
+/// versions still have them.
 pub const ROW_ENTRIES_MAX: usize = 20;
-/// Text of all entries before the newest.
+/// Bytes of text in all entries before the newest.
 pub const ROW_EARLIER_BYTES_MAX: usize = 64 * 1024;
 /// The newest lessons that are never archived.
 pub const LESSONS_KEPT_MIN: usize = 20;
@@ -67,11 +68,11 @@ pub const ANSWER_CHARS_MAX: usize = 9_000;
 pub const ANSWER_CHARS_MIN: usize = 2_000;
 /// A record's line when its whole text does not fit.
 pub const TITLE_CHARS_MAX: usize = 160;
-/// A lesson or a session on one line of a load, without the names of files.
+/// One line of a load for a lesson or a session, without the names of files.
 pub const LOADED_LINE_CHARS_MAX: usize = 260;
-/// A topic's status in short.
+/// A topic's status in its short form.
 pub const TOPIC_BRIEF_CHARS_MAX: usize = 300;
-/// A session row's line: its newest entry.
+/// A session row's line, which is its newest entry.
 pub const ROW_LINE_CHARS_MAX: usize = 400;
 /// Sessions a load shows when it was not asked for sessions alone.
 pub const ROWS_SHOWN_MAX: usize = 5;
@@ -85,11 +86,11 @@ pub const ENDED_ITEMS_MAX: usize = 200;
 pub const ENDED_CHARS_MAX: usize = 3_000;
 /// Tokens of the notes that belong to the user, in a load or at a subagent's start.
 pub const PERSONAL_TOKENS_MAX: u32 = 300;
-/// In a smaller load they have this part of its tokens.
+/// In a smaller load they get at most its tokens divided by this.
 pub const PERSONAL_SHARE: u32 = 8;
-/// Tokens of one of them that is shown in full there.
+/// A longer note of the user is shown there by its title.
 pub const PERSONAL_NOTE_TOKENS_MAX: u32 = 100;
-/// Tokens of one of them that is shown by its title: in some scripts a character is more than one.
+/// Tokens of such a title: in some scripts a character takes more than one.
 pub const PERSONAL_TITLE_TOKENS_MAX: u32 = 60;
 /// Notices one load shows; the rest wait for the next.
 pub const NOTICES_SHOWN_MAX: usize = 5;
@@ -148,7 +149,7 @@ pub const TAG_CHARS_MAX: usize = 60;
 pub const AUTO_TAGS_MAX: usize = 5;
 /// The importance of what is said to have none.
 pub const IMPORTANCE: u8 = 5;
-/// A note of this importance or more comes before others.
+/// Notes of at least this importance come before others.
 pub const IMPORTANT_MIN: u8 = 8;
 /// The highest importance.
 pub const IMPORTANCE_MAX: u8 = 10;
@@ -187,9 +188,9 @@ pub const ANSWER_TOKENS_MIN: u32 = 250;
 pub const HIT_CHARS_MAX: usize = 700;
 /// Hits of a search, or records of a list, that were left out and are named.
 pub const HITS_NAMED_MAX: usize = 20;
-/// Hits without any word of the query are shown where fewer than this have one.
+/// Hits without any word of the query are shown only if fewer hits than this have one.
 pub const HITS_FEW: usize = 5;
-/// Hits without any word of the query, after those that have one.
+/// Hits without any word of the query that are shown after the others.
 pub const HITS_BESIDE_MAX: usize = 3;
 /// What a search finds is counted so far beyond the hits that it gives; then it says that there is more.
 pub const FOUND_COUNTED_MAX: usize = 100;
@@ -203,12 +204,13 @@ pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
 pub const HALF_LIFE_FACTOR_MAX: u32 = 10_000;
 /// Notes that one note is compared with in search of near duplicates.
 pub const DUPLICATE_CANDIDATES_MAX: usize = 100;
-/// Notes with one of a note's rarest words in a row that are met in search of near duplicates, counted
-/// once for each such run.
+/// List entries read for one note in search of near duplicates. A note counts once for each rare
+/// run that it shares.
 pub const DUPLICATE_LINKS_MAX: usize = 10_000;
-/// Lists of notes that share a rare run, in search of near duplicates.
+/// Lists of notes that have a rare run, in search of near duplicates.
 pub const DUPLICATE_LISTS_MAX: usize = 1 << 21;
-/// Counters of runs, as a power of two. Runs that share one seem more common, which costs time and no correctness.
+/// Counters of runs, as a power of two. Runs that share a counter seem more common, which costs
+/// time but not correctness.
 pub const DUPLICATE_COUNTERS_LOG2_MAX: u32 = 24;
 /// About what one commit of a compaction writes of notes, in bytes of their texts; what is more comes in further commits. An
 /// entry of the journal has room for six times as much, which is what escapes may make of a text.
@@ -235,9 +237,9 @@ pub const SEARCH_MEMO_WORDS_MAX: usize = 16_384;
 /// Words that are kept with their terms while many documents are read, on one thread.
 pub const SEARCH_LEXICON_WORDS_MAX: usize = 65_536;
 
-/// Beginning of a failed command's output that is read.
+/// Bytes read from the beginning of a failed command's output.
 pub const OUTPUT_HEAD_BYTES_MAX: usize = 1024;
-/// End of a failed command's output that is read.
+/// Bytes read from the end of a failed command's output.
 pub const OUTPUT_TAIL_BYTES_MAX: usize = 4 * 1024;
 /// Shortest line that identifies an error.
 pub const ERROR_LINE_CHARS_MIN: usize = 20;
@@ -266,18 +268,18 @@ pub const CAPTURED_PASSED_MAX: usize = 500;
 pub const CAPTURED_WORKED_MAX: usize = 8;
 /// Of a text that an event brings, so much is read.
 pub const CAPTURED_READ_BYTES_MAX: usize = 64 * 1024;
-/// Commands between a failed one and the run of it that passed, for a fix.
+/// Commands between a failure and the run that passed, for a fix to be recognised.
 pub const FIX_COMMANDS_MAX: usize = 20;
-/// Files edited in between; more are other work.
+/// Files edited in between. More edits than this are other work.
 pub const FIX_FILES_MAX: usize = 5;
-/// The command in the summary of a lesson made by rule.
+/// A command in the summary of a lesson made by rule.
 pub const FIX_COMMAND_CHARS_MAX: usize = 60;
-/// The error in the summary of a lesson made by rule.
+/// An error in the summary of a lesson made by rule.
 pub const FIX_ERROR_CHARS_MAX: usize = 90;
-/// Fixes that are kept by rule of one session: the last ones.
+/// Fixes kept by rule from one session: the last ones.
 pub const CAPTURED_FIXES_MAX: usize = 4;
-/// Active lessons of a project that are kept by rule; those that were seen last longest ago are
-/// archived.
+/// Active lessons of a project that were made by rule. Beyond that, those not seen for the longest
+/// time are archived.
 pub const CAPTURED_LESSONS_MAX: usize = 60;
 /// Edited files that a row made by rule names.
 pub const CAPTURED_FILES_SHOWN_MAX: usize = 10;
@@ -286,38 +288,39 @@ pub const CAPTURED_COMMANDS_SHOWN_MAX: usize = 5;
 /// Rows made by rule that a load shows when there are enough that agents wrote.
 pub const CAPTURED_ROWS_SHOWN_MAX: usize = 2;
 
-/// A session's start, with its frame. It leaves room so that after a compaction the same text, and what the conversation
-/// had under way, fit into [`RESTORED_CHARS_MAX`].
+/// A session's start, with its frame. It leaves room: after a compaction the same text and the
+/// conversation's own work have to fit into [`RESTORED_CHARS_MAX`].
 pub const SESSION_START_CHARS_MAX: usize = 7_000;
-/// What a prompt is given, with its frame.
+/// Text given at a prompt, with its frame.
 pub const PROMPT_CHARS_MAX: usize = 2_800;
 /// Changes by others that a prompt is told.
 pub const PROMPT_CHANGES_MAX: usize = 5;
-/// Records that a prompt is given.
+/// Records given at a prompt.
 pub const PROMPT_RECORDS_MAX: usize = 3;
-/// All of them, in tokens.
+/// Tokens of all records given at a prompt.
 pub const PROMPT_RECORDS_TOKENS_MAX: u32 = 400;
-/// One of them, in characters.
+/// Characters of one record given at a prompt.
 pub const PROMPT_RECORDS_CHARS_MAX: usize = 1_400;
-/// What an action is given, with its frame.
+/// Text given at an action, with its frame.
 pub const ACTION_CHARS_MAX: usize = 600;
-/// Records that an action is given.
+/// Records given at an action.
 pub const ACTION_RECORDS_MAX: usize = 3;
-/// One of them.
+/// Characters of one record given at an action.
 pub const ACTION_RECORD_CHARS_MAX: usize = 420;
 /// What a compaction is told to keep, with its frame.
 pub const COMPACTION_CHARS_MAX: usize = 5_000;
 /// Decisions of the topic in that.
 pub const COMPACTION_DECIDED_MAX: usize = 3;
-/// What comes back after a compaction, with its frame: a longer one is put into a file by some client.
+/// Text given after a compaction, with its frame. Some client writes a longer text to a file
+/// instead.
 pub const RESTORED_CHARS_MAX: usize = 9_000;
-/// Of that the load has at least so much.
+/// Characters of that text that are reserved for the load.
 pub const RESTORED_LOAD_CHARS: usize = 4_000;
 /// What a subagent is given at its start, with its frame.
 pub const SUBAGENT_CHARS_MAX: usize = 3_000;
-/// Records that an explanation names: given, and not given.
+/// Records that an explanation names, of those given and of those not given.
 pub const WHY_CANDIDATES_MAX: usize = 8;
-/// Of a record's text, so much is read to tell whether it is about a prompt.
+/// Bytes of a record's text that are read to decide whether it is about a prompt.
 pub const PROMPT_TEXT_BYTES_READ: usize = 8 * 1024;
 /// Clauses of a prompt for which memory is searched.
 pub const PROMPT_CLAUSES_MAX: usize = 8;

@@ -1,4 +1,4 @@
-//! The two memories that one answer can be made from: a project's, and the user's own.
+//! The two memories that an answer can draw on: a project's, and the user's own.
 
 use std::sync::Arc;
 
@@ -6,23 +6,23 @@ use crate::ids::{RecordId, Revision};
 use crate::memory::Memory;
 use crate::record::Record;
 
-/// A project's memory and, where an answer shows them too, the notes that belong to the user.
+/// A project's memory and, if the answer shows them too, the notes that belong to the user.
 #[derive(Clone, Copy, Debug)]
 pub struct Memories<'a> {
-    /// The project's, or the user's own where an answer is about nothing else.
+    /// The project's memory, or the user's own if the answer is only about that.
     pub first: &'a Memory,
-    /// The user's own, where `first` is a project's.
+    /// The user's own memory, if `first` is a project's and the answer shows both.
     pub personal: Option<&'a Memory>,
 }
 
 impl<'a> Memories<'a> {
-    /// A record of either; its id says of which.
+    /// Finds a record in the memory that its id belongs to.
     pub fn record(&self, id: RecordId) -> Option<&'a Arc<Record>> {
         let beside = self.personal.filter(|_| id.is_personal());
         beside.unwrap_or(self.first).record(id)
     }
 
-    /// A number that grows with each commit to either.
+    /// Returns a number that grows with each commit to either memory.
     pub fn revision(&self) -> Revision {
         let personal = self.personal.map_or(0, |personal| personal.revision().0);
         Revision(self.first.revision().0 + personal)

@@ -55,8 +55,9 @@ impl Anchor {
 }
 
 impl Lesson {
-    /// Two with the same key are one lesson. One made by rule is known by its failure, and is
-    /// never one with what an agent wrote: no summary has a line break.
+    /// Returns the key by which lessons merge. A lesson made by rule is identified by its failure.
+    /// Its key has a line break, which no summary has, so it never merges with a lesson that an
+    /// agent wrote.
     pub(crate) fn key(&self) -> String {
         match &self.captured {
             Some(fixed) => format!("{}\n{}", fixed.command, normalised(&fixed.error)),
@@ -84,9 +85,9 @@ impl Lesson {
         self.unite_known(later, &mut known);
     }
 
-    /// Takes in the same lesson from another project, if both are made by rule: the newer one says
-    /// what to do. Its fixes may be those of this one, so they do not add up. Says whether both
-    /// are.
+    /// Takes in the same lesson from another project, if both are made by rule. The newer one says
+    /// what to do. Both may count the same fixes, so the larger count is kept. Returns whether both
+    /// are made by rule.
     fn unite_captured(&mut self, later: &Self) -> bool {
         let (Some(known), Some(new)) = (&self.captured, &later.captured) else { return false };
         let times = known.times.max(new.times);

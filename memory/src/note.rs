@@ -105,7 +105,7 @@ pub enum Scope {
     Project,
     /// This session alone.
     Session(SessionId),
-    /// Every session of the user, in every project: the note is in the user's own store.
+    /// Every session of the user, in every project. The note is in the user's own store.
     User,
 }
 
@@ -183,7 +183,8 @@ pub struct NewNote {
     /// For the session that writes alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
-    /// For the user, in every project. Never staged: such a note goes straight into the user's own store.
+    /// Belongs to the user, in every project. Such a note is never staged; it goes straight into
+    /// the user's own store.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub personal: bool,
     /// How often the same was staged again.

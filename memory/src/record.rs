@@ -63,7 +63,7 @@ impl Record {
         }
     }
 
-    /// Whether nobody wrote it: a session row, or a lesson, made by rule.
+    /// Whether it is a session row or a lesson made by rule, which nobody wrote.
     pub fn is_captured(&self) -> bool {
         match &self.body {
             Body::SessionRow(row) => row.captured.is_some(),
@@ -277,7 +277,7 @@ pub struct Lesson {
     /// Files it concerns, relative to the project's root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// The failure that was fixed, where the lesson is made by rule; nobody wrote it then.
+    /// The failure that was fixed, if the lesson was made by rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<Box<FixedFailure>>,
 }
@@ -289,18 +289,18 @@ pub struct FixedFailure {
     pub command: String,
     /// The line of its output that identifies the error.
     pub error: String,
-    /// A command that succeeded in between and has to do with the error.
+    /// Command that succeeded in between and is related to the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
-    /// How often it was fixed.
+    /// Number of times it was fixed.
     pub times: u32,
-    /// The last time.
+    /// Time of the last fix.
     pub last: Timestamp,
 }
 
-/// A session and its trail: an entry for each save, and for each end without one.
+/// A session and its trail: an entry for each save, and for each end without a save.
 ///
-/// The newest entry is in the row's own fields, where builds that know no trail find it.
+/// The newest entry is in the row's own fields, where builds that do not know trails find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRow {
     /// Counts the project's sessions, from 1: shown as `S3`.
@@ -311,12 +311,12 @@ pub struct SessionRow {
     pub started: Timestamp,
     /// Its last save, or when its work was kept: the time of the newest entry.
     pub ended: Timestamp,
-    /// Text of the newest entry: the agent's words, or anchord's when it was written on its behalf.
+    /// Text of the newest entry: the agent's words, or anchord's if it was written on its behalf.
     pub summary: String,
-    /// The newest entry was written on the session's behalf, since it was gone without a save.
+    /// Whether the newest entry was written on the session's behalf, since it ended without a save.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_behalf: bool,
-    /// Everything noted by rule, from which all entries were made since the agent wrote none.
+    /// Everything noted by rule. Present only if all entries were made from it, none by the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<Box<Captured>>,
     /// Entries before the newest, oldest first.
@@ -339,32 +339,32 @@ pub struct SessionRow {
 /// An entry of a session row's trail before the newest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrailEntry {
-    /// When it was written.
+    /// Time at which it was written.
     pub time: Timestamp,
-    /// The agent's words, or anchord's when it was written on the session's behalf.
+    /// The agent's words, or anchord's if it was written on the session's behalf.
     pub summary: String,
-    /// Written on the session's behalf.
+    /// Whether it was written on the session's behalf.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_behalf: bool,
-    /// How many of the oldest entries this one stands for; 0 for an entry of its own.
+    /// Number of folded entries that this one replaces; 0 for an ordinary entry.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub folded: u32,
 }
 
 impl SessionRow {
-    /// Text of every entry, the newest first.
+    /// Yields the text of every entry, the newest first.
     pub fn summaries(&self) -> impl Iterator<Item = &str> {
         let earlier = self.earlier.iter().rev().map(|entry| entry.summary.as_str());
         std::iter::once(self.summary.as_str()).chain(earlier)
     }
 
-    /// How many entries came before the newest, those that were folded included.
+    /// Counts the entries before the newest, including folded ones.
     pub fn earlier_count(&self) -> u32 {
         let count = |sum: u32, entry: &TrailEntry| sum.saturating_add(entry.folded.max(1));
         self.earlier.iter().fold(0, count)
     }
 
-    /// The newest entry, as it stands in a trail.
+    /// Returns the newest entry as a trail entry.
     pub(crate) fn newest(&self) -> TrailEntry {
         TrailEntry {
             time: self.ended,
@@ -374,7 +374,7 @@ impl SessionRow {
         }
     }
 
-    /// Whether the session saved itself: not all entries were written on its behalf.
+    /// Whether the session saved by itself: some entry was not written on its behalf.
     pub(crate) fn saved_itself(&self) -> bool {
         let own = |entry: &TrailEntry| !entry.on_behalf && entry.folded == 0;
         !self.on_behalf || self.earlier.iter().any(own)

@@ -33,7 +33,8 @@ pub struct RetentionParts {
     pub recency: f64,
     /// `n / (n + 4)` for n reads and repeated writes.
     pub access: f64,
-    /// `t / (t + 500)` for t tokens of the form that is shown: the content, or the summary in its place.
+    /// `t / (t + 500)` for t tokens of the form that is shown: the content, or the summary that
+    /// replaces it.
     pub size: f64,
     /// How much more this type of content is worth than prose.
     pub multiplier: f64,
@@ -67,7 +68,7 @@ impl RetentionParts {
         }
     }
 
-    /// Gives the parts of a form of the record that takes so many tokens.
+    /// Returns the parts for a form of the record that takes `tokens` tokens.
     #[must_use]
     pub fn with_size(self, tokens: u32) -> Self {
         Self { size: size_part(f64::from(tokens)), ..self }

@@ -39,7 +39,7 @@ pub(crate) fn lesson(summary: &str, detail: &str) -> Lesson {
     Lesson { summary: summary.to_owned(), detail: detail.to_owned(), ..Lesson::default() }
 }
 
-/// A lesson that is kept by rule.
+/// Creates a lesson made by rule.
 pub(crate) fn captured_lesson(command: &str, error: &str, last: Timestamp) -> Lesson {
     let captured = FixedFailure {
         command: command.to_owned(),
@@ -269,7 +269,7 @@ pub(crate) fn take(steps: &[Step]) -> (Memory, Vec<Vec<Change>>) {
     (memory, entries)
 }
 
-/// The user's own memory with these notes.
+/// Creates the user's own memory with these notes.
 pub(crate) fn personal(notes: impl IntoIterator<Item = NewNote>) -> Memory {
     let mut memory = Memory::default();
     for (at, note) in notes.into_iter().enumerate() {

@@ -1,20 +1,20 @@
-//! Finds notes that say nearly the same: more than 0.7 of the runs of three words that either has, both
-//! have.
+//! Finds notes that say nearly the same: their sets of three-word runs have a Jaccard similarity
+//! above 0.7.
 //!
-//! [`NearDuplicates`] remembers what it has compared, so a plan reads the texts that changed since the
-//! last one and no others. Nothing depends on that memory but time: an empty one finds the same.
+//! [`NearDuplicates`] remembers what it has compared, so a plan reads only the texts that changed
+//! since the last plan. That memory only saves time: an empty one finds the same duplicates.
 //!
-//! Not all pairs are compared. Runs have a fixed order, and of two sets that similar each has one of
-//! the other's first three tenths among its own (prefix filtering; Chaudhuri, Ganti, Kaushik: "A
-//! Primitive Operator for Similarity Joins in Data Cleaning", 2006). So only those are listed. Rare
-//! runs come first (Bayardo, Ma, Srikant: "Scaling Up All Pairs Similarity Search", 2007), by counts
-//! that stay as they are until as many notes are new as there were: then all is built again. An
-//! outline rules out most of what shares a rare run; what is left is compared exactly.
+//! Not all pairs are compared. Runs have a fixed order, and two sets that similar share a run among
+//! the first three tenths of each (prefix filtering; Chaudhuri, Ganti, Kaushik: "A Primitive
+//! Operator for Similarity Joins in Data Cleaning", 2006). So only those runs are indexed. Rare
+//! runs come first (Bayardo, Ma, Srikant: "Scaling Up All Pairs Similarity Search", 2007). Their
+//! counts stay fixed until the number of notes has doubled; then the index is rebuilt. An outline
+//! rules out most notes that share a rare run, and the rest are compared exactly.
 //!
-//! Notes that are near each other, or joined by a chain of such notes, form a group. A plan reads the
-//! groups and compares each note with the survivors of its own. Both when it is new and in a plan, a
-//! note is compared with at most [`DUPLICATE_CANDIDATES_MAX`] others: one that shares its form with
-//! very many may stay, and is archived by its score.
+//! Notes that are near each other, or linked by a chain of such notes, form a group. A plan
+//! compares each note with the survivors of its group. Each note is compared with at most
+//! [`DUPLICATE_CANDIDATES_MAX`] others when it is added, and again in each plan. A note that
+//! resembles very many others may therefore survive; compaction then archives it by its score.
 
 mod lists;
 mod outline;
@@ -33,7 +33,7 @@ use rarity::Rarity;
 
 /// Notes with more tenths in common than this are near duplicates.
 const TENTHS: usize = 7;
-/// Notes that may be new before all is built again, however few there were.
+/// New notes that are taken in before a rebuild, however few notes the last one had.
 const NEW_NOTES_LEAST: usize = 1_000;
 
 /// A note that is compared.
@@ -43,41 +43,43 @@ pub(super) struct Text<'a> {
     pub(super) content: &'a str,
     /// It may go into another; otherwise others may go into it.
     pub(super) may_fold: bool,
-    /// A fact never goes into another note, so two of them are not compared.
+    /// Whether it has a key. A fact is never folded into another note, so two facts are not
+    /// compared.
     pub(super) is_fact: bool,
 }
 
-/// The near duplicates among the notes of one pool, kept from plan to plan.
+/// Near duplicates among the notes of one pool, kept from plan to plan.
 #[derive(Debug, Default)]
 pub struct NearDuplicates {
     places: HashMap<RecordId, u32>,
     notes: Vec<Compared>,
     rarity: Rarity,
     lists: Lists,
-    /// How many notes the order of rarity was made of.
+    /// Number of notes that the order of rarity was built from.
     built_of: usize,
 }
 
-/// A note that was compared with all before it.
+/// A note that was compared with all notes before it.
 #[derive(Debug)]
 struct Compared {
-    /// The version that introduced the content, and the bytes of that.
+    /// Version that introduced the content, and the content's length in bytes.
     stamp: (Version, usize),
     is_fact: bool,
-    /// It is among the notes of the last plan, at this content.
+    /// Whether the last plan included it with this content.
     is_current: bool,
-    /// It is near another note, or was.
+    /// Whether it is, or was, near another note.
     is_grouped: bool,
     outline: Outline,
-    /// A note of the same group, or itself. Following it leads to the one that stands for the group.
+    /// Parent in the union-find forest: a note of the same group, or the note itself if it is the
+    /// group's root.
     leads_to: u32,
-    /// The last note that met this one in a list.
+    /// Last note that found this one in a list.
     met_by: u32,
 }
 
 impl NearDuplicates {
-    /// Returns each duplicate with its survivor, which is before it in the order given and no duplicate
-    /// itself.
+    /// Returns each duplicate with its survivor. The survivor comes earlier in the given order and
+    /// is not a duplicate itself.
     pub(super) fn find<'a>(&mut self, best_first: &[Text<'a>]) -> BTreeMap<RecordId, &'a Record> {
         let places = self.update(best_first);
         let mut groups: HashMap<u32, Vec<(Text<'a>, Outline)>> = HashMap::new();
@@ -112,7 +114,8 @@ impl NearDuplicates {
         found
     }
 
-    /// Takes in what is new or has changed, and leaves out what is gone. Returns the place of each note.
+    /// Adds new and changed notes, and marks missing ones as not current. Returns the place of each
+    /// text.
     fn update(&mut self, texts: &[Text<'_>]) -> Vec<u32> {
         let known = |this: &Self| texts.iter().map(|text| this.known(text)).collect();
         let mut places: Vec<Option<u32>> = known(self);
@@ -129,7 +132,7 @@ impl NearDuplicates {
         for note in &mut self.notes {
             note.is_current = false;
         }
-        // What is known comes first, as what is new is compared with all of it.
+        // Known notes come first, since new ones are compared with all of them.
         let mut contents = vec![""; self.notes.len()];
         for (text, place) in texts.iter().zip(&places) {
             let Some(place) = place.map(|place| place as usize) else { continue };
@@ -144,14 +147,14 @@ impl NearDuplicates {
         new.map(|(text, known)| known.unwrap_or_else(|| self.add(text, &mut contents))).collect()
     }
 
-    /// Whether as many notes are new as the order of rarity was made of.
+    /// Whether more notes were added than the order of rarity was built from.
     fn wants_rebuild(&self, new: usize) -> bool {
         let added = self.notes.len().saturating_sub(self.built_of) + new;
         self.built_of == 0 || added > self.built_of.max(NEW_NOTES_LEAST)
     }
 
-    /// The place of a note that the last plan had at its present content. One that was away meanwhile
-    /// was not compared with what came then.
+    /// Returns the place of a note that the last plan included with its present content. A note
+    /// that was missing from a plan was not compared with the notes that the plan added.
     fn known(&self, text: &Text<'_>) -> Option<u32> {
         let place = *self.places.get(&text.record.id)?;
         let note = self.notes.get(place as usize)?;
@@ -159,7 +162,8 @@ impl NearDuplicates {
         (is_same && note.is_current).then_some(place)
     }
 
-    /// Compares a note with those that may be near it and lists it. `contents` has the texts by place.
+    /// Compares a note with those that may be near it, then lists it. `contents` has the texts by
+    /// place.
     fn add<'a>(&mut self, text: &Text<'a>, contents: &mut Vec<&'a str>) -> u32 {
         let place = count(self.notes.len());
         let runs = self.rarity.rarest_first(text.content);
@@ -204,7 +208,7 @@ impl NearDuplicates {
         place
     }
 
-    /// The note that stands for a note's group.
+    /// Returns the root of a note's group.
     fn group(&mut self, note: u32) -> u32 {
         let leads_to = |notes: &[Compared], from: u32| {
             notes.get(from as usize).map_or(from, |note| note.leads_to)
@@ -213,7 +217,7 @@ impl NearDuplicates {
         while leads_to(&self.notes, at) != at {
             let next = leads_to(&self.notes, at);
             let after = leads_to(&self.notes, next);
-            // The way is shorter next time.
+            // Shortens the path for the next lookup.
             if let Some(note) = self.notes.get_mut(at as usize) {
                 note.leads_to = after;
             }
@@ -222,6 +226,7 @@ impl NearDuplicates {
         at
     }
 
+    /// Merges the groups of two near notes.
     fn unite(&mut self, one: u32, other: u32) {
         let (from, to) = (self.group(other), self.group(one));
         if let Some(note) = self.notes.get_mut(from as usize) {

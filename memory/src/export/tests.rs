@@ -154,7 +154,7 @@ fn contents(memory: &Memory) -> Vec<(String, String)> {
                 row.number = 0;
                 row.blueprints_added = 0;
                 row.on_behalf = false;
-                // An entry for each save, where that system has one text.
+                // anchord has an entry for each save; the other system has one text.
                 row.summary = crate::render::item::trail_text(row);
                 row.earlier.clear();
             }

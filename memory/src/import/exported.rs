@@ -68,7 +68,7 @@ pub fn parse_export(document: &str) -> Result<Exported, ImportError> {
 }
 
 impl Exported {
-    /// Leaves out the notes that belong to the user: a project takes in none of them.
+    /// Leaves out the notes that belong to the user, which a project does not take in.
     #[must_use]
     pub fn for_project(mut self) -> Self {
         let all = self.records.len();
@@ -81,7 +81,8 @@ impl Exported {
         self
     }
 
-    /// Leaves out all but the notes that belong to the user: the user's own memory takes in nothing else.
+    /// Leaves out everything but the notes that belong to the user: the user's own memory takes in
+    /// nothing else.
     #[must_use]
     pub fn for_user(mut self) -> Self {
         let all = self.records.len();
@@ -302,7 +303,8 @@ fn put_session(
     Put::NewRow
 }
 
-/// The row's earlier entries, none later than its newest. In the place of one that was purged here stands that it was.
+/// Returns the row's earlier entries, none later than its newest. A placeholder replaces an entry
+/// whose text was purged here.
 fn trail(row: &SessionRow, ended: Timestamp, is_gone: impl Fn(&str) -> bool) -> Vec<TrailEntry> {
     let entry = |entry: &TrailEntry| {
         let part = Staged { summary: Some(entry.summary.clone()), ..Staged::default() };

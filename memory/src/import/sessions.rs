@@ -95,7 +95,7 @@ fn put_past(draft: &mut Draft<'_>, client: &str, captured: Captured, now: Timest
         summary: captured.row_summary(),
         on_behalf: true,
         captured: Some(Box::new(captured)),
-        // A transcript that went on holds what it held before.
+        // A transcript that has grown still contains everything from before.
         rewrites: true,
         earlier: Vec::new(),
         added: Counts::default(),

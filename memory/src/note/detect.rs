@@ -93,9 +93,10 @@ fn is_output(text: &str) -> bool {
     paths * 10 > words * 3
 }
 
-/// Returns at most five tags: the type unless it is prose, languages, infrastructure, `reference` for
-/// a link. One word that names a language or a system says little of what a note is about, and
-/// `Next.js` is no file. So a language needs a path or two files, a system two mentions.
+/// Returns at most five tags: the type unless it is prose, languages, infrastructure, and
+/// `reference` for a link. One word that names a language or a system says little about a note's
+/// subject, and `Next.js` is not a file. So a language needs a path or two files, and a system two
+/// mentions.
 pub fn auto_tags(text: &str) -> Vec<String> {
     let kind = detect(text);
     let mut tags: Vec<&str> = Vec::new();
@@ -120,7 +121,8 @@ pub fn auto_tags(text: &str) -> Vec<String> {
     tags.into_iter().map(str::to_owned).collect()
 }
 
-/// The languages of a path, or of two files without one, in the order in which they are sure.
+/// Yields each language that a path or two file names without a directory show, in the order in
+/// which the text shows it. A language may repeat.
 fn languages(text: &str) -> Vec<&'static str> {
     let mut files: Vec<(&str, &str)> = Vec::new();
     let mut sure = Vec::new();
@@ -140,8 +142,8 @@ fn languages(text: &str) -> Vec<&'static str> {
     sure
 }
 
-/// Counts where a text has a word, in any case: on its own, in an identifier (`redis_url`,
-/// `RedisPool`), with a number after it, or with one of these ends.
+/// Counts the occurrences of a word in a text, in any case: on its own, in an identifier
+/// (`redis_url`, `RedisPool`), with a number after it, or with one of the given endings.
 fn mentions(text: &str, word: &str, ends: &[&str]) -> usize {
     let lower = text.to_ascii_lowercase();
     let named = lower.match_indices(word).filter(|(at, _)| {

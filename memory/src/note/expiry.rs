@@ -32,7 +32,7 @@ impl Expires {
     /// its first moment in UTC on), a time with its offset, or `never`.
     ///
     /// # Errors
-    /// If it is none of these, or not after `now`.
+    /// If it is not one of these, or not after `now`.
     pub fn parse(text: &str, now: Timestamp) -> Result<Self, ParseExpiryError> {
         let text = text.trim();
         if text.eq_ignore_ascii_case("never") {

@@ -11,22 +11,22 @@ use crate::refusal::Refusal;
 use crate::render::title;
 use crate::staged::Staged;
 
-/// What the caller of an addition is told.
+/// Outcome of an addition, for the reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AddOutcome {
-    /// New records, in one line each.
+    /// New records, one line each.
     pub added: Vec<String>,
-    /// Records that took in what was added, in one line each.
+    /// Existing records that an added item was merged into, one line each.
     pub merged: Vec<String>,
-    /// Blueprints that say otherwise than stored ones with their titles.
+    /// Blueprints that contradict stored ones with the same title.
     pub contradicts: Vec<Contradiction>,
 }
 
-/// Adds blueprints, anchors and lessons by the rules by which a save merges them.
+/// Adds blueprints, anchors and lessons, merged by the same rules as in a save.
 ///
 /// # Errors
-/// If there is nothing to add, an item is not usable, or a stored blueprint is immutable and would
-/// stay as it is.
+/// If there is nothing to add, an item is invalid or was purged, or an item would change an
+/// immutable blueprint.
 pub fn plan_add(
     memory: &Memory,
     origin: &Provenance,

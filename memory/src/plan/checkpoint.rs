@@ -19,7 +19,7 @@ pub struct CheckpointOutcome {
     pub pending: Counts,
     /// Blueprints of this checkpoint that a save will leave as they are.
     pub kept: Vec<KeptBlueprint>,
-    /// Blueprints of this checkpoint that say otherwise than stored ones with their titles.
+    /// Blueprints of this checkpoint that contradict stored ones with the same title.
     pub contradicts: Vec<Contradiction>,
 }
 

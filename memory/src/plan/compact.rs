@@ -148,7 +148,7 @@ struct State<'a> {
     condensed: bool,
     repeats: u32,
     standing: Standing,
-    /// Those of folded duplicates that the note itself does not have.
+    /// Tags of folded duplicates that the note itself does not have.
     more_tags: Vec<&'a String>,
 }
 
@@ -160,7 +160,7 @@ impl<'a> State<'a> {
         Some(Self { before, note, condensed, repeats, standing: before.standing, more_tags })
     }
 
-    /// Adds tags that the note lacks, as far as a note may have so many.
+    /// Adds tags that the note lacks, up to [`TAGS_MAX`].
     fn add_tags(&mut self, tags: impl Iterator<Item = &'a String>) {
         for tag in tags {
             let is_known = self.before.tags.contains(tag) || self.more_tags.contains(&tag);

@@ -1,28 +1,28 @@
-//! Blueprints that say different things under one title, in two categories.
+//! Blueprints with the same title in two categories that say different things.
 //!
-//! They do not merge, since category and title make the key. Both are stored, and the writer is
-//! told: it alone knows which one holds.
+//! They do not merge, since the key is category and title. Both are stored, and the reply names
+//! them: only the writer knows which one holds.
 
 use crate::ids::RecordId;
 use crate::index::MergeKey;
 use crate::memory::Memory;
 use crate::record::{Blueprint, Body, Category, Record};
 
-/// A blueprint that was written now, and one that says otherwise.
+/// A blueprint that was written now, and a stored one that contradicts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     /// The title as it was written this time.
     pub title: String,
-    /// The category of the one that was written now.
+    /// Category of the blueprint that was written now.
     pub category: Category,
-    /// The one that is stored.
+    /// The stored blueprint.
     pub stored: RecordId,
     /// Its category.
     pub stored_category: Category,
 }
 
-/// Finds what contradicts each of `new`, as far as it says something that `before` does not have.
-/// `after` is the memory with the write; without one they are only staged.
+/// Finds the stored blueprints that contradict each of `new`, unless `before` already has the new
+/// one. `after` is the memory with the write; `None` if `new` is only staged.
 pub(crate) fn contradictions<'a>(
     before: &Memory,
     after: Option<&Memory>,
@@ -47,7 +47,7 @@ pub(crate) fn contradictions<'a>(
             else {
                 continue;
             };
-            // Two of one write contradict each other.
+            // Two blueprints of one write contradict each other; one of the two pairs is enough.
             let is_told = own.is_some_and(|own| told.contains(&(id, own)));
             let contradiction = Contradiction {
                 title: blueprint.title.clone(),
@@ -64,7 +64,7 @@ pub(crate) fn contradictions<'a>(
     found
 }
 
-/// The active blueprint of a category that has another one's title.
+/// Finds the active blueprint of a category with the same title as `title_of`.
 fn stored<'m>(
     memory: &'m Memory,
     category: Category,

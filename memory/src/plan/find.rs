@@ -30,7 +30,8 @@ pub fn find<'a>(memory: &'a Memory, reader: &Reader, id: RecordId) -> Result<&'a
     Err(Refusal::NotFound { id, nearest })
 }
 
-/// The fact with this key: the reader's own before the project's, or in the user's own store the user's.
+/// Finds the fact with this key: the reader's own before the project's. In the user's own memory,
+/// finds the user's fact.
 ///
 /// # Errors
 /// When there is none; names the keys that come nearest.

@@ -1,8 +1,8 @@
-//! Fixes that were seen by rule, kept as lessons.
+//! Fixes that the daemon observed, kept as lessons made by rule.
 //!
-//! A lesson says what to do when a command fails so again. The same failure that is fixed again is
-//! the same lesson, counted; what was forgotten or purged does not come back. Lessons made by rule
-//! are bounded by a number of their own, so that they never push out what agents wrote.
+//! Such a lesson says what to do when a command fails the same way again. If the same failure is
+//! fixed again, the lesson counts it. Forgotten and purged lessons do not come back. Lessons made
+//! by rule have a limit of their own, so they never push out lessons that agents wrote.
 
 use crate::captured::{Captured, Fix, own_files};
 use crate::draft::Draft;
@@ -12,7 +12,7 @@ use crate::index::MergeKey;
 use crate::limits::{CAPTURED_LESSONS_MAX, FIX_COMMAND_CHARS_MAX, FIX_ERROR_CHARS_MAX};
 use crate::record::{Body, FixedFailure, Lesson, Provenance, Record, Standing};
 
-/// Keeps the fixes that were noted of a session in which somebody asked for something.
+/// Keeps the fixes noted from a session, if the session leaves a row.
 pub(crate) fn put_fixes(draft: &mut Draft<'_>, captured: &Captured, origin: &Provenance) {
     if !captured.leaves_row() {
         return;
@@ -38,7 +38,7 @@ fn put_fix(draft: &mut Draft<'_>, fix: &Fix, origin: &Provenance) {
         return;
     };
     let known = failure(&stored).map_or((0, None), |known| (known.times, Some(known.last)));
-    // A transcript may be read again, longer, and a conversation may be told of twice.
+    // A longer transcript may be read again, and a conversation may be reported twice.
     if known.1.is_some_and(|last| last >= fix.time) {
         return;
     }
@@ -49,7 +49,7 @@ fn put_fix(draft: &mut Draft<'_>, fix: &Fix, origin: &Provenance) {
     draft.change(stored.id, body, Standing::Active, origin);
 }
 
-/// The lesson that a fix teaches; `None` where nothing is left to say.
+/// Builds the lesson that a fix teaches; `None` if it has neither a remedy nor files of its own.
 fn lesson(fix: &Fix, origin: &Provenance) -> Option<Lesson> {
     let files = own_files(fix);
     let advice = match &fix.remedy {
@@ -57,7 +57,7 @@ fn lesson(fix: &Fix, origin: &Provenance) -> Option<Lesson> {
         None if files.is_empty() => return None,
         None => format!("passed after editing {}", files.join(", ")),
     };
-    // What to do has to stand in a line that is cut.
+    // The summary is shown on one line that may be cut, so the advice has to fit.
     let error = clip(without_level(&fix.error), FIX_ERROR_CHARS_MAX);
     let command = clip(&fix.command, FIX_COMMAND_CHARS_MAX);
     let summary = format!("{} failed with {}: {advice}", quoted(&command), quoted(&error));
@@ -73,18 +73,18 @@ fn lesson(fix: &Fix, origin: &Provenance) -> Option<Lesson> {
     Some(Lesson { summary, detail, files, captured: Some(Box::new(captured)) })
 }
 
-/// A text as code, in which no other code begins.
+/// Formats a text as Markdown code, with its own backquotes replaced.
 fn quoted(text: &str) -> String {
     format!("`{}`", text.replace('`', "'"))
 }
 
-/// An error without the word that only says that it is one.
+/// Strips the prefix that only says that the line is an error.
 fn without_level(error: &str) -> &str {
     const LEVELS: [&str; 6] = ["error: ", "Error: ", "ERROR: ", "fatal: ", "FATAL: ", "FAILED: "];
     LEVELS.iter().find_map(|level| error.strip_prefix(level)).unwrap_or(error)
 }
 
-/// Whether the lesson was there and somebody forgot it.
+/// Whether the same lesson made by rule was forgotten.
 fn is_forgotten(draft: &Draft<'_>, lesson: &Lesson) -> bool {
     let key = lesson.key();
     let forgotten = draft
@@ -98,8 +98,8 @@ fn is_forgotten(draft: &Draft<'_>, lesson: &Lesson) -> bool {
     same.any(|forgotten| forgotten == key)
 }
 
-/// Archives the lessons made by rule that are beyond the limit, those that were seen last longest
-/// ago. Pinned ones stay.
+/// Archives lessons made by rule beyond the limit, starting with those not seen for the longest
+/// time. Pinned ones stay.
 fn archive_oldest(draft: &mut Draft<'_>, origin: &Provenance) {
     let active = draft.head().active_of(Kind::Lesson);
     let mut captured: Vec<_> = active
@@ -113,7 +113,7 @@ fn archive_oldest(draft: &mut Draft<'_>, origin: &Provenance) {
     }
 }
 
-/// The failure of a lesson made by rule.
+/// Returns the failure of a lesson made by rule.
 fn failure(record: &Record) -> Option<&FixedFailure> {
     match &record.body {
         Body::Lesson(lesson) => lesson.captured.as_deref(),

@@ -16,9 +16,10 @@ use crate::staged::{Staged, count};
 /// Nothing when it has staged nothing. `origin` gives the time, and the client when the work names none; `files_unseen`
 /// goes into the notice as it is.
 ///
-/// The row gets an entry where there is something new to say: the last summary that was staged, else what was noted by
-/// rule; what was staged; and the agent's last message. A session of which nothing is left but what was noted, or lines
-/// of a topic's history, or notes for itself, has no notice: there is nothing to look at again.
+/// The row gets an entry if there is something new to say. The entry has the last staged summary
+/// or, without one, the activity noted by rule; then counts of the staged work; then the agent's
+/// last message. A session that left only noted activity, lines of a topic's history or notes for
+/// itself gets no notice: there is nothing to review.
 pub fn plan_keep(
     memory: &Memory,
     session: &SessionId,
@@ -32,7 +33,8 @@ pub fn plan_keep(
 
     let mut draft = Draft::new(memory);
     let before = stored_row(&draft, session).map(|(_, row)| row);
-    // A topic's history may have been told by rule, so there may be something to fold without any work.
+    // A topic's history may have been written by rule, so there may be something to fold without
+    // work.
     draft.fold(staged, &origin);
     if let Some(noted) = &staged.captured {
         put_fixes(&mut draft, noted, &origin);
@@ -61,13 +63,13 @@ pub fn plan_keep(
     Some(Plan { changes, outcome: () })
 }
 
-/// Counts what a session staged for all: what it kept for itself is for nobody else to read of.
+/// Counts the staged work that others may see. Private notes are left out.
 fn shared_counts(staged: &Staged) -> Counts {
     let shared = staged.notes.iter().filter(|note| !note.private).count();
     Counts { notes: count(shared), ..staged.counts() }
 }
 
-/// The entry that is written on a session's behalf; `None` when it says nothing new.
+/// Builds the entry that is written on a session's behalf; `None` if there is nothing new to say.
 fn row(
     staged: &Staged,
     before: Option<&SessionRow>,
@@ -123,12 +125,12 @@ fn row(
     })
 }
 
-/// What was noted of a session, where that is worth an entry: somebody asked for something or a file was written, and
-/// not all of it before the row's newest entry.
+/// Returns the activity noted from a session if it is worth an entry: the session had a prompt or
+/// wrote a file, and some of that is newer than the row's newest entry.
 fn noted_since<'a>(staged: &'a Staged, before: Option<&SessionRow>) -> Option<&'a Captured> {
     let noted = staged.captured.as_deref().filter(|noted| noted.leaves_row())?;
     let Some(before) = before else { return Some(noted) };
-    // What was noted of the turn in which a session saved itself may be staged after that save.
+    // Activity of the turn in which a session saved itself may be staged after that save.
     let is_later = before.on_behalf || noted.acted() > before.ended;
     let is_new = is_later
         && (!noted.files().is_empty()
@@ -141,7 +143,7 @@ fn without_message(noted: &Captured) -> Captured {
     noted.clone().without(|text| Some(text) == noted.said())
 }
 
-/// Whether a text says a message word for word, however its lines break.
+/// Whether a text contains a message word for word, ignoring line breaks.
 fn contains(text: &str, message: &str) -> bool {
     fold(text).contains(&fold(message))
 }

@@ -1,7 +1,7 @@
-//! Rewriting a blueprint, lesson or anchor in its place: for people, who correct what is stored.
+//! Rewriting a blueprint, lesson or anchor in place, for people who correct what is stored.
 //!
 //! An agent supersedes a blueprint by writing it again; it does not rewrite what others settled. A
-//! person who edits one means that record, so it keeps its id, its history, its tags and its pin.
+//! person who edits a record means that record, so it keeps its id, history, tags and pin.
 
 use super::{Plan, UpdateOutcome, at_version, find};
 use crate::draft::{Draft, Fields};
@@ -16,33 +16,33 @@ use crate::refusal::Refusal;
 use crate::render::title;
 use crate::staged::Staged;
 
-/// What is to change; what is `None` stays.
+/// New values for a record's fields. A field that is `None` keeps its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rewrite {
-    /// Of a blueprint.
+    /// New title of a blueprint.
     pub title: Option<String>,
-    /// Of a blueprint.
+    /// New category of a blueprint.
     pub category: Option<Category>,
-    /// Of a blueprint.
+    /// New content of a blueprint.
     pub content: Option<String>,
-    /// Of a lesson.
+    /// New summary of a lesson.
     pub summary: Option<String>,
-    /// Of a lesson.
+    /// New detail of a lesson.
     pub detail: Option<String>,
-    /// Of a lesson.
+    /// New files of a lesson; an empty list removes them.
     pub files: Option<Vec<String>>,
-    /// Of an anchor.
+    /// New file of an anchor.
     pub file: Option<String>,
-    /// Of an anchor.
+    /// New lines of an anchor.
     pub lines: Option<String>,
-    /// Of an anchor.
+    /// New concept of an anchor.
     pub concept: Option<String>,
-    /// Of any of them.
+    /// New tags of a blueprint, lesson or anchor; an empty list removes them.
     pub tags: Option<Vec<String>>,
 }
 
 impl Rewrite {
-    /// The first field that a kind does not have, and the kind that has it.
+    /// Returns the first given field that `kind` does not have, and the kind that has it.
     fn misplaced(&self, kind: Kind) -> Option<(&'static str, Kind)> {
         let given = [
             ("title", Kind::Blueprint, self.title.is_some()),
@@ -59,7 +59,8 @@ impl Rewrite {
         misplaced.map(|(field, of, _)| (field, of))
     }
 
-    /// The body with the changes made, as a write brings it.
+    /// Applies the changes to a body, as a part to write. `None` for kinds that cannot be
+    /// rewritten.
     fn applied(&self, body: &Body) -> Option<Staged> {
         let mut part = Staged::default();
         match body.clone() {
@@ -96,8 +97,8 @@ fn set<T: Clone>(field: &mut T, new: Option<&T>) {
 /// Rewrites a record.
 ///
 /// # Errors
-/// If there is no such record, it is forgotten or at another version, a field is not one of its
-/// kind, or another record is about the same already.
+/// If there is no such record, it is forgotten or at another version, its kind does not have a
+/// given field, a value is invalid or was purged, or another record is already about the same.
 pub fn plan_rewrite(
     memory: &Memory,
     reader: &Reader,
@@ -142,7 +143,7 @@ pub fn plan_rewrite(
     Ok(Plan { changes: written.changes, outcome: UpdateOutcome { id, version, title, unchanged } })
 }
 
-/// Names a field as the caller knows it: the one record of a rewrite is in no list.
+/// Renames a refused field as the caller knows it: a rewrite has one record, not a list.
 fn of_the_record(refusal: Refusal) -> Refusal {
     let own = |field: String| match field.split_once("[0].") {
         Some((_, own)) => own.to_owned(),
@@ -157,7 +158,7 @@ fn of_the_record(refusal: Refusal) -> Refusal {
     }
 }
 
-/// The only item of a part.
+/// Returns the only item of a part.
 fn body(part: Staged) -> Option<Body> {
     let blueprints = part.blueprints.into_iter().map(Body::Blueprint);
     let lessons = part.lessons.into_iter().map(Body::Lesson);
@@ -165,7 +166,7 @@ fn body(part: Staged) -> Option<Body> {
     blueprints.chain(lessons).chain(anchors).next()
 }
 
-/// Another record that a new one with this body would merge into.
+/// Finds another record that a new one with this body would merge into.
 fn same_place(memory: &Memory, record: &Record, body: &Body) -> Option<RecordId> {
     let key = MergeKey::of(body)?;
     let meets = |other: &Record| match (&other.body, body) {

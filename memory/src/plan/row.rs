@@ -1,5 +1,5 @@
-//! The session row: one for each session, written by the daemon alone. Its trail only grows: each write adds an entry,
-//! unless it repeats the newest one word for word.
+//! The session row: one for each session, written by the daemon alone. Each write adds an entry to
+//! its trail, unless it repeats the newest entry word for word or rewrites it.
 
 use crate::captured::Captured;
 use crate::change::Counts;
@@ -17,14 +17,14 @@ pub(crate) struct Row {
     pub(crate) summary: String,
     pub(crate) on_behalf: bool,
     pub(crate) captured: Option<Box<Captured>>,
-    /// Entries before this one, of a row that comes from elsewhere.
+    /// Entries before this one, for a row that is imported.
     pub(crate) earlier: Vec<TrailEntry>,
-    /// Takes the place of the newest entry: it is made from the same conversation, from its start.
+    /// Whether it replaces the newest entry, since it covers the same conversation from its start.
     pub(crate) rewrites: bool,
     pub(crate) added: Counts,
 }
 
-/// Adds an entry to a session's row; what the session added adds up.
+/// Adds an entry to a session's row, and adds up the counts of new records.
 pub(crate) fn put_row(draft: &mut Draft<'_>, row: Row, origin: &Provenance) -> RecordId {
     let stored = stored_row(draft, &row.session);
     let before = stored.as_ref().map(|(_, before)| before);
@@ -59,13 +59,13 @@ pub(crate) fn put_row(draft: &mut Draft<'_>, row: Row, origin: &Provenance) -> R
     }
 }
 
-/// Folds the oldest entries into one line until the trail, with its newest entry, keeps to its limits.
+/// Folds the oldest entries into one line if the trail, with its newest entry, exceeds its limits.
 fn fold_oldest(earlier: &mut Vec<TrailEntry>) {
     let bytes = |entries: &[TrailEntry]| entries.iter().map(|it| it.summary.len()).sum::<usize>();
     if earlier.len() < ROW_ENTRIES_MAX && bytes(earlier) <= ROW_EARLIER_BYTES_MAX {
         return;
     }
-    // One more place is for the line itself.
+    // The newest entry and the line itself take a place each.
     let mut from = (earlier.len() + 2).saturating_sub(ROW_ENTRIES_MAX);
     while from < earlier.len()
         && bytes(earlier.get(from..).unwrap_or_default()) > ROW_EARLIER_BYTES_MAX

@@ -47,7 +47,7 @@ pub struct SaveOutcome {
     pub merged: u32,
     /// Blueprints left as they were.
     pub kept: Vec<KeptBlueprint>,
-    /// Blueprints of this save that say otherwise than stored ones with their titles.
+    /// Blueprints of this save that contradict stored ones with the same title.
     pub contradicts: Vec<Contradiction>,
     /// Records that this save archived.
     pub archived: Archived,

@@ -279,7 +279,7 @@ fn a_gone_sessions_work_is_kept_on_its_behalf_once() {
     assert_eq!((notices.len(), notices[0].row), (1, id("s2")));
     assert_eq!(notices[0].kept, Counts { anchors: 1, ..Counts::default() });
 
-    // The session was not gone after all: its own save is an entry of its own.
+    // The session was not gone after all: its save adds an entry of its own.
     let outcome = save(&mut memory, &origin("one", 3), lessons([lesson("y", "")]));
     assert_eq!((outcome.row, outcome.sessions), (id("s2"), 1));
     let saved = row(&memory, "s2");

@@ -37,7 +37,7 @@ pub(crate) fn of_body(body: &Body) -> Vec<&str> {
         Body::Blueprint(blueprint) => vec![&blueprint.title, &blueprint.content],
         Body::Anchor(anchor) => vec![&anchor.concept],
         Body::Lesson(lesson) => {
-            // Commands stand in many texts; the error is this lesson's own.
+            // Commands occur in many texts; the error is specific to this lesson.
             let error = lesson.captured.as_ref().map(|fixed| fixed.error.as_str());
             [lesson.summary.as_str(), &lesson.detail].into_iter().chain(error).collect()
         }

@@ -1,33 +1,36 @@
-//! Which notes have a run among their rarest: lists, of which runs with the same slot share one.
+//! Index from a run to the notes that have it among their rarest. Runs with the same slot share a
+//! list.
 
 use crate::limits::DUPLICATE_LISTS_MAX;
 use crate::staged::count;
 
-/// Lists for each note, about as many as it has rare runs.
+/// Lists per note: about as many as a note has rare runs.
 const LISTS_OF_A_NOTE: usize = 16;
-/// Bits of a run that choose its list, at most. The bits above tell it from others in the list.
+/// Lowest bit of those that tell a run from others in its list. The bits that choose the list are
+/// below it.
 const LIST_BITS: u32 = 24;
 
-/// The lists, each with the newest note first.
+/// Lists of notes, newest first.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    /// Where each list begins in `links`, counted from 1.
+    /// Index of each list's first link in `links`, counted from 1; 0 for an empty list.
     heads: Vec<u32>,
     links: Vec<Link>,
 }
 
-/// That a note has a run.
+/// An entry of a list: a note that has a run.
 #[derive(Debug)]
 struct Link {
-    /// Those bits of the run that are not its list's. Two runs that are taken for one cost a comparison.
+    /// Bits of the run that tell it from others in the list. Mistaking one run for another costs
+    /// only a comparison.
     run: u32,
     note: u32,
-    /// The next link, counted from 1.
+    /// Index of the next link, counted from 1; 0 for none.
     next: u32,
 }
 
 impl Lists {
-    /// Empty lists for about so many notes.
+    /// Creates empty lists for about `notes` notes.
     pub(super) fn for_notes(notes: usize) -> Self {
         let heads = (notes.max(1) * LISTS_OF_A_NOTE).next_power_of_two().min(DUPLICATE_LISTS_MAX);
         Self { heads: vec![0; heads], links: Vec::new() }
@@ -41,7 +44,7 @@ impl Lists {
         }
     }
 
-    /// The notes with a run, newest first.
+    /// Yields the notes with a run, newest first.
     pub(super) fn notes_with(&self, run: u64) -> impl Iterator<Item = u32> {
         let link = |at: u32| self.links.get((at as usize).checked_sub(1)?);
         let first = self.heads.get(self.list(run)).copied().unwrap_or_default();

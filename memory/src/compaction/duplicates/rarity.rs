@@ -1,14 +1,14 @@
-//! The order of runs: by how often the notes had them when it was made, then by their hashes.
+//! Order of runs: by how often the notes had them when the order was built, then by hash.
 
 use super::runs::runs;
 use crate::limits::DUPLICATE_COUNTERS_LOG2_MAX;
 
 /// Bits of a run's hash that are kept below its count.
 const HASH_BITS: u32 = 56;
-/// A run takes about so many bytes of text: it begins with each word.
+/// Bytes of text per run, roughly: a run begins at each word.
 const RUN_BYTES: usize = 4;
 
-/// How common runs are: a counter up to 255 for each, of which some share one.
+/// Counts of runs, each up to 255. Some runs share a counter.
 #[derive(Debug, Default)]
 pub(super) struct Rarity {
     counters: Vec<u8>,
@@ -33,7 +33,8 @@ impl Rarity {
         rarity
     }
 
-    /// Returns the runs of a text, each once, the rarest first: its count in the top bits, its hash below.
+    /// Returns the distinct runs of a text, the rarest first. Each has its count in the top bits
+    /// and its hash below.
     pub(super) fn rarest_first(&self, text: &str) -> Vec<u64> {
         let mut all = Vec::with_capacity(text.len() / RUN_BYTES);
         runs(text, &mut Vec::new(), |run| {

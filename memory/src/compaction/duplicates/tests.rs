@@ -163,7 +163,7 @@ proptest! {
         prop_assert_eq!(found, apart);
     }
 
-    /// Notes come, change, go and come back between plans.
+    /// Lets notes come, change, go and come back between plans.
     #[test]
     fn what_was_compared_before_changes_nothing_but_the_time(
         words in 20..60_u32,
@@ -202,7 +202,7 @@ proptest! {
     }
 }
 
-/// Notes of 30 to 60 words, of which a third is another one with some words exchanged.
+/// Creates notes of 30 to 60 words. A third of them are copies of others with some words replaced.
 fn generated(count: usize) -> Vec<String> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut below = |sides: usize| {
@@ -229,14 +229,14 @@ fn generated(count: usize) -> Vec<String> {
     notes.iter().map(words).collect()
 }
 
-/// Candidates come from rare runs in common, which no near pair lacks: the recall is 1.
+/// Candidates come from shared rare runs, which every near pair has, so the recall is 1.
 #[test]
 fn no_near_pair_is_missed_among_many() {
     let contents = generated(600);
     let expected = by_all_pairs(&contents);
     assert!(expected.len() > 100, "{}", expected.len());
     assert_eq!(found(&contents), expected);
-    // The same where most come after the order of rarity was made.
+    // The same holds if most notes come after the order of rarity was built.
     let records = records(&contents);
     let texts = texts(&records);
     let mut near = NearDuplicates::default();
@@ -258,7 +258,7 @@ fn a_plan_compares_what_changed_since_the_last_one() {
     assert_eq!(near.notes.len(), 300, "nothing changed");
     records[7].body = records[8].body.clone();
     records[7].version = records[7].version.next();
-    // Set aside and brought back: what it says is the same.
+    // It was set aside and brought back, with the same content.
     records[9].said = Some(records[9].first_said());
     records[9].version = records[9].version.next();
     near.find(&texts(&records));

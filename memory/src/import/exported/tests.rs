@@ -341,7 +341,7 @@ fn what_was_noted_of_a_session_comes_in_within_its_limits() {
     assert_eq!(bodies(&again), bodies(&memory));
 }
 
-/// Entries of the only row, the newest first.
+/// Returns the entries of the only row, the newest first.
 fn entries(memory: &Memory) -> Vec<String> {
     match &memory.active_of(Kind::SessionRow).next().unwrap().body {
         Body::SessionRow(row) => row.summaries().map(str::to_owned).collect(),

@@ -1,4 +1,4 @@
-//! What people add, and what they are told.
+//! Additions by people, and their replies.
 
 use crate::Memory;
 use crate::plan::plan_add;

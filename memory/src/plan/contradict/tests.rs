@@ -1,4 +1,4 @@
-//! Which blueprints are named as contradicting each other, and when.
+//! Contradicting blueprints, and when they are named.
 
 use crate::Memory;
 use crate::plan::plan_checkpoint;
@@ -38,7 +38,7 @@ fn the_stored_one_is_named_with_the_way_to_supersede_it() {
     assert_eq!(memory.totals().blueprints, 2, "both are stored");
 }
 
-/// Its save names it again: it may be long after.
+/// The save names it again, since it may come long after the checkpoint.
 #[test]
 fn what_was_staged_before_is_named_by_the_save() {
     let mut memory = decided();

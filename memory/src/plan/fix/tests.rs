@@ -1,4 +1,4 @@
-//! What is kept of failures that were fixed, and what is not.
+//! Lessons made from fixed failures, and fixes that leave no lesson.
 
 use std::sync::Arc;
 
@@ -200,7 +200,7 @@ fn the_same_failure_is_one_lesson_that_says_what_helped_last() {
     assert_eq!(lesson.files, ["b.py"]);
     assert_eq!(lesson.captured.as_ref().unwrap().times, 2);
     assert_snapshot!(crate::render::title(records[0], day(9)), @r"l1 (captured, 2 times, last 2026-11-03) `make migrate` failed with `the lock 0x00000003 is held by process 3`: passed after editing b.py");
-    // Ended once more, nothing new was noted.
+    // It ends once more, with nothing new noted.
     let before = memory.clone();
     keep(&mut memory, "two", 6);
     assert_eq!(memory.records().count(), before.records().count());

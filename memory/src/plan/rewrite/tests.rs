@@ -1,4 +1,4 @@
-//! What of a record can be rewritten, and what stays.
+//! Fields that a rewrite changes, and fields that it keeps.
 
 use crate::plan::{Rewrite, Update, plan_add, plan_rewrite, plan_update};
 use crate::reader::Reader;

@@ -1,4 +1,4 @@
-//! Lessons made by rule come over as what they are.
+//! Lessons made by rule stay marked as such when they are imported.
 
 use super::*;
 use crate::testing::captured_lesson;
@@ -25,7 +25,7 @@ fn a_lesson_made_by_rule_comes_over_as_one() {
     };
     assert_eq!(lesson_of(&here), lesson_of(&there), "its times do not add up");
 
-    // What is newer says what to do; the failure is the same one whatever its numbers.
+    // The newer one says what to do. The failure is the same, whatever its numbers.
     let newer = captured_lesson("make migrate", &error.replace("17", "18"), day(9));
     let newer = Lesson { summary: "newer".to_owned(), ..newer };
     save(&mut here, &origin("two", 9), lessons([newer]));
@@ -35,7 +35,7 @@ fn a_lesson_made_by_rule_comes_over_as_one() {
     let merged = lesson_of(&here);
     assert_eq!((merged.summary.as_str(), merged.captured.unwrap().times), ("newer", 3));
 
-    // What an agent wrote is another lesson.
+    // A lesson that an agent wrote stays separate.
     save(&mut here, &origin("two", 10), lessons([lesson(&old.summary, "")]));
     assert_eq!(here.active_of(Kind::Lesson).count(), 2);
 }
