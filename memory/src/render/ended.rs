@@ -1,7 +1,8 @@
 //! Staged work of sessions that have ended and are not folded yet, for the very next load.
 //!
-//! Folding waits for a grace period; visibility does not. Notes that a session kept for itself are not shown: they
-//! stay its own. What does not fit falls back to a title, then to a count.
+//! Folding waits for a grace period, but the next load shows the work at once. Notes that a session
+//! kept for itself are not shown. Work that does not fit is shown by title, and what is left after
+//! that is counted.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,9 +19,10 @@ use crate::topic::{TopicDecision, TopicPart};
 /// A session that has ended without saving all its work, which is still staged.
 #[derive(Clone, Debug)]
 pub struct EndedSession {
-    /// The client's own name; empty when it gave none.
+    /// The client's own name; empty if it gave no name.
     pub client: Arc<str>,
-    /// The time of its end, or of the last thing that it staged where its end was not seen.
+    /// The time at which it ended. If its end was not seen, the time at which it last staged
+    /// something.
     pub ended: Timestamp,
     /// Its staged work.
     pub staged: Arc<Staged>,
@@ -29,13 +31,14 @@ pub struct EndedSession {
 /// Text about ended sessions, within the room that the caller gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndedText {
-    /// A block of lines for each session, each line with its break; empty when there is nothing to show.
+    /// A block of lines for each session, each line with its break; empty if there is nothing to
+    /// show.
     pub text: String,
     /// Whether anything was cut to a title or left out.
     pub truncated: bool,
 }
 
-/// What a text takes of a page, or what is left of one.
+/// Size of a text, or space left for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Room {
     chars: usize,
@@ -43,7 +46,7 @@ struct Room {
 }
 
 impl Room {
-    /// Room kept free for the line that counts what was cut.
+    /// Space reserved for the line that counts what was cut.
     const CUT: Self = Self { chars: 240, tokens: 70 };
 
     fn of(text: &str) -> Self {
@@ -54,7 +57,7 @@ impl Room {
         other.chars <= self.chars && other.tokens <= self.tokens
     }
 
-    /// Counts tokens only of a text that has few enough characters.
+    /// Checks whether a text fits. Counts its tokens only if it has few enough characters.
     fn holds_text(self, text: &str) -> bool {
         text.chars().nth(self.chars).is_none() && tokens_of(text) <= self.tokens
     }
@@ -82,13 +85,14 @@ impl Room {
     }
 }
 
-/// Tokens of a text, and one for where it meets the next.
+/// Counts a text's tokens, and one more for where it meets the next text.
 fn tokens_of(text: &str) -> usize {
     usize::try_from(tokens::count(text)).unwrap_or(usize::MAX).saturating_add(1)
 }
 
-/// Renders the staged work of ended sessions, the session that ended last first, in at most `chars_max` characters
-/// and `tokens_max` tokens. Sessions share the room evenly, and what one leaves unused passes to the next.
+/// Renders the staged work of ended sessions in at most `chars_max` characters and `tokens_max`
+/// tokens. The session that ended last comes first. Sessions share the room evenly; the next one
+/// gets what a session leaves unused.
 pub fn ended(sessions: &[EndedSession], chars_max: usize, tokens_max: usize) -> EndedText {
     let mut sessions: Vec<(&EndedSession, Vec<Item>)> = sessions
         .iter()
@@ -134,8 +138,8 @@ fn more_sessions(missing: usize, alone: bool) -> String {
     )
 }
 
-/// One session's heading and items, and whether anything of them is cut. `None` when there is no room for more than
-/// the heading.
+/// Renders one session's heading and items, and returns whether any of them is cut. Returns `None`
+/// if nothing fits below the heading.
 fn block(session: &EndedSession, items: &[Item], room: Room) -> Option<(String, bool)> {
     let client = clip(&one_line(&session.client), 40);
     let comma = if client.is_empty() { "" } else { ", " };
@@ -156,7 +160,7 @@ fn block(session: &EndedSession, items: &[Item], room: Room) -> Option<(String, 
             continue;
         };
         rest = rest.without(*title);
-        // The titles of later items are kept room for, but no more than half of what is left.
+        // Reserve room for the titles of later items, but no more than half of what is left.
         let kept_free = rest.at_most(left.divided_by(2));
         if left.without(kept_free).holds_text(&item.full) {
             left = left.without(Room::of(&item.full));
@@ -176,7 +180,7 @@ fn block(session: &EndedSession, items: &[Item], room: Room) -> Option<(String, 
     (!lines.is_empty() && room.holds_text(&text)).then_some((text, is_cut))
 }
 
-/// The kind of an item; the order is that in which cut items are counted.
+/// The kind of an item. Cut items are counted in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     /// Words about the session: its summary, what it was asked, its last message.
@@ -236,7 +240,7 @@ struct Item {
 }
 
 impl Item {
-    /// An item whose head is its title, and a text beneath it.
+    /// Creates an item from a head, which is its title, and a text beneath it.
     fn new(part: Part, head: &str, text: &str) -> Self {
         let full = item::with_block(format!("- {head}"), text, "  ") + "\n";
         let line = format!("- {}", one_line(head));
@@ -249,7 +253,7 @@ impl Item {
         Self { part, full, title: title + "\n" }
     }
 
-    /// An item that begins with a label, and whose text may have several lines.
+    /// Creates an item that begins with a label. Its text may have several lines.
     fn labelled(part: Part, label: &str, text: &str) -> Self {
         let text = text.trim();
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -257,7 +261,7 @@ impl Item {
     }
 }
 
-/// Everything that a session staged and does not keep for itself, the most telling first.
+/// Lists everything that a session staged and does not keep for itself, the most informative first.
 fn items(staged: &Staged) -> Vec<Item> {
     let mut items = Vec::new();
     if let Some(summary) = &staged.summary {
@@ -303,7 +307,7 @@ fn items(staged: &Staged) -> Vec<Item> {
     items
 }
 
-/// The topic's status and the questions that are open after all that the session said of it.
+/// Renders the topic's status and its questions, each as the session last left it: open or decided.
 fn topic(part: &TopicPart) -> Item {
     let mut last: BTreeMap<String, &TopicDecision> = BTreeMap::new();
     for decision in &part.decisions {

@@ -1,10 +1,11 @@
-//! What anchord says in a conversation unasked: at its start, at a prompt, at an action, around a compaction, to a
-//! subagent.
+//! Context that anchord adds to a conversation unasked: at its start, at a prompt, at an action,
+//! around a compaction, and for a subagent.
 //!
-//! All of it is framed as reference that holds no instructions, so that it is recognised and never stored because it was
-//! shown. Each text has a limit, frame included, and says what it left out. What changes least stands first, and the same
-//! memory begins with the same bytes, since clients cache what does not change. Where there is nothing to say the text is
-//! empty.
+//! Every text is framed as reference that holds no instructions. The frame lets anchord recognise
+//! the text, so that it is never stored because it was shown. Each text has a limit, frame
+//! included, and says what it left out. The part that changes least comes first, and the same
+//! memory begins with the same bytes, because clients cache an unchanged beginning. The text is
+//! empty if there is nothing to say.
 
 mod action;
 mod compaction;
@@ -29,39 +30,39 @@ pub use prompt::{PromptContext, prompt_context};
 pub use resume::{last_seen, resumed};
 pub use subagent::{SubagentContext, subagent_context};
 
-/// A text for a model's context, and what it gives.
+/// A text for a model's context, and the records in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RenderedContext {
-    /// The text, framed; empty when there is nothing to say.
+    /// The text, framed; empty if there is nothing to say.
     pub text: String,
     /// The records that it shows, in its order.
     pub shown: Vec<RecordId>,
-    /// Those of them that it shows whole.
+    /// The records that it shows whole.
     pub whole: Vec<RecordId>,
     /// Whether there was more to say than it has room for.
     pub truncated: bool,
 }
 
-/// A session's start: the load, framed, of at most [`SESSION_START_CHARS_MAX`] characters, whatever the view allows.
-/// The view's cursor is not used.
+/// Renders a session's start: the load, framed, in at most [`SESSION_START_CHARS_MAX`] characters,
+/// even if the view allows more. Ignores the view's cursor.
 pub fn session_start(memory: &Memory, view: &LoadView<'_>) -> LoadText {
     let mut load = load_within(memory, view, SESSION_START_CHARS_MAX);
     load.text = framed(&load.text);
     load
 }
 
-/// A load without a cursor that has room for a frame in so many characters.
+/// Renders a load without a cursor. With its frame it has at most `chars_max` characters.
 fn load_within(memory: &Memory, view: &LoadView<'_>, chars_max: usize) -> LoadText {
     let outer = Room {
         chars: view.chars_max.unwrap_or(usize::MAX).min(chars_max),
         tokens: view.tokens_max.map_or(usize::MAX, |tokens| tokens as usize),
     };
     let view = LoadView { cursor: None, ..*view };
-    // Only cursors are refused.
+    // `fitted` refuses only cursors.
     load::fitted(memory, &view, outer.without(Room::of(&frame("")))).unwrap_or_default()
 }
 
-/// What the reader has pinned or shares, oldest first.
+/// Lists the pinned records that are shared or the reader's own, oldest first.
 fn pinned<'a>(
     memory: &'a Memory,
     reader: &'a Reader,
@@ -79,13 +80,13 @@ fn pinned<'a>(
     pinned
 }
 
-/// Text in a frame, and nothing for nothing.
+/// Frames a text. A blank text becomes empty.
 fn framed(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { frame(text) }
 }
 
-/// Lines under headings, as long as there is room. Once a line did not fit no other is taken, and what is missing is
-/// counted.
+/// Lines under headings, as long as there is room. After the first line that does not fit, no other
+/// is added; the missing lines are counted.
 struct Page {
     text: String,
     left: usize,
@@ -99,7 +100,7 @@ struct Page {
 const REST_CHARS: usize = 60;
 
 impl Page {
-    /// A page of so many characters, frame included.
+    /// Creates a page of at most `chars_max` characters, frame included.
     fn of(chars_max: usize) -> Self {
         let left = chars_max.saturating_sub(FRAME_CHARS + REST_CHARS);
         Self {
@@ -112,7 +113,8 @@ impl Page {
         }
     }
 
-    /// Adds a line, its heading before the first under it; says whether it fitted.
+    /// Adds a line, and before the first line under a heading the heading itself. Returns whether
+    /// the line fitted.
     fn line(&mut self, head: &str, line: &str) -> bool {
         let mut text = String::new();
         if !head.is_empty() && self.head != head {
@@ -143,7 +145,8 @@ impl Page {
         }
     }
 
-    /// Adds what a record has for a query, in so many characters at most; says whether it fitted.
+    /// Adds an excerpt of a record for a query, in at most `chars_max` characters. Returns whether
+    /// it fitted.
     fn excerpt(&mut self, head: &str, record: &Record, query: &Query, chars_max: usize) -> bool {
         let (text, is_whole) = loaded::excerpt(record, query, chars_max);
         let fits = self.line(head, &text);
@@ -160,7 +163,7 @@ impl Page {
         }
     }
 
-    /// Characters that are left for lines under a heading.
+    /// Returns the characters left for lines under a heading.
     fn room_under(&self, head: &str) -> usize {
         let heading = if self.head == head { 0 } else { head.chars().count() + 1 };
         self.left.saturating_sub(heading + 1)

@@ -27,7 +27,7 @@ pub(crate) fn full(record: &Record) -> String {
             format!("{id} [{} -> {} -> {}]", anchor.file, anchor.lines, anchor.concept)
         }
         Body::Lesson(lesson) => {
-            // One made by rule names its files itself.
+            // A lesson made by rule names its files itself.
             let files = if lesson.files.is_empty() || lesson.captured.is_some() {
                 String::new()
             } else {
@@ -59,8 +59,8 @@ pub(crate) fn full(record: &Record) -> String {
     }
 }
 
-/// The record with a note's summary in the place of its content, where there is one; of a session row its newest entry
-/// in one line.
+/// Renders the record with a note's summary, if it has one, in place of the content. A session row
+/// is shown by its newest entry, in one line.
 pub(crate) fn short(record: &Record) -> String {
     match &record.body {
         Body::Note(note) if !note.summary.is_empty() => {
@@ -74,7 +74,7 @@ pub(crate) fn short(record: &Record) -> String {
     }
 }
 
-/// Everything of a row but its entries: `s3 2026-11-02 claude-code (captured)`.
+/// Renders everything of a row but its entries: `s3 2026-11-02 claude-code (captured)`.
 fn row_head(record: &Record, row: &SessionRow) -> String {
     let client = if row.folded > 0 { "" } else { &*record.created.client };
     let space = if client.is_empty() { "" } else { " " };
@@ -94,7 +94,8 @@ fn row_mark(row: &SessionRow) -> String {
     if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) }
 }
 
-/// The lines of a text in one line, apart from each other by a semicolon where none ends a sentence.
+/// Joins the lines of a text into one, with a semicolon after a line that does not end in
+/// punctuation.
 pub(super) fn joined(text: &str) -> String {
     let mut line = String::new();
     for part in text.lines().map(one_line).filter(|part| !part.is_empty()) {
@@ -106,7 +107,8 @@ pub(super) fn joined(text: &str) -> String {
     line
 }
 
-/// The whole trail: the newest entry, then each earlier one under its time, the newest first.
+/// Renders the whole trail: the newest entry, then each earlier one under its time, the newest
+/// first.
 pub(crate) fn trail_text(row: &SessionRow) -> String {
     let mut text = row.summary.trim().to_owned();
     for entry in row.earlier.iter().rev() {
@@ -120,7 +122,7 @@ pub(crate) fn trail_text(row: &SessionRow) -> String {
     text
 }
 
-/// ` (+2 earlier)`; nothing when the newest entry is the only one.
+/// Renders ` (+2 earlier)`, or nothing if the newest entry is the only one.
 pub(super) fn earlier(row: &SessionRow) -> String {
     match row.earlier_count() {
         0 => String::new(),
@@ -128,8 +130,8 @@ pub(super) fn earlier(row: &SessionRow) -> String {
     }
 }
 
-/// A row's line of at most `chars_max` characters. It ends with [`CUT`] where it is clipped or the newest entry
-/// `has_more` lines, and then counts earlier entries.
+/// Renders a row's line in at most `chars_max` characters, with the number of earlier entries at
+/// the end. [`CUT`] comes before it if the line is clipped or the newest entry `has_more` lines.
 fn row_line(row: &SessionRow, line: &str, chars_max: usize, has_more: bool) -> String {
     let earlier = earlier(row);
     let chars_max = chars_max - earlier.chars().count();
@@ -184,7 +186,8 @@ pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> Strin
     }
 }
 
-/// A lesson's id and summary, and in between when and how often one made by rule was seen.
+/// Renders a lesson's id and summary. For a lesson made by rule, when and how often it was seen
+/// comes in between.
 pub(super) fn lesson_head(record: &Record, lesson: &Lesson) -> String {
     let id = record.id;
     match &lesson.captured {

@@ -23,13 +23,14 @@ pub struct ListView<'a> {
     pub kinds: &'a [Kind],
     /// With all of these tags.
     pub tags: &'a [String],
-    /// Of a project, what sessions keep for themselves (true) or what is shared (false) alone.
+    /// Only records that sessions keep for themselves (`true`), or only shared ones (`false`).
     pub own: Option<bool>,
     /// Records of one page, at most [`LIST_RECORDS_MAX`].
     pub limit: usize,
     /// Tokens of the answer.
     pub tokens_max: Option<u32>,
-    /// Where an earlier page ended: the number of its last record, and after a `u` that of the user's notes.
+    /// The cursor of an earlier page: the number of its last record, and after a `u` that of the
+    /// last of the user's notes.
     pub cursor: Option<&'a str>,
     /// Tells what has expired.
     pub now: Timestamp,
@@ -52,7 +53,7 @@ pub struct ListText {
 const FRAME_CHARS: usize = 500;
 const FRAME_TOKENS: u32 = 140;
 
-/// Where a page ends: the number of its last record of a project, and of its last note of the user.
+/// The end of a page: the numbers of its last record of a project and of its last note of the user.
 #[derive(Clone, Copy)]
 struct Position {
     project: u64,
@@ -62,7 +63,8 @@ struct Position {
 impl Position {
     const START: Self = Self { project: u64::MAX, personal: u64::MAX };
 
-    /// From `12`, or `12u3` where the user's notes are listed too. A number is left out before its list begins.
+    /// Parses `12`, or `12u3` where the user's notes are listed too. A missing number means that
+    /// its list has not begun.
     fn parse(cursor: &str) -> Option<Self> {
         let number = |text: &str| if text.is_empty() { Some(u64::MAX) } else { text.parse().ok() };
         match cursor.split_once('u') {
@@ -157,8 +159,9 @@ pub fn list<'a>(memory: impl Into<Memories<'a>>, view: &ListView<'_>) -> Result<
     Ok(list)
 }
 
-/// The records of both memories, newest first. Each memory's keep the order of their numbers, so that a cursor of two
-/// numbers says where a page ends; between two of different memories the time of the first write decides.
+/// Returns the records of both memories, newest first. Each memory's records keep the order of
+/// their numbers, so that a cursor of two numbers marks where a page ends. Between two records of
+/// different memories the time of the first write decides.
 fn matching<'a>(memory: Memories<'a>, view: &ListView<'_>) -> Vec<&'a Record> {
     let newest_first = |memory: &'a Memory| {
         let mut records: Vec<&'a Record> = memory

@@ -1,7 +1,8 @@
-//! A record as an agent is given it unasked: what it says, without the marks that matter only to whoever edits it.
+//! Forms in which an agent is shown a record unasked: its content, without the marks that matter
+//! only to editors.
 //!
-//! Each form begins with the record's id, by which `memory_get` has the rest. What says less than there is ends with
-//! [`CUT`].
+//! Each form begins with the record's id, by which `memory_get` returns the rest. A text that says
+//! less than the record is marked with [`CUT`].
 
 use super::item::{CUT, clip_within, earlier, end, joined, lesson_head, trail_text, with_block};
 use super::topic;
@@ -13,7 +14,8 @@ use crate::record::{Anchor, Body, Lesson, Record, SessionRow};
 use crate::search::Query;
 use crate::topic::Topic;
 
-/// The record in full. Lines after the first are indented, so that no content can pass for what stands around it.
+/// Renders the record in full. Lines after the first are indented, so that content cannot pass for
+/// the text around it.
 pub(crate) fn whole(record: &Record) -> String {
     let id = record.id;
     match &record.body {
@@ -36,7 +38,8 @@ pub(crate) fn whole(record: &Record) -> String {
     }
 }
 
-/// The record in full, but for a note that has a summary: that stands for the content.
+/// Renders the record in full, except that a summary replaces a note's content and a session row is
+/// one line.
 pub(super) fn condensed(record: &Record) -> String {
     match &record.body {
         Body::Note(note) if !note.summary.is_empty() => {
@@ -47,8 +50,8 @@ pub(super) fn condensed(record: &Record) -> String {
     }
 }
 
-/// The record on one line, as a load has it that has no room for everything: a lesson says what to do, a session what came
-/// of it. Other kinds are whole.
+/// Renders the record on one line, for a load that has no room for everything. A lesson says what
+/// to do, a session what came of it. Other kinds are whole.
 pub(super) fn line(record: &Record) -> String {
     line_and_all(record).0
 }
@@ -90,13 +93,13 @@ fn line_and_all(record: &Record) -> (String, bool) {
     (format!("{id}{}{end}", cut(line, LOADED_LINE_CHARS_MAX)), false)
 }
 
-/// What stands behind a record's id. Texts are cut by that, so that the number of a record does not decide how much of it
-/// is shown.
+/// Returns the text after a record's id. Texts are cut by its length, so that a record's number
+/// does not decide how much is shown.
 fn after_id<'t>(record: &Record, text: &'t str) -> &'t str {
     text.strip_prefix(&record.id.to_string()).unwrap_or(text)
 }
 
-/// The record in one short line.
+/// Renders the record in one short line.
 pub(super) fn title(record: &Record) -> String {
     let id = record.id;
     let whole = whole(record);
@@ -125,8 +128,9 @@ pub(super) fn title(record: &Record) -> String {
     format!("{id}{}", cut(after_id(record, &line), TITLE_CHARS_MAX))
 }
 
-/// The record in at most so many characters, for a prompt, a file or a failure: whole where it fits; else its head, the
-/// sentence that matters, and as much of the rest as there is room for. Also says whether that is all of it.
+/// Renders the record for a prompt, a file or a failure, in at most `chars_max` characters. A
+/// record that does not fit whole is reduced to its head, the sentence that matters, and as much of
+/// the rest as fits. Also returns whether the text is the whole record.
 pub(super) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> (String, bool) {
     let whole = whole(record);
     if whole.chars().count() <= chars_max {
@@ -149,13 +153,13 @@ pub(super) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> (Stri
     (format!("{head} {}{CUT}", gist_first(text, Some(query), room)), false)
 }
 
-/// What of a record there is room for, cut where the room ends.
+/// Cuts a record's full text to at most `chars_max` characters and `tokens_max` tokens.
 pub(super) fn part(whole: &str, chars_max: usize, tokens_max: u32) -> String {
     let tokens_max = tokens_max.saturating_sub(2);
     cut(&clip_within(whole, chars_max, tokens_max), chars_max)
 }
 
-/// A topic in short: its name, how it stands, and every open question.
+/// Renders a topic in short: its name, its status, and every open question.
 pub(super) fn topic_brief(record: &Record, topic: &Topic) -> String {
     let status = one_line(&topic.status);
     let mut text =
@@ -170,7 +174,7 @@ pub(super) fn topic_brief(record: &Record, topic: &Topic) -> String {
     if more { text + CUT } else { text }
 }
 
-/// `src/retry.rs:42-67: backoff with jitter`.
+/// Renders an anchor as `src/retry.rs:42-67: backoff with jitter`.
 fn place(anchor: &Anchor) -> String {
     let lines = anchor.lines.to_string();
     let sign = if lines.starts_with(|c: char| c.is_ascii_digit()) { ":" } else { " " };
@@ -179,7 +183,7 @@ fn place(anchor: &Anchor) -> String {
 }
 
 fn files(lesson: &Lesson) -> String {
-    // One made by rule names its files itself.
+    // A lesson made by rule names its files itself.
     if lesson.files.is_empty() || lesson.captured.is_some() {
         String::new()
     } else {
@@ -187,7 +191,7 @@ fn files(lesson: &Lesson) -> String {
     }
 }
 
-/// `n12 build.command`, and until when it holds.
+/// Renders a note's head: `n12 build.command`, and until when it holds.
 fn head(record: &Record, note: &Note) -> String {
     let key = note.key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
     let until = note.expires.map_or_else(String::new, |at| format!(" (until {})", end(record, at)));
@@ -201,7 +205,7 @@ fn note_text(record: &Record, note: &Note, content: &str) -> String {
     }
     let text = content.trim_end();
     match text.trim_start().split_once('\n') {
-        // How the lines stand to each other shows only where all of them stand below.
+        // The relative indentation shows only if all lines are below the head.
         Some(_) if text.trim_start_matches('\n').starts_with(char::is_whitespace) => {
             with_block(format!("{head}:"), text.trim_start_matches('\n'), "  ")
         }
@@ -210,7 +214,7 @@ fn note_text(record: &Record, note: &Note, content: &str) -> String {
     }
 }
 
-/// `s34 2026-11-22 claude-code:`, with how it came about when its agent did not save.
+/// Renders `s34 2026-11-22 claude-code:`, with how the row came about if its agent did not save.
 fn row_head(record: &Record, row: &SessionRow) -> String {
     let client = if row.folded > 0 { "" } else { &*record.created.client };
     let space = if client.is_empty() { "" } else { " " };
@@ -225,13 +229,13 @@ fn row_head(record: &Record, row: &SessionRow) -> String {
     format!("{} {}{space}{client}{marks}:", record.id, row.ended.date())
 }
 
-/// A text of at most so many characters that ends with the mark of one that was cut.
+/// Cuts a text to at most `chars_max` characters, [`CUT`] at its end included.
 fn cut(text: &str, chars_max: usize) -> String {
     let kept = clip(text, chars_max.saturating_sub(CUT.chars().count()));
     kept.trim_end_matches('…').trim_end().to_owned() + CUT
 }
 
-/// A text that ends as a sentence does.
+/// Adds a full stop to a text that does not end as a sentence does.
 fn sentence(text: &str) -> String {
     let ends = text.ends_with(['.', '!', '?', ':', ';', '。', '！', '？']);
     if ends { text.to_owned() } else { format!("{text}.") }

@@ -36,8 +36,9 @@ pub(super) fn notices(
     (text, shown, waiting)
 }
 
-/// One line for a session that ended without saving all its work. Of a crash is said only where a daemon or machine
-/// died, or files changed after the last checkpoint; then those files follow, to be read again.
+/// Renders one line for a session that ended without saving all its work. Mentions a crash only if
+/// a daemon or machine died, or files changed after the last checkpoint. Those files follow, to be
+/// read again.
 pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<String> {
     let record = memory.record(notice.row);
     let client = record.map_or("", |row| &row.created.client);

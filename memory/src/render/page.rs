@@ -1,7 +1,7 @@
-//! Which entries one page has room for: in full, in part, by title, or not at all.
+//! Decides which entries one page has room for: in full, in part, by title, or not at all.
 //!
-//! What is pinned comes in full before anything else gets room. The rest is divided between the kinds (`shares.rs`). What
-//! follows comes by cursor, in an order that nothing but a pin changes.
+//! Pinned records come in full before anything else gets room. The rest is divided between the
+//! kinds (`shares.rs`). Later pages follow by cursor, in an order that only a pin changes.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -31,8 +31,8 @@ impl Room {
         Self { chars: text.chars().count() + 1, tokens: tokens + 1 }
     }
 
-    /// What a record's text takes, whatever number the record has: so numbers decide nothing. `longest` is the longest id of
-    /// its memory.
+    /// Measures a record's text as if the record had `longest` for its id, the longest id of its
+    /// memory. So numbers do not decide what fits.
     fn of_record(id: RecordId, text: &str, longest: RecordId) -> Self {
         let (number, longest) = (id.to_string(), longest.to_string());
         Self::of(&(longest + text.strip_prefix(&number).unwrap_or(text)))
@@ -42,12 +42,12 @@ impl Room {
         other.chars <= self.chars && other.tokens <= self.tokens
     }
 
-    /// What is left when something takes its room, if it fits.
+    /// Returns the room left after `other` is taken, or `None` if that does not fit.
     pub(super) fn take(self, other: Self) -> Option<Self> {
         self.holds(other).then(|| self.without(other))
     }
 
-    /// So many percent of it.
+    /// Returns `percent` percent of the room.
     pub(super) fn percent(self, percent: usize) -> Self {
         let part = |whole: usize| whole / 100 * percent + whole % 100 * percent / 100;
         Self { chars: part(self.chars), tokens: part(self.tokens) }
@@ -78,7 +78,7 @@ pub(super) struct Entry<'a> {
     shape: Shape<'a>,
     longest: RecordId,
     texts: OnceCell<Texts>,
-    /// The text in the place of the title or the full text, on a page that has no room for either.
+    /// The text shown instead of the title or the full text, on a page that has no room for either.
     shortened: OnceCell<String>,
 }
 
@@ -91,10 +91,10 @@ pub(super) enum Shape<'a> {
     Condensed,
     /// On one line: a lesson by what to do, a session by what came of it.
     Line,
-    /// By its title, whatever more there is.
+    /// By its title, even if there is more.
     Title,
-    /// The topic that the load is about: files that are gone are marked. `staged` is the topic as it will be when the reader
-    /// saves, where that is not how it is stored.
+    /// The topic that the load is about. Files that are gone are marked. `staged` is the topic as
+    /// it will be when the reader saves, if that differs from the stored topic.
     Topic { gone: &'a BTreeSet<String>, staged: Option<&'a Topic> },
 }
 
@@ -167,7 +167,7 @@ impl<'a> Entry<'a> {
         Some(Room::of(self.shortened.get_or_init(|| title)))
     }
 
-    /// Cuts the full text to what there is room for.
+    /// Cuts the full text to a room.
     fn cut(&self, room: Room) {
         let tokens = u32::try_from(room.tokens.saturating_sub(1)).unwrap_or(u32::MAX);
         let cut = || loaded::part(&self.texts().full, room.chars.saturating_sub(1), tokens);
@@ -194,14 +194,12 @@ impl<'a> Entry<'a> {
         empty.then(|| self.shorten(room)).flatten()
     }
 
-    /// Whether the full text, so shown, is all that the record says.
+    /// Whether the full text, in this shape, is all that the record says.
     pub(super) fn says_all(&self) -> bool {
         match self.shape {
             Shape::Whole | Shape::Topic { .. } => true,
             Shape::Line => loaded::line_says_all(self.record),
-            Shape::Condensed | Shape::Title => {
-                self.texts().full == loaded::whole(self.record)
-            }
+            Shape::Condensed | Shape::Title => self.texts().full == loaded::whole(self.record),
         }
     }
 
@@ -263,9 +261,11 @@ pub(super) struct Page {
 /// Where a record stands in the order in which later pages go on.
 pub(super) type Priority = (u8, Reverse<i64>, u64, Reverse<u64>);
 
-/// What is pinned, topics and blueprints as they came, then what is newest first. Rows are few and say where the work stands,
-/// so they come before the rest, by when they began: each save of a session moves its end. Nothing else that others write
-/// moves a record, so a cursor holds while memory changes.
+/// Returns a record's place in the order of later pages: pinned records, topics and blueprints,
+/// each oldest first, then the other kinds newest first. Rows are few and say where the work
+/// stands, so they come before lessons, anchors and notes. They are ordered by when they began,
+/// because each save of a session moves its end. Nothing else that others write moves a record, so
+/// a cursor holds while memory changes.
 pub(super) fn priority(record: &Record) -> Priority {
     let number = record.id.number;
     if record.pinned {
@@ -281,9 +281,9 @@ pub(super) fn priority(record: &Record) -> Priority {
     }
 }
 
-/// The first page. Entries stand with what is pinned first, then with the most wanted of each share first. What is pinned may
-/// take all of `room`, the others what that leaves of `others_room`. `room_max` is what a later page has; an entry larger than
-/// that is never printed in full.
+/// Fills the first page. Pinned entries come first, then those of each share with the most wanted
+/// first. Pinned entries may take all of `room`; the others get what that leaves of `others_room`.
+/// `room_max` is the room of a later page; an entry larger than that is never printed in full.
 pub(super) fn first(entries: &[Entry<'_>], room: Room, others_room: Room, room_max: Room) -> Page {
     let mut left = room;
     let mut shown = vec![Shown::No; entries.len()];
@@ -303,11 +303,11 @@ pub(super) fn first(entries: &[Entry<'_>], room: Room, others_room: Room, room_m
         left = left.without(takes.unwrap_or(Room::NONE));
     }
     let pinned_room = room.without(left);
-    // Nothing else gets room while something pinned has none.
+    // Nothing else gets room while a pinned entry has none.
     let others = entries.get(pinned..).filter(|_| all_pinned).unwrap_or_default();
     let given = shared(others, others_room.without(pinned_room));
     for ((entry, shown), given) in others.iter().zip(shown.iter_mut().skip(pinned)).zip(given) {
-        // A title that is all there is, is shown in full.
+        // A title that says everything counts as shown in full.
         let whole = given.shown == Shown::Title && entry.is_title();
         *shown = if whole { Shown::Full } else { given.shown };
         if given.shown == Shown::Part {
@@ -324,10 +324,10 @@ pub(super) fn first(entries: &[Entry<'_>], room: Room, others_room: Room, room_m
     Page { shown, next, pinned: pinned_room }
 }
 
-/// An entry takes at least about so many tokens.
+/// Tokens that an entry takes at least, roughly.
 const ENTRY_TOKENS: usize = 10;
 
-/// Divides a room between entries. Of each share only as many are considered as could have room.
+/// Divides a room between entries. Considers only as many entries of each share as could have room.
 fn shared(entries: &[Entry<'_>], room: Room) -> Vec<Given> {
     let considered_max = room.tokens / ENTRY_TOKENS + 1;
     let mut counts: HashMap<Share, usize> = HashMap::new();

@@ -1,8 +1,8 @@
 //! The section of a load that shows the notes that belong to the user.
 //!
-//! Notes stand in the order of their importance. They are shown in full up to the first that has no room; those
-//! after it are shown by a title. So a larger budget never takes a note's text away, and neither does a long note:
-//! one of more than [`PERSONAL_NOTE_TOKENS_MAX`] tokens is always shown by a title.
+//! Notes are ordered by importance. They are shown in full up to the first that does not fit, and
+//! by title after it. So a larger budget never takes a note's text away. Nor does a long note: one
+//! of more than [`PERSONAL_NOTE_TOKENS_MAX`] tokens is always shown by title.
 
 use std::cmp::Reverse;
 
@@ -18,20 +18,20 @@ use crate::tokens;
 /// The section, and what it shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PersonalText {
-    /// The section, ending with a line break; empty where the user has no notes, or there is no room for one.
+    /// The section, ending with a line break; empty if the user has no notes or none of them fits.
     pub text: String,
     /// The notes that it shows, in its order.
     pub shown: Vec<RecordId>,
-    /// Those of them that it shows in full.
+    /// The notes that it shows in full.
     pub in_full: Vec<RecordId>,
-    /// The notes that it leaves out, which its last line counts.
+    /// The number of notes that it leaves out, as its last line says.
     pub left_out: usize,
 }
 
 const HEADING: &str = "## The user's own notes, for every project\n";
 
-/// Renders the active notes of the user's own memory in at most `tokens_max` tokens, the most important first. What
-/// has expired is left out, and counted with what has no room.
+/// Renders the active notes of the user's own memory in at most `tokens_max` tokens, the most
+/// important first. Expired notes are left out, and counted with those that do not fit.
 pub fn personal(memory: &Memory, tokens_max: u32, now: Timestamp) -> PersonalText {
     let notes = memory.active_of(Kind::Note).filter_map(|record| Some((&**record, record.note()?)));
     let mut notes: Vec<(&Record, &Note)> = notes.collect();
@@ -41,7 +41,8 @@ pub fn personal(memory: &Memory, tokens_max: u32, now: Timestamp) -> PersonalTex
         let (time, number) = (record.updated.time, record.id.number);
         (!record.pinned, Reverse((note.importance, time, number)))
     });
-    // The last line is reckoned with also where it turns out to be needless: else a note more would take it away.
+    // Reserve room for the last line even if it turns out not to be needed: otherwise one more note
+    // could take a text away.
     let frame = tokens::count(HEADING) + tokens::count(&left_out(all));
     let mut section = PersonalText { left_out: all, ..PersonalText::default() };
     let mut room = tokens_max.saturating_sub(frame);
@@ -76,7 +77,7 @@ pub fn personal(memory: &Memory, tokens_max: u32, now: Timestamp) -> PersonalTex
     section
 }
 
-/// The note as it is told: its marks are for whoever looks after it.
+/// Renders the note for a load, without the marks meant for editors.
 fn full(record: &Record, note: &Note) -> String {
     if note.condensed {
         return short(record, note);

@@ -190,7 +190,7 @@ fn kept(kept: &[KeptBlueprint]) -> String {
     )
 }
 
-/// Names stored blueprints that say otherwise than new ones, and the way to supersede them once.
+/// Names stored blueprints that contradict new ones, and says how to supersede them.
 fn contradictions(found: &[Contradiction]) -> String {
     if found.is_empty() {
         return String::new();

@@ -154,7 +154,7 @@ fn remarks(
 /// Characters of a title that fits into nearly every answer.
 const HIT_CHARS_MIN: usize = 60;
 
-/// Said where a hard constraint was dropped.
+/// The remark for a query whose hard constraints were dropped.
 const RELAXED: &str = "nothing fits the quotes or minus; searched plain words\n";
 
 const NOTHING: &str =

@@ -1,12 +1,15 @@
 //! Divides the room of a load between the kinds of records.
 //!
-//! Each share grows at its own pace, as in weighted fair queueing (Demers, Keshav, Shenker, 1989): an item is due when
-//! the items of its share up to and including it, divided by the share's weight, have come round. Items are taken in
-//! the order in which they are due. Three laws follow, and are tested:
+//! Each share grows at its own pace, as in weighted fair queueing (Demers, Keshav, Shenker, 1989).
+//! An item comes due at the total size of its share's items up to and including it, divided by the
+//! share's weight. Items are taken in the order in which they come due. Three laws follow, and are
+//! tested:
 //!
-//! - What one share shows in full within its own weight is not displaced by any number of items in other shares. What a
-//!   share leaves unused passes to the others, so text beyond its own weight yields when they grow.
-//! - Doubling the room keeps in full whatever was shown in full before: both rooms take a prefix of the same order.
+//! - Items of other shares, however many, never displace what a share shows in full within its own
+//!   weight. Room that a share leaves unused passes to the others, so text beyond its own weight
+//!   yields when they grow.
+//! - Doubling the room keeps in full whatever was shown in full before: both rooms take a prefix of
+//!   the same order.
 //! - Only sizes and the order of want decide, never the order in which records were stored.
 
 use std::collections::VecDeque;
@@ -26,7 +29,7 @@ pub(super) enum Share {
     Topics,
     /// Anchors.
     Places,
-    /// What sessions did.
+    /// Session rows.
     Sessions,
 }
 
@@ -47,28 +50,29 @@ impl Share {
     }
 }
 
-/// What one item takes, in full and by its title.
+/// Room that one item takes, in full and by its title.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     pub(super) full: Room,
     pub(super) title: Room,
 }
 
-/// Items to be divided. Sizes are asked for as they are needed, since most of a large memory never is.
+/// Items that share a room. Sizes are measured on demand, because most items of a large memory are
+/// never measured.
 pub(super) struct Items<'a> {
-    /// The share of each item; within a share, the most wanted stands first.
+    /// The share of each item; within a share, the most wanted comes first.
     pub(super) shares: &'a [Share],
     /// Measures an item.
     pub(super) size: &'a dyn Fn(usize) -> Size,
     /// The item whose title is shown before anything else gets room.
     pub(super) always: Option<usize>,
-    /// There are more items than these, which have no room.
+    /// Whether there are more items than these; they have no room.
     pub(super) more: bool,
 }
 
 /// Percent of the room for full texts where not all of them fit; titles get the rest.
 const FULL_PERCENT: usize = 85;
-/// A text is not cut to fewer tokens than this.
+/// Tokens that a part must have room for beyond those of the title.
 const PART_TOKENS: usize = 40;
 
 /// How much of an item is shown.
@@ -83,10 +87,11 @@ impl Given {
     pub(super) const NOTHING: Self = Self { shown: Shown::No, takes: Room::NONE };
 }
 
-/// Divides a room between items: what is shown of each.
+/// Divides a room between items, and returns how much is shown of each.
 ///
-/// Full texts come first, in the order in which they are due, until the next one does not fit; then titles in the same
-/// order. What is left then goes to the items that are due next: in full while they fit, and the last one in part.
+/// Full texts come first, in the order in which they are due, until the next one does not fit. Then
+/// come titles, in the same order. The room left goes to the items that are due next: in full while
+/// they fit, and the last one in part.
 pub(super) fn divide(items: &Items<'_>, room: Room) -> Vec<Given> {
     let count = items.shares.len();
     let size = |at: usize| (items.size)(at);
@@ -132,7 +137,7 @@ struct Division {
 }
 
 impl Division {
-    /// Shows more of an item; says whether there was room for it.
+    /// Shows more of an item if there is room. Returns whether there was.
     fn raise(&mut self, at: usize, more: Given) -> bool {
         let Some(given) = self.given.get_mut(at) else { return false };
         let Some(left) = self.left.with(given.takes).take(more.takes) else { return false };
@@ -141,7 +146,7 @@ impl Division {
         true
     }
 
-    /// Shows as much of an item as there is room for, unless that is hardly more than its title.
+    /// Shows as much of an item as fits, unless that is hardly more than its title.
     fn cut(&mut self, at: usize, title: Room) {
         let Some(given) = self.given.get_mut(at) else { return };
         let room = self.left.with(given.takes);
@@ -162,7 +167,7 @@ struct Due<'a> {
 struct Queue {
     share: Share,
     waiting: VecDeque<usize>,
-    /// Tokens of the items that came.
+    /// Tokens of the items taken so far.
     taken: u64,
 }
 

@@ -1,4 +1,5 @@
-//! Why a prompt or a file is given what it is given, and nothing more: for people who look after a memory.
+//! Explanations of why a prompt or a file is given certain records and no others, for people who
+//! look after a memory.
 
 use super::hooks::{FileContext, PromptContext, file_context, prompt_context};
 use super::{append, loaded};
@@ -7,7 +8,8 @@ use crate::limits::WHY_CANDIDATES_MAX;
 use crate::memory::Memory;
 use crate::recall::{Candidate, PromptQuery, asks, candidates, for_prompt};
 
-/// Renders what a new conversation is given at a prompt, with the score of each candidate and what it is made of.
+/// Renders what a new conversation is given at a prompt, with each candidate's score and the parts
+/// of that score.
 pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> String {
     let nobody = SessionId::new("");
     let PromptQuery { reader, prompt, given, now } = *of;
@@ -60,7 +62,7 @@ pub fn why_file(memory: &Memory, of: &FileContext<'_>) -> String {
     text
 }
 
-/// A candidate's title, its score and what that is made of.
+/// Renders a candidate's title, its score and the parts of that score.
 fn candidate(memory: &Memory, candidate: &Candidate) -> Option<String> {
     let record = memory.record(candidate.id)?;
     let evidence = &candidate.evidence;

@@ -1,4 +1,5 @@
-//! Ended sessions' work is shown as full as fits, counted where it is cut, and never beyond its room.
+//! Tests that ended sessions' work is shown in full where it fits and counted where it is cut. It
+//! never exceeds its room.
 
 use insta::assert_snapshot;
 use proptest::prelude::*;

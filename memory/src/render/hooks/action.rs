@@ -1,4 +1,5 @@
-//! At an action: what is known of a file before it is read or edited, and of a command that failed.
+//! Context at an action: records about a file before it is read or edited, and about a command that
+//! failed.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +14,13 @@ use crate::search::Query;
 /// A file that is about to be read or edited.
 #[derive(Clone, Copy, Debug)]
 pub struct FileContext<'a> {
-    /// Who reads.
+    /// The reader.
     pub reader: &'a Reader,
-    /// Relative to the project's root.
+    /// The file's path, relative to the project's root.
     pub file: &'a str,
-    /// Records whose text the model has already.
+    /// Records whose text the model already has.
     pub given: &'a BTreeSet<RecordId>,
-    /// Tells what has expired.
+    /// The current time, which decides what has expired.
     pub now: Timestamp,
 }
 
@@ -28,9 +29,9 @@ pub struct FileContext<'a> {
 pub struct FailureContext<'a> {
     /// The command line.
     pub command: &'a str,
-    /// What it printed.
+    /// The command's output.
     pub output: &'a str,
-    /// Records that are about it, the best first.
+    /// Records about the failure, the best first.
     pub remedies: &'a [RecordId],
 }
 
@@ -39,17 +40,17 @@ pub fn file_context(memory: &Memory, view: &FileContext<'_>) -> RenderedContext 
     let FileContext { reader, file, given, now } = *view;
     let records = about_file(memory, &FileQuery { reader, file, given, now });
     let head = format!("Memory has on {}:", crate::fold::clip(file, 120));
-    // What it says to do comes first, not what names the file.
+    // An empty query: advice comes first, not the passage that names the file.
     few(memory, &head, &records, &Query::default())
 }
 
-/// Renders what was learned of a failure before.
+/// Renders the records about a failure.
 pub fn failure_context(memory: &Memory, view: &FailureContext<'_>) -> RenderedContext {
     let query = Query::told(&format!("{} {}", view.command, view.output));
     few(memory, "Memory has on this failure:", view.remedies, &query)
 }
 
-/// The records that fit, the best first. What does not fit here is left for `memory_search`.
+/// Renders the records that fit, the best first. `memory_search` finds the others.
 fn few(memory: &Memory, head: &str, records: &[RecordId], query: &Query) -> RenderedContext {
     let mut page = Page::of(ACTION_CHARS_MAX);
     for id in records {
@@ -63,5 +64,5 @@ fn few(memory: &Memory, head: &str, records: &[RecordId], query: &Query) -> Rend
     page.finished()
 }
 
-/// A record is not cut to fewer characters.
+/// The fewest characters to which a record is cut.
 const ACTION_RECORD_CHARS: usize = 100;

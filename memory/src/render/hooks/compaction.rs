@@ -1,4 +1,4 @@
-//! Around a compaction: what the summary must keep, and what comes back after it.
+//! Context around a compaction: what the summary must keep, and what comes back after it.
 
 use super::{Page, RenderedContext, framed, load_within, pinned};
 use crate::captured::Captured;
@@ -20,18 +20,18 @@ use crate::topic::{MAIN, Topic, TopicPart, topic_key};
 /// A conversation that is about to lose its context or has lost it.
 #[derive(Clone, Copy, Debug)]
 pub struct Conversation<'a> {
-    /// Who reads.
+    /// The reader.
     pub reader: &'a Reader,
     /// The session.
     pub session: &'a SessionId,
-    /// What was noted of the session and is not staged yet.
+    /// Activity of the session that is noted and not staged yet.
     pub noted: Option<&'a Captured>,
-    /// Tells what has expired.
+    /// The current time, which decides what has expired.
     pub now: Timestamp,
 }
 
-/// Renders what a compaction must keep: an instruction, and framed beneath it what it is about. Empty when there is
-/// nothing.
+/// Renders an instruction on what a compaction must keep, and beneath it, framed, the content to
+/// keep. Empty if there is nothing to keep.
 pub fn compaction_instructions(memory: &Memory, view: &Conversation<'_>) -> RenderedContext {
     const ASK: &str = "Keep these in the summary, names and commands as they are:\n";
     let mut page = Page::of(COMPACTION_CHARS_MAX - ASK.chars().count());
@@ -52,8 +52,8 @@ pub fn compaction_instructions(memory: &Memory, view: &Conversation<'_>) -> Rend
     RenderedContext { text: format!("{ask}{}", context.text), ..context }
 }
 
-/// Renders what comes back after a compaction: the load again, with the conversation's topic, and what it staged, was asked
-/// and did.
+/// Renders the text that follows a compaction: the load again, with the conversation's topic. Below
+/// it come the session's staged work, its prompt, its edits and its commands.
 pub fn restored(memory: &Memory, view: &Conversation<'_>, load: &LoadView<'_>) -> LoadText {
     const HEAD: &str = "Your context was compacted. This is the project's memory again, and what this conversation \
                         had under way.\n";
@@ -62,14 +62,15 @@ pub fn restored(memory: &Memory, view: &Conversation<'_>, load: &LoadView<'_>) -
     let own = section(&work.lines(), outer.saturating_sub(RESTORED_LOAD_CHARS));
     let left = outer.saturating_sub(own.chars().count());
     let topic = bound(memory, work.noted.key()).or(load.topic);
-    // What is staged is said below, in full.
+    // The staged work follows below, in full.
     let load = LoadView { topic, last: "", ..*load };
     let mut load = load_within(memory, &load, left.min(SESSION_START_CHARS_MAX));
     load.text = framed(&format!("{HEAD}{}{own}", load.text));
     load
 }
 
-/// Lines under a heading in at most so many characters; what does not fit is counted.
+/// Renders lines under a heading in at most `chars_max` characters. Cuts the first line that does
+/// not fit and counts the rest.
 fn section(lines: &[String], chars_max: usize) -> String {
     const HEAD: &str = "\n## This conversation\n";
     const REST: usize = 80;
@@ -94,7 +95,8 @@ fn section(lines: &[String], chars_max: usize) -> String {
     text
 }
 
-/// Decisions that are not pinned, the newest first: those are what a conversation was about.
+/// Lists decisions that are not pinned, the newest first, because a conversation is mostly about
+/// those.
 fn decisions(memory: &Memory) -> Vec<&Record> {
     let is_decision = |record: &&Record| matches!(&record.body, Body::Blueprint(blueprint) if blueprint.category == Category::Decision);
     memory
@@ -105,11 +107,11 @@ fn decisions(memory: &Memory) -> Vec<&Record> {
         .collect()
 }
 
-/// What a conversation has under way.
+/// Work that a conversation has under way.
 struct Work<'a> {
     /// Its staged work, if there is any.
     staged: Option<&'a Staged>,
-    /// All that was noted of it.
+    /// All activity that was noted of it.
     noted: Captured,
     /// Its topic as it will be when the session saves.
     topic: Option<Topic>,
@@ -129,7 +131,8 @@ impl<'a> Work<'a> {
         Self { staged: staged.filter(|staged| staged.has_work()), noted, topic }
     }
 
-    /// What it was asked and did, what it staged, in full, and which commands worked.
+    /// Lists the staged work in full, then the session's prompt and edits, and the commands that
+    /// worked.
     fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(staged) = self.staged {
@@ -148,7 +151,7 @@ impl<'a> Work<'a> {
         lines
     }
 
-    /// Commands that were made to pass, then the others that passed last; each once.
+    /// Lists the commands that failed and then passed, then the others that passed last, each once.
     fn commands(&self) -> Vec<String> {
         let mut commands: Vec<String> = Vec::new();
         for command in self.noted.fixed().chain(self.noted.worked().iter().map(String::as_str)) {
@@ -161,7 +164,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Staged work in full, an item each, but for topics.
+/// Renders staged work in full, one item each, without topics.
 fn staged_items(staged: &Staged) -> Vec<String> {
     let mut lines: Vec<String> = staged.summary.iter().map(|text| format!("- {text}")).collect();
     lines.extend(staged.blueprints.iter().map(|new| {
@@ -190,7 +193,7 @@ fn staged_items(staged: &Staged) -> Vec<String> {
     lines
 }
 
-/// What was staged of a topic, unless that was noted by rule.
+/// Renders the staged part of a topic. Returns `None` if it was noted by rule.
 fn staged_topic(part: &TopicPart) -> Option<String> {
     let status = part.status.as_deref().unwrap_or_default();
     let mut text = format!("- topic {}: {status}", part.topic());
@@ -204,8 +207,8 @@ fn staged_topic(part: &TopicPart) -> Option<String> {
     part.is_work().then_some(text)
 }
 
-/// The topic that a conversation is bound to. Hooks and tools may name its client differently, so it is its own id that
-/// tells.
+/// Returns the topic that a conversation is bound to. If no binding has the same key, one with the
+/// same conversation id counts: hooks and tools may name a client differently.
 fn bound<'a>(memory: &'a Memory, key: &str) -> Option<&'a str> {
     let own =
         |key: &str| key.split_once(':').map(|(_, id)| id.to_owned()).filter(|id| !id.is_empty());
@@ -218,7 +221,7 @@ fn bound<'a>(memory: &'a Memory, key: &str) -> Option<&'a str> {
     })
 }
 
-/// How a topic stands, in lines: its status, what is open, what was decided last.
+/// Renders a topic's state in lines: its status, its open questions, and the latest decisions.
 fn standing(topic: &Topic) -> Vec<String> {
     let line = |text: &str| clip(&one_line(text), TITLE_CHARS_MAX);
     let status = Some(line(&topic.status)).filter(|status| !status.is_empty());

@@ -1,4 +1,5 @@
-//! At a prompt: the few records that would change what a good engineer does next, and what other sessions changed.
+//! Context at a prompt: the few records that would change what a good engineer does next, and what
+//! other sessions changed.
 
 use std::collections::BTreeSet;
 
@@ -17,27 +18,28 @@ use crate::render::{changes, loaded};
 use crate::search::Query;
 use crate::tokens;
 
-/// What a prompt is to be given.
+/// A prompt that is about to be answered.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptContext<'a> {
-    /// Who reads.
+    /// The reader.
     pub reader: &'a Reader,
-    /// The session, whose own changes are no news.
+    /// The session. Its own changes are not reported.
     pub session: &'a SessionId,
-    /// What the person wrote; `None` when nothing is to be recalled by it.
+    /// The user's text; `None` if nothing is to be recalled.
     pub prompt: Option<&'a str>,
-    /// Tell what others changed since this revision; `None` to tell nothing of that.
+    /// The revision since which others' changes are reported; `None` to leave changes out.
     pub since: Option<Revision>,
-    /// Records whose text the model has already.
+    /// Records whose text the model already has.
     pub given: &'a BTreeSet<RecordId>,
-    /// Tells what has expired.
+    /// The current time, which decides what has expired.
     pub now: Timestamp,
 }
 
-/// Heads what a prompt is given.
+/// The heading above recalled records.
 pub(super) const ON_THIS: &str = "Memory has on this:";
 
-/// Renders what memory has on a prompt, and what others changed, a line each. Rows made by rule are no news.
+/// Renders the records that a prompt recalls, and others' changes, one line each. Rows made by rule
+/// are not reported as changes.
 pub fn prompt_context(memory: &Memory, view: &PromptContext<'_>) -> RenderedContext {
     let mut page = Page::of(PROMPT_CHARS_MAX);
     if let Some(prompt) = view.prompt {
@@ -57,8 +59,8 @@ pub fn prompt_context(memory: &Memory, view: &PromptContext<'_>) -> RenderedCont
     RenderedContext { truncated: context.truncated || rest > 0, ..context }
 }
 
-/// Adds the records that a prompt, or a subagent's task, is given: each whole where there is room, the sentence that matters
-/// first where not, and the day it was written.
+/// Adds the records that a prompt or a subagent's task recalls, each with the day it was written. A
+/// record that does not fit whole begins with the sentence that matters.
 pub(super) fn records(page: &mut Page, memory: &Memory, of: &PromptQuery<'_>) {
     let chosen = for_prompt(memory, of);
     let query = Query::told(of.prompt);
@@ -66,7 +68,7 @@ pub(super) fn records(page: &mut Page, memory: &Memory, of: &PromptQuery<'_>) {
     let count = u32::try_from(chosen.len()).unwrap_or(u32::MAX);
     for (id, waiting) in chosen.into_iter().zip((1..=count).rev()) {
         let Some(record) = memory.record(id) else { continue };
-        // An even share of what is left, so that a short one leaves more to the next.
+        // An even share of what is left, so that a short record leaves more to the next.
         let (text, is_whole) = within(record, &query, tokens_left / waiting);
         tokens_left = tokens_left.saturating_sub(tokens::count(&text));
         if page.line(ON_THIS, &text) {
@@ -75,7 +77,8 @@ pub(super) fn records(page: &mut Page, memory: &Memory, of: &PromptQuery<'_>) {
     }
 }
 
-/// A record in at most so many tokens; also says whether that is all of it.
+/// Renders a record in at most `tokens_max` tokens, but never cuts below [`PROMPT_RECORD_CHARS`]
+/// characters. Also returns whether the text is the whole record.
 fn within(record: &Record, query: &Query, tokens_max: u32) -> (String, bool) {
     let day = format!(" ({})", record.updated.time.date());
     let mut chars = PROMPT_RECORDS_CHARS_MAX;
@@ -94,10 +97,10 @@ fn within(record: &Record, query: &Query, tokens_max: u32) -> (String, bool) {
     }
 }
 
-/// A record is not cut to fewer characters.
+/// The fewest characters to which a record is cut.
 const PROMPT_RECORD_CHARS: usize = 120;
 
-/// Records that others wrote since a revision, newest first; not those made by rule.
+/// Lists records that others wrote since a revision, the newest first, except those made by rule.
 fn news<'a>(memory: &'a Memory, since: Revision, session: &SessionId) -> Vec<&'a Record> {
     let mut news: Vec<&Record> = memory
         .written_since(since)

@@ -1,4 +1,5 @@
-//! When a conversation is resumed: the load stands in its context already, so only what changed since is told.
+//! Context when a conversation is resumed. The load is in its context already, so only later
+//! changes are reported.
 
 use super::{RenderedContext, framed};
 use crate::fold::clip;
@@ -8,7 +9,8 @@ use crate::memory::Memory;
 use crate::record::{Body, SessionRow};
 use crate::render::{append, changes_since};
 
-/// Finds the revision at which a conversation was last heard of: that of its row. `key` is what its client calls it.
+/// Finds the revision at which a conversation was last seen: that of its newest session row. `key`
+/// is the client's name for the conversation.
 pub fn last_seen(memory: &Memory, session: &SessionId, key: &str) -> Option<Revision> {
     let is_its_own = |row: &SessionRow| {
         let named = row.captured.as_ref().is_some_and(|captured| captured.key() == key);
@@ -21,7 +23,7 @@ pub fn last_seen(memory: &Memory, session: &SessionId, key: &str) -> Option<Revi
     rows.map(|record| record.first_said().revision).max()
 }
 
-/// Renders what others changed since a revision. Empty when they changed nothing.
+/// Renders what others changed since a revision. Empty if they changed nothing.
 pub fn resumed(
     memory: &Memory,
     since: Revision,

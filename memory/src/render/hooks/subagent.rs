@@ -1,4 +1,5 @@
-//! At a subagent's start: what its task would be given as a prompt, then a slice of the memory by title.
+//! Context at a subagent's start: the records that its task would recall as a prompt, then part of
+//! the memory by title.
 
 use super::prompt::records;
 use super::{Page, RenderedContext, pinned};
@@ -10,20 +11,21 @@ use crate::recall::PromptQuery;
 use crate::record::Record;
 use crate::render::personal;
 
-/// What a subagent is to be given.
+/// A subagent that is about to start.
 #[derive(Clone, Copy, Debug)]
 pub struct SubagentContext<'a> {
-    /// Who reads.
+    /// The reader.
     pub reader: &'a Reader,
-    /// What it is asked to do, where the client tells.
+    /// Its task, if the client reports one.
     pub task: Option<&'a str>,
     /// The user's own notes.
     pub personal: Option<&'a Memory>,
-    /// Tells what has expired.
+    /// The current time, which decides what has expired.
     pub now: Timestamp,
 }
 
-/// Renders what a subagent is given: what its task needs, what is pinned, blueprints and lessons.
+/// Renders the records that the task recalls, then what is pinned, the user's own notes, blueprints
+/// and lessons.
 pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> RenderedContext {
     let mut page = Page::of(SUBAGENT_CHARS_MAX);
     if let Some(task) = view.task {
@@ -40,7 +42,7 @@ pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> Rendered
     page.titles("Pinned:", pinned.filter(|record: &&Record| !given.contains(&record.id)));
     if let Some(memory) = view.personal {
         let section = personal(memory, PERSONAL_TOKENS_MAX, view.now);
-        // Its first line is a heading.
+        // The first line is the section's own heading.
         for line in section.text.lines().skip(1) {
             page.line("The user's own notes:", line);
         }

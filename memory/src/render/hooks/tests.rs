@@ -436,7 +436,8 @@ fn full(steps: &[crate::testing::Step], times: usize) -> Memory {
     memory
 }
 
-/// A load has some room to spare, so that it fits does not show that the frame was counted.
+/// Compares with the load itself. A load leaves some room unused, so a start that fits does not
+/// show that the frame was counted.
 #[test]
 fn the_frame_is_part_of_the_budget_also_of_the_least() {
     let mut memory = Memory::default();

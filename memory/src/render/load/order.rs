@@ -1,4 +1,4 @@
-//! Which records of a kind a load wants most: by the task, then by what they are worth.
+//! The order in which a load wants the records of a kind: by the task, then by their worth.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,7 +12,8 @@ use crate::record::{Body, Record};
 use crate::retention::{Accesses, RetentionParts};
 use crate::search::{Find, Query, Tuning};
 
-/// How much records are about the task, in thousandths; what is not about it is not there.
+/// Scores how much each record is about the task, in thousandths. Records that do not match are
+/// absent.
 pub(super) fn relevance(memory: &Memory, view: &LoadView<'_>) -> BTreeMap<RecordId, i64> {
     let query = Query::told(view.task.unwrap_or_default());
     if query.is_empty() {
@@ -29,7 +30,7 @@ pub(super) fn relevance(memory: &Memory, view: &LoadView<'_>) -> BTreeMap<Record
     found.hits.iter().map(|hit| (hit.id, (hit.score * 1_000.0) as i64)).collect()
 }
 
-/// What a note is worth keeping, as it was at the last write.
+/// Scores how much a record is worth keeping, in millionths, as of the last write, `at`.
 fn worth(record: &Record, at: Timestamp) -> i64 {
     let parts = RetentionParts::of(record, &Accesses::default(), at, PROJECT_HALF_LIFE_FACTOR);
     #[expect(clippy::cast_possible_truncation, reason = "scores are below two")]
@@ -37,12 +38,13 @@ fn worth(record: &Record, at: Timestamp) -> i64 {
     worth
 }
 
-/// A text longer than this, in bytes, stands behind shorter ones, so that it does not keep all of them out.
+/// Length in bytes above which a text comes after shorter ones, so that it does not keep all of
+/// them out.
 const LONG_BYTES: usize = 1_600;
 
-/// Where a record stands among those of its kind that are as much about the task, the most wanted first: what is long and
-/// what nobody wrote behind the rest; facts and what is important before other notes, then what is most worth keeping; of
-/// other kinds what was written last.
+/// Returns a sort key, the most wanted first, for records of one kind that are equally relevant to
+/// the task. Long texts and records made by rule come last. Facts and important notes come before
+/// other notes, then notes are ordered by worth. Records of other kinds come newest first.
 pub(super) fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse<i64>) {
     let bytes = match &record.body {
         Body::Blueprint(blueprint) => blueprint.content.len(),
@@ -59,7 +61,7 @@ pub(super) fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse
     (bytes > LONG_BYTES, record.is_captured(), minor, Reverse(worth))
 }
 
-/// What tells records apart that stand alike, whatever the order in which they were stored.
+/// Returns text that orders records whose other keys are equal, in whatever order they were stored.
 pub(super) fn words(record: &Record) -> String {
     match &record.body {
         Body::Blueprint(blueprint) => blueprint.title.clone(),

@@ -10,7 +10,7 @@ use crate::memory::Memory;
 use crate::render::page::Room;
 use crate::render::{append, changes_since, notice};
 
-/// Room that lines may need for saying what they leave out.
+/// Characters reserved for lines that say what they leave out.
 const LEFT_OUT_CHARS: usize = 120;
 
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct Tail {
     pub(super) notices: Vec<NoticeId>,
 }
 
-/// The tail, in as many characters as have no more tokens than there is room for.
+/// Renders the tail, in fewer characters than `room` has if its tokens do not fit otherwise.
 pub(super) fn tail_within(memory: &Memory, view: &LoadView<'_>, room: Room) -> Tail {
     let mut chars = room.chars;
     loop {
@@ -32,7 +32,7 @@ pub(super) fn tail_within(memory: &Memory, view: &LoadView<'_>, room: Room) -> T
     }
 }
 
-/// Notices, what others changed, who else is here; within `chars` characters.
+/// Renders notices, others' changes and who else is here, within `chars` characters.
 fn tail(memory: &Memory, view: &LoadView<'_>, chars: usize) -> Tail {
     let mut tail = Tail::default();
     let live = live(view.live, chars.saturating_sub(LEFT_OUT_CHARS));
@@ -78,7 +78,8 @@ fn changed(memory: &Memory, since: Revision, view: &LoadView<'_>, chars: usize) 
     text
 }
 
-/// `Also here now: claude-code ×2, codex.`, and how many there are where there is no room for names.
+/// Renders `Also here now: claude-code ×2, codex.`, or only the number of sessions if their names
+/// do not fit.
 fn live(live: &[LiveSession], chars: usize) -> String {
     let clients: BTreeSet<&str> = live.iter().map(|session| session.client.as_str()).collect();
     let names: Vec<String> = clients

@@ -467,7 +467,7 @@ proptest! {
         }
         let shown = pages.concat();
         for (_, full, title, oversize) in texts(&memory, &asked) {
-            // What no page has room for is there by its title, or in part.
+            // A record that fits on no page is shown by its title or in part.
             let title = title.trim_end().trim_end_matches('…').trim_end();
             let expected = if oversize { title } else { full.as_str() };
             prop_assert!(shown.contains(expected), "{} is not in the pages", expected);

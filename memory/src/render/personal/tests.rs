@@ -1,4 +1,5 @@
-//! The user's notes in a load: what comes first, what is left out, and that it keeps to its budget.
+//! Tests of the user's notes in a load: their order, what is left out, and that they keep to their
+//! budget.
 
 use proptest::prelude::*;
 
@@ -53,13 +54,14 @@ fn what_has_no_room_is_counted_with_the_call_that_fetches_it() {
     assert_eq!(last, format!("The rest: {count} more, memory_search {{\"scope\":\"user\"}}."));
     assert!(tokens::count(&section.text) <= PERSONAL_TOKENS_MAX);
     assert!(tokens::count(&section.text) >= PERSONAL_TOKENS_MAX * 9 / 10, "{}", section.text);
-    // What every record is shown with, so that each can be fetched, changed and forgotten.
+    // Every note is shown with its id, so that it can be fetched, changed and forgotten.
     assert!(section.text.contains("\nu60: rule 59"), "{}", section.text);
 }
 
 #[test]
 fn a_larger_budget_takes_no_notes_text_away() {
-    // Titles take little room, so that there is some for the third note where the first two have none.
+    // Titles take so little room that some is left for the third note where the first two do not
+    // fit.
     let notes = [(10, 60), (9, 58), (8, 20)].map(|(importance, words)| NewNote {
         importance: Some(importance),
         ..note(&format!("{importance}\n{}", "word ".repeat(words)))
