@@ -37,7 +37,8 @@ pub struct Captured {
     first: Timestamp,
     /// The last event noted.
     last: Timestamp,
-    /// The last prompt, edit or command noted: what is said alone is no work. The epoch in what older builds noted.
+    /// The time of the last prompt, edit or command noted; a message alone is not work. The epoch
+    /// in values that older builds noted.
     #[serde(default, skip_serializing_if = "is_epoch")]
     acted: Timestamp,
     /// The first prompt, on one line.
@@ -181,12 +182,12 @@ impl Captured {
         self.failed.iter().filter(|failed| failed.fixed).map(|failed| failed.command.as_str())
     }
 
-    /// Failures that were fixed, each once, the last one last.
+    /// Returns the failures that were fixed, each once, the last one last.
     pub(crate) fn fixes(&self) -> &[Fix] {
         self.trace.fixes()
     }
 
-    /// What a session's row keeps: all but the order of its commands.
+    /// Removes the trace, which a session's row does not keep.
     #[must_use]
     pub(crate) fn without_trace(mut self) -> Self {
         self.trace = Trace::default();

@@ -1,9 +1,10 @@
 //! The line of a command's output that identifies its error.
 //!
 //! Tools print an error among progress, stack frames and advice. Each line is ranked by its form,
-//! and the best one stands for the failure; of equal ones the first counts for what cascades
-//! (compilers), the last for what wraps (exceptions with causes). [`ErrorLine::normalised`] then replaces what
-//! differs between two runs, so that the same error is equal again.
+//! and the best one identifies the failure. Among equals, the first counts for errors that cascade
+//! (compilers), the last for errors that wrap others (exceptions with causes).
+//! [`ErrorLine::normalised`] then replaces what differs between two runs, so that the same error
+//! compares equal.
 
 mod generic;
 mod normal;
@@ -22,9 +23,9 @@ use rank::{Rank, is_bare_failure, ranked};
 pub struct ErrorLine {
     /// The line as it was printed, without colours, positions and frames around it.
     pub text: String,
-    /// Whether it is a complaint of a compiler or linter about the code.
+    /// Whether it is a compiler's or linter's complaint about the code.
     pub is_diagnostic: bool,
-    /// Name of the file that a diagnostic is about, without directories.
+    /// The name of the file that a diagnostic is about, without directories.
     pub file: Option<String>,
 }
 
@@ -41,8 +42,8 @@ pub fn error_line(output: &str) -> Option<ErrorLine> {
     Some(ErrorLine { text: clip(&line.text, ERROR_LINE_CHARS_MAX), ..line })
 }
 
-/// Finds the lines that tell of the error, at most `lines_max` of them and longer than one that is
-/// kept, the one that identifies it first.
+/// Finds at most `lines_max` lines about the error, the one that identifies it first. They may be
+/// longer than that of [`error_line`].
 pub(crate) fn error_lines(output: &str, lines_max: usize) -> Vec<ErrorLine> {
     let lines: Vec<String> = output.lines().map(bare).collect();
     let mut found = ranked(&lines);
@@ -54,7 +55,7 @@ pub(crate) fn error_lines(output: &str, lines_max: usize) -> Vec<ErrorLine> {
     let mut found: Vec<(Rank, usize, ErrorLine)> =
         (0..).zip(found).map(|(at, (rank, line))| (rank, order(at, rank), line)).collect();
     found.sort_by(|(one, first, _), (other, second, _)| other.cmp(one).then(first.cmp(second)));
-    // A count, or the status of another program, tells nothing beside a better line.
+    // A count, or the status of another program, adds nothing to a better line.
     let best = found.first().map(|(rank, ..)| *rank);
     found.retain(|(rank, ..)| Some(*rank) == best || rank.is_telling());
     found.truncate(lines_max);
@@ -64,7 +65,7 @@ pub(crate) fn error_lines(output: &str, lines_max: usize) -> Vec<ErrorLine> {
 }
 
 /// Whether an output unmistakably ends in an error, for clients that do not say how a command
-/// ended. A word such as "error" somewhere is no sign of one.
+/// ended. A word such as "error" somewhere is not a sign of one.
 pub(crate) fn shows_failure(output: &str) -> bool {
     let lines: Vec<String> = output.lines().map(bare).filter(|line| !line.is_empty()).collect();
     let from = lines.len().saturating_sub(FAILURE_LINES_MAX);
@@ -75,7 +76,7 @@ pub(crate) fn shows_failure(output: &str) -> bool {
             || ranked(end).iter().any(|(rank, _)| rank.is_unmistakable()))
 }
 
-/// The one line of an output that has no other.
+/// Returns the line of an output that has only one, status lines aside.
 fn only_line(lines: &[String]) -> Option<(Rank, ErrorLine)> {
     let mut told = lines.iter().filter(|line| !line.is_empty() && !rank::says_status(line));
     let (only, more) = (told.next()?, told.next());
@@ -89,7 +90,7 @@ impl ErrorLine {
     }
 }
 
-/// Takes out colours, the frames that some tools draw, times at the start and blanks.
+/// Removes colours, the frames that some tools draw, leading times and surplus blanks.
 fn bare(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     let mut chars = line.chars().peekable();
@@ -98,7 +99,7 @@ fn bare(line: &str) -> String {
             '\u{1b}' if chars.peek() == Some(&'[') => {
                 chars.by_ref().find(char::is_ascii_alphabetic);
             }
-            // What overwrites a line of progress stands after it.
+            // Text after a carriage return overwrites a line of progress.
             '\r' => plain.clear(),
             '\u{1b}' | '│' | '╷' | '╵' | '┃' => {}
             c => plain.push(c),
@@ -106,7 +107,7 @@ fn bare(line: &str) -> String {
     }
     let indent = plain.chars().take_while(|c| c.is_whitespace()).count();
     let line = normal::without_time(one_line(&plain).as_str()).to_owned();
-    // How far a line is indented tells causes from frames and details.
+    // Indentation distinguishes causes from frames and details.
     if indent == 0 || line.is_empty() {
         line
     } else {

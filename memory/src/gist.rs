@@ -1,14 +1,16 @@
-//! The sentence of a text that says what to do, and texts put so that it comes first.
+//! The sentence of a text that says what to do, and texts that begin with it.
 //!
-//! Agents write a lesson as a story with the advice somewhere in it. A reader with room for one sentence needs that one.
-//! Which one it is, is told by words that give advice, by code set in backquotes, and by the words of a query.
+//! Agents write a lesson as a story with the advice somewhere in it. A reader with room for one
+//! sentence needs that one. It is recognised by words that give advice, by code in backquotes, and
+//! by the words of a query.
 
 use std::ops::Range;
 
 use crate::fold::{clip, one_line};
 use crate::search::Query;
 
-/// Words that give advice, in the languages that agents most often write: English, German, Spanish, French.
+/// Words that give advice, in the languages that agents most often write: English, German, Spanish
+/// and French.
 const ADVICE: &[&str] = &[
     "always",
     "avoid",
@@ -60,7 +62,7 @@ const ADVICE: &[&str] = &[
     "doivent",
     "lancer",
 ];
-/// Words that often stand in advice, and often do not.
+/// Words that are often part of advice, and often not.
 const HINTS: &[&str] = &[
     "before",
     "first",
@@ -89,8 +91,8 @@ const CODE_WEIGHT: f32 = 0.75;
 /// A word of the query weighs this much, so that two of them outweigh advice.
 const QUERY_WEIGHT: f32 = 1.5;
 
-/// The sentences of a text, in order: each ends with its sign and white space, or with the line. Code in backquotes is not
-/// divided.
+/// Returns the sentences of a text, in order. Each ends with its sign and white space, or with the
+/// line. Code in backquotes is not divided.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
@@ -119,8 +121,9 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
     texts.filter(|text| text.chars().any(char::is_alphanumeric)).collect()
 }
 
-/// The sentence that says what to do, or that has most of what is asked. Of equals that give advice the last, since stories
-/// end with it; else the first. Empty when there is none.
+/// Returns the sentence that says what to do, or that has most of what is asked; empty if there is
+/// none. Among equals that give advice it is the last, since stories end with it; otherwise the
+/// first.
 pub(crate) fn gist<'t>(text: &'t str, query: Option<&Query>) -> &'t str {
     let mut best = ("", -1.0);
     for sentence in sentences(text) {
@@ -146,7 +149,8 @@ fn weight(sentence: &str, query: Option<&Query>) -> f32 {
     ADVICE_WEIGHT * f32::from(advice).sqrt() + HINT_WEIGHT * f32::from(hints).sqrt() + code + asked
 }
 
-/// A text in at most so many characters on one line, the sentence that matters first; a text that fits stays as it is.
+/// Returns a text on one line of at most `chars_max` characters, with the sentence that matters
+/// first. A text that fits keeps its order.
 pub(crate) fn gist_first(text: &str, query: Option<&Query>, chars_max: usize) -> String {
     let line = one_line(text);
     if line.chars().count() <= chars_max {

@@ -69,23 +69,24 @@ pub enum StartSource {
     Rebuilt,
 }
 
-/// What the agent is about to do with a tool, as far as memory cares.
+/// A use of a tool that is about to begin, as far as memory cares.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolUse {
-    /// The client's own id of this use, by which the call is known where it arrives; empty where the client gives none.
+    /// The client's own id of this use, which identifies the call when it arrives; empty if the
+    /// client gives none.
     pub call: String,
     /// Files that it reads or writes, as the client names them.
     pub files: Vec<String>,
-    /// What a subagent is asked to do, where the tool starts one.
+    /// The task of the subagent, if the tool starts one.
     pub task: Option<Task>,
 }
 
-/// What a subagent is asked to do.
+/// The task of a subagent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// The subagent's type, `Explore`; empty where the client gives none.
+    /// The subagent's type, such as `Explore`; empty if the client gives none.
     pub agent_type: String,
-    /// In the words of the agent that starts it.
+    /// The task in the words of the agent that starts the subagent.
     pub prompt: String,
 }
 
@@ -118,19 +119,19 @@ pub enum CommandOutcome {
     Passed,
     /// It failed.
     Failed {
-        /// Printed text, the middle of a long one left out; empty where the client does not give
+        /// The printed text, without the middle of a long one; empty if the client does not give
         /// it.
         output: String,
     },
-    /// Neither the client nor the output says.
+    /// Neither the client nor the output says how it ended.
     Unknown,
 }
 
 impl CommandRun {
-    /// Judges how a command ended. `passed` is what the client says, `None` where it does not
-    /// say; `output` is what the command printed. A status that may be another command's
-    /// (`cargo test | tail`) counts as none. Without a status, an output that unmistakably ends in
-    /// an error is a failure; no output is ever a success.
+    /// Judges how a command ended. `passed` is the client's report, `None` if there is none;
+    /// `output` is the printed text. A success that may be another command's (`cargo test | tail`)
+    /// is ignored. Without a status, an output that unmistakably ends in an error means failure; an
+    /// output alone never means success.
     pub fn judge(command: String, passed: Option<bool>, output: &str) -> Self {
         let passed = passed.filter(|passed| !(*passed && hides_status(&command)));
         let outcome = match passed {
@@ -153,7 +154,7 @@ impl CommandRun {
     }
 }
 
-/// Keeps the beginning and the end of a long output, cut between lines where that loses little.
+/// Keeps the beginning and the end of a long output, cut between lines if there are any.
 fn shorten(output: &str) -> String {
     let output = output.trim_end();
     if output.len() <= OUTPUT_HEAD_BYTES_MAX + OUTPUT_TAIL_BYTES_MAX {

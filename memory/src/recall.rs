@@ -99,8 +99,8 @@ fn recall_by(memory: &Memory, of: &Recall<'_>, query: &Query) -> Recalled {
         passes(record, of, file.as_deref()).then(|| (of.prior)(record))
     };
     let Recall { tuning, limit, explain, .. } = *of;
-    // The hits that are ranked anew are the same ones on each page: as many with words of the
-    // query, however many without stand among them.
+    // Each page re-ranks the same hits: a fixed number that have words of the query, however many
+    // without any are among them.
     let rescored_max = tuning.rescored_hits;
     let spare = if rescored_max > 0 { tuning.neighbour_hits } else { 0 };
     let find_max = limit.max(rescored_max).saturating_add(spare);

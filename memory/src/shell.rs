@@ -1,24 +1,25 @@
-//! Shell command lines as text: what they run, and whether their status tells how that ended.
+//! Shell command lines as text: the programs that they run, and whether their status says how those
+//! ended.
 //!
-//! Nothing here is a shell. Operators are found outside quotes, which is enough to be careful: a
-//! line that is not understood counts as one that tells nothing.
+//! This is not a shell. Operators are found outside quotes, which is enough to be careful: a line
+//! that is not understood counts as one that says nothing.
 
 use crate::error_line::GENERIC;
 
-/// Programs that only show something, or say or move something: no later session needs to know.
+/// Programs that only show, print or create something; no later session needs to know of them.
 const LOOKS: [&str; 25] = [
     "ls", "cat", "cd", "pwd", "echo", "printf", "grep", "rg", "find", "head", "tail", "sed", "awk",
     "wc", "which", "tree", "stat", "file", "date", "sleep", "ps", "true", "mkdir", "touch", "jq",
 ];
 
-/// Commands of git that only show something.
+/// Git commands that only show something.
 const GIT_LOOKS: [&str; 6] = ["status", "diff", "log", "show", "branch", "blame"];
 
-/// Programs that run what follows them.
+/// Programs that run the command that follows them.
 const WRAPPERS: [&str; 9] =
     ["sudo", "env", "time", "timeout", "nohup", "npx", "bunx", "exec", "command"];
 
-/// Programs that run what follows, after this word.
+/// Programs that run the command that follows this word.
 const RUNNERS: [(&str, &str); 9] = [
     ("uv", "run"),
     ("poetry", "run"),
@@ -31,11 +32,11 @@ const RUNNERS: [(&str, &str); 9] = [
     ("python3", "-m"),
 ];
 
-/// Words after the program that say what it does.
+/// The most words after the program that say what it does.
 const SUBCOMMANDS: usize = 2;
 
-/// Returns a one-line command without a change of directory before it and the joining of its
-/// outputs after it. Neither changes whether it passes.
+/// Returns a one-line command without `cd … &&` before it and `2>&1` after it. Neither changes
+/// whether it passes.
 pub(crate) fn bare(line: &str) -> &str {
     let mut rest = line;
     while let Some((_, after)) = rest.strip_prefix("cd ").and_then(|inner| inner.split_once(" && "))
@@ -61,7 +62,7 @@ pub(crate) fn hides_status(line: &str) -> bool {
     or || background || shown || piped && !line.contains("pipefail")
 }
 
-/// Whether a command only shows something, or says or moves something.
+/// Whether a command only looks: it shows, prints or creates something, and no more.
 pub(crate) fn only_looks(command: &str) -> bool {
     let mut words = command.split_whitespace();
     match words.next() {
@@ -71,7 +72,7 @@ pub(crate) fn only_looks(command: &str) -> bool {
     }
 }
 
-/// Whether the first command of a line only shows something: what it prints may be anything.
+/// Whether the first command of a line only looks. Its output may be anything.
 pub(crate) fn looks_first(line: &str) -> bool {
     parts(bare(line)).first().is_none_or(|first| only_looks(first.text))
 }
@@ -94,13 +95,13 @@ pub(crate) fn subjects(line: &str) -> Vec<Vec<&str>> {
     commands.map(subject).filter(|subject| !subject.is_empty()).collect()
 }
 
-/// The program of the first command that does more than look.
+/// Returns the program of the first command that does more than look.
 pub(crate) fn program(line: &str) -> Option<&str> {
     subjects(line).first().and_then(|words| words.first()).copied()
 }
 
-/// Whether a command has a word of an error line, besides those that all errors have and the name
-/// of the program that failed. A plural is the same word.
+/// Whether a command has a word of an error line. Words that all errors have and the name of the
+/// failed program do not count. A plural is the same word.
 pub(crate) fn shares_word(command: &str, error: &str, failed: &str) -> bool {
     let failed = program(failed).unwrap_or_default();
     let of_error: Vec<String> = own_words(error, failed).collect();
@@ -125,7 +126,7 @@ fn subject(command: &str) -> Vec<&str> {
             [first, ..] if is_assignment(first) || WRAPPERS.contains(first) => 1,
             [first, flag, ..] if flag.starts_with('-') && WRAPPERS.contains(first) => 2,
             [program, verb, ..] if RUNNERS.contains(&(program, verb)) => 2,
-            // What a wrapper takes: `timeout 60`, `env -i`.
+            // An argument of a wrapper: `timeout 60`, `env -i`.
             [first, _, ..] if first.starts_with(|c: char| c.is_ascii_digit() || c == '-') => 1,
             _ => break,
         };
@@ -143,7 +144,7 @@ fn subject(command: &str) -> Vec<&str> {
     std::iter::once(program).chain(verbs.copied()).filter(|word| !word.is_empty()).collect()
 }
 
-/// Whether a word sets a variable of the environment: `RUST_LOG=debug`.
+/// Whether a word sets an environment variable: `RUST_LOG=debug`.
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -164,7 +165,7 @@ fn parts(line: &str) -> Vec<Part<'_>> {
     for (at, c) in line.char_indices() {
         let escaped = std::mem::replace(&mut before, c) == '\\' && quote != Some('\'');
         if at < skip || escaped {
-            // Two backslashes escape nothing after them.
+            // An escaped backslash escapes nothing.
             before = if escaped { ' ' } else { c };
             continue;
         }

@@ -11,14 +11,14 @@ use jiff::{Span, Timestamp as Moment, ToSpan, Zoned};
 use crate::fold::clip;
 use crate::ids::Timestamp;
 
-/// Where a text without a direction of its own points: `2w` and `monday` may be past or to come.
+/// The direction of a text that has none of its own: `2w` and `monday` may be past or future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Toward {
     Past,
     Future,
 }
 
-/// The text says no time.
+/// The text does not say a time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "is neither a date (2026-11-02, yesterday, monday), a time (2026-11-02T09:00:00Z) nor how long ago (2w, \
@@ -29,12 +29,12 @@ pub struct ParsePastError(String);
 /// Reads when something was: a date or time, a day by its name, or how long ago.
 ///
 /// # Errors
-/// If the text is none of these.
+/// Fails if the text is not one of these.
 pub fn parse_past(text: &str, now: Timestamp) -> Result<Timestamp, ParsePastError> {
     parse(text, now, Toward::Past).ok_or_else(|| ParsePastError(clip(text.trim(), 40)))
 }
 
-/// Reads a date, a time or a duration. Nothing if the text is none of these.
+/// Reads a date, a time or a duration; `None` if the text is not one of these.
 pub(crate) fn parse(text: &str, now: Timestamp, toward: Toward) -> Option<Timestamp> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
@@ -62,8 +62,8 @@ fn stamp(time: &Zoned) -> Timestamp {
     Timestamp(time.timestamp().as_millisecond())
 }
 
-/// A day, at its first moment or at a time of day: `yesterday`, `monday 09:30`, `on 2026-12-01 at
-/// 9:30`.
+/// Reads a day, which means its first moment, or a day with a time: `yesterday`, `monday 09:30`,
+/// `on 2026-12-01 at 9:30`.
 fn day_and_time(text: &str, today: Date, toward: Toward) -> Option<DateTime> {
     let text = text.strip_prefix("on ").unwrap_or(text);
     if let Some(day) = day(text, today, toward) {
@@ -110,21 +110,21 @@ fn day(text: &str, today: Date, toward: Toward) -> Option<Date> {
     }
 }
 
-/// Days since Monday of a weekday, which may be cut after three letters.
+/// Returns how many days a weekday is after Monday. Its name may be cut to three letters or more.
 fn weekday(name: &str) -> Option<i64> {
     let names = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let is_meant = |day: &&str| name.len() >= 3 && day.starts_with(name);
     names.iter().position(is_meant).and_then(|at| i64::try_from(at).ok())
 }
 
-/// A date in digits, or with its month's name. Without a year it is the nearest one in the
+/// Reads a date in digits, or with its month's name. Without a year it is the nearest one in the
 /// direction.
 fn date(text: &str, today: Date, toward: Toward) -> Option<Date> {
     if let Ok(date) = text.parse::<Date>() {
         return Some(date);
     }
     let in_form = |form: &str, text: &str| {
-        // A year of two digits would be one of the first century.
+        // A two-digit year would be in the first century.
         Date::strptime(form, text).ok().filter(|date| date.year() >= 1000)
     };
     if let Some(date) = in_form("%Y/%m/%d", text) {
@@ -149,7 +149,7 @@ fn date(text: &str, today: Date, toward: Toward) -> Option<Date> {
     })
 }
 
-/// A duration, from now on or back: `2w`, `a week ago`, `in 3 days`, `-12h`, `P2D`.
+/// Reads a duration from now, ahead or back: `2w`, `a week ago`, `in 3 days`, `-12h`, `P2D`.
 fn after_span(text: &str, now: &Zoned, toward: Toward) -> Option<Zoned> {
     let ahead = text.strip_prefix("in ").or_else(|| text.strip_suffix(" from now"));
     let back = text.strip_suffix(" ago");

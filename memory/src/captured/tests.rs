@@ -121,7 +121,7 @@ fn what_the_agent_saves_itself_is_its_row() {
     stage(&mut memory, "one", 1, std::slice::from_ref(&batch));
     save(&mut memory, &origin("one", 2), anchors([anchor("a.rs", "1", "x")]));
     assert_eq!(rows(&memory)[0].1.summary, "worked");
-    // What was noted before the save and is staged after it is of the turn that the agent saved.
+    // Activity noted before the save and staged after it belongs to the turn that the agent saved.
     let mut late = batch;
     late.saw(&said("Saved, and that is all."), day(3));
     stage(&mut memory, "one", 3, &[late]);
@@ -160,7 +160,7 @@ fn a_session_that_saved_and_went_on_leaves_its_last_message() {
     assert_snapshot!(crate::render::item::title(record), @"s2 2026-11-02 claude-code (after its last save): Asked: show gross prices … (+1 earlier)");
     assert_eq!((row.ended, row.anchors_added), (day(2), 1));
 
-    // What only says the same again is no entry.
+    // A message that only repeats the last one does not make an entry.
     stage(&mut memory, "one", 4, &[went_on(&[prompt("go on"), said(&open.to_lowercase())], 4)]);
     keep(&mut memory, "one", 5);
     assert_eq!(rows(&memory)[0].1.earlier_count(), 1);

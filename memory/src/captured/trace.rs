@@ -1,9 +1,9 @@
-//! The commands of a conversation in their order, as far as fixes are found by them.
+//! The commands of a conversation in their order, from which fixes are found.
 //!
-//! A fix is a command that failed and passed when it ran the next time, with something in between
-//! that explains it. Traces add up like everything that is captured: the sum of two has the fixes of
-//! both and those that began in one and ended in the other. For that a trace keeps its first and its
-//! last commands, and a fix spans fewer than are kept of either.
+//! A fix is a command that failed and then passed on its next run, with something in between that
+//! explains it. Traces add up like everything that is captured: the sum of two has the fixes of
+//! both, and those that began in one and ended in the other. To that end a trace keeps its first
+//! and its last commands, and a fix spans fewer commands than are kept of either.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub(crate) struct Fix {
     pub command: String,
     /// The line of its output that identifies the error.
     pub error: String,
-    /// Files edited in between; none where there were too many to mean anything.
+    /// Files edited in between; none if there were too many to mean anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// The last command in between that succeeded and shares a word with the error.
@@ -34,7 +34,7 @@ pub(crate) struct Fix {
 }
 
 impl Fix {
-    /// Equal for fixes of the same error of the same command.
+    /// Returns a key that is equal for fixes of the same error of the same command.
     fn key(&self) -> (&str, String) {
         (&self.command, normalised(&self.error))
     }
@@ -45,13 +45,13 @@ pub(super) struct Trace {
     /// The first commands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     head: Vec<Step>,
-    /// The last ones of those after them.
+    /// The last of the commands after those.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tail: Vec<Step>,
     /// Files edited after the last command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     edited: Vec<String>,
-    /// The last ones, by time.
+    /// The last fixes, by time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     fixes: Vec<Fix>,
 }
@@ -61,7 +61,7 @@ pub(super) struct Trace {
 struct Step {
     command: String,
     time: Timestamp,
-    /// Files edited since the command before.
+    /// Files edited since the previous command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     edited: Vec<String>,
     #[serde(default, skip_serializing_if = "Ended::is_passed")]
@@ -90,14 +90,14 @@ impl Ended {
 }
 
 impl Trace {
-    /// The trace of a run. What only looks, and what ended nobody knows how, leaves none.
+    /// Returns the trace of a run; empty if the command only looks or its outcome is unknown.
     pub(super) fn of_run(run: &CommandRun, time: Timestamp) -> Self {
         let mut trace = Self::default();
         let step =
             |command: String, ended: Ended| Step { command, time, edited: Vec::new(), ended };
         match &run.outcome {
             CommandOutcome::Passed => {
-                // All that `&&` joins has passed. The whole line is one step more.
+                // Every command that `&&` joins has passed. The whole line is one more step.
                 let whole = command_line(&run.command);
                 let parts: Vec<String> =
                     joined(&run.command).into_iter().map(command_line).collect();
@@ -123,7 +123,7 @@ impl Trace {
         trace
     }
 
-    /// The trace of edits.
+    /// Returns the trace of edits.
     pub(super) fn of_edits(files: &[String]) -> Self {
         let mut trace = Self::default();
         keep_last(&mut trace.edited, files, FIX_FILES_MAX + 1);
@@ -138,7 +138,7 @@ impl Trace {
         &self.fixes
     }
 
-    /// Takes in what came later.
+    /// Adds a trace of later events.
     pub(super) fn absorb(&mut self, later: &Self) {
         if later.is_empty() {
             return;
@@ -166,7 +166,7 @@ impl Trace {
         self.tail.drain(..over);
     }
 
-    /// The fixes of what failed here and passed among the commands that came next.
+    /// Returns the fixes of commands that failed here and passed among the commands that came next.
     fn fixed_by(&self, next: &[Step]) -> Vec<Fix> {
         let kept = self.head.len() + self.tail.len();
         let before: Vec<&Step> = self
@@ -194,8 +194,8 @@ impl Trace {
         fixes
     }
 
-    /// Keeps the last fixes, one for each error of a command. The order is that of times and texts,
-    /// so that it does not depend on how events were grouped.
+    /// Keeps the last fixes, one for each error of a command. They are ordered by time and text, so
+    /// that the order does not depend on how events were grouped.
     fn keep_fixes(&mut self, new: impl IntoIterator<Item = Fix>) {
         self.fixes.extend(new);
         self.fixes.sort_by(|one, other| {
@@ -225,7 +225,7 @@ impl Trace {
         }
     }
 
-    /// Leaves out what has a text that may not be kept.
+    /// Removes steps, edits and fixes with a text that may not be kept.
     pub(super) fn without(&mut self, is_gone: impl Fn(&str) -> bool) {
         let stays = |step: &Step| {
             let error = match &step.ended {
@@ -261,15 +261,15 @@ impl Fix {
     }
 }
 
-/// What explains that a command passed after it had failed, if anything does. A command that was
-/// merely run again explains nothing.
+/// Returns the fix if something explains why a command passed after it had failed. Merely running
+/// it again explains nothing.
 fn fix(failed: &Step, between: &[&Step], passed: &Step) -> Option<Fix> {
     let Ended::Failed { error: Some(error), file } = &failed.ended else { return None };
     let mut files = Vec::new();
     for step in between.iter().copied().chain([passed]) {
         keep_last(&mut files, &step.edited, usize::MAX);
     }
-    // A compiler that names the file in which it was mended has said it all.
+    // If the compiler named the very file that was edited, the edit adds nothing.
     let names = |path: &String| file.as_deref() == path.rsplit('/').next();
     if files.len() > FIX_FILES_MAX || files.iter().all(names) {
         files.clear();
@@ -292,12 +292,12 @@ fn fix(failed: &Step, between: &[&Step], passed: &Step) -> Option<Fix> {
     })
 }
 
-/// Whether a command is what agents do between any two others: to record work with git.
+/// Whether a command records work with git, which agents do between any two other commands.
 fn is_routine(command: &str, failed: &str) -> bool {
     program(command) == Some("git") && program(failed) != Some("git")
 }
 
-/// The files of a fix that are in the project.
+/// Returns the files of a fix that are in the project.
 pub(crate) fn own_files(fix: &Fix) -> Vec<String> {
     fix.files.iter().map(|file| path(file)).filter(|file| is_inside(file)).collect()
 }

@@ -1,9 +1,9 @@
-//! What of an error line is the same in another run: words stay, what counts, dates, places or is
-//! random is replaced.
+//! The parts of an error line that are the same in another run. Words stay; counts, dates, places
+//! and random text are replaced.
 
-/// Stands for a number, a duration, a port.
+/// The placeholder for a number, a duration or a port.
 const NUMBER: &str = "N";
-/// Stands for an id, a digest, a random name.
+/// The placeholder for an id, a digest or a random name.
 const ID: &str = "ID";
 
 /// Returns a line in which numbers, times, ids and the directories of absolute paths are replaced.
@@ -12,7 +12,7 @@ pub(crate) fn normalised(line: &str) -> String {
     words.join(" ")
 }
 
-/// A place in a file at the start of a line, and what follows it.
+/// A place in a file at the start of a line, and the text after it.
 pub(super) struct Place<'a> {
     /// The file's name, without directories.
     pub(super) file: &'a str,
@@ -46,7 +46,7 @@ pub(super) fn place(line: &str) -> Option<Place<'_>> {
     })
 }
 
-/// Whether a text has no word of its own: "No such file or directory (os error 2)".
+/// Whether a text has only words that many errors have: "No such file or directory (os error 2)".
 pub(super) fn is_generic(text: &str) -> bool {
     const GENERIC: [&str; 34] = [
         "no",
@@ -92,7 +92,7 @@ pub(super) fn is_generic(text: &str) -> bool {
     own.count() == 0
 }
 
-/// A line without dates, times and counters at its start, as logs and builds have them.
+/// Removes the dates, times and counters that logs and builds put at the start of a line.
 pub(super) fn without_time(line: &str) -> &str {
     let mut rest = line;
     while let Some((first, after)) = rest.split_once(' ') {
@@ -115,7 +115,8 @@ pub(super) fn without_time(line: &str) -> &str {
     rest
 }
 
-/// One word, what is around and within it kept apart: `(/tmp/a/b.rs:12:5)` is `(b.rs:N:N)`.
+/// Normalises one word, and keeps the signs around and within it: `(/tmp/a/b.rs:12:5)` becomes
+/// `(b.rs:N)`.
 fn word(word: &str) -> String {
     let is_around = |c: char| {
         matches!(
@@ -123,7 +124,7 @@ fn word(word: &str) -> String {
             '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | ';' | '<' | '>' | '='
         )
     };
-    // What an address asks for is another each time.
+    // The query of an address differs each time.
     let asked = word.find("://").and_then(|at| word.get(at..)?.find('?').map(|query| at + query));
     let end = asked.map_or(0, |from| {
         let rest = word.get(from..).unwrap_or_default();
@@ -161,7 +162,7 @@ fn inner(piece: &str) -> String {
         let parts: Vec<&str> = piece.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
         let name = parts.last().copied().unwrap_or_default();
         let depth = if piece.starts_with("/var/") { 3 } else { 2 };
-        // A name right beneath the temporary directory is made up, or ends in what is.
+        // A name directly in the temporary directory is random, or its ending is.
         let made_up = name
             .rsplit_once('.')
             .is_none_or(|(_, end)| end.len() >= 6 && is_tmp(&format!("tmp{end}")));
@@ -180,7 +181,7 @@ fn is_drive(piece: &str) -> bool {
         && matches!(chars.next(), Some('\\' | '/'))
 }
 
-/// Replaces what differs in the parts of a word that signs hold together.
+/// Replaces what differs between runs in each part of a word, which signs separate.
 fn atoms(word: &str) -> String {
     if is_uuid(word) {
         return ID.to_owned();
@@ -206,7 +207,7 @@ fn atoms(word: &str) -> String {
     numbers_joined(&text)
 }
 
-/// `N.N.N`, `N:N` and `N-N` are one number: a version, a time, an address.
+/// Joins `N.N.N`, `N:N` and `N-N` into one number: a version, a time, an address.
 fn numbers_joined(text: &str) -> String {
     let mut joined = text.to_owned();
     for pair in ["N.N", "N:N", "N-N", "N/N", "N,N"] {
@@ -264,7 +265,7 @@ fn is_uuid(word: &str) -> bool {
     lengths == [8, 4, 4, 4, 12] && word.chars().all(|c| c == '-' || c.is_ascii_hexdigit())
 }
 
-/// A name that a program made up for a temporary file.
+/// Whether a program made up this name for a temporary file.
 fn is_tmp(word: &str) -> bool {
     let rest = word.strip_prefix("tmp.").or_else(|| word.strip_prefix("tmp"));
     rest.is_some_and(|rest| {

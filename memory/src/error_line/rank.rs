@@ -30,12 +30,12 @@ impl Rank {
         self == Self::Cause
     }
 
-    /// Whether the line tells something of the error beside a better one.
+    /// Whether the line says something about the error that a better one may not.
     pub(super) fn is_telling(self) -> bool {
         self >= Self::Phrase
     }
 
-    /// Whether hardly anything prints such a line that did not fail.
+    /// Whether hardly any command that did not fail prints such a line.
     pub(super) fn is_unmistakable(self) -> bool {
         self >= Self::Begins
     }
@@ -69,7 +69,7 @@ pub(super) fn ranked(lines: &[String]) -> Vec<(Rank, ErrorLine)> {
             continue;
         }
         if let Some(cause) = line.strip_prefix("Caused by:") {
-            // Java has the cause on the same line, Rust those below it, one a line.
+            // Java prints the cause on the same line, Rust prints causes below it, one per line.
             causes = cause.trim().is_empty();
             if !causes {
                 ranked.push((Rank::Cause, ErrorLine::plain(&with_outer(cause.trim(), &outer))));
@@ -93,7 +93,7 @@ pub(super) fn ranked(lines: &[String]) -> Vec<(Rank, ErrorLine)> {
     ranked
 }
 
-/// A cause, behind what it caused where it says nothing by itself: "No such file or directory".
+/// Returns a cause, after what it caused if it says nothing by itself: "No such file or directory".
 fn with_outer(cause: &str, outer: &str) -> String {
     if outer.is_empty() || !is_generic(cause) {
         return cause.to_owned();
@@ -101,13 +101,13 @@ fn with_outer(cause: &str, outer: &str) -> String {
     format!("{outer}: {cause}")
 }
 
-/// A message without the "Error:" before it.
+/// Returns a message without the "Error:" before it.
 fn message(line: &str) -> &str {
     line.split_once(": ").filter(|(name, _)| !name.contains(' ')).map_or(line, |(_, text)| text)
 }
 
 fn rank(line: &str, after: &[String]) -> Option<(Rank, ErrorLine)> {
-    // A linker's error is a note to the compiler's.
+    // A linker's error is printed as a note to the compiler's.
     let line =
         line.strip_prefix("= note: ").filter(|note| note.contains(": error: ")).unwrap_or(line);
     if is_noise(line) {
@@ -126,7 +126,7 @@ fn rank(line: &str, after: &[String]) -> Option<(Rank, ErrorLine)> {
     Some((rank, text))
 }
 
-/// Lines that never say what went wrong.
+/// Whether a line never says what went wrong.
 fn is_noise(line: &str) -> bool {
     const BEGINS: [&str; 26] = [
         "at ",
@@ -181,7 +181,7 @@ fn is_noise(line: &str) -> bool {
         })
 }
 
-/// Whether a line says the status of the command alone.
+/// Whether a line only gives the command's status.
 pub(super) fn says_status(line: &str) -> bool {
     let line = line.trim();
     [
@@ -197,7 +197,7 @@ pub(super) fn says_status(line: &str) -> bool {
     .any(|begin| line.starts_with(begin))
 }
 
-/// Whether a line says that something failed without saying what: another program, or a count.
+/// Whether a line only says that another program failed, or counts failures.
 fn is_summary(line: &str) -> bool {
     const HAS: [&str; 19] = [
         "could not compile",
@@ -241,7 +241,7 @@ fn is_summary(line: &str) -> bool {
         || is_bare_failure(line)
 }
 
-/// Lines that say "failed" and nothing else.
+/// Whether a line says "failed" and nothing else.
 pub(super) fn is_bare_failure(line: &str) -> bool {
     let line = line.trim().trim_matches(['=', '-', '!', ' ', '.']);
     let made = line.starts_with("make") && line.contains("*** [") && line.contains("] Error ");
@@ -253,7 +253,7 @@ pub(super) fn is_bare_failure(line: &str) -> bool {
         || matches!(line, "FAILED" | "FAIL" | "BUILD FAILED" | "BUILD FAILURE" | "failures:")
 }
 
-/// Whether a line that ends an output says that all went well.
+/// Whether the last line of an output says that all went well.
 pub(super) fn is_success(line: &str) -> bool {
     let line = line.trim();
     ["Finished ", "test result: ok", "BUILD SUCCESS", "Successfully ", "Done in ", "Build complete"]
@@ -264,7 +264,7 @@ pub(super) fn is_success(line: &str) -> bool {
             && !line.contains(" failed")
 }
 
-/// A complaint about a place in the code.
+/// Reads a complaint about a place in the code.
 fn diagnostic(line: &str, after: &[String]) -> Option<ErrorLine> {
     let below = || after.iter().take(2).find_map(|next| next.trim().strip_prefix("--> "));
     let at = |text: &str, file: Option<&str>| {
@@ -273,12 +273,12 @@ fn diagnostic(line: &str, after: &[String]) -> Option<ErrorLine> {
         Some(ErrorLine { text, is_diagnostic: true, file: file.map(str::to_owned) })
     };
     if line.starts_with("error[") || line.starts_with("error: ") {
-        // Without a place below it, it is no complaint about the code.
+        // Without a place below it, it is not a complaint about the code.
         let place = below().and_then(place);
         let file = place.as_ref().map(|place| place.file);
         return (line.starts_with("error[") || file.is_some()).then(|| at(line, file)).flatten();
     }
-    // What eslint prints beneath a file's name.
+    // A complaint of eslint, printed below the file's name.
     if line.starts_with(|c: char| c.is_ascii_digit())
         && let Some((position, rest)) = line.split_once(' ')
         && position.split(':').filter(|part| part.parse::<u32>().is_ok()).count() == 2
@@ -298,8 +298,8 @@ fn diagnostic(line: &str, after: &[String]) -> Option<ErrorLine> {
     (is_error || column).then(|| at(rest, Some(file))).flatten()
 }
 
-/// The message of a panic. One that only says that two values differ is named by its thread, which
-/// for a test is the test.
+/// Reads the message of a panic. A short one, or one that only says that two values differ, gets
+/// the name of its thread, which for a test is the test's.
 fn panic(line: &str, after: &[String]) -> Option<String> {
     if let Some(message) = line.strip_prefix("panic: ") {
         return Some(format!("panic: {message}"));
@@ -317,14 +317,14 @@ fn panic(line: &str, after: &[String]) -> Option<String> {
     Some(if says_all { message.to_owned() } else { format!("{thread}: {message}") })
 }
 
-/// An exception in pytest's report; one that only asserts is named by its test instead.
+/// Reads an exception in pytest's report. A failed assertion is identified by its test instead.
 fn exception_of_pytest(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("E ")?.trim_start();
     let name = exception(rest)?;
     (name != "AssertionError").then_some(rest)
 }
 
-/// What names the thing that failed.
+/// Reads a line that names the thing that failed.
 fn named(line: &str) -> Option<String> {
     let test = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"));
     if test.is_some() || line.starts_with("--- FAIL: ") || line.starts_with("! [rejected]") {
@@ -351,7 +351,7 @@ fn named(line: &str) -> Option<String> {
     (pytest.is_some_and(is_test) || jest || other).then(|| line.to_owned())
 }
 
-/// What begins as an error does.
+/// Reads a line that begins as errors do.
 fn begins(line: &str, after: &[String]) -> Option<String> {
     const WORDS: [&str; 12] = [
         "error",
@@ -371,7 +371,7 @@ fn begins(line: &str, after: &[String]) -> Option<String> {
     if line == "* What went wrong:" || line.starts_with("CMake Error at ") {
         let told = after.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
         let told: Vec<&str> = told.take(2).collect();
-        // Gradle says the task first, and why below it.
+        // Gradle prints the task first, and the reason below it.
         let why = told.iter().find_map(|line| line.strip_prefix("> ")).or(told.first().copied())?;
         return Some(why.to_owned());
     }
@@ -406,7 +406,8 @@ fn begins(line: &str, after: &[String]) -> Option<String> {
     (not_found || made || known || exception(line).is_some()).then(|| line.to_owned())
 }
 
-/// The name of an exception at the start of a line: `sqlalchemy.exc.OperationalError: …`.
+/// Returns the name, without modules, of an exception at the start of a line:
+/// `sqlalchemy.exc.OperationalError: …`.
 fn exception(line: &str) -> Option<&str> {
     let name = line.split([':', ' ']).next()?;
     let last = name.rsplit('.').next()?;
@@ -420,7 +421,7 @@ fn exception(line: &str) -> Option<&str> {
     (is_name && told).then_some(last)
 }
 
-/// A line without the logger between its level and its text: `ERROR [alembic.util] …`.
+/// Removes the logger between a line's level and its text: `ERROR [alembic.util] …`.
 fn without_logger(line: &str) -> String {
     if let Some((level, rest)) = line.split_once(" [")
         && !level.contains(' ')
@@ -432,7 +433,7 @@ fn without_logger(line: &str) -> String {
     line.to_owned()
 }
 
-/// How well any other line tells of an error.
+/// Ranks any other line by how well it tells of an error.
 fn loose(line: &str) -> Option<Rank> {
     const INSIDE: [&str; 6] =
         [": error: ", " ERROR: ", " error: ", " Error: ", "[ERROR]", ": fatal: "];
@@ -488,7 +489,7 @@ fn loose(line: &str) -> Option<Rank> {
         .then_some(Rank::Word)
 }
 
-/// Whether a line has a phrase, in any case.
+/// Whether a line has a phrase, in upper or lower case.
 fn says(line: &str, phrase: &str) -> bool {
     line.to_ascii_lowercase().contains(&phrase.to_ascii_lowercase())
 }

@@ -1,4 +1,4 @@
-//! Outputs as tools print them, the line that stands for each, and what stays of it in another run.
+//! Outputs as tools print them, the line that identifies each error, and its normalised form.
 
 use super::*;
 

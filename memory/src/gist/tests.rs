@@ -1,4 +1,4 @@
-//! Which sentence says what to do.
+//! The sentence that says what to do.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! What memory has that helps after a command failed.
+//! Records that help after a command failed.
 //!
-//! Nobody asked, so nothing is better than noise. A record has to have the rare words of the line
-//! that identifies the error; the words that all errors share count for nothing, and the command's
-//! own words only add to them. A record that none of this singles out is not given.
+//! Nobody asked for them, so nothing is better than noise. A record has to have the rare words of
+//! the line that identifies the error, or name or quote the command itself. Words that all errors
+//! share count for nothing. A record that none of this singles out is not given.
 
 use std::collections::BTreeSet;
 
@@ -18,41 +18,41 @@ use crate::shell::{bare, program, subjects};
 
 /// Lines of an output that are compared with records.
 const LINES_READ: usize = 3;
-/// Hits that are looked at.
+/// Hits that are judged.
 const LOOKED_AT: usize = 24;
-/// A word that fewer records have than this rarity says is rare.
+/// The rarity from which a word counts as rare.
 const RARE: f32 = 0.45;
-/// Rarity of what is told apart of a word that many records have.
+/// The rarity from which a word tells records apart at all.
 const TELLING: f32 = 0.25;
 
-/// A part of an identifier counts at least so much of the whole.
+/// The least factor on the weight of a part of an identifier.
 const PART_MIN: f32 = 0.6;
-/// A record is given beside a better one from this share of its score on.
+/// The least score of a record that is given with a better one, as a share of the better one's.
 const BESIDE: f32 = 0.7;
-/// Words of a command that a record quotes by no accident.
+/// The least number of words of a command that a record does not quote by accident.
 const QUOTED_WORDS: usize = 4;
-/// Weight of a plain word that no record has.
+/// The rarity of a plain word that no record has.
 const UNKNOWN: f32 = 0.5;
-/// Letters of a name of several parts.
+/// The least length of a name of several parts.
 const LONG_NAME: usize = 8;
 
-/// A failed command, and who may be helped.
+/// A failed command, and the reader to help.
 #[derive(Clone, Copy, Debug)]
 pub struct FailureView<'a> {
-    /// Who reads.
+    /// The reader; records that it may not see are left out.
     pub reader: &'a Reader,
     /// The command line.
     pub command: &'a str,
-    /// What it printed, as far as that is known.
+    /// The text that it printed, as far as that is known.
     pub output: &'a str,
     /// Records that the reader was given before.
     pub given: &'a BTreeSet<RecordId>,
-    /// Tells what has expired.
+    /// The current time, which decides which notes have expired.
     pub now: Timestamp,
 }
 
-/// Returns the active records that help after a failure, best first; mostly none. What agents wrote
-/// comes before what was kept by rule, but does not push out the fix of this very failure.
+/// Returns the active records that help after a failure, best first; usually none. Records that
+/// agents wrote come before those made by rule, but do not push out the fix of this very failure.
 pub fn remedies(memory: &Memory, of: &FailureView<'_>) -> Vec<RecordId> {
     let mut lines: Vec<Option<ErrorLine>> =
         error_lines(of.output, LINES_READ).into_iter().map(Some).collect();
@@ -64,7 +64,7 @@ pub fn remedies(memory: &Memory, of: &FailureView<'_>) -> Vec<RecordId> {
     for line in lines {
         let helped = Failure::read(memory, of.command, line).helped_by(memory, of);
         found.extend(helped.into_iter().filter(|(_, id)| fixed != Some(*id)));
-        // The line that identifies the error says most; the others only stand in for it.
+        // The first line identifies the error. The others are tried only if it finds nothing.
         if !found.is_empty() {
             break;
         }
@@ -76,7 +76,7 @@ pub fn remedies(memory: &Memory, of: &FailureView<'_>) -> Vec<RecordId> {
             .then_with(|| other.total_cmp(one))
             .then_with(|| second.number.cmp(&first.number))
     });
-    // Beside one that fits well, another has to fit about as well.
+    // If one record fits well, another has to fit about as well.
     let best = found.iter().map(|(score, _)| *score).fold(0.0, f32::max);
     found.retain(|(score, _)| *score >= BESIDE * best);
     let others = REMEDIES_MAX - usize::from(fixed.is_some());
@@ -88,8 +88,8 @@ pub fn remedies(memory: &Memory, of: &FailureView<'_>) -> Vec<RecordId> {
     best
 }
 
-/// The lesson made by rule of the same error of the same program, that of the same command first,
-/// then the newest.
+/// Returns the lesson made by rule from the same error of the same program: one of the same command
+/// if there is one, then the newest.
 fn fixed_before(memory: &Memory, of: &FailureView<'_>) -> Option<RecordId> {
     let error = error_line(of.output)?.normalised();
     let command = one_line(of.command);
@@ -101,7 +101,7 @@ fn fixed_before(memory: &Memory, of: &FailureView<'_>) -> Option<RecordId> {
             let is_same = program(&fixed.command).is_some()
                 && program(&fixed.command) == program(command)
                 && normalised(&fixed.error) == error;
-            // The failed command itself is no advice.
+            // The failed command itself is not advice.
             let repeats = fixed.remedy.as_deref() == Some(command);
             (is_same && !repeats).then_some((fixed.command == command, fixed.last, record.id))
         });
@@ -117,46 +117,46 @@ fn fits(record: &Record, of: &FailureView<'_>) -> bool {
         && !record.note().is_some_and(|note| note.is_expired(of.now))
 }
 
-/// A failure as it is compared with records, by one line of its output.
+/// A failure, prepared for comparison with records by one line of its output.
 struct Failure {
     line: Option<ErrorLine>,
     /// The command on one line.
     command: String,
-    /// Programs and what they were to do, in lower case.
+    /// Each program and the words that say what it does, in lower case.
     subjects: Vec<Vec<String>>,
-    /// Words of the error line that tell it from others.
+    /// Words of the error line that distinguish it from others.
     words: Vec<ErrorWord>,
 }
 
-/// A word of the error line, as it stands between blanks.
+/// A word of the error line, as written between blanks.
 struct ErrorWord {
-    /// Its own terms and those of its parts, with their rarity.
+    /// Its own terms and those of its parts, each with its rarity.
     terms: Vec<(String, f32)>,
-    /// Rarity of its rarest term; less where no record has it and it is no name.
+    /// The rarity of its rarest term; [`UNKNOWN`] if no record has it and it is not a name.
     rarity: f32,
-    /// A path, of which any part may be what the error is about.
+    /// Whether it is a path. The error may be about any part of a path.
     is_path: bool,
 }
 
-/// What a record has of a failure.
+/// The parts of a failure that a record has.
 #[derive(Default)]
 struct Evidence {
-    /// Weight of the error's words.
+    /// The weight of the error's words that it has.
     weight: f32,
-    /// How many of them are rare.
+    /// The number of rare ones among them.
     rare: usize,
-    /// Whether a name is among them that was made for one thing: an identifier, a code, what is
-    /// quoted.
+    /// Whether one of them is a name made for one thing: an identifier, a code, a quoted word.
     name: bool,
-    /// Whether such a name is one of several parts, which nothing shares by chance.
+    /// Whether such a name has several parts or is a port, so that no text shares it by chance.
     long_name: bool,
-    /// Whether the error line has a name that the record has not.
+    /// Whether the error line has a name that the record lacks.
     other_name: bool,
-    /// Weight of those words by that of all.
+    /// `weight` divided by the weight of all words of the line.
     share: f32,
-    /// Rarity of the program's name.
+    /// The rarity of the program's name; 0 if the record lacks it.
     program: f32,
-    /// Words of the command that the record has, where it has the program's name.
+    /// The number of the command's other words that the record has; 0 if it lacks the program's
+    /// name.
     verbs: usize,
 }
 
@@ -174,7 +174,8 @@ impl Failure {
             let terms: Vec<(String, f32)> =
                 terms.filter(|(term, _)| says(term) && known.insert(term.clone())).collect();
             let rarity = terms.iter().map(|(_, rarity)| *rarity).fold(0.0, f32::max);
-            // That memory never says "metadata" means little; that it has no such name, much.
+            // A word like "metadata" that no record has means little; a name that no record has
+            // means much.
             let is_name = terms.iter().any(|(term, _)| {
                 failure.is_name(term) && !term.ends_with("error") && !term.ends_with("exception")
             });
@@ -186,8 +187,8 @@ impl Failure {
         failure
     }
 
-    /// Whether a term only repeats the program's name. Where that is not found, it is all that the
-    /// error says.
+    /// Whether a term only repeats the program's name. If the program was not found, its name is
+    /// all that the error says.
     fn is_program(&self, term: &str) -> bool {
         !self.is_absent() && self.programs().any(|program| program == term)
     }
@@ -196,7 +197,7 @@ impl Failure {
         self.subjects.iter().filter_map(|words| words.first())
     }
 
-    /// The records that help, each with how much.
+    /// Returns the records that help, each with its score.
     fn helped_by(&self, memory: &Memory, of: &FailureView<'_>) -> Vec<(f32, RecordId)> {
         let words = self.words.iter().flat_map(|word| &word.terms).map(|(term, _)| term);
         let words: Vec<&str> =
@@ -221,7 +222,7 @@ impl Failure {
         judged.collect()
     }
 
-    /// How much a record helps; `None` where it is about something else.
+    /// Returns the score of a record that helps; `None` if it is about something else.
     fn judge(&self, record: &Record, terms: &[(String, f32)]) -> Option<f32> {
         let text = text_of(record);
         let is_lesson = record.kind() == Kind::Lesson;
@@ -246,11 +247,12 @@ impl Failure {
             && self.is_about_the_command()
             && speaks_of_failure(&text)
             && self.names_command(&text);
-        // Of a program that is not there only its installation helps.
+        // If the program is missing, only a text about installing it helps.
         if self.is_absent() && !speaks_of_installing(&text) {
             return None;
         }
-        // It quotes a whole error, most of whose words others have as well.
+        // A lesson made by rule quotes a whole error, and most words of that are in other errors
+        // too.
         if record.is_captured() && !(by_words && of.share >= 0.6 && of.program > 0.0) {
             return None;
         }
@@ -273,7 +275,7 @@ impl Failure {
             let all: f32 = word.terms.iter().map(|(_, rarity)| rarity).sum();
             let had = || word.terms.iter().filter(|(term, _)| has(term));
             let rarest = had().map(|(_, rarity)| *rarity).fold(0.0, f32::max);
-            // A part of an identifier is less than the identifier, unless it is all but a number.
+            // A part of an identifier counts less than the whole, unless only numbers are missing.
             let (whole, parts) = word.terms.split_at(word.terms.len().min(1));
             let is_whole = whole.iter().any(|(term, _)| has(term))
                 || !parts.is_empty() && parts.iter().all(|(term, _)| has(term));
@@ -306,7 +308,7 @@ impl Failure {
     /// Whether a term of the error line is a name made for one thing.
     fn is_name(&self, term: &str) -> bool {
         let Some(line) = &self.line else { return false };
-        // Only ASCII, so that places in both are the same.
+        // ASCII only, so that offsets are the same in both texts.
         let lower = line.text.to_ascii_lowercase();
         let absent = self.is_absent() && self.programs().any(|name| name == term);
         let joined = term.len() >= 5 && term.contains(['_', '.', '/', '-', ':']);
@@ -325,7 +327,8 @@ impl Failure {
         absent || joined || mixed || lower.match_indices(term).any(|(at, _)| stands_out(at))
     }
 
-    /// Whether a name has several parts, as identifiers have: nothing shares it by chance.
+    /// Whether a name has several parts, as identifiers do, or is a port: no text shares it by
+    /// chance.
     fn is_long_name(&self, term: &str) -> bool {
         let text = self.line.as_ref().map(|line| line.text.as_str()).unwrap_or_default();
         let lower = text.to_ascii_lowercase();
@@ -342,8 +345,8 @@ impl Failure {
         self.line.as_ref().is_some_and(says)
     }
 
-    /// Whether the failure may be about how the command is run: no complaint about the code that
-    /// it works on.
+    /// Whether the failure may be about how the command is run, and not about the code that it
+    /// works on.
     fn is_about_the_command(&self) -> bool {
         self.line.as_ref().is_none_or(|line| {
             !line.is_diagnostic
@@ -353,12 +356,12 @@ impl Failure {
         })
     }
 
-    /// Whether a text has the whole command, where that is long enough to be no accident.
+    /// Whether a text has the whole command, which must be too long to be there by accident.
     fn quoted_in(&self, text: &str) -> bool {
         self.command.split(' ').count() >= QUOTED_WORDS && one_line(text).contains(&self.command)
     }
 
-    /// Whether a text has one of the commands word by word.
+    /// Whether a text has the first two words of one of the commands.
     fn names_command(&self, text: &str) -> bool {
         let lower = text.to_lowercase();
         let named = |words: &Vec<String>| {
@@ -369,17 +372,17 @@ impl Failure {
     }
 }
 
-/// Verbs that programs have in common.
+/// Verbs that many programs have in common.
 const ANY_VERBS: [&str; 6] = ["dev", "exec", "get", "run", "start", "test"];
 
-/// Whether a word has small letters before capital ones: `ExpiredToken`.
+/// Whether a word has a lower-case letter just before a capital: `ExpiredToken`.
 fn is_camel(word: &str) -> bool {
     word.chars()
         .zip(word.chars().skip(1))
         .any(|(one, next)| one.is_ascii_lowercase() && next.is_ascii_uppercase())
 }
 
-/// Whether a text says how a program comes to be there.
+/// Whether a text says how to install or find a program.
 fn speaks_of_installing(text: &str) -> bool {
     const SIGNS: [&str; 12] = [
         "install",
@@ -399,7 +402,7 @@ fn speaks_of_installing(text: &str) -> bool {
     SIGNS.iter().any(|sign| lower.contains(sign))
 }
 
-/// Whether a term of an error line says nothing about this error.
+/// Whether a term of an error line says nothing specific about the error.
 fn is_generic(term: &str, line: &str) -> bool {
     let is_number = term.chars().all(|c| !c.is_alphabetic());
     if is_number {
@@ -408,7 +411,7 @@ fn is_generic(term: &str, line: &str) -> bool {
     term.chars().count() < 3 || GENERIC.contains(&term)
 }
 
-/// Whether a number of a line is a port: the one number that tells what did not answer.
+/// Whether a number in a line is a port, the one kind of number that says what did not answer.
 fn is_port(number: &str, line: &str) -> bool {
     let is_long = (4..=5).contains(&number.len()) && number.chars().all(|c| c.is_ascii_digit());
     let after_host = line.match_indices(&format!(":{number}")).any(|(at, _)| {
@@ -422,7 +425,7 @@ fn is_port(number: &str, line: &str) -> bool {
     is_long && (after_host || line.contains(&format!("port {number}")))
 }
 
-/// The texts of a record that say something.
+/// Returns the texts of a record that are compared with an error.
 fn text_of(record: &Record) -> String {
     match &record.body {
         Body::Blueprint(blueprint) => format!("{} {}", blueprint.title, blueprint.content),
@@ -434,7 +437,7 @@ fn text_of(record: &Record) -> String {
     }
 }
 
-/// Whether a text says that something goes wrong, or what is needed so that it does not.
+/// Whether a text says that something goes wrong, or how to prevent that.
 fn speaks_of_failure(text: &str) -> bool {
     const SIGNS: [&str; 34] = [
         "fail",

@@ -1,7 +1,8 @@
-//! What memory has about a file that is about to be read or edited.
+//! Records about a file that is about to be read or edited.
 //!
-//! Only what names the file, or the directory that it is in, counts: a shared word says little, and a directory far up says
-//! nothing. Before what merely names the file comes what teaches something about it.
+//! Only records that name the file, or the directory that it is in, count. A shared word says
+//! little, and a directory further up says nothing. Among equally near records, those that teach
+//! something come before those that only point at the file.
 
 use std::collections::BTreeSet;
 
@@ -14,23 +15,23 @@ use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
 use crate::search::{Find, Query, Tuning};
 
-/// Who is about to use which file.
+/// A file that is about to be used, and the reader.
 #[derive(Clone, Copy, Debug)]
 pub struct FileQuery<'a> {
-    /// Who reads.
+    /// The reader; records that it may not see are left out.
     pub reader: &'a Reader,
-    /// Relative to the project's root.
+    /// The file's path, relative to the project's root.
     pub file: &'a str,
-    /// Records whose text the model has already.
+    /// Records whose text the model already has.
     pub given: &'a BTreeSet<RecordId>,
-    /// Tells what has expired.
+    /// The current time, which decides which notes have expired.
     pub now: Timestamp,
 }
 
-/// Records that name a file are looked for among so many hits.
+/// The most hits that are read for each query.
 const HITS: usize = 60;
 
-/// The records about a file, the best first; mostly none.
+/// Returns the records about a file, best first; usually none.
 pub fn about_file(memory: &Memory, of: &FileQuery<'_>) -> Vec<RecordId> {
     let file = normalise(of.file);
     let Some(place) = Place::of(&file) else { return Vec::new() };
@@ -59,7 +60,7 @@ pub fn about_file(memory: &Memory, of: &FileQuery<'_>) -> Vec<RecordId> {
     found.into_iter().map(|(_, id)| id).take(ACTION_RECORDS_MAX).collect()
 }
 
-/// How near a record is to a file: it names it, or the directory it is in.
+/// How near a record is to a file: it names its path, only its name, or its directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Nearness {
     File,
@@ -67,7 +68,8 @@ enum Nearness {
     Directory,
 }
 
-/// The better comes first: by nearness, what teaches before what points, then the newest.
+/// The sort key of a record, best first: active ones, then by nearness, those that teach before
+/// those that point, those that an agent wrote, then the newest.
 type Rank = (bool, Nearness, u8, bool, std::cmp::Reverse<i64>);
 
 fn rank(record: &Record, nearness: Nearness) -> Rank {
@@ -83,11 +85,11 @@ fn rank(record: &Record, nearness: Nearness) -> Rank {
     (archived, nearness, kind, record.is_captured(), std::cmp::Reverse(record.updated.time.0))
 }
 
-/// A file, and what names it.
+/// A file, and the parts of its path by which texts name it.
 struct Place<'a> {
     file: &'a str,
     name: &'a str,
-    /// Without a slash at its end; empty for a file at the root.
+    /// The directory without a slash at its end; empty for a file at the root.
     directory: &'a str,
 }
 
@@ -97,13 +99,13 @@ impl<'a> Place<'a> {
         (!name.is_empty()).then_some(Self { file, name, directory })
     }
 
-    /// Words by which records about it are found.
+    /// Returns the queries that find records about it.
     fn queries(&self) -> impl Iterator<Item = String> {
         let directory = self.directory.to_owned();
         [self.name.to_owned(), directory].into_iter().filter(|query| !query.is_empty())
     }
 
-    /// How near a record is; `None` where it is about something else.
+    /// Returns how near a record is; `None` if it is about something else.
     fn nearness(&self, record: &Record) -> Option<Nearness> {
         match &record.body {
             Body::Anchor(anchor) => (anchor.file == self.file).then_some(Nearness::File),
@@ -152,7 +154,8 @@ impl<'a> Place<'a> {
         (named || self.is_meant_by(text)).then_some(Nearness::Directory)
     }
 
-    /// Whether a text names files like this one by a pattern: `templates/<lang>/<code>.j2`, `jobs/*.py`.
+    /// Whether a text names files like this one by a pattern: `templates/<lang>/<code>.j2`,
+    /// `jobs/*.py`.
     fn is_meant_by(&self, text: &str) -> bool {
         let words =
             text.split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | ',' | ';'));
@@ -169,20 +172,21 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// The file with the directory that it is in.
+    /// Returns the file's name with the directory that it is in.
     fn tail(&self) -> &'a str {
         let from = self.directory.rfind('/').map_or(0, |at| at + 1);
         self.file.get(from..).unwrap_or(self.file)
     }
 }
 
-/// A directory as texts may name it: in full, and by its last parts, two at least, which say which of several of a name it is.
+/// Returns the names that texts may have for a directory: its full path and its last parts. Each
+/// has at least two parts, to tell directories of the same name apart.
 fn endings(directory: &str) -> impl Iterator<Item = &str> {
     let starts = std::iter::once(0).chain(directory.match_indices('/').map(|(at, _)| at + 1));
     starts.filter_map(|at| directory.get(at..)).filter(|ending| ending.contains('/'))
 }
 
-/// Whether a name fits one of a pattern, in which `*`, `<…>` and `{…}` stand for anything.
+/// Whether a name fits a pattern in which `*`, `<…>` and `{…}` stand for anything.
 fn is_like(name: &str, pattern: &str) -> bool {
     let Some(at) = pattern.find(['<', '*', '{']) else { return name == pattern };
     let after =
@@ -191,7 +195,8 @@ fn is_like(name: &str, pattern: &str) -> bool {
     name.len() > before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
 }
 
-/// Whether a text names a directory itself, not only something in it: `src/billing`, `src/billing/` or `src/billing/*`.
+/// Whether a text names a directory itself, not only something in it: `src/billing`, `src/billing/`
+/// or `src/billing/*`.
 fn names_directory(text: &str, directory: &str) -> bool {
     text.match_indices(directory).any(|(at, _)| {
         let end = at + directory.len();
@@ -203,7 +208,7 @@ fn names_directory(text: &str, directory: &str) -> bool {
     })
 }
 
-/// Whether a name is seldom that of several files.
+/// Whether few other files are likely to have this name.
 fn is_telling(name: &str) -> bool {
     const COMMON: [&str; 16] = [
         "index.ts",

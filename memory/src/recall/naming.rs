@@ -1,4 +1,4 @@
-//! Whether a text names a record: says its title or its key.
+//! Whether a text names a record by its title or key.
 
 use super::words;
 use crate::memory::Memory;
@@ -18,7 +18,7 @@ impl<'a> Naming<'a> {
     }
 
     /// Returns the share of a record's title or key that the text says, by the rarity of the words.
-    /// A key's part for the kind of thing is said by how one asks for it: what is a command is run.
+    /// For a key, the usual words of a request count as well: "run" says `command`.
     pub(super) fn share_of(&self, memory: &Memory, record: &Record, title: &str) -> f32 {
         let query = Query::told(title);
         let rarities = memory.search().rarities(&query);
@@ -34,7 +34,7 @@ impl<'a> Naming<'a> {
     }
 }
 
-/// Returns the words that name a record: a title, a key, a file and its concept.
+/// Returns the words that name a record: its title, its key and summary, or its file and concept.
 pub(super) fn title(record: &Record) -> String {
     match &record.body {
         Body::Blueprint(blueprint) => blueprint.title.clone(),

@@ -1,9 +1,9 @@
 //! Hits of a project and hits among the user's own notes, as one list.
 //!
 //! Scores of two search indexes cannot be compared: how rare a word is depends on what else is
-//! stored. So each list keeps its order, and what decides between two hits is how many words of the
-//! query they have, then how near each comes to the best hit of its own list. A project's hit wins
-//! a tie. A list that was found as asked comes before one for which a spelling was corrected or a
+//! stored. So each list keeps its order. Two hits are compared by how many words of the query they
+//! have, then by their score relative to the best of their own list. A project's hit wins a tie. A
+//! list that was found as asked takes precedence over one for which a spelling was corrected or a
 //! hard constraint dropped.
 
 use std::cmp::Ordering;
@@ -13,10 +13,10 @@ use super::Recalled;
 use crate::search::Hit;
 
 impl Recalled {
-    /// Takes in what was found among the user's own notes. Those without a word of the query stay
-    /// out, and so do those that only a corrected spelling or plain words found, unless the project
-    /// has nothing. Where the project has only plain words of a phrase that the user's notes have,
-    /// those notes stand alone.
+    /// Adds the hits among the user's own notes, except those without a word of the query. Hits
+    /// that only a corrected spelling found are added only if the project has none. Hits that only
+    /// plain words found are added only if the project has none or only such. If only the user's
+    /// notes meet the query's hard constraints, they replace the project's hits.
     #[must_use]
     pub fn with_personal(self, personal: Self) -> Self {
         let nothing = self.hits.is_empty();
@@ -57,7 +57,7 @@ impl Recalled {
     }
 }
 
-/// The best score of a list, as a divisor.
+/// Returns the best score of a list; never 0, since it is a divisor.
 fn best(hits: &VecDeque<Hit>) -> f32 {
     hits.iter().map(|hit| hit.score).fold(f32::MIN_POSITIVE, f32::max)
 }

@@ -1,15 +1,19 @@
-//! What memory has that a good engineer would want to be told before acting on a prompt.
+//! Records that a good engineer would want to know of before acting on a prompt.
 //!
-//! Nobody asked, so nothing is better than noise. A search score ranks within one answer; whether to speak at all needs a
-//! measure that is comparable between prompts. Two are taken, both as a logistic regression has them over the labelled
-//! prompts of `benches/data/given/ferry.json`, rounded:
+//! Nobody asked for them, so nothing is better than noise. A search score only ranks hits within
+//! one answer. Whether to give anything at all needs a measure that is comparable between prompts.
+//! There are two, both from a logistic regression over the labelled prompts of
+//! `benches/data/given/ferry.json`, rounded:
 //!
-//! - a record's **score**: what it has of the prompt, by the rarity of the words; how much of that stands in one sentence;
-//!   whether its title or key says it; its place in the search; its kind and importance;
-//! - whether the prompt **asks** for anything that memory could know: the best score, how many telling words of it memory
-//!   has, its length, and whether it only points at what is being talked about ("this loop", "that file").
+//! - a record's **score**: how much of the prompt it has, by the rarity of the words; how much of
+//!   that is in one sentence; whether its title or key says it; its place in the search; its kind
+//!   and importance;
+//! - whether the prompt **asks** for anything that memory could know: the best score, how many
+//!   telling words of the prompt memory has, its length, and whether it only points at what is
+//!   being discussed ("this loop", "that file").
 //!
-//! How often that speaks, rightly and wrongly, also on prompts it was not fitted to: `docs/given.md`.
+//! `docs/given.md` says how often records are given rightly and wrongly, including for prompts that
+//! the measures were not fitted to.
 
 use std::collections::BTreeSet;
 
@@ -25,31 +29,31 @@ use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
 use crate::search::{Find, Query, Terms, Tuning};
 
-/// Hits of each clause that are considered.
+/// Hits that are considered for each clause.
 const CONSIDERED: usize = 20;
-/// Of the weight of a word that every request has, so much counts.
+/// The factor on the weight of a word that every request has.
 const COMMON_SHARE: f32 = 0.4;
-/// Of the weight of a word that stands for one of the prompt's, so much counts.
+/// The factor on the weight of a word that stands in for one of the prompt's.
 const STAND_IN_SHARE: f32 = 0.6;
-/// A word with at least this weight tells what a prompt is about.
+/// The least weight of a word that tells what a prompt is about.
 const TELLING_WEIGHT: f32 = 0.42;
-/// A record whose score is lower than the best one's by more than this is not given beside it.
+/// The most by which the score of a record that is given may be lower than the best one.
 const SCORE_BEHIND: f32 = 2.5;
-/// A prompt with fewer words than this may point at something in place of saying it.
+/// A prompt with fewer words than this may point at something instead of naming it.
 const POINTING_WORDS: usize = 10;
-/// Words by which a prompt points at what is being talked about.
+/// Words with which a prompt points at what is being discussed.
 const POINTING: [&str; 8] = ["this", "that", "these", "those", "it", "there", "here", "them"];
 
-/// Who asks what.
+/// A prompt, and the reader that it is for.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptQuery<'a> {
-    /// Who reads.
+    /// The reader; records that it may not see are left out.
     pub reader: &'a Reader,
-    /// What a person wrote, or what a subagent is asked to do.
+    /// The text that a person wrote, or the task of a subagent.
     pub prompt: &'a str,
-    /// Records whose text the model has already.
+    /// Records whose text the model already has.
     pub given: &'a BTreeSet<RecordId>,
-    /// Tells what has expired.
+    /// The current time, which decides which notes have expired.
     pub now: Timestamp,
 }
 
@@ -58,41 +62,44 @@ pub struct PromptQuery<'a> {
 pub struct Candidate {
     /// The record.
     pub id: RecordId,
-    /// Comparable between prompts: the logarithm of the odds that it is wanted.
+    /// The logarithm of the odds that it is wanted, which is comparable between prompts.
     pub score: f32,
-    /// What the score is made of.
+    /// The values that the score is computed from.
     pub evidence: Evidence,
 }
 
-/// What a record has of a prompt, or of one clause of it.
+/// The parts of a prompt, or of one of its clauses, that a record has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// The words as they were asked, and what each weighs: its rarity from 0 to 1, less where every request has it.
+    /// The words as they were asked, each with its weight: its rarity from 0 to 1, less if every
+    /// request has it or if it stands in for another word.
     pub words: Vec<(String, f32)>,
-    /// The sum of that.
+    /// The sum of those weights.
     pub weight: f32,
-    /// That by the rarities of all words of the clause.
+    /// `weight` divided by the weight of the clause's own words, at most 1.
     pub share: f32,
-    /// Of `weight`, what one sentence of the record has.
+    /// The most weight that one sentence of the record has.
     pub dense: f32,
-    /// Of `weight`, what the record's key or title has.
+    /// The weight of the words that the record's key or title has.
     pub title: f32,
-    /// Which part of the key or title the prompt has, by rarity.
+    /// The share of the key or title that the prompt has, by rarity.
     pub named: f32,
-    /// The rarity of the rarest word that it has.
+    /// The highest weight of one of the words.
     pub rarest: f32,
-    /// Its place among the hits for the prompt as a whole, from 0.
+    /// Its place, from 0, among the hits for the whole prompt, or for the first clause that found
+    /// it.
     pub rank: usize,
 }
 
-/// Records that have something of a prompt, the best first, whether or not they are worth saying.
+/// Returns the records that have something of a prompt, best first, whether or not they are worth
+/// giving.
 pub fn candidates(memory: &Memory, of: &PromptQuery<'_>) -> Vec<Candidate> {
     let read = of.prompt.char_indices().nth(QUERY_CHARS_MAX).map(|(end, _)| end);
     let prompt = of.prompt.get(..read.unwrap_or(of.prompt.len())).unwrap_or_default();
     let stop_words = words::stop_words(prompt);
     let mut clauses = sentences(prompt);
     clauses.truncate(PROMPT_CLAUSES_MAX);
-    // People say in one sentence what it is about and in the next what they want.
+    // People often name the subject in one sentence and say in the next what they want.
     let whole = [prompt];
     let clauses =
         whole.into_iter().chain(clauses.iter().copied().filter(|clause| *clause != prompt));
@@ -116,7 +123,8 @@ pub fn candidates(memory: &Memory, of: &PromptQuery<'_>) -> Vec<Candidate> {
     found
 }
 
-/// The records that a prompt is given, the best first; none where it asks for nothing that memory could know.
+/// Returns the records to give with a prompt, best first; none if it asks for nothing that memory
+/// could know.
 pub fn for_prompt(memory: &Memory, of: &PromptQuery<'_>) -> Vec<RecordId> {
     let candidates = candidates(memory, of);
     let Some(best) = candidates.first().map(|best| best.score) else { return Vec::new() };
@@ -127,8 +135,8 @@ pub fn for_prompt(memory: &Memory, of: &PromptQuery<'_>) -> Vec<RecordId> {
     near.map(|candidate| candidate.id).take(PROMPT_RECORDS_MAX).collect()
 }
 
-/// How surely a prompt asks for something that memory could know; above 0 it more likely does than not. `candidates` are
-/// those of [`candidates`].
+/// Returns how surely a prompt asks for something that memory could know. Below 0, [`for_prompt`]
+/// gives nothing. `candidates` is the result of [`candidates`].
 pub fn asks(prompt: &str, candidates: &[Candidate]) -> f32 {
     let words: Vec<String> = prompt
         .split(|c: char| !(c.is_alphanumeric() || c == '\''))
@@ -150,16 +158,16 @@ pub fn asks(prompt: &str, candidates: &[Candidate]) -> f32 {
     1.6 * best + 1.2 * (1.0 + length).ln() + 1.4 * (1.0 + telling).ln() - pointing - ASKS_BIAS
 }
 
-/// Chosen so that of 20 prompts that need nothing at most one is given something.
+/// The threshold of [`asks`]: at most one in 20 prompts that need nothing is given a record.
 const ASKS_BIAS: f32 = 1.75;
 
-/// One clause of a prompt, or all of it.
+/// One clause of a prompt, or the whole prompt, as a query.
 struct Asked<'a> {
     naming: Naming<'a>,
     query: Query,
-    /// What each term weighs.
+    /// The weight of each term.
     weights: Vec<f32>,
-    /// How many of the terms are the prompt's own.
+    /// The number of terms that are the prompt's own; stand-ins follow them.
     own: usize,
 }
 
@@ -187,7 +195,7 @@ impl<'a> Asked<'a> {
         Self { naming: Naming::new(text), query, weights, own: own_count }
     }
 
-    /// The best records, and the terms that they have.
+    /// Returns the best records, each with the terms that it has.
     fn hits<'m>(&self, memory: &'m Memory, of: &PromptQuery<'_>) -> Vec<(&'m Record, Terms)> {
         let keep = |id: RecordId| may_be_given(memory.record(id)?, of).then_some(1.0);
         let find = Find {
@@ -225,8 +233,8 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Whether a record may be given unasked: it holds, and is not in the model's context. Rows made by rule quote prompts, so
-/// they are about every prompt.
+/// Whether a record may be given unasked: it is still valid and not in the model's context. Rows
+/// made by rule quote prompts, so they would match every prompt.
 fn may_be_given(record: &Record, of: &PromptQuery<'_>) -> bool {
     record.standing != Standing::Forgotten
         && of.reader.sees(record)
@@ -242,7 +250,7 @@ fn score(record: &Record, evidence: &Evidence) -> f32 {
     let importance = f32::from(note.map_or(IMPORTANCE, |note| note.importance));
     let importance = (importance - f32::from(IMPORTANCE)) / f32::from(IMPORTANCE);
     let kind = match record.kind() {
-        // What nobody wrote comes behind what says the same.
+        // A lesson made by rule comes after one by an agent that says the same.
         Kind::Lesson if record.is_captured() => -1.5,
         Kind::Note if is_fact => 0.7 + 1.3 * named,
         Kind::SessionRow => -0.4,
@@ -261,7 +269,7 @@ fn score(record: &Record, evidence: &Evidence) -> f32 {
         - 5.8
 }
 
-/// What a record says, as far as it is read here.
+/// Returns the text of a record that is compared with prompts, cut if it is long.
 fn text(record: &Record) -> String {
     let mut text = match &record.body {
         Body::Blueprint(blueprint) => format!("{}. {}", blueprint.title, blueprint.content),

@@ -1,22 +1,21 @@
-//! Ranks the best hits of a search anew: by whether the query names a record, and by how much the
+//! Re-ranking of the best hits of a search, by whether the query names a record and by how much the
 //! record matters.
 //!
-//! BM25 sees a key of two words as two words among many, so a fact lost to long texts that repeat
-//! one of them. A hit gains
+//! To BM25, a key of two words is two words among many, so a fact would lose to long texts that
+//! repeat one of them. A hit gains
 //!
 //! `prior × best × (NAMED × √(said × covered) + FACT × said + EXACT × exact)`
 //! `+ own × (IMPORTANT × importance + PINNED × pinned)`
 //!
-//! - `best` is the highest score before, `own` the hit's own, `prior` what retention makes of the
-//!   record;
+//! - `best` is the highest score before, `own` the hit's own, `prior` the factor that retention
+//!   gives the record;
 //! - `said` is the share of the record's title or key that the query says, `covered` the share of
-//!   the query that the title or key has, both by the rarity of the words, with the words that
-//!   developers use for each other; both are 0 where either is;
-//! - `FACT` counts for notes with a key alone, `exact` is 1 where the query is the key;
-//! - `importance` is 0 for the importance that notes have unless told otherwise, and at most 1.
+//!   the query that the title or key has. Both are weighted by the rarity of the words and know
+//!   synonyms. If either is 0, both count as 0;
+//! - `FACT` counts only for notes with a key, and `exact` is 1 if the query is the key;
+//! - `importance` is 0 for a note's default importance, and at most 1.
 //!
-//! Nothing is taken from a hit, but for low importance. How the constants were chosen is written in
-//! `docs/retrieval.md`.
+//! Only low importance lowers a score. `docs/retrieval.md` says how the constants were chosen.
 
 use super::naming::{Naming, title};
 use super::words;
@@ -25,20 +24,21 @@ use crate::memory::Memory;
 use crate::record::Record;
 use crate::search::{Bonus, Hit, Query, Terms};
 
-/// Of the best score, for a record that is wholly named by a query that says nothing else.
+/// The gain, by the best score, of a record that the query names in full and says nothing else.
 const NAMED: f32 = 0.5;
-/// Of the best score, for a fact whose key is wholly said by the query.
+/// The gain, by the best score, of a fact whose whole key the query says.
 const FACT: f32 = 0.6;
-/// Of the best score, for the fact with the key that is the query.
+/// The gain, by the best score, of the fact whose key is the query.
 const EXACT: f32 = 1.0;
-/// Of a hit's own score, for the highest importance.
+/// The gain, by a hit's own score, of the highest importance.
 const IMPORTANT: f32 = 0.1;
-/// Of a hit's own score, for what is pinned.
+/// The gain, by a hit's own score, of a pinned record.
 const PINNED: f32 = 0.1;
-/// Of the weight of a word that every request has, so much counts.
+/// The factor on the weight of a word that every request has.
 const COMMON_SHARE: f32 = 0.4;
 
-/// Ranks hits by what they gain, the best first, ties by id. `text` is the query.
+/// Adds to each hit's score what it gains and sorts the hits, best first, ties by id. `text` is the
+/// query.
 pub(super) fn rescore(memory: &Memory, text: &str, hits: &mut [Hit]) {
     if hits.is_empty() {
         return;
@@ -64,21 +64,21 @@ pub(super) fn rescore(memory: &Memory, text: &str, hits: &mut [Hit]) {
     });
 }
 
-/// A query, and what each of its words weighs.
+/// A query, and the weight of each of its words.
 struct Asked<'a> {
     text: &'a str,
     naming: Naming<'a>,
-    /// The query's own words, then words that stand for them.
+    /// The query's own words, then the words that stand in for them.
     query: Query,
     words: Vec<Word>,
-    /// The sum of what the words weigh.
+    /// The sum of the words' weights.
     weight: f32,
 }
 
 /// A word of the query.
 struct Word {
     weight: f32,
-    /// Those of the query's terms that stand for it.
+    /// The query's terms that stand in for it.
     stand_ins: Terms,
 }
 

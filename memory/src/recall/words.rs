@@ -1,14 +1,13 @@
-//! Words of a prompt or a query that say little about which record it needs: those that every
-//! request to a coding agent is made of, and those that a language is made of. Words that
-//! developers use for each other.
+//! Words of a prompt or a query that say little about which record it needs: common words of
+//! requests to coding agents, and stop words. Also words that developers use as synonyms.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Words of requests and of programming at large, in the form in which people type them. Their
-/// weight counts in part.
+/// Common words of requests and of programming, in the forms that people type. Only a part of their
+/// weight counts.
 const COMMON: &[&str] = &[
-    // What people ask for.
+    // Requests.
     "add",
     "adds",
     "adding",
@@ -110,7 +109,7 @@ const COMMON: &[&str] = &[
     "work",
     "works",
     "write",
-    // How they ask.
+    // Phrasing.
     "again",
     "also",
     "already",
@@ -184,7 +183,7 @@ const COMMON: &[&str] = &[
     "yes",
     "yesterday",
     "no",
-    // What code is made of.
+    // Parts of code.
     "argument",
     "array",
     "block",
@@ -260,13 +259,14 @@ const COMMON: &[&str] = &[
     "words",
 ];
 
-/// Languages whose stop words are left out of a prompt that is written in them.
+/// Languages whose stop words are left out of prompts that are written in them.
 const LANGUAGES: [&str; 14] =
     ["da", "de", "es", "fi", "fr", "hu", "it", "nl", "no", "pt", "ro", "ru", "sv", "tr"];
-/// A text that has so many stop words of a language, and more than of English, is written in it.
+/// The least number of a language's stop words in a text that is written in it. It also has more of
+/// them than of English ones.
 const STOP_WORDS_MIN: usize = 2;
 
-/// Words that developers use for each other.
+/// Groups of words that developers use as synonyms.
 const SYNONYMS: [&[&str]; 26] = [
     &["pr", "prs", "pull request", "merge request"],
     &["npm", "pnpm", "yarn"],
@@ -296,7 +296,7 @@ const SYNONYMS: [&[&str]; 26] = [
     &["timezone", "utc", "timestamp"],
 ];
 
-/// How one asks for something, and what its key calls it.
+/// Words with which people ask for something, and the words that keys have for it.
 const ASKED_AS_KEYS: [(&[&str], &str); 4] = [
     (&["run", "start", "build", "launch", "execute", "rerun", "do"], " command cmd script "),
     (&["who", "whom", "whose", "ask"], " owner contact responsible maintainer "),
@@ -304,7 +304,7 @@ const ASKED_AS_KEYS: [(&[&str], &str); 4] = [
     (&["open", "browse", "visit"], " url link "),
 ];
 
-/// Words that mean the same as those of a text.
+/// Returns the synonyms of a text's words that the text does not have itself.
 pub(super) fn synonyms(text: &str) -> String {
     let lower = text.to_lowercase();
     let words: HashSet<&str> = lower.split(|c: char| !(c.is_alphanumeric() || c == '-')).collect();
@@ -321,8 +321,8 @@ pub(super) fn synonyms(text: &str) -> String {
     synonyms
 }
 
-/// What keys call the things that a text asks for: what is a command is run, and a linter runs
-/// `lint`.
+/// Returns the words that keys have for what a text asks for: `command` for "run", `lint` for
+/// "linter".
 pub(super) fn as_keys_say(text: &str) -> String {
     let mut said = synonyms(text);
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
@@ -348,7 +348,7 @@ pub(super) fn is_common(word: &str) -> bool {
     WORDS.contains(word)
 }
 
-/// The stop words of the language that a text is written in; none where that is English, whose stop
+/// Returns the stop words of the language that a text is written in; none for English, whose stop
 /// words no query has.
 pub(super) fn stop_words(text: &str) -> &'static [&'static str] {
     let words: HashSet<String> = text

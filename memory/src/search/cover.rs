@@ -1,4 +1,5 @@
-//! What documents have of a query: whether one is about it at all, which a score cannot say.
+//! The terms of a query that a document has. They say whether it is about the query at all, which a
+//! score cannot.
 //!
 //! A score is comparable within one answer alone, and the best of many bad hits is still best. So each term of the
 //! query weighs by its rarity, from 0 for what every document has to 1 for what none has, and a document covers the
@@ -22,8 +23,8 @@ pub struct Cover {
 }
 
 impl SearchIndex {
-    /// What the best documents for a query cover of it, best first; see [`SearchIndex::find`]. Words are taken as they
-    /// are, without correcting any.
+    /// Returns the best documents for a query, best first, each with the terms that it has; see
+    /// [`SearchIndex::find`]. Words are taken as they are, without correcting any.
     pub fn cover(&self, find: &Find<'_>) -> Vec<Cover> {
         let hits = Search::new(self, &Find { explain: true, ..*find }).best();
         let terms = |why: &[super::TermShare]| {
@@ -32,15 +33,16 @@ impl SearchIndex {
         hits.iter().map(|hit| Cover { id: hit.id, terms: terms(&hit.why) }).collect()
     }
 
-    /// How rare each term of a query is, in its order: the inverse document frequency, as ranking has it, by that of a term
-    /// that no document has. Few documents are taken for some more, since what one of five has need not be common.
+    /// Returns the rarity of each term of a query, in its order: its inverse document frequency, as
+    /// in ranking, divided by that of a term that no document has. An index counts as at least
+    /// `DOCUMENTS_MIN` documents, since a word that one document in five has need not be common.
     pub fn rarities(&self, query: &Query) -> Vec<f32> {
         let wanted = query.wanted.iter();
         wanted.map(|wanted| self.rarity(self.frequency(wanted.hash).documents)).collect()
     }
 
-    /// Returns for the best documents, best first, the terms of a query that each has, as they are
-    /// written in the query, with the rarity of each.
+    /// Returns the best documents, best first, each with the query's terms that it has, as written
+    /// in the query, and their rarity.
     pub(crate) fn covered(&self, find: &Find<'_>) -> Vec<(RecordId, Vec<(String, f32)>)> {
         let rarities = self.term_rarities(find.query);
         let of = |why: &[super::TermShare]| {
@@ -51,7 +53,7 @@ impl SearchIndex {
         hits.iter().map(|hit| (hit.id, of(&hit.why))).collect()
     }
 
-    /// The terms of a query as they are written there, each with its rarity.
+    /// Returns the terms of a query as they are written there, each with its rarity.
     pub(crate) fn term_rarities(&self, query: &Query) -> Vec<(String, f32)> {
         let terms = query.wanted.iter().map(|wanted| wanted.asked.clone());
         terms.zip(self.rarities(query)).collect()

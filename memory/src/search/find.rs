@@ -64,10 +64,10 @@ pub struct Hit {
     pub gains: Vec<Bonus>,
 }
 
-/// An addition to a hit's score, or with a minus a deduction.
+/// An addition to a hit's score; a deduction if it is negative.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bonus {
-    /// The property of the record that it is for, in one word.
+    /// The property of the record that earned it, in one word.
     pub reason: &'static str,
     /// Its size.
     pub score: f32,

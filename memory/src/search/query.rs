@@ -1,8 +1,8 @@
 //! A query: words, one `"phrase"`, and `-words`. Any text is a query; there is no syntax to get
 //! wrong.
 //!
-//! People quote for emphasis and join words with a minus. So a constraint is made only of what is
-//! clearly one; see [`Query::parse`].
+//! People quote for emphasis and join words with a minus, so only a clear constraint counts as one;
+//! see [`Query::parse`].
 
 use std::ops::Range;
 
@@ -37,23 +37,23 @@ pub(super) struct Wanted {
 pub struct Terms(u64);
 
 impl Terms {
-    /// The sum of what each of them weighs; `weights` are in the order of the query.
+    /// Returns the sum of their weights; `weights` is in the order of the query.
     pub fn weight(self, weights: &[f32]) -> f32 {
         weights.iter().enumerate().filter(|(at, _)| self.has(*at)).map(|(_, weight)| weight).sum()
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub fn count(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Those that are in either.
+    /// Returns the terms that are in either.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Those that are in both.
+    /// Returns the terms that are in both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
@@ -91,7 +91,7 @@ impl Query {
         Self::read(text, Manner::Strict)
     }
 
-    /// Reads a text as words alone: its quotes and minuses demand nothing.
+    /// Reads a text as plain words: its quotes and minuses are not constraints.
     pub fn told(text: &str) -> Self {
         Self::read(text, Manner::Plain)
     }
@@ -139,7 +139,8 @@ impl Query {
         self.wanted.is_empty()
     }
 
-    /// Leaves out the words of which this is true, as they were asked, unless those are all.
+    /// Removes the words for which `is` holds, unless those are all. It gets each word as it was
+    /// asked.
     #[must_use]
     pub fn without(mut self, is: impl Fn(&str) -> bool) -> Self {
         if self.wanted.iter().any(|wanted| !is(&wanted.asked)) {
@@ -148,7 +149,7 @@ impl Query {
         self
     }
 
-    /// Wants the words of another text, too. Those come last; the query's own are [`Self::len`].
+    /// Adds the words of another text after the query's own.
     #[must_use]
     pub fn with(mut self, text: &str) -> Self {
         let more = Self::told(text).wanted.into_iter().filter(|wanted| !wanted.stop);
@@ -161,12 +162,12 @@ impl Query {
         self
     }
 
-    /// How many terms are wanted.
+    /// Returns how many terms are wanted.
     pub fn len(&self) -> usize {
         self.wanted.len()
     }
 
-    /// The terms that a text has.
+    /// Returns the terms that a text has.
     pub fn terms_in(&self, text: &str) -> Terms {
         let mut terms = Terms::default();
         words(text, 0, &mut |word| {
@@ -176,7 +177,7 @@ impl Query {
         terms
     }
 
-    /// The terms of which this is true, as they were asked.
+    /// Returns the terms for which `is` holds. It gets each term as it was asked.
     pub(super) fn terms_where(&self, is: impl Fn(&str) -> bool) -> Terms {
         let mut terms = Terms::default();
         for (at, wanted) in self.wanted.iter().enumerate() {
@@ -185,7 +186,7 @@ impl Query {
         terms
     }
 
-    /// The terms as they were asked, in their order.
+    /// Returns the terms as they were asked, in their order.
     pub fn asked(&self) -> impl Iterator<Item = &str> {
         self.wanted.iter().map(|wanted| wanted.asked.as_str())
     }
@@ -275,7 +276,7 @@ fn phrase(text: &str) -> Phrase {
 enum Manner {
     /// None of them.
     Plain,
-    /// Those that are clearly meant.
+    /// Those that are clearly meant as such.
     Lenient,
     /// All of them.
     Strict,

@@ -30,14 +30,14 @@ pub struct Tuning {
     /// Whether all quotes and minuses of a query are hard constraints; see
     /// [`Query::strict`](super::Query::strict).
     pub strict: bool,
-    /// So many of the best hits are ranked anew by what names their records and how much these
-    /// matter. 0 for the search's own ranking.
+    /// The number of best hits that are re-ranked by whether the query names their records and how
+    /// much these matter. 0 for the search's own ranking.
     pub rescored_hits: usize,
 }
 
 impl Tuning {
-    /// What the compactor's tool set promises: BM25 with the constants of its original, nothing
-    /// lent or ranked anew, and quotes and minuses that bind.
+    /// The ranking that the compactor's tool set promises: BM25 with the constants of its original,
+    /// nothing lent or re-ranked, and binding quotes and minuses.
     pub const COMPACTOR: Self = Self {
         k1: 1.2,
         b: 0.75,

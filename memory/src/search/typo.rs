@@ -1,5 +1,6 @@
-//! When nothing is found: the indexed terms nearest to what was asked. For a text in another language than the records: the
-//! terms that begin alike, as words do that languages share.
+//! The indexed terms nearest to the query's, for a query that finds nothing. Also the terms that
+//! begin like a text's, for a text in another language than the records: languages share such
+//! words.
 
 use std::collections::HashMap;
 
@@ -60,13 +61,15 @@ pub(super) fn correct(
     (!said.is_empty()).then_some((corrected, said))
 }
 
-/// Letters that words have in common at least to be taken for kin: `paginación`, `pagination`.
+/// The least number of first letters that kin words have in common: `paginación`, `pagination`.
 const KIN_LETTERS: usize = 6;
-/// Terms that are kin to one word: those that begin alike longest, then those that most documents have.
+/// The most kin of one word: first those with the longest common beginning, then those in most
+/// documents.
 const KIN: usize = 3;
 
 impl SearchIndex {
-    /// The indexed terms that begin as the words of a query do, as one text; not the words themselves.
+    /// Returns, as one text, the indexed terms that begin like the words of a query, without those
+    /// words.
     pub fn kin(&self, query: &Query) -> String {
         let words = query.wanted.iter().filter(|wanted| wanted.atom);
         let words: Vec<&str> =

@@ -1,4 +1,4 @@
-//! What command lines run, and whose status they have.
+//! The programs that command lines run, and whose status the lines have.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What people write, and when that is. Now is noon of Wednesday, 2026-11-18.
+//! Times as people write them, and as they are read. Now is noon on Wednesday, 2026-11-18.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Failures of a made-up project, and what its memory has for each.
+//! Failures of a made-up project, and the records that help with each.
 
 mod second;
 
@@ -7,7 +7,7 @@ use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::testing::{apply, blueprint, day, lesson, note, origin, save};
 use crate::{Captured, Lesson, NewNote, NoticeCause, Staged, plan_capture, plan_keep, plan_notes};
 
-/// What agents learned from failures: `l1` to `l12`.
+/// Lessons that agents learned from failures: `l1` to `l12`.
 const LESSONS: [(&str, &str); 12] = [
     (
         "alembic reports two heads after branches are merged",
@@ -56,7 +56,7 @@ const LESSONS: [(&str, &str); 12] = [
     ),
 ];
 
-/// Other notes: `n…`, in this order after what was saved.
+/// Other notes, with ids `n…` in this order.
 const NOTES: [(Option<&str>, &str); 10] = [
     (Some("test.command"), "make test-ci; a single one with `pytest -k NAME`"),
     (Some("lint.command"), "ruff check --fix, then mypy --strict app"),
@@ -93,7 +93,7 @@ fn memory() -> Memory {
     memory
 }
 
-/// What stands in each record that is given, shortened to its id.
+/// Returns the ids of the records that are given.
 fn given(memory: &Memory, command: &str, output: &str) -> Vec<String> {
     given_but(memory, command, output, &[])
 }
@@ -105,13 +105,13 @@ fn given_but(memory: &Memory, command: &str, output: &str, but: &[RecordId]) -> 
     remedies(memory, &of).iter().map(RecordId::to_string).collect()
 }
 
-/// The id of the record whose text begins so.
+/// Returns the id of the record whose text begins like this.
 fn id(memory: &Memory, begins: &str) -> String {
     let has = |record: &&std::sync::Arc<Record>| text_of(record).trim().starts_with(begins);
     memory.records().find(has).unwrap_or_else(|| panic!("{begins}")).id.to_string()
 }
 
-/// Command, output, and how the record begins that helps.
+/// Commands, their outputs, and the beginning of the record that helps.
 const HELPED: [(&str, &str, &str); 24] = [
     (
         "alembic upgrade head",
@@ -323,7 +323,7 @@ fn what_was_given_or_may_not_be_is_not_given() {
     assert_eq!(given_but(&memory, command, output, &[known]), [""; 0], "private or expired");
 }
 
-/// A memory that saw `command` fail with an error and pass after an edit, on a day.
+/// Returns a memory that saw `command` fail with an output and pass after an edit, on a day.
 fn with_fix(mut memory: Memory, on: i64, command: &str, output: &str) -> Memory {
     let mut captured = Captured::of("claude-code:1");
     let ran = |command: &str, passed, output: &str| {
@@ -367,7 +367,7 @@ fn a_fix_is_found_by_an_error_that_differs_in_numbers_alone() {
     assert_eq!(given(&memory, "make migrate", &lock(4711)).len(), 1);
     let other = "error: the lock file cannot be written to this place";
     assert_eq!(given(&memory, "make migrate", other), [""; 0]);
-    // Many that match by words do not push it out.
+    // Many records that match by words do not push it out.
     let mut memory = memory;
     for n in 0..4 {
         let new = note(&format!("make migrate fails while the lock is held by a process, {n}"));

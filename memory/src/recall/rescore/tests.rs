@@ -1,4 +1,4 @@
-//! Which record comes first, and what it gains.
+//! The record that comes first, and its gains.
 
 use super::super::{Recall, Recalled, recall};
 use crate::search::{Hit, Tuning};
@@ -39,7 +39,7 @@ fn ids(found: &Recalled) -> Vec<RecordId> {
     found.hits.iter().map(|hit| hit.id).collect()
 }
 
-/// A project in which the tests are often spoken of, and one fact says how to run them.
+/// Returns a project in which tests are often mentioned, and one fact says how to run them.
 fn tested() -> Memory {
     let mut memory = Memory::default();
     let long = "and a word or two on why it was slow, which was the fixture of the ledger";
@@ -139,8 +139,8 @@ fn a_score_is_the_sum_of_what_is_told() {
     }
 }
 
-/// However many hits are asked for, they are the beginning of the same list: a page begins where
-/// the one before ended.
+/// However many hits are asked for, they are the beginning of the same list, so that a page begins
+/// where the previous one ended.
 #[test]
 fn pages_are_parts_of_one_list() {
     let mut memory = tested();

@@ -1,8 +1,8 @@
-//! A second project, of another kind than the one that the rules were made on.
+//! A second project, of another kind than the one that the rules were tuned on.
 
 use super::*;
 
-/// What agents learned from failures there.
+/// Lessons that agents learned from failures there.
 const DATA_LESSONS: [(&str, &str); 14] = [
     (
         "spark-submit dies on the dev cluster when executors get less than 4g",
