@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 
-use anchord_memory::limits::NOTE_BYTES_MAX;
+use anchord_memory::{Expires, Timestamp};
 use anyhow::Context;
 
 use crate::exit::Error;
@@ -18,8 +18,12 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Reads the text, if one is named; `-` means standard input.
-    pub(crate) fn read(self, text: Option<String>) -> Result<Option<String>, Error> {
+    /// Reads the text of at most `bytes_max` bytes, if one is named; `-` means standard input.
+    pub(crate) fn read(
+        self,
+        text: Option<String>,
+        bytes_max: usize,
+    ) -> Result<Option<String>, Error> {
         let is_dash = |name: &str| name == "-";
         match (text, self.from) {
             (Some(_), Some(_)) => Err(Error::usage("there are two texts to store")
@@ -28,34 +32,45 @@ impl Source {
             (None, Some(file)) if !file.to_str().is_some_and(is_dash) => {
                 let name = file.display().to_string();
                 let opened = File::open(&file).with_context(|| format!("cannot read {name}"))?;
-                read(opened, &name).map(Some)
+                read(opened, &name, bytes_max).map(Some)
             }
             (None, None) => Ok(None),
-            _ => stdin().map(Some),
+            _ => stdin(bytes_max).map(Some),
         }
     }
 }
 
-/// Reads a required text: the one that is named, or else what is piped in.
-pub(crate) fn required(text: Option<String>, source: Source) -> Result<String, Error> {
-    match source.read(text)? {
+/// Reads a required text of at most `bytes_max` bytes: the one that is named, or else what is piped
+/// in.
+pub(crate) fn required(
+    text: Option<String>,
+    source: Source,
+    bytes_max: usize,
+) -> Result<String, Error> {
+    match source.read(text, bytes_max)? {
         Some(text) => Ok(text),
         None if std::io::stdin().is_terminal() => Err(Error::usage("there is no text to store")
             .with_action("Give it as an argument, or pipe it in.")),
-        None => stdin(),
+        None => stdin(bytes_max),
     }
 }
 
-fn stdin() -> Result<String, Error> {
-    read(std::io::stdin().lock(), "standard input")
+/// Checks a time as people write it, for clap; the daemon reads it.
+pub(crate) fn when(text: &str) -> Result<String, String> {
+    let now = Timestamp(jiff::Timestamp::now().as_millisecond());
+    Expires::parse(text, now).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))
 }
 
-fn read(input: impl Read, name: &str) -> Result<String, Error> {
+fn stdin(bytes_max: usize) -> Result<String, Error> {
+    read(std::io::stdin().lock(), "standard input", bytes_max)
+}
+
+fn read(input: impl Read, name: &str, bytes_max: usize) -> Result<String, Error> {
     let mut bytes = Vec::new();
-    let mut input = input.take(NOTE_BYTES_MAX as u64 + 1);
+    let mut input = input.take(bytes_max as u64 + 1);
     input.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() > NOTE_BYTES_MAX {
-        return Err(Error::usage(format!("a text may have {NOTE_BYTES_MAX} bytes at most"))
+    if bytes.len() > bytes_max {
+        return Err(Error::usage(format!("{name} has more than {bytes_max} bytes"))
             .with_action("Store the part that matters, or several parts."));
     }
     let text = String::from_utf8(bytes).map_err(|_| {

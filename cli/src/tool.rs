@@ -4,10 +4,10 @@ use std::io::Write;
 
 use anchord_daemon::api::{self, ToolParams, ToolReply};
 use anchord_proto::instance::InstanceDir;
-use anyhow::Context;
 use serde_json::{Map, Value};
 
 use crate::client::Client;
+use crate::commands::print_json;
 use crate::exit::Error;
 use crate::{show, spoken};
 
@@ -112,8 +112,7 @@ pub(crate) fn for_each(
         }
     }
     if json {
-        let text = serde_json::to_string_pretty(&replies).context("cannot write JSON")?;
-        writeln!(out, "{text}")?;
+        print_json(out, &replies)?;
     }
     let Some(first) = errors.first() else { return Ok(()) };
     out.flush()?;
@@ -147,9 +146,7 @@ fn print_as(
 ) -> Result<(), Error> {
     let text = spoken(&reply.text, &spoken::typed());
     if json {
-        let reply = ToolReply { text, ..reply.clone() };
-        let text = serde_json::to_string_pretty(&reply).context("cannot write JSON")?;
-        return Ok(writeln!(out, "{text}")?);
+        return print_json(out, &ToolReply { text, ..reply.clone() });
     }
     writeln!(out, "{}", show::plain_lines(text.trim_end_matches('\n')))?;
     if let Some(remark) = &reply.remark {

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use anchord_memory::limits::TEXT_BYTES_MAX;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
@@ -126,7 +127,7 @@ impl Blueprint {
     fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let blueprint = json!({
             "title": self.title,
-            "content": text::required(self.text, self.source)?,
+            "content": text::required(self.text, self.source, TEXT_BYTES_MAX)?,
             "category": self.category,
             "immutable": !self.mutable,
         });
@@ -139,7 +140,7 @@ impl Lesson {
         let files = self.file.into_iter().map(|file| self.shared.project.file(file));
         let lesson = json!({
             "summary": self.summary,
-            "detail": self.source.read(self.text)?,
+            "detail": self.source.read(self.text, TEXT_BYTES_MAX)?,
             "files": files.collect::<Vec<String>>(),
         });
         self.shared.add(out, json!({ "lessons": [lesson] }))

@@ -5,13 +5,14 @@ mod editor;
 use std::io::Write;
 
 use anchord_daemon::api::ToolReply;
-use anchord_memory::{Body, Expires, Record, RecordId, Timestamp};
+use anchord_memory::limits::{NOTE_BYTES_MAX, TEXT_BYTES_MAX};
+use anchord_memory::{Body, Record, RecordId};
 use serde_json::{Map, Value, json};
 
 use super::MemoryArg;
 use super::add::Category;
 use crate::exit::Error;
-use crate::text::Source;
+use crate::text::{self, Source};
 use crate::tool::{self, Caller};
 use editor::Draft;
 
@@ -66,7 +67,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
     importance: Option<u8>,
     /// Expiry of a note: 12h, 30d, tomorrow, 2026-12-01, or never
-    #[arg(long, value_name = "WHEN", value_parser = when)]
+    #[arg(long, value_name = "WHEN", value_parser = text::when)]
     expires: Option<String>,
     /// Tag that replaces the current ones; may be repeated, '' removes all tags
     #[arg(long, value_name = "TAG")]
@@ -92,13 +93,14 @@ impl Args {
             return tool::print(out, &send(&mut caller, &record, changes)?, json);
         }
         let draft = Draft::open(&text_of(&record)?)?;
-        let Some(text) = draft.edited()? else {
-            writeln!(out, "Nothing was changed.")?;
-            return Ok(());
-        };
-        // A refusal must not lose a text that somebody took time to write.
-        match send(&mut caller, &record, changes_from(&record, &text)) {
-            Ok(reply) => tool::print(out, &reply, json),
+        let stored = draft.edited().and_then(|text| {
+            let changes = text.map(|text| changes_from(&record, &text));
+            changes.map(|changes| send(&mut caller, &record, changes)).transpose()
+        });
+        match stored {
+            Ok(Some(reply)) => tool::print(out, &reply, json),
+            Ok(None) => Ok(writeln!(out, "Nothing was changed.")?),
+            // A refusal must not lose a text that somebody took time to write.
             Err(error) => Err(draft.kept(error)),
         }
     }
@@ -106,7 +108,8 @@ impl Args {
     /// Collects the options as changes, under the field names of the tools.
     fn changes(self, record: &Record) -> Result<Map<String, Value>, Error> {
         self.fit(record)?;
-        let read = |text| Source::default().read(text);
+        let bytes_max = if record.note().is_some() { NOTE_BYTES_MAX } else { TEXT_BYTES_MAX };
+        let read = |text| Source::default().read(text, bytes_max);
         let mut changes = Map::new();
         let mut set = |name: &str, value: Option<Value>| {
             changes.extend(value.map(|value| (name.to_owned(), value)));
@@ -209,9 +212,4 @@ fn send(
     changes.insert("expected_version".to_owned(), record.version.0.into());
     let tool = if record.note().is_some() { "memory_update" } else { "memory_rewrite" };
     caller.send(tool, changes.into())
-}
-
-fn when(text: &str) -> Result<String, String> {
-    let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-    Expires::parse(text, now).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))
 }

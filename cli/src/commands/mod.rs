@@ -212,7 +212,7 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 
-fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
+pub(crate) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value).context("cannot write JSON")?;
     Ok(writeln!(out, "{text}")?)
 }

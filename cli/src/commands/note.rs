@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anchord_memory::{Expires, Timestamp};
+use anchord_memory::limits::NOTE_BYTES_MAX;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
 
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
     importance: Option<u8>,
     /// Time when it stops being reliable: 12h, 30d, tomorrow, 2026-12-01 (midnight UTC)
-    #[arg(long, value_name = "WHEN", value_parser = when)]
+    #[arg(long, value_name = "WHEN", value_parser = text::when)]
     expires: Option<String>,
     /// Never archived, and first in a load
     #[arg(long)]
@@ -51,7 +51,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let content = text::required(self.text, text::Source::default())?;
+        let content = text::required(self.text, text::Source::default(), NOTE_BYTES_MAX)?;
         let arguments = json!({
             "content": content,
             "key": self.key,
@@ -65,9 +65,4 @@ impl Args {
         let reply = Caller::new(self.memory.resolve()?)?.call("memory_note", arguments)?;
         tool::print(out, &reply, self.json)
     }
-}
-
-fn when(text: &str) -> Result<String, String> {
-    let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-    Expires::parse(text, now).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))
 }

@@ -42,8 +42,9 @@ impl Draft {
 
     /// Reads the text back; returns nothing if it is unchanged.
     pub(super) fn edited(&self) -> Result<Option<String>, Error> {
-        let text =
-            std::fs::read_to_string(self.file.path()).context("cannot read the edited file")?;
+        let bytes = std::fs::read(self.file.path()).context("cannot read the edited file")?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Error::failed("the edited text is not UTF-8; nothing was changed"))?;
         // Editors add a newline to the last line.
         let text = if self.before.ends_with('\n') { &text } else { text.trim_end_matches('\n') };
         if text.trim().is_empty() {
@@ -53,8 +54,13 @@ impl Draft {
         Ok((text != self.before).then(|| text.to_owned()))
     }
 
-    /// Keeps the file and adds its path to the error that says why the text was not stored.
+    /// Keeps the file and adds its path to the error that says why the text was not stored. A file
+    /// that has nothing in it is removed.
     pub(super) fn kept(self, error: Error) -> Error {
+        let is_empty = self.file.as_file().metadata().is_ok_and(|file| file.len() == 0);
+        if is_empty {
+            return error;
+        }
         match self.file.keep() {
             Ok((_, path)) => error.and_action(&format!("Your text is in {}.", path.display())),
             Err(_) => error,
