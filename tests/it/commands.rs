@@ -331,6 +331,12 @@ fn people_add_edit_and_pin_what_agents_see_at_once() {
         assert_eq!((code, text.lines().count()), (0, 2), "{text}");
         assert_eq!(shell.json(&["get", "b1"])["records"][0]["pinned"] == true, pinned);
     }
+    for (flag, pinned) in [("pin", true), ("unpin", false)] {
+        assert_eq!(shell.said(&[flag, "port"]).0, 0);
+        assert_eq!(shell.json(&["get", "n4"])["records"][0]["pinned"] == true, pinned, "{flag}");
+    }
+    let (code, text) = shell.said(&["unpin", "no.such.key"]);
+    assert!(code == 1 && text.contains("no.such.key"), "{text}");
     let (code, text) = shell.said(&["pin", "b99", "n4"]);
     assert!(code == 1 && text.contains("no record b99") && text.contains("n4"), "{text}");
 
@@ -345,7 +351,6 @@ fn people_add_edit_and_pin_what_agents_see_at_once() {
         &["edit", "l2", "--title", "x"],
         &["edit", "n4", "--expires", "someday"],
         &["pin"],
-        &["unpin", "port"],
     ] {
         let (code, text) = shell.said(wrong);
         assert_eq!(code, 2, "{wrong:?}: {text}");
@@ -373,6 +378,13 @@ fn an_edit_without_options_opens_the_editor_and_loses_no_text() {
     let (code, text) = edit("l1", "truncate -s 0");
     assert!(code == 2 && text.contains("the text is empty"), "{text}");
     assert_eq!(edit("l1", "").0, 2, "there is no editor, and no terminal");
+    // An editor that writes another encoding.
+    let (code, text) = edit("l1", "printf 'caf\\351' >");
+    assert!(code != 0 && text.contains("UTF-8"), "{text}");
+    let (_, path) = text.split_once("Your text is in ").unwrap();
+    let path = path.trim_end().trim_end_matches('.');
+    assert_eq!(std::fs::read(path).unwrap(), b"caf\xe9", "{text}");
+    std::fs::remove_file(path).unwrap();
     // Somebody else changes the record while the editor is open.
     let anchord = shell.command(&[]).get_program().to_str().unwrap().to_owned();
     let meanwhile =

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use anchord_memory::RecordId;
 use serde_json::json;
 
 use super::MemoryArg;
@@ -13,6 +12,7 @@ use crate::tool;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord pin b12
+  anchord pin test.command
   anchord list --tag rule --json | jq -r '.records[].id' | xargs anchord pin")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -22,9 +22,9 @@ pub(crate) struct Args {
 /// Records to pin or unpin, and the memory that they are in.
 #[derive(Debug, clap::Args)]
 pub(super) struct Records {
-    /// Ids as `anchord list` shows them
-    #[arg(value_name = "ID", required = true)]
-    ids: Vec<String>,
+    /// Ids as `anchord list` shows them, or facts by their keys
+    #[arg(value_name = "ID|KEY", required = true)]
+    names: Vec<String>,
     #[command(flatten)]
     memory: MemoryArg,
     /// Print JSON: for each, the text and the record as it is now
@@ -34,23 +34,16 @@ pub(super) struct Records {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        self.records.set(out, "pin", true)
+        self.records.set(out, true)
     }
 }
 
 impl Records {
     /// Pins or unpins the records.
-    pub(super) fn set(self, out: &mut dyn Write, verb: &str, pinned: bool) -> Result<(), Error> {
-        let memory = |id: &str| {
-            if id.parse::<RecordId>().is_ok() {
-                return self.memory.resolve_for(id);
-            }
-            let action = "`anchord list` shows ids; `anchord get KEY` shows that of a fact.";
-            let message = format!("failed to {verb}: `{id}` is not a record's id");
-            Err(Error::usage(message).with_action(action))
-        };
-        tool::for_each(out, &self.ids, self.json, memory, |caller, id| {
-            caller.send("memory_update", json!({ "id": id, "pinned": pinned }))
+    pub(super) fn set(self, out: &mut dyn Write, pinned: bool) -> Result<(), Error> {
+        let memory = |name: &str| self.memory.resolve_for(name);
+        tool::for_each(out, &self.names, self.json, memory, |caller, name| {
+            caller.send("memory_update", json!({ "id": name, "pinned": pinned }))
         })
     }
 }
