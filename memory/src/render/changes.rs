@@ -7,25 +7,34 @@ use crate::limits::{CHANGE_CHARS_MAX, CHANGES_SHOWN_MAX};
 use crate::memory::Memory;
 use crate::record::{Record, Standing};
 
-/// Records written since a revision, newest first, but those written by `except`; one line each, the last one
-/// counts those there was no room for.
+/// Renders the records that others wrote since a revision, one line each, newest first. The last
+/// line counts those beyond [`CHANGES_SHOWN_MAX`].
 pub fn changes_since(
     memory: &Memory,
     since: Revision,
     except: Option<&SessionId>,
     now: Timestamp,
 ) -> Vec<String> {
-    let others: Vec<&Record> = memory
-        .written_since(since)
-        .map(|record| &**record)
-        .filter(|record| except != Some(&record.updated.session))
-        .collect();
+    let others = written_by_others(memory, since, except);
     let mut lines: Vec<String> =
-        others.iter().rev().take(CHANGES_SHOWN_MAX).map(|record| change(record, now)).collect();
+        others.iter().take(CHANGES_SHOWN_MAX).map(|record| change(record, now)).collect();
     if others.len() > CHANGES_SHOWN_MAX {
         lines.push(format!("and {} more", others.len() - CHANGES_SHOWN_MAX));
     }
     lines
+}
+
+/// Lists the records written since a revision by sessions other than `except`, newest first.
+pub(super) fn written_by_others<'a>(
+    memory: &'a Memory,
+    since: Revision,
+    except: Option<&SessionId>,
+) -> Vec<&'a Record> {
+    let written = memory.written_since(since).map(|record| &**record);
+    let mut others: Vec<&Record> =
+        written.filter(|record| except != Some(&record.updated.session)).collect();
+    others.reverse();
+    others
 }
 
 pub(super) fn change(record: &Record, now: Timestamp) -> String {

@@ -15,10 +15,11 @@ mod subagent;
 
 use super::load::{self, LoadText, LoadView};
 use super::page::Room;
-use super::{append, loaded};
-use crate::ids::RecordId;
+use super::{append, changes, loaded};
+use crate::fold::clip;
+use crate::ids::{RecordId, Timestamp};
 use crate::injected::{FRAME_CHARS, frame};
-use crate::limits::SESSION_START_CHARS_MAX;
+use crate::limits::{CHANGE_CHARS_MAX, SESSION_START_CHARS_MAX};
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::Record;
@@ -63,11 +64,7 @@ fn load_within(memory: &Memory, view: &LoadView<'_>, chars_max: usize) -> LoadTe
 }
 
 /// Lists the pinned records that are shared or the reader's own, oldest first.
-fn pinned<'a>(
-    memory: &'a Memory,
-    reader: &'a Reader,
-    now: crate::ids::Timestamp,
-) -> Vec<&'a Record> {
+fn pinned<'a>(memory: &'a Memory, reader: &'a Reader, now: Timestamp) -> Vec<&'a Record> {
     let own = memory.own_notes(reader).filter(|record| record.standing.is_active());
     let mut pinned: Vec<&Record> = memory
         .active()
@@ -145,6 +142,12 @@ impl Page {
         }
     }
 
+    /// Adds a record that others wrote, in one line.
+    fn change(&mut self, head: &str, record: &Record, now: Timestamp) {
+        let change = clip(&changes::change(record, now), CHANGE_CHARS_MAX);
+        self.line(head, &format!("- {change}"));
+    }
+
     /// Adds an excerpt of a record for a query, in at most `chars_max` characters. Returns whether
     /// it fitted.
     fn excerpt(&mut self, head: &str, record: &Record, query: &Query, chars_max: usize) -> bool {
@@ -154,6 +157,11 @@ impl Page {
             self.gave(record.id, is_whole);
         }
         fits
+    }
+
+    /// Counts what is left out without rendering it.
+    fn leave_out(&mut self, count: usize) {
+        self.missing += count;
     }
 
     fn gave(&mut self, id: RecordId, is_whole: bool) {

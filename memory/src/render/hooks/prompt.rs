@@ -4,11 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::{Page, RenderedContext};
-use crate::fold::clip;
 use crate::ids::{RecordId, Revision, SessionId, Timestamp};
 use crate::limits::{
-    CHANGE_CHARS_MAX, PROMPT_CHANGES_MAX, PROMPT_CHARS_MAX, PROMPT_RECORDS_CHARS_MAX,
-    PROMPT_RECORDS_TOKENS_MAX,
+    PROMPT_CHANGES_MAX, PROMPT_CHARS_MAX, PROMPT_RECORDS_CHARS_MAX, PROMPT_RECORDS_TOKENS_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -48,8 +46,7 @@ pub fn prompt_context(memory: &Memory, view: &PromptContext<'_>) -> RenderedCont
     }
     let news = view.since.map_or_else(Vec::new, |since| news(memory, since, view.session));
     for record in news.iter().take(PROMPT_CHANGES_MAX) {
-        let line = format!("- {}", clip(&changes::change(record, view.now), CHANGE_CHARS_MAX));
-        page.line("Changed by other sessions since your last prompt:", &line);
+        page.change("Changed by other sessions since your last prompt:", record, view.now);
     }
     let rest = news.len().saturating_sub(PROMPT_CHANGES_MAX);
     if rest > 0 {
@@ -102,11 +99,7 @@ const PROMPT_RECORD_CHARS: usize = 120;
 
 /// Lists records that others wrote since a revision, the newest first, except those made by rule.
 fn news<'a>(memory: &'a Memory, since: Revision, session: &SessionId) -> Vec<&'a Record> {
-    let mut news: Vec<&Record> = memory
-        .written_since(since)
-        .map(|record| &**record)
-        .filter(|record| record.updated.session != *session && !record.is_captured())
-        .collect();
-    news.reverse();
+    let mut news = changes::written_by_others(memory, since, Some(session));
+    news.retain(|record| !record.is_captured());
     news
 }

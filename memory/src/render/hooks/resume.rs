@@ -1,13 +1,12 @@
 //! Context when a conversation is resumed. The load is in its context already, so only later
 //! changes are reported.
 
-use super::{RenderedContext, framed};
-use crate::fold::clip;
+use super::{Page, RenderedContext};
 use crate::ids::{Kind, Revision, SessionId, Timestamp};
-use crate::limits::{CHANGE_CHARS_MAX, PROMPT_CHARS_MAX};
+use crate::limits::{CHANGES_SHOWN_MAX, PROMPT_CHARS_MAX};
 use crate::memory::Memory;
 use crate::record::{Body, SessionRow};
-use crate::render::{append, changes_since};
+use crate::render::changes::written_by_others;
 
 /// Finds the revision at which a conversation was last seen: that of its newest session row. `key`
 /// is the client's name for the conversation.
@@ -23,24 +22,19 @@ pub fn last_seen(memory: &Memory, session: &SessionId, key: &str) -> Option<Revi
     rows.map(|record| record.first_said().revision).max()
 }
 
-/// Renders what others changed since a revision. Empty if they changed nothing.
+/// Renders what others changed since a revision, in at most [`CHANGES_SHOWN_MAX`] lines, and counts
+/// the rest. Empty if they changed nothing.
 pub fn resumed(
     memory: &Memory,
     since: Revision,
     session: &SessionId,
     now: Timestamp,
 ) -> RenderedContext {
-    let mut text = String::new();
-    let room = PROMPT_CHARS_MAX - crate::injected::FRAME_CHARS - CHANGE_CHARS_MAX;
-    for line in changes_since(memory, since, Some(session), now) {
-        if text.is_empty() {
-            text.push_str("Changed by other sessions while this conversation was away:\n");
-        }
-        if text.chars().count() > room {
-            text.push_str("- and more: memory_load shows it\n");
-            break;
-        }
-        append(&mut text, format_args!("- {}\n", clip(&line, CHANGE_CHARS_MAX)));
+    let mut page = Page::of(PROMPT_CHARS_MAX);
+    let others = written_by_others(memory, since, Some(session));
+    for record in others.iter().take(CHANGES_SHOWN_MAX) {
+        page.change("Changed by other sessions while this conversation was away:", record, now);
     }
-    RenderedContext { text: framed(&text), ..RenderedContext::default() }
+    page.leave_out(others.len().saturating_sub(CHANGES_SHOWN_MAX));
+    page.finished()
 }

@@ -409,6 +409,23 @@ fn a_conversation_that_is_resumed_is_told_what_changed() {
 }
 
 #[test]
+fn changes_while_away_are_as_many_as_fit_and_the_rest_is_counted() {
+    for first in 0..200 {
+        let mut memory = Memory::default();
+        let expires = Some(day(50));
+        let long = |at| NewNote { expires, ..note(&format!("{at} {}", "never ".repeat(60))) };
+        let notes = (0..22).map(long).chain([note(&"x".repeat(first + 1))]).map(Ok);
+        let plan = plan_notes(&memory, &origin("other", 1), notes.collect()).unwrap();
+        apply(&mut memory, plan);
+        let away = resumed(&memory, Revision(0), &me(), day(60));
+        assert!(away.text.chars().count() <= PROMPT_CHARS_MAX, "{first}: {}", away.text);
+        let missing = 23 - away.text.matches("\n- new n").count();
+        assert!(away.text.contains(&format!("\n{missing} more did not fit")), "{}", away.text);
+        assert!(away.truncated);
+    }
+}
+
+#[test]
 fn what_others_do_meanwhile_leaves_the_beginning_as_it_is() {
     let memory = memory();
     let alone = started(&memory).text;
@@ -492,18 +509,22 @@ proptest! {
         let news = prompted(&memory, Some(prompt), Some(since), &[]);
         let kept = with_session(Some(&noted), |view| compaction_instructions(&memory, view));
         let (restored, slice) = (back(&memory, Some(&noted)), for_subagent(&memory, Some(prompt)));
+        let resumed = resumed(&memory, Revision(since), &me(), day(60));
         prop_assert!(chars(&start.text) <= SESSION_START_CHARS_MAX);
         prop_assert!(tokens::count(&start.text) <= 2_500);
         prop_assert!(chars(&news.text) <= PROMPT_CHARS_MAX);
         prop_assert!(chars(&kept.text) <= COMPACTION_CHARS_MAX);
         prop_assert!(chars(&restored.text) <= RESTORED_CHARS_MAX);
         prop_assert!(chars(&slice.text) <= SUBAGENT_CHARS_MAX);
+        prop_assert!(chars(&resumed.text) <= PROMPT_CHARS_MAX);
         // The same again, and all of it is known again.
         prop_assert_eq!(&started(&memory), &start);
         prop_assert_eq!(&prompted(&memory, Some(prompt), Some(since), &[]), &news);
         prop_assert_eq!(&back(&memory, Some(&noted)), &restored);
-        let left = [&start.text, &news.text, &kept.text, &restored.text, &slice.text]
-            .map(|text| strip(text).trim().to_owned());
+        let left = [&start, &restored].map(|load| &load.text).into_iter()
+            .chain([&news, &kept, &slice, &resumed].map(|context| &context.text))
+            .map(|text| strip(text).trim().to_owned())
+            .collect::<Vec<_>>();
         let ask = "Keep these in the summary, names and commands as they are:";
         prop_assert!(left.iter().all(|text| text.is_empty() || text == ask), "{:?}", left);
     }
