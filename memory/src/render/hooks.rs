@@ -131,9 +131,14 @@ impl Page {
         true
     }
 
-    /// Adds records by their titles.
+    /// Adds records by their titles. Only counts those after the first that does not fit, because
+    /// there may be many.
     fn titles<'a>(&mut self, head: &str, records: impl IntoIterator<Item = &'a Record>) {
         for record in records {
+            if self.missing > 0 {
+                self.leave_out(1);
+                continue;
+            }
             let title = loaded::title(record);
             let is_whole = title == loaded::whole(record);
             if self.line(head, &title) {

@@ -357,6 +357,18 @@ fn a_subagent_is_given_what_its_task_needs_and_titles() {
 }
 
 #[test]
+fn titles_without_room_are_counted() {
+    let mut memory = memory();
+    let many = (0..400).map(|at| blueprint(&format!("Decision number {at}"), "Because."));
+    save(&mut memory, &origin("other", 7), blueprints(many.collect::<Vec<_>>()));
+    let slice = for_subagent(&memory, None);
+    // One note is pinned, and two blueprints and a lesson are older.
+    let missing = 404 - slice.shown.len();
+    assert!(slice.text.contains(&format!("\n{missing} more did not fit")), "{}", slice.text);
+    assert!(slice.truncated && missing > 300);
+}
+
+#[test]
 fn a_file_is_told_of_by_what_names_it_and_nothing_by_what_does_not() {
     let mut memory = memory();
     let mut part = blueprints([blueprint("Taxes", "Round in src/billing/tax.py, nowhere else.")]);
