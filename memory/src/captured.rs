@@ -27,6 +27,11 @@ use crate::shell::{bare, only_looks};
 use trace::Trace;
 pub(crate) use trace::{Fix, own_files};
 
+/// Precedes the first prompt in a row's entry.
+const ASKED: &str = "Asked: ";
+/// Precedes the agent's last message in a row's entry, which is the end of the entry.
+pub(crate) const SAID: &str = "Said last: ";
+
 /// What was noted of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Captured {
@@ -224,7 +229,7 @@ impl Captured {
             lines.push(format!("Failed, then passed: {}", fixed.join(", ")));
         }
         if let Some(said) = &self.said {
-            lines.push(format!("Said last: {said}"));
+            lines.push(format!("{SAID}{said}"));
         }
         lines.join("\n")
     }
@@ -237,7 +242,7 @@ impl Captured {
                 0 | 1 => String::new(),
                 prompts => format!(" ({prompts} prompts)"),
             };
-            lines.push(format!("Asked: {prompt}{more}"));
+            lines.push(format!("{ASKED}{prompt}{more}"));
         }
         if !self.files.is_empty() {
             let shown = self.files.iter().rev().take(CAPTURED_FILES_SHOWN_MAX);
@@ -366,6 +371,18 @@ impl Captured {
             CommandOutcome::Unknown => {}
         }
     }
+}
+
+/// Yields the texts that an entry of a session row may quote as its prompt or last message: the
+/// forms of [`Captured::row_summary`], read back. A prompt comes with and without its count.
+pub(crate) fn quoted(entry: &str) -> impl Iterator<Item = &str> {
+    let asked = entry.lines().filter_map(|line| line.strip_prefix(ASKED));
+    let asked = asked.flat_map(|asked| [Some(asked), asked.rsplit_once(" (").map(|it| it.0)]);
+    let said = entry.match_indices(SAID).filter_map(move |(at, _)| {
+        let (before, said) = entry.split_at_checked(at)?;
+        said.strip_prefix(SAID).filter(|_| before.is_empty() || before.ends_with('\n'))
+    });
+    asked.flatten().chain(said)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]

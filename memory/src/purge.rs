@@ -30,7 +30,7 @@ use crate::staged::Staged;
 use crate::topic::topic_key;
 
 /// What stands where a purged text stood, if something must.
-const GONE: &str = "[purged]";
+pub(crate) const GONE: &str = "[purged]";
 
 /// A quote of a text has at least so much of its beginning.
 const QUOTED_BYTES: usize = PURGED_TEXT_BYTES_MIN * 2;

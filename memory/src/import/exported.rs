@@ -1,13 +1,14 @@
 //! anchord's own export: what one project remembers, brought into another. Records come as they are written by agents,
 //! so the same rules of merging hold; conversations find their topics again by their bindings.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::zipmem::object;
 use super::{ImportError, ImportOutcome, left_out, put_anchor, put_blueprint, remembered};
-use crate::captured::Captured;
+use crate::captured::{Captured, quoted};
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
 use crate::fold::{clip, keep_end};
@@ -19,6 +20,7 @@ use crate::limits::{
 use crate::memory::Memory;
 use crate::note::{NewNote, Note, accept_tags};
 use crate::plan::{Plan, Row, has_room, put_row, stored_row};
+use crate::purge::GONE;
 use crate::record::{Body, Provenance, Record, SessionRow, Standing, TrailEntry};
 use crate::refusal::Refusal;
 use crate::staged::Staged;
@@ -277,9 +279,11 @@ fn put_session(
     let is_gone = |text: &str| tombstones.of(text).is_some();
     let kept = |noted: &Captured| noted.clone().without(is_gone).within_limits();
     let captured = row.captured.as_deref().map(kept);
+    let noted = row.captured.iter().flat_map(|noted| noted.texts());
+    let gone: Vec<&str> = noted.filter(|text| is_gone(text)).collect();
     let summary = match (row.captured.as_deref(), &captured) {
         (Some(noted), Some(kept)) if noted.row_summary() == row.summary => kept.row_summary(),
-        _ => summary,
+        _ => without_purged(summary, &gone, is_gone),
     };
     let ended = row.ended.min(origin.time);
     let added = Counts {
@@ -295,7 +299,7 @@ fn put_session(
         summary,
         on_behalf: row.on_behalf,
         captured: captured.map(Box::new),
-        earlier: trail(row, ended, is_gone),
+        earlier: trail(row, ended, &gone, is_gone),
         rewrites: false,
         added,
     };
@@ -305,17 +309,34 @@ fn put_session(
 
 /// Returns the row's earlier entries, none later than its newest. A placeholder replaces an entry
 /// whose text was purged here.
-fn trail(row: &SessionRow, ended: Timestamp, is_gone: impl Fn(&str) -> bool) -> Vec<TrailEntry> {
+fn trail(
+    row: &SessionRow,
+    ended: Timestamp,
+    gone: &[&str],
+    is_gone: impl Fn(&str) -> bool + Copy,
+) -> Vec<TrailEntry> {
     let entry = |entry: &TrailEntry| {
         let part = Staged { summary: Some(entry.summary.clone()), ..Staged::default() };
         let kept = accept(part).ok().and_then(|part| part.summary);
         let summary = match kept.filter(|summary| !is_gone(summary)) {
-            Some(summary) => keep_end(summary, TEXT_BYTES_MAX),
+            Some(summary) => keep_end(without_purged(summary, gone, is_gone), TEXT_BYTES_MAX),
             None => "An entry was purged here and is not taken in again.".to_owned(),
         };
         TrailEntry { time: entry.time.min(ended), summary, ..*entry }
     };
     row.earlier.iter().map(entry).collect()
+}
+
+/// Removes purged texts from an entry: those of `gone`, which are purged texts noted from the
+/// session, and a purged prompt or message that the entry quotes. A row's notes are the sum over
+/// all its runs, so they lack what some entries quote.
+fn without_purged(summary: String, gone: &[&str], is_gone: impl Fn(&str) -> bool) -> String {
+    let own: Vec<String> =
+        quoted(&summary).filter(|text| is_gone(text)).map(str::to_owned).collect();
+    let mut gone: Vec<&str> = gone.iter().copied().chain(own.iter().map(String::as_str)).collect();
+    // A text may be part of another.
+    gone.sort_unstable_by_key(|text| Reverse(text.len()));
+    gone.iter().fold(summary, |summary, text| summary.replace(text, GONE))
 }
 
 /// A session as its own project named it, however long it did.

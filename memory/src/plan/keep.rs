@@ -1,7 +1,7 @@
 //! What becomes of staged work whose session is gone: kept on its behalf, or handed to its successor.
 
 use super::{Plan, Row, put_fixes, put_row, stored_row};
-use crate::captured::Captured;
+use crate::captured::{Captured, SAID};
 use crate::change::{Change, Counts, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::fold::{fold, keep_end};
@@ -93,7 +93,7 @@ fn row(
     let lines = [
         summary.filter(|summary| !summary.is_empty()),
         kept.map(|kept| format!("Staged {kept}.")),
-        said.map(|said| format!("Said last: {said}")),
+        said.map(|said| format!("{SAID}{said}")),
     ];
     let mut lines: Vec<String> = lines.into_iter().flatten().collect();
     if lines.is_empty() {

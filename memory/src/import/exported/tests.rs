@@ -1,6 +1,7 @@
 //! A project's export in a fresh one, and in one that has something.
 
 mod fixes;
+mod purged;
 
 use proptest::prelude::*;
 use serde_json::json;
