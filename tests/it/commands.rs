@@ -1,45 +1,15 @@
 //! The command line does what agents do, and tells programs by its exit code and its JSON how it went.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-use anchord_tests::{Agent, Instance, Project};
+use anchord_tests::{Agent, Instance, Project, Shell};
 use serde_json::{Value, json};
-
-struct Shell<'a> {
-    instance: &'a Instance,
-    project: &'a Project,
-}
-
-impl Shell<'_> {
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.instance.anchord();
-        command.current_dir(self.project.path()).args(arguments).stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    /// The exit code, and what was printed.
-    fn said(&self, arguments: &[&str]) -> (i32, String) {
-        let Output { status, stdout, stderr } = self.run(arguments);
-        let text = [stdout, stderr].concat();
-        assert!(!text.contains(&b'\x1b'), "no colour where nobody looks");
-        (status.code().unwrap(), String::from_utf8(text).unwrap())
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        let output = self.run(&[arguments, &["--json"]].concat());
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-}
 
 #[test]
 fn commands_note_find_and_forget_as_agents_do() {
     let (instance, project) = (Instance::new(), Project::git());
-    let shell = Shell { instance: &instance, project: &project };
+    let shell = Shell::new(&instance, project.path());
     let (code, text) = shell.said(&["note", "retries are bounded to five", "--tag", "net"]);
     assert_eq!((code, text.lines().next()), (0, Some("Stored n1 (6 tokens) #net")), "{text}");
     let mut piped = shell.command(&["note", "--key", "plan", "--pin", "--json"]);
@@ -91,7 +61,7 @@ fn commands_note_find_and_forget_as_agents_do() {
 #[test]
 fn json_has_what_fetches_the_rest_and_speaks_of_commands() {
     let (instance, project) = (Instance::new(), Project::git());
-    let shell = Shell { instance: &instance, project: &project };
+    let shell = Shell::new(&instance, project.path());
     let mut agent = Agent::open(&instance, project.path());
     for number in 0..3 {
         agent.tool(
@@ -124,7 +94,7 @@ fn json_has_what_fetches_the_rest_and_speaks_of_commands() {
 #[test]
 fn what_a_load_cuts_the_command_it_names_prints() {
     let (instance, project) = (Instance::new(), Project::git());
-    let shell = Shell { instance: &instance, project: &project };
+    let shell = Shell::new(&instance, project.path());
     let mut agent = Agent::open(&instance, project.path());
     agent.tool(
         "memory_save",
@@ -170,7 +140,7 @@ fn what_a_load_cuts_the_command_it_names_prints() {
 #[test]
 fn the_log_says_who_asked_what_and_goes_on() {
     let (instance, project) = (Instance::new(), Project::git());
-    let shell = Shell { instance: &instance, project: &project };
+    let shell = Shell::new(&instance, project.path());
     let mut agent = Agent::open(&instance, project.path());
     agent.tool("memory_note", &json!({"content": "retries are bounded to five"}));
     agent.tool("memory_search", &json!({"query": "bounded retry"}));
@@ -214,7 +184,7 @@ fn transcript(instance: &Instance, session: &str, cwd: &str, prompt: &str) {
 #[test]
 fn past_sessions_are_brought_over_once_and_each_into_its_project() {
     let (instance, project, other) = (Instance::new(), Project::git(), Project::git());
-    let shell = Shell { instance: &instance, project: &project };
+    let shell = Shell::new(&instance, project.path());
     assert_eq!(shell.said(&["import", "sessions"]).0, 0, "nothing to import is no failure");
     let at = |project: &Project| project.path().to_str().unwrap().to_owned();
     transcript(&instance, "a", &at(&project), "make the parser faster");
@@ -263,7 +233,7 @@ fn past_sessions_are_brought_over_once_and_each_into_its_project() {
 #[test]
 fn people_add_edit_and_pin_what_agents_see_at_once() {
     let (instance, project) = (Instance::new(), Project::git());
-    let shell = Shell { instance: &instance, project: &project };
+    let shell = Shell::new(&instance, project.path());
     let mut agent = Agent::open(&instance, project.path());
     let src = project.path().join("src");
     std::fs::create_dir_all(&src).unwrap();
@@ -360,7 +330,7 @@ fn people_add_edit_and_pin_what_agents_see_at_once() {
 #[test]
 fn an_edit_without_options_opens_the_editor_and_loses_no_text() {
     let (instance, project) = (Instance::new(), Project::git());
-    let shell = Shell { instance: &instance, project: &project };
+    let shell = Shell::new(&instance, project.path());
     shell.said(&["add", "lesson", "a cold cache times out", "warm it first"]);
     let edit = |id: &str, editor: &str| {
         let mut command = shell.command(&["edit", id]);

@@ -2,50 +2,10 @@
 //! from the disk.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::PathBuf;
 
-use anchord_tests::{Agent, Instance, Project, walk};
+use anchord_tests::{Agent, Instance, Project, Shell, walk};
 use serde_json::{Value, json};
-
-/// Returns the files of an instance that contain a value.
-fn holding(instance: &Instance, value: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    walk(&instance.home(), &mut |path| {
-        let Ok(bytes) = fs::read(path) else { return };
-        if bytes.windows(value.len()).any(|part| part == value.as_bytes()) {
-            found.push(path.to_owned());
-        }
-    });
-    found
-}
-
-/// A shell in a directory.
-struct Shell<'a> {
-    instance: &'a Instance,
-    directory: &'a Path,
-}
-
-impl Shell<'_> {
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.instance.anchord();
-        command.current_dir(self.directory).args(arguments).stdin(Stdio::null());
-        command
-    }
-
-    /// Returns the exit code and everything that was printed.
-    fn said(&self, arguments: &[&str]) -> (i32, String) {
-        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
-        (status.code().unwrap(), String::from_utf8([stdout, stderr].concat()).unwrap())
-    }
-
-    #[track_caller]
-    fn done(&self, arguments: &[&str]) -> String {
-        let (code, text) = self.said(arguments);
-        assert_eq!(code, 0, "{arguments:?}: {text}");
-        text
-    }
-}
 
 #[test]
 fn notes_of_the_user_survive_a_killed_daemon_and_are_written_once() {
@@ -84,10 +44,7 @@ fn a_person_looks_after_them_outside_of_any_project() {
     let instance = Instance::new();
     let project = Project::git();
     let home = instance.user_home();
-    let (nowhere, here) = (
-        Shell { instance: &instance, directory: &home },
-        Shell { instance: &instance, directory: project.path() },
-    );
+    let (nowhere, here) = (Shell::new(&instance, &home), Shell::new(&instance, project.path()));
     let (code, text) = nowhere.said(&["list"]);
     assert_eq!(code, 2, "no project is here: {text}");
     let (code, text) = nowhere.said(&["journal", "verify", "--user"]);
@@ -132,7 +89,7 @@ fn a_person_looks_after_them_outside_of_any_project() {
 fn they_are_exported_alone_and_taken_in_nowhere_else() {
     let (instance, other) = (Instance::new(), Instance::new());
     let project = Project::git();
-    let here = Shell { instance: &instance, directory: project.path() };
+    let here = Shell::new(&instance, project.path());
     here.done(&["note", "--user", "answers in German", "--key", "language"]);
     here.done(&["note", "the port is 7717"]);
     for format in ["markdown", "json", "compactor", "zipmem"] {
@@ -145,10 +102,10 @@ fn they_are_exported_alone_and_taken_in_nowhere_else() {
 
     let file = project.path().join("own.json");
     fs::write(&file, &own).unwrap();
-    let there = Shell { instance: &other, directory: project.path() };
+    let there = Shell::new(&other, project.path());
     let text = there.done(&["import", "own.json", "--yes"]);
     assert!(text.contains("1 note of the user's own is left out"), "{text}");
-    assert_eq!(holding(&other, "answers in German"), Vec::<PathBuf>::new());
+    assert_eq!(other.holding("answers in German"), Vec::<PathBuf>::new());
     let text = there.done(&["import", "own.json", "--user", "--yes"]);
     assert!(text.contains("imported as revision 1"), "{text}");
     assert!(there.done(&["get", "language", "--user"]).contains("answers in German"));
@@ -171,13 +128,13 @@ fn what_is_purged_of_them_is_on_no_disk() {
     // The project's query log has the text now.
     agent.tool("memory_search", &json!({ "query": planted }));
     agent.tool("memory_get", &json!({ "id": "u1" }));
-    let here = Shell { instance: &instance, directory: project.path() };
-    assert!(!holding(&instance, "open barley").is_empty());
+    let here = Shell::new(&instance, project.path());
+    assert!(!instance.holding("open barley").is_empty());
     let (code, text) = here.said(&["purge", "u1", "n1", "--yes"]);
     assert!(code == 2 && text.contains("--user"), "{text}");
     let text = here.done(&["purge", "u1", "--yes"]);
     assert!(text.contains("purged as revision"), "{text}");
-    assert_eq!(holding(&instance, "open barley"), Vec::<PathBuf>::new(), "while the daemon runs");
+    assert_eq!(instance.holding("open barley"), Vec::<PathBuf>::new(), "while the daemon runs");
     assert!(agent.tool("memory_get", &json!({ "id": "u2" })).contains("a note that stays"));
     assert!(agent.tool("memory_get", &json!({ "id": "n1" })).contains("of the project"));
     let (_, text) = here.said(&["get", "u1"]);
@@ -185,18 +142,18 @@ fn what_is_purged_of_them_is_on_no_disk() {
     let again = json!({ "content": planted, "scope": "user" });
     assert!(agent.call("memory_note", &again).unwrap().is_error, "it is not taken in again");
     here.done(&["purge", "--user", "--query", "note that stays", "--yes"]);
-    assert_eq!(holding(&instance, "a note that stays"), Vec::<PathBuf>::new());
+    assert_eq!(instance.holding("a note that stays"), Vec::<PathBuf>::new());
     here.done(&["journal", "verify", "--user"]);
     drop(agent);
     here.done(&["stop"]);
-    assert_eq!(holding(&instance, "open barley"), Vec::<PathBuf>::new(), "after the daemon");
+    assert_eq!(instance.holding("open barley"), Vec::<PathBuf>::new(), "after the daemon");
 }
 
 #[test]
 fn damage_to_them_is_named_and_keeps_no_project_from_its_work() {
     let instance = Instance::new();
     let project = Project::git();
-    let here = Shell { instance: &instance, directory: project.path() };
+    let here = Shell::new(&instance, project.path());
     here.done(&["note", "the port is 7717"]);
     for note in ["answers in German", "prefers tabs", "signs off"] {
         here.done(&["note", "--user", note]);

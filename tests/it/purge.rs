@@ -1,25 +1,11 @@
 //! What must not stay, with real processes: nothing of it is in any file of the instance.
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use anchord_tests::{Agent, Instance, Project, walk};
+use anchord_tests::{Agent, Instance, Project};
 use serde_json::{Value, json};
-
-/// The files of an instance whose bytes hold a value.
-fn holding(instance: &Instance, value: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    walk(&instance.home(), &mut |path| {
-        // A socket, or a file that goes while it is looked for.
-        let Ok(bytes) = fs::read(path) else { return };
-        if bytes.windows(value.len()).any(|part| part == value.as_bytes()) {
-            found.push(path.to_owned());
-        }
-    });
-    found
-}
 
 fn run(command: &mut Command, arguments: &[&str], project: &Project) -> Output {
     command.args(arguments).arg("--project").arg(project.path()).output().unwrap()
@@ -44,11 +30,11 @@ fn what_is_purged_is_gone_while_sessions_go_on() {
     agent.tool("memory_save", &json!({ "session_summary": "saved it" }));
     agent.tool("memory_note", &json!({ "content": planted, "key": "planted" }));
     agent.tool("memory_note", &json!({ "content": "a note that stays", "key": "kept" }));
-    assert!(!holding(&instance, planted).is_empty());
+    assert!(!instance.holding(planted).is_empty());
 
     let asked = run(&mut instance.anchord(), &["purge", "--query", planted], &project);
     assert_eq!(asked.status.code(), Some(2), "{}", text(&asked));
-    assert!(!holding(&instance, planted).is_empty(), "nobody said yes");
+    assert!(!instance.holding(planted).is_empty(), "nobody said yes");
 
     let mut purge = instance.anchord();
     purge.args(["purge", "--query", "-", "--yes", "--project"]).arg(project.path());
@@ -57,7 +43,7 @@ fn what_is_purged_is_gone_while_sessions_go_on() {
     let done = purge.wait_with_output().unwrap();
     assert!(done.status.success(), "{}", text(&done));
     assert!(text(&done).contains("purged as revision"), "{}", text(&done));
-    assert_eq!(holding(&instance, planted), Vec::<PathBuf>::new(), "while the daemon runs");
+    assert_eq!(instance.holding(planted), Vec::<PathBuf>::new(), "while the daemon runs");
 
     assert!(agent.tool("memory_get", &json!({ "key": "kept" })).contains("a note that stays"));
     agent.tool("memory_note", &json!({ "content": "and one more" }));
@@ -66,7 +52,7 @@ fn what_is_purged_is_gone_while_sessions_go_on() {
     drop(agent);
     let stopped = instance.anchord().arg("stop").output().unwrap();
     assert!(stopped.status.success(), "{}", text(&stopped));
-    assert_eq!(holding(&instance, planted), Vec::<PathBuf>::new(), "after the daemon");
+    assert_eq!(instance.holding(planted), Vec::<PathBuf>::new(), "after the daemon");
     let verified = run(&mut instance.anchord(), &["journal", "verify"], &project);
     assert!(verified.status.success(), "{}", text(&verified));
 }
@@ -98,7 +84,7 @@ fn a_text_of_several_lines_is_purged_by_all_of_them() {
     let (code, told) = purge(format!("{secret}\n").into_bytes());
     assert!(code == Some(0) && told.contains("purged as revision"), "{code:?} {told}");
     assert!(agent.tool("memory_get", &json!({ "key": "kept" })).contains(other), "{told}");
-    assert_eq!(holding(&instance, "open-barley"), Vec::<PathBuf>::new());
+    assert_eq!(instance.holding("open-barley"), Vec::<PathBuf>::new());
 }
 
 /// By id nothing says what to look for but what the record itself still has.
@@ -151,12 +137,12 @@ fn what_is_purged_by_id_is_gone_from_replies_and_earlier_turns() {
     let planted =
         ["planted words", "4711-x", "swordfish", "open-sesame", "the vault", "treasure island"];
     for value in planted {
-        assert!(!holding(&instance, value).is_empty() || value == "treasure island", "{value}");
+        assert!(!instance.holding(value).is_empty() || value == "treasure island", "{value}");
     }
     let done = run(&mut instance.anchord(), &["purge", "long", "short", row, "--yes"], &project);
     assert!(done.status.success(), "{}", text(&done));
     for value in planted {
-        assert_eq!(holding(&instance, value), Vec::<PathBuf>::new(), "{value}");
+        assert_eq!(instance.holding(value), Vec::<PathBuf>::new(), "{value}");
     }
     assert!(agent.tool("memory_get", &json!({ "key": "kept" })).contains("a note that stays"));
     let verified = run(&mut instance.anchord(), &["journal", "verify"], &project);
@@ -174,5 +160,5 @@ fn a_secret_is_stored_nowhere_and_a_scan_finds_none() {
     agent.tool("memory_save", &json!({ "session_summary": format!("used {secret}") }));
     let scan = run(&mut instance.anchord(), &["secrets", "scan"], &project);
     assert!(scan.status.success() && text(&scan).contains("no secrets in"), "{}", text(&scan));
-    assert_eq!(holding(&instance, &secret), Vec::<PathBuf>::new());
+    assert_eq!(instance.holding(&secret), Vec::<PathBuf>::new());
 }

@@ -199,6 +199,19 @@ impl Instance {
         });
     }
 
+    /// Returns the files of this instance whose bytes contain a value.
+    pub fn holding(&self, value: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        walk(&self.home(), &mut |path| {
+            // A socket, or a file that is gone again, cannot be read.
+            let Ok(bytes) = std::fs::read(path) else { return };
+            if bytes.windows(value.len()).any(|part| part == value.as_bytes()) {
+                found.push(path.to_owned());
+            }
+        });
+        found
+    }
+
     /// Every living daemon of this instance, also one that has lost the socket or does not serve yet. Linux alone.
     pub fn daemons(&self) -> Vec<u32> {
         let is_daemon = |pid: &u32| {

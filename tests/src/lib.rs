@@ -14,6 +14,7 @@ mod peer;
 pub mod poll;
 pub mod process;
 mod project;
+mod shell;
 pub mod write;
 
 pub use agent::{Agent, Reply, RpcError};
@@ -24,6 +25,7 @@ pub use peer::{Peer, hello};
 pub use poll::{PATIENCE, poll};
 pub use project::Project;
 pub use rustix::process::Signal;
+pub use shell::Shell;
 
 use std::io::Write;
 
