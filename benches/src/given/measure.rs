@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::conversation::{Conversation, instance};
 use super::dataset::{Action, Dataset, Need, Session, export, list, text_of};
 use super::{Print, filler};
-use crate::times::show;
+use crate::times::{Times, show};
 
 /// Figures: how often a needed fact was given, and how often a record was given in vain.
 #[derive(Default)]
@@ -88,9 +88,8 @@ impl Figures {
 
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut took = self.took.clone();
-        took.sort_unstable();
-        let median = took.get(took.len() / 2).copied().unwrap_or_default();
+        let took = |number: usize| self.took.get(number).copied().unwrap_or_default();
+        let took = Times::measured(self.took.len(), took);
         write!(
             f,
             "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
@@ -106,7 +105,7 @@ impl fmt::Display for Figures {
             self.prompt_tokens,
             self.action_tokens,
             self.restored_tokens,
-            show(median),
+            show(took.median()),
         )
     }
 }
@@ -296,7 +295,7 @@ fn compacted(
     if print.texts {
         println!("== start\n{start}\n== {id}\n{restored}");
     }
-    with.end();
+    figures.finish(with);
     drop(agent);
     Ok(())
 }
