@@ -239,8 +239,8 @@ fn replaced(atom: &str) -> String {
     if unit.is_empty() || unit.len() < atom.len() && is_duration {
         return NUMBER.to_owned();
     }
-    let (first, rest) = atom.split_at(1);
-    if first.eq_ignore_ascii_case("v") && rest.chars().all(|c| c.is_ascii_digit()) {
+    let version = atom.strip_prefix(['v', 'V']);
+    if version.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit())) {
         return NUMBER.to_owned();
     }
     if let Some(hex) = atom.strip_prefix("0x")

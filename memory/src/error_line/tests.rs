@@ -1,5 +1,7 @@
 //! Outputs as tools print them, the line that identifies each error, and its normalised form.
 
+use proptest::prelude::*;
+
 use super::*;
 
 /// A tool's output, and the line that identifies its error.
@@ -450,4 +452,40 @@ fn a_place_in_the_code_is_known() {
         named("cart.ts")
     );
     assert_eq!(file("fatal: refusing to merge unrelated histories"), Some((false, None)));
+}
+
+#[test]
+fn a_word_that_begins_with_a_letter_of_another_script_is_normalised() {
+    for (line, expected) in [
+        ("Error: 第3行 failed", "Error: 第3行 failed"),
+        ("Fehler: Über2 fehlt", "Fehler: Über2 fehlt"),
+        ("Error: v3 and V3 differ", "Error: N and N differ"),
+    ] {
+        assert_eq!(normalised(line), expected);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_output_is_read_and_normalised(output in output()) {
+        if let Some(line) = error_line(&output) {
+            prop_assert!(line.text.chars().count() <= ERROR_LINE_CHARS_MAX);
+            line.normalised();
+        }
+        normalised(&output);
+        shows_failure(&output);
+    }
+}
+
+/// Returns texts of the parts that outputs have, in any order, between any other characters.
+fn output() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        "(error|Error|FAILED|fatal|panic|thread '|Caused by|E |make|npm ERR!)",
+        "(: |:|\\(|\\)|\\[|\\]|\"|'|`|=|\\*\\*\\* | |\n|\r|\t|\u{1b}\\[1m)",
+        "(/tmp/|/var/|~/|C:\\\\|https://|src/|--> )?[a-zé第ß]{0,3}[.0-9]{0,4}(\\.rs|\\.py|\\?)?",
+        "[vV0x第éßΩµſ😀٣a-f]{0,3}[0-9]{1,3}[第éßa-f]{0,2}",
+        "[0-9]{1,4}[-:.TZ,/]",
+        "\\PC{0,4}",
+    ];
+    proptest::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
 }
