@@ -278,6 +278,27 @@ fn a_command_behind_a_pipe_has_not_passed() {
 }
 
 #[test]
+fn a_file_that_may_not_be_kept_is_in_no_step_and_in_no_later_fix() {
+    let failed = "error[E0425]: cannot find value `cfg`\n --> src/withheld.rs:3:1";
+    let events = [
+        broke("cargo build", failed),
+        edit("src/kept.rs"),
+        edit("src/withheld/plan.rs"),
+        ran("make assets", true),
+        edit("src/withheld/last.rs"),
+    ];
+    let mut noted = captured(&events).without(|text| text.contains("withheld"));
+    let json = serde_json::to_string(&noted).unwrap();
+    assert!(!json.contains("withheld"), "{json}");
+    noted.absorb(&captured(&[ran("cargo build", true)]));
+    let files: Vec<&[String]> = noted.fixes().iter().map(|fix| &*fix.files).collect();
+    assert_eq!(files, [["src/kept.rs"]]);
+    // A name that only a step has is one of the texts that a purge reads.
+    let noted = captured(&[broke("cargo build", failed)]);
+    assert!(noted.texts().any(|text| text == "withheld.rs"));
+}
+
+#[test]
 fn nothing_is_long_and_nothing_holds_a_secret_or_what_was_injected() {
     let long = "wäre 🦀 ".repeat(40_000);
     let key = "ghp_0123456789abcdefABCDEF0123456789abcd";

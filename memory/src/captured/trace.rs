@@ -87,6 +87,20 @@ impl Ended {
     fn is_passed(&self) -> bool {
         *self == Self::Passed
     }
+
+    fn error(&self) -> Option<&str> {
+        match self {
+            Self::Failed { error, .. } => error.as_deref(),
+            Self::Passed => None,
+        }
+    }
+
+    fn file(&self) -> Option<&str> {
+        match self {
+            Self::Failed { file, .. } => file.as_deref(),
+            Self::Passed => None,
+        }
+    }
 }
 
 impl Trace {
@@ -225,29 +239,29 @@ impl Trace {
         }
     }
 
-    /// Removes steps, edits and fixes with a text that may not be kept.
+    /// Removes steps and fixes with a text that may not be kept, and names of files. A step stays
+    /// without such a name, since its command and its error may still be kept.
     pub(super) fn without(&mut self, is_gone: impl Fn(&str) -> bool) {
-        let stays = |step: &Step| {
-            let error = match &step.ended {
-                Ended::Failed { error, .. } => error.as_deref(),
-                Ended::Passed => None,
-            };
-            !is_gone(&step.command) && !error.is_some_and(&is_gone)
-        };
-        self.head.retain(stays);
-        self.tail.retain(stays);
+        for steps in [&mut self.head, &mut self.tail] {
+            steps.retain(|step| {
+                !is_gone(&step.command) && !step.ended.error().is_some_and(&is_gone)
+            });
+            for step in steps {
+                step.edited.retain(|file| !is_gone(file));
+                if let Ended::Failed { file, .. } = &mut step.ended {
+                    file.take_if(|file| is_gone(file));
+                }
+            }
+        }
         self.edited.retain(|file| !is_gone(file));
         self.fixes.retain(|fix| !fix.texts().any(&is_gone));
     }
 
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         let steps = self.head.iter().chain(&self.tail).flat_map(|step| {
-            let error = match &step.ended {
-                Ended::Failed { error, .. } => error.as_deref(),
-                Ended::Passed => None,
-            };
             let edited = step.edited.iter().map(String::as_str);
-            std::iter::once(step.command.as_str()).chain(error).chain(edited)
+            let told = step.ended.error().into_iter().chain(step.ended.file());
+            std::iter::once(step.command.as_str()).chain(told).chain(edited)
         });
         let edited = self.edited.iter().map(String::as_str);
         steps.chain(edited).chain(self.fixes.iter().flat_map(Fix::texts))
