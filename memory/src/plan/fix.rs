@@ -1,12 +1,13 @@
 //! Fixes that the daemon observed, kept as lessons made by rule.
 //!
 //! Such a lesson says what to do when a command fails the same way again. If the same failure is
-//! fixed again, the lesson counts it. Forgotten and purged lessons do not come back. Lessons made
-//! by rule have a limit of their own, so they never push out lessons that agents wrote.
+//! fixed again, the lesson counts it and says what helped last. A lesson that a person has edited
+//! only counts it. Forgotten and purged lessons do not come back. Lessons made by rule have a limit
+//! of their own, so they never push out lessons that agents wrote.
 
 use crate::captured::{Captured, Fix, own_files};
 use crate::draft::Draft;
-use crate::fold::clip;
+use crate::fold::{clip, one_line};
 use crate::ids::Kind;
 use crate::index::MergeKey;
 use crate::limits::{CAPTURED_LESSONS_MAX, FIX_COMMAND_CHARS_MAX, FIX_ERROR_CHARS_MAX};
@@ -37,32 +38,32 @@ fn put_fix(draft: &mut Draft<'_>, fix: &Fix, origin: &Provenance) {
         draft.create(body, origin);
         return;
     };
-    let known = failure(&stored).map_or((0, None), |known| (known.times, Some(known.last)));
+    let Body::Lesson(known) = &stored.body else { return };
     // A longer transcript may be read again, and a conversation may be reported twice.
-    if known.1.is_some_and(|last| last >= fix.time) {
+    if known.captured.as_ref().is_some_and(|known| known.last >= fix.time) {
         return;
     }
-    let captured = lesson.captured.map(|fixed| {
-        Box::new(FixedFailure { times: known.0.saturating_add(fixed.times), ..*fixed })
-    });
-    let body = Body::Lesson(Lesson { captured, ..lesson });
+    let body = Body::Lesson(fixed_again(known, lesson));
     draft.change(stored.id, body, Standing::Active, origin);
+}
+
+/// Returns a stored lesson with the next fix of its failure. It says what helped last, unless a
+/// person has edited it.
+fn fixed_again(known: &Lesson, new: Lesson) -> Lesson {
+    let Some((before, now)) = known.captured.as_deref().zip(new.captured.as_deref()) else {
+        return new;
+    };
+    let counts = (before.times.saturating_add(now.times), now.last);
+    let mut lesson = if is_edited(known) { known.clone() } else { new };
+    if let Some(fixed) = &mut lesson.captured {
+        (fixed.times, fixed.last) = counts;
+    }
+    lesson
 }
 
 /// Builds the lesson that a fix teaches; `None` if it has neither a remedy nor files of its own.
 fn lesson(fix: &Fix, origin: &Provenance) -> Option<Lesson> {
     let files = own_files(fix);
-    let advice = match &fix.remedy {
-        Some(remedy) => format!("run {}", quoted(remedy)),
-        None if files.is_empty() => return None,
-        None => format!("passed after editing {}", files.join(", ")),
-    };
-    // The summary is shown on one line that may be cut, so the advice has to fit.
-    let error = clip(without_level(&fix.error), FIX_ERROR_CHARS_MAX);
-    let command = clip(&fix.command, FIX_COMMAND_CHARS_MAX);
-    let summary = format!("{} failed with {}: {advice}", quoted(&command), quoted(&error));
-    let is_cut = error.ends_with('…') || command.ends_with('…');
-    let detail = if is_cut { format!("{}\n{}", fix.command, fix.error) } else { String::new() };
     let captured = FixedFailure {
         command: fix.command.clone(),
         error: fix.error.clone(),
@@ -70,7 +71,34 @@ fn lesson(fix: &Fix, origin: &Provenance) -> Option<Lesson> {
         times: 1,
         last: fix.time.min(origin.time),
     };
+    let (summary, detail) = texts(&captured, &files)?;
     Some(Lesson { summary, detail, files, captured: Some(Box::new(captured)) })
+}
+
+/// Builds the summary and the detail of the lesson that a failure and the files edited to fix it
+/// teach; `None` if there is neither a remedy nor a file.
+fn texts(fixed: &FixedFailure, files: &[String]) -> Option<(String, String)> {
+    let advice = match &fixed.remedy {
+        Some(remedy) => format!("run {}", quoted(remedy)),
+        None if files.is_empty() => return None,
+        None => format!("passed after editing {}", files.join(", ")),
+    };
+    // The summary is shown on one line that may be cut, so the advice has to fit.
+    let error = clip(without_level(&fixed.error), FIX_ERROR_CHARS_MAX);
+    let command = clip(&fixed.command, FIX_COMMAND_CHARS_MAX);
+    let summary = format!("{} failed with {}: {advice}", quoted(&command), quoted(&error));
+    let is_cut = error.ends_with('…') || command.ends_with('…');
+    let detail = if is_cut { format!("{}\n{}", fixed.command, fixed.error) } else { String::new() };
+    Some((summary, detail))
+}
+
+/// Whether a person edited a lesson made by rule: its texts are not those that the rule makes.
+fn is_edited(lesson: &Lesson) -> bool {
+    let Some(fixed) = &lesson.captured else { return false };
+    texts(fixed, &lesson.files).is_none_or(|(summary, detail)| {
+        // An import or an edit of the tags may have trimmed them.
+        one_line(&summary) != one_line(&lesson.summary) || detail.trim() != lesson.detail.trim()
+    })
 }
 
 /// Formats a text as Markdown code, with its own backquotes replaced.

@@ -9,8 +9,8 @@ use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::limits::{CAPTURED_FIXES_MAX, CAPTURED_LESSONS_MAX};
 use crate::testing::{anchor, anchors, apply, day, lesson, lessons, origin, save};
 use crate::{
-    Body, Captured, Change, Kind, Memory, NoticeCause, Reader, Record, SessionId, Timestamp,
-    plan_capture, plan_forget, plan_keep,
+    Body, Captured, Change, Kind, Lesson, Memory, NoticeCause, Reader, Record, Rewrite, SessionId,
+    Timestamp, plan_capture, plan_forget, plan_keep, plan_rewrite,
 };
 
 const HEADS: &str = "FAILED: Multiple head revisions are present for given argument 'head'";
@@ -207,6 +207,67 @@ fn the_same_failure_is_one_lesson_that_says_what_helped_last() {
     assert_eq!(kept(&memory)[0].version, kept(&before)[0].version);
 }
 
+fn merged_heads(on: i64, remedy: &str, file: &str) -> [Event; 4] {
+    let heads = format!("{HEADS} of process {on}");
+    let command = "alembic upgrade head";
+    [failed(command, &heads), passed(remedy), edit(file), passed(command)]
+}
+
+/// Edits the only lesson made by rule, fixes its failure again, and returns it before and after.
+fn edited_then_fixed(first: &[Event], edit: Rewrite, again: &[Event]) -> (Lesson, Lesson) {
+    let mut memory = Memory::default();
+    session(&mut memory, "one", 1, first);
+    let id = kept(&memory)[0].id;
+    let by = origin("shell", 4);
+    let plan = plan_rewrite(&memory, &Reader::owner(), id, &edit, None, &by).unwrap();
+    apply(&mut memory, plan);
+    let lesson = |memory: &Memory| match &memory.record(id).unwrap().body {
+        Body::Lesson(lesson) => lesson.clone(),
+        body => panic!("{body:?}"),
+    };
+    let before = lesson(&memory);
+    for (name, on) in [("two", 5), ("three", 7)] {
+        session(&mut memory, name, on, again);
+    }
+    assert_eq!(memory.records_of(Kind::Lesson).count(), 1, "no second lesson about it");
+    (before, lesson(&memory))
+}
+
+fn fixed(lesson: &Lesson) -> (u32, Timestamp) {
+    lesson.captured.as_ref().map(|fixed| (fixed.times, fixed.last)).unwrap()
+}
+
+#[test]
+fn a_lesson_that_a_person_edited_only_counts_what_is_fixed_again() {
+    let summary = || Rewrite { summary: Some("kill it first".to_owned()), ..Rewrite::default() };
+    let detail = || Rewrite { detail: Some("see the manual".to_owned()), ..Rewrite::default() };
+    let files = |files: &[&str]| {
+        let files = files.iter().map(|file| (*file).to_owned()).collect();
+        Rewrite { files: Some(files), ..Rewrite::default() }
+    };
+    let by_files = |edit| edited_then_fixed(&fixed_lock(1, "a.py"), edit, &fixed_lock(3, "b.py"));
+    let by_remedy = |edit| {
+        let [first, again] = ["merge heads", "merge heads -m x"].map(|remedy| {
+            merged_heads(1, &format!("alembic {remedy}"), &format!("{}.py", remedy.len()))
+        });
+        edited_then_fixed(&first, edit, &again)
+    };
+    for edit in [summary(), detail(), files(&["c.py"]), files(&[])] {
+        for (before, after) in [by_files(edit.clone()), by_remedy(edit.clone())] {
+            let texts = |it: &Lesson| (it.summary.clone(), it.detail.clone(), it.files.clone());
+            assert_eq!(texts(&after), texts(&before), "{edit:?}");
+            assert_eq!((fixed(&before).0, fixed(&after).0), (1, 3), "{edit:?}");
+            assert!(fixed(&after).1 > fixed(&before).1, "{edit:?}");
+        }
+    }
+    // Tags are no advice.
+    let tags = Rewrite { tags: Some(vec!["db".to_owned()]), ..Rewrite::default() };
+    for (before, after) in [by_files(tags.clone()), by_remedy(tags)] {
+        assert_ne!(after.summary, before.summary);
+        assert_eq!(fixed(&after).0, 3);
+    }
+}
+
 #[test]
 fn a_session_that_saved_by_itself_leaves_its_fixes() {
     let mut memory = Memory::default();
@@ -335,7 +396,7 @@ fn it_stands_on_disk_beside_what_was_there_before() {
     let trace = serde_json::to_value(captured_on(1, &fixed_lock(1, "a.py"))).unwrap();
     assert_snapshot!(trace["trace"].to_string(), @r#"{"fixes":[{"command":"make migrate","error":"error: the lock 0x00000001 is held by process 1","files":["a.py"],"time":1793534400003}],"head":[{"command":"make migrate","ended":{"failed":{"error":"error: the lock 0x00000001 is held by process 1"}},"time":1793534400001},{"command":"make migrate","edited":["a.py"],"time":1793534400003}]}"#);
     // What earlier builds wrote has neither.
-    let before: crate::Lesson = serde_json::from_str(r#"{"summary":"short locks"}"#).unwrap();
+    let before: Lesson = serde_json::from_str(r#"{"summary":"short locks"}"#).unwrap();
     assert_eq!(before, crate::testing::lesson("short locks", ""));
     assert_eq!(serde_json::to_string(&before).unwrap(), r#"{"summary":"short locks"}"#);
     let row = memory.active_of(Kind::SessionRow).next().unwrap();
