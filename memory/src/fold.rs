@@ -52,20 +52,26 @@ fn bare(word: &str) -> &str {
 /// Whether a text names a file or directory, on its own or beneath others: `auth` stands in `src/auth/mod.rs`, not in
 /// `author` or `auth.rs`.
 pub(crate) fn names_path(text: &str, path: &str) -> bool {
+    path_mentions(text, path).next().is_some()
+}
+
+/// Returns where a text names a path, as [`names_path`] says: the first byte of each occurrence.
+pub(crate) fn path_mentions<'a>(text: &'a str, path: &'a str) -> impl Iterator<Item = usize> + 'a {
     // Letters of scripts without small and capital ones stand beside a path with no space between.
     let in_name = |c: char| {
         c.is_lowercase() || c.is_uppercase() || c.is_ascii_digit() || matches!(c, '_' | '-')
     };
-    !path.is_empty()
-        && text.match_indices(path).any(|(at, _)| {
-            let before = text.get(..at).and_then(|before| before.chars().next_back());
-            let mut after = text.get(at + path.len()..).unwrap_or_default().chars();
-            let ended = match after.next() {
-                Some('.') => !after.next().is_some_and(in_name),
-                next => !next.is_some_and(in_name),
-            };
-            ended && !before.is_some_and(|before| in_name(before) || before == '.')
-        })
+    let is_whole = move |at: usize| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let mut after = text.get(at + path.len()..).unwrap_or_default().chars();
+        let ended = match after.next() {
+            Some('.') => !after.next().is_some_and(in_name),
+            next => !next.is_some_and(in_name),
+        };
+        ended && !before.is_some_and(|before| in_name(before) || before == '.')
+    };
+    let found = text.match_indices(path).map(|(at, _)| at);
+    found.filter(move |at| !path.is_empty() && is_whole(*at))
 }
 
 /// At most `chars_max` characters, the last one `…` when something was cut.

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::files::normalise;
-use crate::fold::names_path;
+use crate::fold::{names_path, path_mentions};
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::ACTION_RECORDS_MAX;
 use crate::memory::Memory;
@@ -198,13 +198,12 @@ fn is_like(name: &str, pattern: &str) -> bool {
 /// Whether a text names a directory itself, not only something in it: `src/billing`, `src/billing/`
 /// or `src/billing/*`.
 fn names_directory(text: &str, directory: &str) -> bool {
-    text.match_indices(directory).any(|(at, _)| {
-        let end = at + directory.len();
-        let after = text.get(end..).unwrap_or_default();
+    path_mentions(text, directory).any(|at| {
+        let after = text.get(at + directory.len()..).unwrap_or_default();
         let inside = after.strip_prefix('/').is_some_and(|rest| {
             rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '<' | '{'))
         });
-        !inside && text.get(at..end).is_some_and(|_| names_path(text, directory))
+        !inside
     })
 }
 
@@ -230,3 +229,6 @@ fn is_telling(name: &str) -> bool {
     ];
     name.contains('.') && !COMMON.contains(&name)
 }
+
+#[cfg(test)]
+mod tests;

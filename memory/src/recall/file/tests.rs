@@ -1,0 +1,106 @@
+//! The texts that are about a file, and how near they are to it.
+
+use super::*;
+use crate::testing::{anchor, anchors, apply, day, lesson, lessons, note, origin, save};
+use crate::{NewNote, plan_notes};
+
+fn noted(notes: impl IntoIterator<Item = NewNote>) -> Memory {
+    let mut memory = Memory::default();
+    let items = notes.into_iter().map(Ok).collect();
+    let plan = plan_notes(&memory, &origin("one", 1), items).unwrap();
+    apply(&mut memory, plan);
+    memory
+}
+
+fn about(memory: &Memory, file: &str, given: &BTreeSet<RecordId>) -> Vec<String> {
+    let of = FileQuery { reader: &Reader::anyone(), file, given, now: day(5) };
+    about_file(memory, &of).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_text_is_about_a_file_if_it_names_the_file_or_its_directory() {
+    use Nearness::{Directory, File, Name};
+    for (text, expected) in [
+        ("src/billing/invoice.rs rounds up", Some(File)),
+        ("in ./src/billing/invoice.rs, amounts are rounded", Some(File)),
+        ("it is `billing/invoice.rs` that rounds", Some(File)),
+        ("invoice.rs rounds up", Some(Name)),
+        ("my-invoice.rs rounds up", None),
+        ("src/billing is frozen", Some(Directory)),
+        ("src/billing/ is frozen", Some(Directory)),
+        ("src/billing/* is frozen", Some(Directory)),
+        ("src/<area>/*.rs are generated", Some(Directory)),
+        ("src/billing/refund.rs rounds up", None),
+        ("billing is frozen", None),
+        ("src is frozen", None),
+        // One is another directory, the other is another file in it.
+        ("my-src/billing and src/billing/x.rs", None),
+        ("src/billing/x.rs, and all of src/billing", Some(Directory)),
+    ] {
+        let file = "src/billing/invoice.rs";
+        assert_eq!(Place::of(file).unwrap().text_nearness(text), expected, "{text}");
+        let found = about(&noted([note(text)]), file, &BTreeSet::new());
+        assert_eq!(found.len(), usize::from(expected.is_some()), "{text}");
+    }
+}
+
+#[test]
+fn the_nearest_records_come_first_and_only_those_that_may_be_given() {
+    let past = NewNote { expires: Some(day(3)), ..note("jobs/sync/run.py is slow") };
+    let mut memory = noted([note("jobs/sync is slow"), note("run.py is slow"), past]);
+    let about_it = lessons([lesson("jobs/sync/run.py hangs", "Give it a timeout.")]);
+    save(&mut memory, &origin("one", 2), about_it);
+    let elsewhere = anchors([anchor("jobs/other/run_all.py", "1-9", "starts every job")]);
+    save(&mut memory, &origin("one", 3), elsewhere);
+    let mut given = BTreeSet::new();
+    let found = about(&memory, "./jobs/sync/run.py", &given);
+    assert!(found[0].starts_with('l'), "{found:?}");
+    assert_eq!(found[1..], ["n2", "n1"]);
+    given.insert("n2".parse().unwrap());
+    assert_eq!(about(&memory, "jobs/sync/run.py", &given)[1..], ["n1"]);
+    assert_eq!(about(&memory, "", &given), [""; 0]);
+}
+
+#[test]
+fn a_pattern_means_the_files_that_fit_it() {
+    let place = Place::of("templates/en/mail.j2").unwrap();
+    for (text, expected) in [
+        ("each is `templates/<lang>/<code>.j2`", true),
+        ("they are generated (templates/{lang}/*.j2).", true),
+        ("en/*.j2: not by hand", true),
+        ("see templates/en/mail.j2", false),
+        ("jobs/*.py are other files", false),
+        ("templates/de/*.j2", false),
+        ("assets/templates/en/*.j2", false),
+        ("*/* is everything", false),
+    ] {
+        assert_eq!(place.is_meant_by(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_sign_of_a_pattern_stands_for_at_least_one_character() {
+    for (name, pattern, expected) in [
+        ("mail.j2", "<code>.j2", true),
+        ("mail.j2", "*", true),
+        ("mail.j2", "mail.j2", true),
+        ("job_sync.py", "job_{name}.py", true),
+        (".j2", "<code>.j2", false),
+        ("mail.txt", "*.j2", false),
+        ("mail.j2", "mail", false),
+    ] {
+        assert_eq!(is_like(name, pattern), expected, "{name} {pattern}");
+    }
+}
+
+#[test]
+fn a_directory_is_named_by_two_parts_or_more() {
+    for (directory, expected) in [
+        ("src/billing/tax", vec!["src/billing/tax", "billing/tax"]),
+        ("src/billing", vec!["src/billing"]),
+        ("src", vec![]),
+        ("", vec![]),
+    ] {
+        assert_eq!(endings(directory).collect::<Vec<_>>(), expected);
+    }
+}
