@@ -8,7 +8,7 @@
 use crate::captured::{Captured, Fix, own_files};
 use crate::draft::Draft;
 use crate::fold::{clip, one_line};
-use crate::ids::Kind;
+use crate::ids::{Kind, Timestamp};
 use crate::index::MergeKey;
 use crate::limits::{CAPTURED_LESSONS_MAX, FIX_COMMAND_CHARS_MAX, FIX_ERROR_CHARS_MAX};
 use crate::record::{Body, FixedFailure, Lesson, Provenance, Record, Standing};
@@ -25,7 +25,8 @@ pub(crate) fn put_fixes(draft: &mut Draft<'_>, captured: &Captured, origin: &Pro
 }
 
 fn put_fix(draft: &mut Draft<'_>, fix: &Fix, origin: &Provenance) {
-    let Some(lesson) = lesson(fix, origin) else { return };
+    let time = fix.time.min(origin.time);
+    let Some(lesson) = lesson(fix, time) else { return };
     let tombstones = draft.head().tombstones();
     let purged =
         [&fix.error, &lesson.summary].into_iter().any(|text| tombstones.of(text).is_some());
@@ -39,8 +40,10 @@ fn put_fix(draft: &mut Draft<'_>, fix: &Fix, origin: &Provenance) {
         return;
     };
     let Body::Lesson(known) = &stored.body else { return };
-    // A longer transcript may be read again, and a conversation may be reported twice.
-    if known.captured.as_ref().is_some_and(|known| known.last >= fix.time) {
+    // A longer transcript may be read again, and a conversation may be reported twice. Of a fix
+    // dated after this write, nothing tells whether an earlier write counted it.
+    let is_dated_later = fix.time > time;
+    if is_dated_later || known.captured.as_ref().is_some_and(|known| known.last >= time) {
         return;
     }
     let body = Body::Lesson(fixed_again(known, lesson));
@@ -62,14 +65,14 @@ fn fixed_again(known: &Lesson, new: Lesson) -> Lesson {
 }
 
 /// Builds the lesson that a fix teaches; `None` if it has neither a remedy nor files of its own.
-fn lesson(fix: &Fix, origin: &Provenance) -> Option<Lesson> {
+fn lesson(fix: &Fix, time: Timestamp) -> Option<Lesson> {
     let files = own_files(fix);
     let captured = FixedFailure {
         command: fix.command.clone(),
         error: fix.error.clone(),
         remedy: fix.remedy.clone(),
         times: 1,
-        last: fix.time.min(origin.time),
+        last: time,
     };
     let (summary, detail) = texts(&captured, &files)?;
     Some(Lesson { summary, detail, files, captured: Some(Box::new(captured)) })

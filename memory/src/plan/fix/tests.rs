@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 
+use super::put_fixes;
+use crate::draft::Draft;
 use crate::import::{PastSession, plan_import_sessions};
 use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::limits::{CAPTURED_FIXES_MAX, CAPTURED_LESSONS_MAX};
 use crate::testing::{anchor, anchors, apply, day, lesson, lessons, origin, save};
 use crate::{
-    Body, Captured, Change, Kind, Lesson, Memory, NoticeCause, Reader, Record, Rewrite, SessionId,
-    Timestamp, plan_capture, plan_forget, plan_keep, plan_rewrite,
+    Body, Captured, Change, Kind, Lesson, Memory, NoticeCause, Plan, Reader, Record, Rewrite,
+    SessionId, Timestamp, plan_capture, plan_forget, plan_keep, plan_rewrite,
 };
 
 const HEADS: &str = "FAILED: Multiple head revisions are present for given argument 'head'";
@@ -385,6 +387,22 @@ fn a_transcript_leaves_its_fixes_once() {
     let records = kept(&memory);
     let Body::Lesson(lesson) = &records[0].body else { panic!("a lesson") };
     assert_eq!((records.len(), lesson.captured.as_ref().unwrap().times), (1, 1));
+}
+
+/// The clock of the machine that wrote the transcript may be ahead.
+#[test]
+fn a_fix_from_the_future_is_counted_once() {
+    let mut memory = Memory::default();
+    let captured = captured_on(9, &fixed_lock(1, "a.py"));
+    for on in [5, 5, 6] {
+        let mut draft = Draft::new(&memory);
+        put_fixes(&mut draft, &captured, &origin("one", on));
+        let changes = draft.finish().changes;
+        apply(&mut memory, Plan { changes, outcome: () });
+        let records = kept(&memory);
+        let Body::Lesson(lesson) = &records[0].body else { panic!("a lesson") };
+        assert_eq!((records.len(), fixed(lesson)), (1, (1, day(5))));
+    }
 }
 
 #[test]
