@@ -30,51 +30,83 @@ pub struct PersonalText {
 
 const HEADING: &str = "## The user's own notes, for every project\n";
 
+/// Notes of the section, before they are put together.
+pub(super) struct PersonalNotes {
+    /// The notes that it shows, in its order.
+    pub(super) shown: Vec<ShownNote>,
+    /// The number of notes that it leaves out.
+    pub(super) left_out: usize,
+}
+
+/// A note of the section.
+pub(super) struct ShownNote {
+    pub(super) id: RecordId,
+    /// The note in full or by title, with a line break at its end.
+    pub(super) text: String,
+    pub(super) is_in_full: bool,
+}
+
 /// Renders the active notes of the user's own memory in at most `tokens_max` tokens, the most
 /// important first. Expired notes are left out, and counted with those that do not fit.
 pub fn personal(memory: &Memory, tokens_max: u32, now: Timestamp) -> PersonalText {
-    let notes = memory.active_of(Kind::Note).filter_map(|record| Some((&**record, record.note()?)));
-    let mut notes: Vec<(&Record, &Note)> = notes.collect();
-    let all = notes.len();
+    let PersonalNotes { shown, left_out } = notes(memory, tokens_max, now);
+    let mut section = PersonalText { left_out, ..PersonalText::default() };
+    for note in shown {
+        section.text.push_str(&note.text);
+        section.shown.push(note.id);
+        if note.is_in_full {
+            section.in_full.push(note.id);
+        }
+    }
+    if left_out > 0 && frame_tokens(memory) <= tokens_max {
+        append(&mut section.text, format_args!("{}\n", rest(left_out)));
+    }
+    if !section.text.is_empty() {
+        section.text.insert_str(0, HEADING);
+    }
+    section
+}
+
+/// Renders the notes of a section that has at most `tokens_max` tokens.
+pub(super) fn notes(memory: &Memory, tokens_max: u32, now: Timestamp) -> PersonalNotes {
+    let mut notes: Vec<(&Record, &Note)> = active(memory).collect();
+    let mut left_out = notes.len();
     notes.retain(|(_, note)| !note.is_expired(now));
     notes.sort_by_key(|(record, note)| {
         let (time, number) = (record.updated.time, record.id.number);
         (!record.pinned, Reverse((note.importance, time, number)))
     });
-    // Reserve room for the last line even if it turns out not to be needed: otherwise one more note
-    // could take a text away.
-    let frame = tokens::count(HEADING) + tokens::count(&left_out(all));
-    let mut section = PersonalText { left_out: all, ..PersonalText::default() };
-    let mut room = tokens_max.saturating_sub(frame);
+    let mut shown = Vec::new();
+    let mut room = tokens_max.saturating_sub(frame_tokens(memory));
     let mut is_full = false;
     for (record, note) in notes {
         let full = full(record, note);
         let takes = tokens::count(&full);
         let fits = takes <= room;
         let is_short = takes <= PERSONAL_NOTE_TOKENS_MAX;
-        let in_full = is_short && fits && !is_full;
+        let is_in_full = is_short && fits && !is_full;
         is_full |= is_short && !fits;
-        let line = if in_full { full } else { short(record, note) };
-        let takes = tokens::count(&line);
+        let text = if is_in_full { full } else { short(record, note) };
+        let takes = tokens::count(&text);
         if takes > room {
             is_full = true;
             continue;
         }
         room -= takes;
-        section.text.push_str(&line);
-        section.shown.push(record.id);
-        if in_full {
-            section.in_full.push(record.id);
-        }
+        left_out -= 1;
+        shown.push(ShownNote { id: record.id, text, is_in_full });
     }
-    section.left_out -= section.shown.len();
-    if section.left_out > 0 && frame <= tokens_max {
-        section.text.push_str(&left_out(section.left_out));
-    }
-    if !section.text.is_empty() {
-        section.text.insert_str(0, HEADING);
-    }
-    section
+    PersonalNotes { shown, left_out }
+}
+
+fn active(memory: &Memory) -> impl Iterator<Item = (&Record, &Note)> {
+    memory.active_of(Kind::Note).filter_map(|record| Some((&**record, record.note()?)))
+}
+
+/// Counts the tokens of the heading and of the last line. Room for the last line is reserved even
+/// if it turns out not to be needed: otherwise one more note could take a text away.
+fn frame_tokens(memory: &Memory) -> u32 {
+    tokens::count(HEADING) + tokens::count(&(rest(active(memory).count()) + "\n"))
 }
 
 /// Renders the note for a load, without the marks meant for editors.
@@ -108,13 +140,9 @@ fn head(record: &Record, note: &Note) -> String {
     }
 }
 
-fn left_out(count: usize) -> String {
-    let mut line = String::new();
-    append(
-        &mut line,
-        format_args!("The rest: {count} more, memory_search {{\"scope\":\"user\"}}.\n"),
-    );
-    line
+/// Renders the last line, without a line break.
+pub(super) fn rest(left_out: usize) -> String {
+    format!("The rest: {left_out} more, memory_search {{\"scope\":\"user\"}}.")
 }
 
 #[cfg(test)]

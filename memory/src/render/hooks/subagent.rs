@@ -41,11 +41,7 @@ pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> Rendered
     let pinned = pinned(memory, view.reader, view.now).into_iter();
     page.titles("Pinned:", pinned.filter(|record: &&Record| !given.contains(&record.id)));
     if let Some(memory) = view.personal {
-        let section = personal(memory, PERSONAL_TOKENS_MAX, view.now);
-        // The first line is the section's own heading.
-        for line in section.text.lines().skip(1) {
-            page.line("The user's own notes:", line);
-        }
+        own_notes(&mut page, memory, view.now);
     }
     page.titles("Settled:", unpinned(Kind::Blueprint));
     page.titles("Learned from failures, newest first:", unpinned(Kind::Lesson));
@@ -53,4 +49,19 @@ pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> Rendered
         return RenderedContext::default();
     }
     page.finished()
+}
+
+/// Adds the user's own notes, each as one text that is added whole or not at all.
+fn own_notes(page: &mut Page, memory: &Memory, now: Timestamp) {
+    const HEAD: &str = "The user's own notes:";
+    let notes = personal::notes(memory, PERSONAL_TOKENS_MAX, now);
+    for note in notes.shown {
+        if page.line(HEAD, note.text.trim_end()) {
+            page.gave(note.id, note.is_in_full);
+        }
+    }
+    // If the line that counts notes does not fit, they count among all that does not fit.
+    if notes.left_out > 0 && !page.line(HEAD, &personal::rest(notes.left_out)) {
+        page.leave_out(notes.left_out - 1);
+    }
 }

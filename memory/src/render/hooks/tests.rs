@@ -91,11 +91,16 @@ fn back(memory: &Memory, noted: Option<&Captured>) -> LoadText {
 }
 
 fn for_subagent(memory: &Memory, task: Option<&str>) -> RenderedContext {
+    for_subagent_of(memory, task, None)
+}
+
+fn for_subagent_of(
+    memory: &Memory,
+    task: Option<&str>,
+    personal: Option<&Memory>,
+) -> RenderedContext {
     let reader = Reader::session(me());
-    subagent_context(
-        memory,
-        &SubagentContext { reader: &reader, task, personal: None, now: day(60) },
-    )
+    subagent_context(memory, &SubagentContext { reader: &reader, task, personal, now: day(60) })
 }
 
 fn noted() -> Captured {
@@ -354,6 +359,50 @@ fn a_subagent_is_given_what_its_task_needs_and_titles() {
     </anchord-memory>
     "#);
     assert_eq!(for_subagent(&Memory::default(), Some("anything")), RenderedContext::default());
+}
+
+#[test]
+fn a_subagent_is_given_each_of_the_users_notes_as_one_text() {
+    let long = format!("reviews every change {}", "and the next one ".repeat(40));
+    let user = crate::testing::personal([
+        NewNote { importance: Some(9), ..note("small pull requests,\none topic each") },
+        note(&long),
+    ]);
+    let slice = for_subagent_of(&Memory::default(), None, Some(&user));
+    let text = "The user's own notes:\nu1: small pull requests,\n  one topic each\nu2: reviews";
+    assert!(slice.text.contains(text), "{}", slice.text);
+    let ids: Vec<String> = slice.shown.iter().map(ToString::to_string).collect();
+    assert_eq!(ids, ["u1", "u2"]);
+    assert_eq!(slice.whole, slice.shown[..1]);
+    assert!(!slice.truncated);
+}
+
+#[test]
+fn a_note_of_the_user_without_room_is_counted_once_and_never_cut() {
+    let note_lines = "small pull requests,\none topic each,\nand tests with each";
+    let user = crate::testing::personal([note(note_lines)]);
+    let whole = "u1: small pull requests,\n  one topic each,\n  and tests with each\n";
+    let mut counted = 0;
+    // What is pinned comes before the user's notes, and leaves them more or less room.
+    for chars in 1..145 {
+        let pinned = |at: usize, chars: usize| NewNote {
+            pinned: true,
+            ..note(&format!("{at:02} {}", "x".repeat(chars)))
+        };
+        let mut memory = Memory::default();
+        let notes = (0..17).map(|at| pinned(at, 145)).chain([pinned(17, chars)]).map(Ok);
+        let plan = plan_notes(&memory, &origin("other", 1), notes.collect()).unwrap();
+        apply(&mut memory, plan);
+        let slice = for_subagent_of(&memory, None, Some(&user));
+        if slice.text.contains(whole) {
+            assert!(!slice.truncated);
+        } else {
+            counted += 1;
+            assert!(!slice.text.contains("small"), "{}", slice.text);
+            assert!(slice.text.contains("\n1 more did not fit"), "{}", slice.text);
+        }
+    }
+    assert!(counted > 0 && counted < 144, "{counted}");
 }
 
 #[test]
