@@ -56,7 +56,8 @@ pub(super) fn line(record: &Record) -> String {
     line_and_all(record).0
 }
 
-/// Reports whether [`line`] says all that the record says.
+/// Reports whether [`line`] says all that the record says. A session of several lines has them
+/// joined there, so its line does not count as all.
 pub(super) fn line_says_all(record: &Record) -> bool {
     line_and_all(record).1
 }
@@ -88,7 +89,9 @@ fn line_and_all(record: &Record) -> (String, bool) {
         _ => String::new(),
     };
     if is_all && line.chars().count() <= LOADED_LINE_CHARS_MAX {
-        return (format!("{id}{line}{end}"), true);
+        let is_joined =
+            matches!(&record.body, Body::SessionRow(row) if row.summary.trim().contains('\n'));
+        return (format!("{id}{line}{end}"), !is_joined);
     }
     (format!("{id}{}{end}", cut(line, LOADED_LINE_CHARS_MAX)), false)
 }
