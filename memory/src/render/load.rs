@@ -175,7 +175,8 @@ fn personal_section(view: &LoadView<'_>, whole: Room) -> PersonalText {
     section
 }
 
-/// What frames the entries at most: the first line, a heading for each kind, and the advice to tidy.
+/// Returns the most room that the frame takes: the first line, a heading for each kind, and the
+/// advice to tidy.
 fn frame_room(memory: &Memory, view: &LoadView<'_>) -> Room {
     let longest = RecordId::new(Kind::Note, memory.last_number());
     let cursor = Cursor { from: longest, unnamed: Some(longest) };
@@ -212,10 +213,10 @@ fn cut_to(text: &str, room: Room) -> String {
     }
 }
 
-/// Percent of the room that is kept for notices and changes, also when there are none: they must not change what stands
-/// before them.
+/// Percent of the room that is kept for notices and changes, also when there are none: they must not
+/// change what is printed before them.
 const TAIL_PERCENT: usize = 5;
-/// In a small room it is this much: a line on who else is here, and one that counts notices.
+/// The least that is kept: a line on who else is here, and one that counts notices.
 const TAIL_ROOM: Room = Room { chars: 300, tokens: 60 };
 
 /// Renders a load whose entries and tail have so much room; what does not fit in `room_max` is never shown whole.

@@ -1,4 +1,4 @@
-//! What a load promises of its shares, over memories of all kinds.
+//! Laws of a load's shares, over memories of all kinds.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ fn stored<'t>(things: impl Iterator<Item = (usize, &'t Thing)>) -> Memory {
     memory
 }
 
-/// What a load shows in full, by what it says.
+/// Collects the texts of the records that a load shows in full.
 fn in_full(memory: &Memory, tokens_max: u32) -> BTreeSet<String> {
     let asked = Asked { chars_max: None, tokens_max: Some(tokens_max), ..Asked::default() };
     let whole = loaded(memory, &asked).whole.into_iter();
