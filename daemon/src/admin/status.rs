@@ -1,5 +1,6 @@
 //! The daemon, its sessions and its projects, as they are now.
 
+use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,8 +27,6 @@ use crate::sessions::{PERSONAL_NAME, is_elsewhere};
 /// The daemon, its sessions and projects.
 pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
     let (calls_ok, calls_failed) = daemon.metrics().calls();
-    let mut projects = all_projects(daemon).await;
-    projects.sort_by_key(|project| std::cmp::Reverse(project.last_used));
     Ok(StatusReply {
         build: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
@@ -44,7 +43,7 @@ pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
         http: daemon.http_state.get().cloned().unwrap_or(api::HttpState::Off),
         sessions: sessions(daemon),
         connections: connections(daemon),
-        projects,
+        projects: all_projects(daemon).await,
         personal: personal_status(daemon).await,
         counters: CountersStatus {
             connections: daemon.metrics().connections(),
@@ -79,9 +78,9 @@ fn hooks(daemon: &Daemon) -> HooksStatus {
     }
 }
 
-/// Every project that is known.
+/// Lists every known project. Opens no memory.
 pub(crate) async fn projects(daemon: &Daemon) -> Answer<ProjectsReply> {
-    Ok(ProjectsReply { projects: status(daemon).await?.projects })
+    Ok(ProjectsReply { projects: all_projects(daemon).await })
 }
 
 /// Reports one project, or the user's own memory. Opens it to count its records.
@@ -155,7 +154,8 @@ fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
     sessions
 }
 
-/// Every project, a few side by side: a disk that hangs holds up its own.
+/// Reports on every project, the last used first. Reads several at a time, so that a disk that
+/// hangs delays only its own projects.
 async fn all_projects(daemon: &Daemon) -> Vec<ProjectStatus> {
     let registry = daemon.registry.snapshot();
     let of = |record: &Arc<ProjectRecord>| {
@@ -163,7 +163,9 @@ async fn all_projects(daemon: &Daemon) -> Vec<ProjectStatus> {
         async move { project_status(daemon, &record, daemon.projects.get(record.id)).await }
     };
     let all: Vec<_> = registry.projects().map(of).collect();
-    stream::iter(all).buffered(limits::PLACES_AT_ONCE).collect().await
+    let mut all: Vec<_> = stream::iter(all).buffered(limits::PLACES_AT_ONCE).collect().await;
+    all.sort_by_key(|project| Reverse(project.last_used));
+    all
 }
 
 /// Reports the user's own memory, if there is one. Opens it, because `anchord status` shows how

@@ -22,3 +22,17 @@ async fn a_shim_is_listed_before_its_first_call_with_its_build_and_where_it_live
     let expected = [(7, "0.0.9", contained.is_some()), (hello.pid, hello.build.as_str(), false)];
     assert_eq!(listed, expected);
 }
+
+#[tokio::test]
+async fn the_list_of_projects_opens_no_memory() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_note", serde_json::json!({ "content": "in German", "scope": "user" })).await;
+    shim.call("memory_note", serde_json::json!({ "content": "the port is 7717" })).await;
+    drop(shim);
+    let world = world.restart(false).await;
+    let listed = projects(&world.daemon).await.unwrap().projects;
+    assert_eq!(listed.iter().map(|project| project.name.as_str()).collect::<Vec<_>>(), ["demo"]);
+    assert!(world.daemon.projects.all().is_empty());
+    assert_eq!(status(&world.daemon).await.unwrap().projects, listed);
+}
