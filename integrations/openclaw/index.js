@@ -33,6 +33,10 @@ function projectOf(config) {
   return at >= 0 ? args[at + 1] : joined ? joined.slice("--project=".length) : ours?.env?.ANCHORD_PROJECT
 }
 
+/** For JSON.stringify: half of a character, as a cut may leave it, makes an event unreadable. */
+const wellFormed = (_, value) =>
+  typeof value === "string" && value.toWellFormed ? value.toWellFormed() : value
+
 /** Hands one event to anchord; gives its answer, or nothing. */
 function tell(event, project) {
   return new Promise((resolve) => {
@@ -62,7 +66,7 @@ function tell(event, project) {
           done({})
         }
       })
-      hook.stdin.end(JSON.stringify(event))
+      hook.stdin.end(JSON.stringify(event, wellFormed))
     } catch {
       done({})
     }
@@ -81,22 +85,22 @@ const about = (name, context, more) => ({
   ...more,
 })
 
-/** The text of the last message that the agent wrote. */
-function lastMessage(messages) {
-  const last = (messages ?? []).filter((message) => message?.role === "assistant").at(-1)
-  if (typeof last?.content === "string") return last.content
-  return (last?.content ?? [])
+/** The text of a content, which is a text itself or a list of parts. */
+function textOf(content) {
+  if (typeof content === "string") return content
+  return (Array.isArray(content) ? content : [])
     .filter((part) => part?.type === "text" && part.text)
     .map((part) => part.text)
     .join("\n")
 }
 
+/** The text of the last message that the agent wrote. */
+const lastMessage = (messages) =>
+  textOf((messages ?? []).filter((message) => message?.role === "assistant").at(-1)?.content)
+
 /** What a tool printed, and the error beside it. */
 const printed = ({ result, error }) =>
-  [
-    ...(result?.content ?? []).filter((part) => part?.type === "text").map((part) => part.text),
-    typeof error === "string" ? error : error?.message,
-  ]
+  [textOf(result?.content), typeof error === "string" ? error : error?.message]
     .filter(Boolean)
     .join("\n")
 

@@ -21,6 +21,10 @@ function ends(text) {
   return `${text.slice(0, HEAD_CHARS)}\n…\n${text.slice(-TAIL_CHARS)}`
 }
 
+/** For JSON.stringify: half of a character, as a cut may leave it, makes an event unreadable. */
+const wellFormed = (_, value) =>
+  typeof value === "string" && value.toWellFormed ? value.toWellFormed() : value
+
 /** Hands one event to anchord; gives its answer, or nothing. */
 function tell(event) {
   return new Promise((resolve) => {
@@ -49,7 +53,7 @@ function tell(event) {
           done({})
         }
       })
-      hook.stdin.end(JSON.stringify(event))
+      hook.stdin.end(JSON.stringify(event, wellFormed))
     } catch {
       done({})
     }

@@ -1,9 +1,6 @@
 //! Answers a tool that the agent is about to use or has used: what memory has on its files, or on
 //! its failure.
 
-use std::path::Path;
-
-use anchord_memory::files::relative;
 use anchord_memory::lifecycle::{CommandOutcome, CommandRun, ToolRun, ToolUse};
 use anchord_memory::render::hooks::{FailureContext, FileContext, failure_context, file_context};
 use anchord_memory::{FailureView, remedies};
@@ -71,7 +68,6 @@ async fn about_files(call: &Call<'_>, files: &[String]) -> Result<Said, HookErro
     if !settings.prompt_recall.unwrap_or(true) {
         return Ok(Said::default());
     }
-    let root = view.place.root().and_then(Path::to_str);
     for file in files.iter().filter(new).take(limits::ACTION_FILES_MAX) {
         let given = call.with_context(|thread| {
             if thread.files.len() < limits::FILES_TOLD_MAX {
@@ -79,12 +75,11 @@ async fn about_files(call: &Call<'_>, files: &[String]) -> Result<Said, HookErro
             }
             thread.given.clone()
         });
-        let named = root.map_or_else(|| file.clone(), |root| relative(file, root));
         let context = file_context(
             &view.memory,
             &FileContext {
                 reader: &call.session.reader(call.daemon),
-                file: &named,
+                file: &view.place.relative(file),
                 given: &given,
                 now: clock::now(),
             },

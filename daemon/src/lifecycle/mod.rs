@@ -32,7 +32,7 @@ use futures::FutureExt;
 
 use self::clients::{Adapter, Heard, Unreadable};
 use self::envelope::Envelope;
-use self::threads::{Name, Threads};
+use self::threads::{Name, Threads, Waiting};
 pub(crate) use noted::{stage_of, stage_silent};
 
 use crate::daemon::Daemon;
@@ -195,17 +195,7 @@ impl Handled {
             *telling;
         let threads = &daemon.lifecycle().threads;
         threads.with(&context, |thread| {
-            thread.given.retain(|id| !shown.whole.contains(id));
-            thread.remedies.retain(|id| !shown.ids.contains(id));
-            match &event {
-                Event::ToolBegins(ToolUse { files, .. }) => {
-                    thread.files.retain(|file| !files.contains(file));
-                }
-                Event::ToolRan(ToolRun { edited, read, .. }) => {
-                    thread.files.retain(|file| !edited.contains(file) && !read.contains(file));
-                }
-                _ => {}
-            }
+            thread.take_back(&shown.ids, &shown.whole, &files_of(&event));
         });
         threads.with(&name, |thread| match (event, agent) {
             // A subagent's task gave the conversation nothing.
@@ -327,14 +317,27 @@ async fn handled(
 
 /// Keeps a text that the client cannot carry at an action for the next prompt. A subagent gets no
 /// further prompt, so its text is dropped.
-fn keep_for_prompt(daemon: &Daemon, envelope: &Envelope, context: &Name, said: Said) {
+fn keep_for_prompt(daemon: &Daemon, envelope: &Envelope, name: &Name, said: Said) {
     let is_action = matches!(envelope.event, Event::ToolBegins(_) | Event::ToolRan(_));
+    let files = files_of(&envelope.event);
     if let (true, None, Answer::Context(text), Some(shown)) =
         (is_action, &envelope.agent, said.answer, said.shown)
     {
         let Shown { ids: shown, whole, truncated, notices: _ } = shown;
-        let waiting = RenderedContext { text, shown, whole, truncated };
-        daemon.lifecycle().threads.with(context, |thread| thread.keep_waiting(waiting));
+        let context = RenderedContext { text, shown, whole, truncated };
+        let waiting = Waiting { context, files };
+        daemon.lifecycle().threads.with(name, |thread| thread.keep_waiting(waiting));
+    }
+}
+
+/// Returns the files of the tool that an event is about.
+fn files_of(event: &Event) -> Vec<String> {
+    match event {
+        Event::ToolBegins(ToolUse { files, .. }) => files.clone(),
+        Event::ToolRan(ToolRun { read, edited, .. }) => {
+            read.iter().chain(edited).cloned().collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -2,6 +2,8 @@
 //! client could not carry at an action. A subagent's task counts as its prompt if the client
 //! reports it as one.
 
+use std::iter;
+
 use anchord_memory::render::hooks::{PromptContext, RenderedContext, prompt_context};
 
 use super::{Call, HookError, Said};
@@ -15,7 +17,7 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Said, Hoo
     }
     let view = call.session.view(call.daemon).await?;
     let revision = view.memory.revision();
-    let (since, given, mut waiting) = call.with_context(|thread| {
+    let (since, given, waiting) = call.with_context(|thread| {
         if !is_task {
             thread.asked = Some(prompt.to_owned());
         }
@@ -46,8 +48,8 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Said, Hoo
         }
         thread.given.extend(context.whole.iter().copied());
     });
-    waiting.push_front(context);
-    Ok(Said::context(joined(waiting)))
+    let waiting = waiting.into_iter().map(|waiting| waiting.context);
+    Ok(Said::context(joined(iter::once(context).chain(waiting))))
 }
 
 /// Joins framed texts into one.

@@ -28,8 +28,7 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Said, H
             now: clock::now(),
         },
     );
-    let name = (call.name.0, format!("{}//{}", call.name.1, agent.id));
-    call.threads().with(&name, |thread| thread.given.extend(context.whole.iter().copied()));
+    call.with_context(|thread| thread.given.extend(context.whole.iter().copied()));
     Ok(Said::context(context))
 }
 

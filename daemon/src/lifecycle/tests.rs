@@ -11,10 +11,10 @@ use futures::FutureExt;
 use serde_json::{Value, json};
 
 use super::stage_silent;
-use crate::clock;
 use crate::retrieval_log::Start;
 use crate::sessions::{self, Sure};
 use crate::testing::{Shim, World, poll};
+use crate::{clock, limits};
 
 /// An event in Claude Code's form, of the conversation `session`.
 fn event(name: &str, session: &str, more: &Value) -> Value {

@@ -22,6 +22,13 @@ pub(crate) struct Threads {
     inner: Mutex<HashMap<Name, Thread>>,
 }
 
+/// A text that waits for the next prompt, and the files of the tool that it is about.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) context: RenderedContext,
+    pub(crate) files: Vec<String>,
+}
+
 /// One of them.
 #[derive(Debug)]
 pub(crate) struct Thread {
@@ -34,7 +41,7 @@ pub(crate) struct Thread {
     /// Files that tools used and that memory was asked about for it.
     pub(crate) files: BTreeSet<String>,
     /// Texts about actions that the client could not carry. They go with the next prompt.
-    pub(crate) waiting: VecDeque<RenderedContext>,
+    pub(crate) waiting: VecDeque<Waiting>,
     /// Tasks of subagents that are about to start.
     pub(crate) tasks: VecDeque<Task>,
     /// The person's last prompt. A load that comes after it is about this task.
@@ -82,13 +89,21 @@ impl Thread {
 
     /// Keeps a text for the next prompt. If there are too many, the oldest is dropped, and its
     /// records may be given again.
-    pub(crate) fn keep_waiting(&mut self, context: RenderedContext) {
-        self.waiting.push_back(context);
+    pub(crate) fn keep_waiting(&mut self, waiting: Waiting) {
+        self.waiting.push_back(waiting);
         if self.waiting.len() > limits::CONTEXTS_WAITING_MAX
-            && let Some(oldest) = self.waiting.pop_front()
+            && let Some(Waiting { context, files }) = self.waiting.pop_front()
         {
-            self.given.retain(|id| !oldest.whole.contains(id));
+            self.take_back(&context.shown, &context.whole, &files);
         }
+    }
+
+    /// Forgets one text that the model did not get: the records that it showed, those of them that
+    /// it gave in full, and the files of the tool that it was about.
+    pub(crate) fn take_back(&mut self, shown: &[RecordId], whole: &[RecordId], files: &[String]) {
+        self.given.retain(|id| !whole.contains(id));
+        self.remedies.retain(|id| !shown.contains(id));
+        self.files.retain(|file| !files.contains(file));
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
+use anchord_memory::files::relative;
 use anchord_memory::{Accesses, MAIN, Memory, Provenance, SessionId};
 use anchord_proto::hello::Hello;
 use anchord_proto::host;
@@ -90,6 +91,13 @@ impl Place {
             Self::Here(located) => Some(&located.root),
             Self::Foreign(_) | Self::Personal => None,
         }
+    }
+
+    /// Returns a file's path relative to the project's root, as records name it. A path outside the
+    /// root is normalised only, and so is every path if the root is not known.
+    pub(crate) fn relative(&self, file: &str) -> String {
+        let root = self.root().map(Path::to_string_lossy).unwrap_or_default();
+        relative(file, &root)
     }
 }
 

@@ -67,38 +67,49 @@ impl<'a> Payload<'a> {
             let named = ["file_path", "notebook_path", "filePath"];
             edited.extend(named.into_iter().find_map(|field| input.owned(field)));
         }
-        let patch = ["command", "input", "patch", "patchText"];
-        let patch = patch.into_iter().filter_map(|field| input.text(field));
-        edited.extend(patch.filter(|text| text.contains("*** Begin Patch")).flat_map(patched));
+        edited.extend(input.patched());
         let command = input.owned("command").filter(|_| edited.is_empty());
         let command = command.map(|command| CommandRun::judge(command, passed, output));
         ToolRun { tool, edited, read: Vec::new(), command }
     }
 
     /// Reads a tool that is about to run: the files that its input or patch names, and the task
-    /// that it gives a subagent.
+    /// that it gives a subagent. Its call is named only if it arrives here: few are expected at a
+    /// time.
     pub(super) fn tool_use(self) -> ToolUse {
+        let tool = self.text("tool_name").unwrap_or_default();
         let input = self.object("tool_input");
         let named = FILE_FIELDS.into_iter().filter_map(|field| input.owned(field));
-        let patch = ["command", "input", "patch", "patchText"];
-        let patches = patch.into_iter().filter_map(|field| input.text(field));
-        let patched = patches.filter(|text| text.contains("*** Begin Patch")).flat_map(patched);
         let task = input.owned("prompt").map(|prompt| Task {
             agent_type: input.owned("subagent_type").unwrap_or_default(),
             prompt,
         });
         ToolUse {
-            call: self.owned("tool_use_id").unwrap_or_default(),
-            files: named.chain(patched).collect(),
-            task: task.filter(|_| TASK_TOOLS.contains(&self.text("tool_name").unwrap_or_default())),
+            call: self.owned("tool_use_id").filter(|_| is_from_server(tool)).unwrap_or_default(),
+            files: named.chain(input.patched()).collect(),
+            task: task.filter(|_| TASK_TOOLS.contains(&tool)),
         }
+    }
+
+    /// Returns the files that the patches in a tool's input name.
+    fn patched(self) -> impl Iterator<Item = String> {
+        let texts = PATCH_FIELDS.into_iter().filter_map(move |field| self.text(field));
+        texts.filter(|text| text.contains("*** Begin Patch")).flat_map(patched)
     }
 }
 
+/// Fields of a tool's input that may hold a patch.
+const PATCH_FIELDS: [&str; 4] = ["command", "input", "patch", "patchText"];
 /// Fields of a tool's input that name a file.
 const FILE_FIELDS: [&str; 5] = ["file_path", "notebook_path", "filePath", "absolute_path", "path"];
 /// Tools that start a subagent.
 const TASK_TOOLS: [&str; 2] = ["Agent", "Task"];
+
+/// Whether a tool may be one of this server's: the prefix is Claude Code's, and users choose the name
+/// of the server that follows it.
+fn is_from_server(tool: &str) -> bool {
+    tool.starts_with("mcp__")
+}
 
 /// The files that a patch in Codex's form names.
 fn patched(patch: &str) -> impl Iterator<Item = String> {

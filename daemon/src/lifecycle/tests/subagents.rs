@@ -16,6 +16,8 @@ async fn a_subagent_is_given_a_slice_unless_its_type_is_named() {
     };
     other.call("memory_configure", json!({"subagent_skip": ["Plan"]})).await;
     assert_eq!(told(&world, &[agent("Plan")]).await, "");
+    let task = json!({"prompt": "move the sockets", "agent_id": "p", "agent_type": "Plan"});
+    assert_eq!(told(&world, &[event("UserPromptSubmit", "a", &task)]).await, "");
 }
 
 /// Makes a call as Claude Code does, with its own id for the call.
@@ -76,4 +78,53 @@ async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
         assert!(load.contains(part), "`{part}` is missing in {load}");
     }
     assert!(world.daemon.sessions().all().iter().all(|it| it.session.id.parent().is_none()));
+}
+
+/// A call may wait long for a permission while other tools run.
+#[tokio::test]
+async fn many_uses_of_files_do_not_push_out_a_call_that_a_subagent_is_about_to_make() {
+    let world = World::new().await;
+    let named = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
+    let mut shim = world.connect(named).await;
+    shim.initialize("2025-06-18").await;
+    let begins = |tool: &str, id: &str| {
+        let fields = json!({"agent_id": "x1", "agent_type": "Explore", "tool_name": tool,
+            "tool_use_id": id, "tool_input": {"file_path": "src/store.rs"}});
+        event("PreToolUse", "a", &fields)
+    };
+    told(&world, &[started("a", "startup")]).await;
+    let own = "mcp__plugin_anchord_anchord__memory_checkpoint";
+    told(&world, &[begins(own, "t1")]).await;
+    for number in 0..=limits::CALLS_EXPECTED_MAX {
+        let tool = if number % 2 == 0 { "Read" } else { "Edit" };
+        told(&world, &[begins(tool, &format!("f{number}"))]).await;
+    }
+    called(&mut shim, "t1", "memory_checkpoint", json!({"summary": "Looked."})).await;
+    let all = world.daemon.sessions().all();
+    assert_eq!(all.iter().filter(|it| it.session.id.parent().is_some()).count(), 1);
+    called(&mut shim, "f1", "memory_load", json!({})).await;
+    assert_eq!(world.daemon.sessions().all().len(), all.len(), "a file's is not expected");
+}
+
+#[tokio::test]
+async fn what_a_subagent_was_given_at_its_start_is_forgotten_with_the_rest() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let lesson =
+        json!({"summary": "Close the reader before the rename", "files": ["src/store.rs"]});
+    let save = json!({"session_summary": "Learned.", "lessons": [lesson]});
+    let said = shim.call("memory_save", save).await;
+    assert!(said.starts_with("Saved"), "{said}");
+    let agent = |name: &str, file: &str| {
+        let fields = json!({"agent_id": "x1", "agent_type": "Explore", "tool_name": "Read",
+            "tool_input": {"file_path": file}});
+        event(name, "a", &fields)
+    };
+    let lesson = "Close the reader before the rename";
+    let slice = context(&told(&world, &[agent("SubagentStart", "")]).await);
+    assert!(slice.contains(lesson), "{slice}");
+    let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    world.daemon.lifecycle().forget_given_of(project);
+    let given = context(&told(&world, &[agent("PreToolUse", "src/store.rs")]).await);
+    assert!(given.contains(lesson), "{given}");
 }

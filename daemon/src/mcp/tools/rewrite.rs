@@ -1,6 +1,5 @@
 //! `memory_rewrite`: changes a blueprint, lesson or anchor in place. Only commands have it.
 
-use anchord_memory::files::relative;
 use anchord_memory::{RecordId, Rewrite, Staged, Version, plan_rewrite, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -34,8 +33,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let id: RecordId =
         params.id.parse().map_err(|error| ToolError::Caller(format!("failed to edit: {error}")))?;
     let view = context.view().await?;
-    let root = view.place.root().map(|root| root.to_string_lossy()).unwrap_or_default();
-    let named = |file: String| relative(&file, &root);
+    let named = |file: String| view.place.relative(&file);
     let rewrite = Rewrite {
         title: params.title,
         category: params.category.map(Into::into),

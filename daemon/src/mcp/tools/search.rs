@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anchord_memory::files::{normalise, relative};
+use anchord_memory::files::normalise;
 use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView, Tight};
 use anchord_memory::search::{Hit, Tuning};
 use anchord_memory::{Kind, Recall, Recalled, Record, limits, parse_past, recall};
@@ -75,7 +75,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
     let tags: Vec<String> = wanted_tags(&params.tags);
     let root = view.place.root().map(|root| root.to_string_lossy()).unwrap_or_default();
-    let file = params.file.as_deref().map(|file| relative(file, &root));
+    let file = params.file.as_deref().map(|file| view.place.relative(file));
     // The root itself is all files.
     let file = file.filter(|file| *file != normalise(&root));
     let since = time("since", params.since.as_deref())?;

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use anchord_memory::PromptQuery;
-use anchord_memory::files::relative;
 use anchord_memory::render::hooks::FileContext;
 use anchord_memory::render::{why_file, why_prompt};
 use schemars::JsonSchema;
@@ -35,8 +34,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             Ok(why_prompt(&view.memory, &of))
         }
         (None, Some(file)) => {
-            let root = view.place.root().map(|root| root.to_string_lossy()).unwrap_or_default();
-            let file = relative(&file, &root);
+            let file = view.place.relative(&file);
             Ok(why_file(&view.memory, &FileContext { reader, file: &file, given, now }))
         }
         _ => Err(ToolError::Caller("failed to explain: give a prompt or a file".to_owned())),
