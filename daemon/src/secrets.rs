@@ -6,12 +6,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 
 use anchord_memory::injected;
 use anchord_memory::secrets::{Scrubbed, SecretKind, scrub, scrub_named};
 use serde_json::{Map, Value};
 
-use crate::spelling::same_name;
+use crate::spelling::{same_name, taken};
 
 /// What was taken out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,16 +94,17 @@ pub(crate) fn clean_json(value: &mut Value, removed: &mut Removed) {
 /// Takes what was injected, and secrets, out of every text of an object. A text is also judged by its field's name, and
 /// by the key or title beside it: a fact under the key `api_token` is one value that says nothing of itself.
 pub(crate) fn clean_fields(fields: &mut Map<String, Value>, removed: &mut Removed) {
-    let named = |name: &str| fields.iter().find(|(given, _)| same_name(given, name));
-    let beside = ["key", "title", "summary"].iter().find_map(|name| named(name)?.1.as_str());
-    let beside = beside.unwrap_or_default().to_owned();
+    // Only the tool knows which of them it has, so each is asked.
+    let beside =
+        ["key", "title", "summary"].iter().filter_map(|name| taken(fields, name)?.as_str());
+    let beside: Vec<String> = beside.map(str::to_owned).collect();
     let is_text_of_its_own =
         |name: &str| ["content", "detail"].iter().any(|own| same_name(own, name));
     for (name, value) in fields.iter_mut() {
         match value {
             Value::String(text) => {
-                let of = if is_text_of_its_own(name) { &beside } else { name };
-                replace(text, |text| scrub_named(of, text), removed);
+                let of = if is_text_of_its_own(name) { &beside[..] } else { from_ref(name) };
+                replace(text, |text| scrub_named_any(of, text), removed);
             }
             value => clean_json(value, removed),
         }
@@ -113,6 +115,13 @@ pub(crate) fn clean_fields(fields: &mut Map<String, Value>, removed: &mut Remove
             .map(|(name, value)| (removed.note(scrub(&name)).into_owned(), value))
             .collect();
     }
+}
+
+/// Judges a text by the first of these names that makes it a secret.
+fn scrub_named_any<'a>(names: &[String], text: &'a str) -> Scrubbed<'a> {
+    let mut judged = names.iter().map(|name| scrub_named(name, text));
+    let found = judged.find(|scrubbed| !scrubbed.removed.is_empty());
+    found.unwrap_or_else(|| scrub(text))
 }
 
 fn replace(text: &mut String, scrub: impl Fn(&str) -> Scrubbed<'_>, removed: &mut Removed) {

@@ -4,6 +4,19 @@
 //! The reader of calls and the filter of secrets, which judges a text by its field's name, both use
 //! it. A field that the reader takes under another spelling is therefore judged too.
 
+use serde_json::{Map, Value};
+
+/// Names that agents use for the same thing. A tool has at most one of each group.
+const SYNONYMS: [&[&str]; 4] = [
+    &["file", "file_path", "path"],
+    &["lines", "line_range"],
+    &["files", "related_files"],
+    &["summary", "session_summary"],
+];
+
+/// The ways in which a given name can mean a known field. The earlier way wins.
+pub(crate) const MEANS: [fn(&str, &str) -> bool; 3] = [is_exact, same_name, is_synonym];
+
 const SEPARATORS: [char; 3] = ['_', '-', ' '];
 
 /// Yields the letters that count: in lower case, without separators and without a plural `s`.
@@ -21,4 +34,22 @@ pub(crate) fn folded(name: &str) -> String {
 /// Whether two names are the same but for spelling.
 pub(crate) fn same_name(one: &str, other: &str) -> bool {
     letters(one).eq(letters(other))
+}
+
+/// Returns the value that the reader takes for a field, if the type of `object` has that field. A
+/// null counts as absent.
+pub(crate) fn taken<'a>(object: &'a Map<String, Value>, known: &str) -> Option<&'a Value> {
+    MEANS.iter().find_map(|means| {
+        let mut given = object.iter().filter(|(_, value)| !value.is_null());
+        given.find(|(name, _)| means(known, name)).map(|(_, value)| value)
+    })
+}
+
+fn is_exact(known: &str, name: &str) -> bool {
+    known == name
+}
+
+fn is_synonym(known: &str, name: &str) -> bool {
+    let has = |group: &[&str], name: &str| group.iter().any(|other| same_name(other, name));
+    SYNONYMS.iter().any(|group| group.contains(&known) && has(group, name))
 }

@@ -7,6 +7,7 @@
 mod fields;
 mod reader;
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::DeserializeOwned;
@@ -58,7 +59,10 @@ impl fmt::Display for Unreadable {
 /// Fields of the call that no parameter takes, each name once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnknownFields {
-    fields: Vec<UnknownField>,
+    /// The first [`UNKNOWN_FIELDS_NAMED_MAX`].
+    named: Vec<UnknownField>,
+    /// The others, with how many objects had each.
+    counted: HashMap<String, usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,23 +79,36 @@ struct UnknownField {
 impl UnknownFields {
     /// Adds the unknown fields of another part of the call.
     pub(crate) fn extend(&mut self, others: Self) {
-        for other in others.fields {
-            self.add(other);
+        for UnknownField { name, place, more, like } in others.named {
+            self.add(name, more + 1, |name| UnknownField { name, place, more, like });
+        }
+        for (name, objects) in others.counted {
+            self.add_counted(name, objects);
         }
     }
 
-    fn add(&mut self, field: UnknownField) {
-        match self.fields.iter_mut().find(|known| known.name == field.name) {
-            Some(known) => known.more += field.more + 1,
-            None => self.fields.push(field),
+    /// Adds a name that so many objects had. `describe` runs only if the field is to be named.
+    fn add(&mut self, name: String, objects: usize, describe: impl FnOnce(String) -> UnknownField) {
+        let is_known = self.named.iter().any(|known| known.name == name);
+        if is_known || self.named.len() >= UNKNOWN_FIELDS_NAMED_MAX {
+            self.add_counted(name, objects);
+        } else {
+            self.named.push(describe(name));
+        }
+    }
+
+    /// Counts a name that is named already or is one too many.
+    fn add_counted(&mut self, name: String, objects: usize) {
+        match self.named.iter_mut().find(|known| known.name == name) {
+            Some(known) => known.more += objects,
+            None => *self.counted.entry(name).or_default() += objects,
         }
     }
 
     /// Names the fields, one per line. `None` if there are no unknown fields.
     pub(crate) fn in_words(&self) -> Option<String> {
-        let named = self.fields.iter().take(UNKNOWN_FIELDS_NAMED_MAX).map(ToString::to_string);
-        let mut lines: Vec<String> = named.collect();
-        match self.fields.len().saturating_sub(UNKNOWN_FIELDS_NAMED_MAX) {
+        let mut lines: Vec<String> = self.named.iter().map(ToString::to_string).collect();
+        match self.counted.len() {
             0 => {}
             1 => lines.push("1 more unknown field was ignored.".to_owned()),
             more => lines.push(format!("{more} more unknown fields were ignored.")),

@@ -63,7 +63,7 @@ pub(crate) struct ToolSpec {
     /// What `tools/list` shows.
     pub(crate) definition: Tool,
     /// Tells of calls of a tool that may change something whether they do not.
-    reads: fn(&JsonObject) -> bool,
+    reads: Arc<dyn Fn(&JsonObject) -> bool + Send + Sync>,
     /// Whether the answer names unknown fields.
     pub(crate) names_unknown: bool,
     run: Run,
@@ -115,11 +115,8 @@ impl ToolSpec {
                 }
             }
         });
-        let reads: fn(&JsonObject) -> bool = match effect {
-            Effect::Reads => |_| true,
-            Effect::Adds | Effect::Removes => |_| false,
-        };
-        Self { definition, reads, names_unknown: true, run }
+        let reads = matches!(effect, Effect::Reads);
+        Self { definition, reads: Arc::new(move |_| reads), names_unknown: true, run }
     }
 
     /// Marks a tool that an agent needs before it would think of searching for it.
@@ -138,10 +135,17 @@ impl ToolSpec {
         self
     }
 
-    /// Marks a tool of which calls with some arguments change nothing.
+    /// Marks a tool of which some calls change nothing. `reads` gets the parameters that the tool
+    /// would run with. A call that cannot be read changes nothing.
     #[must_use]
-    pub(crate) fn reading_when(mut self, reads: fn(&JsonObject) -> bool) -> Self {
-        self.reads = reads;
+    pub(crate) fn reading_when<P: DeserializeOwned + 'static>(
+        mut self,
+        reads: fn(&P) -> bool,
+    ) -> Self {
+        self.reads = Arc::new(move |arguments| {
+            let (params, _) = input::read::<P>(Value::Object(arguments.clone()), "");
+            params.map_or(true, |params| reads(&params))
+        });
         self
     }
 

@@ -2,15 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::spelling::{folded, same_name};
-
-/// Names that agents use for the same thing. A tool has at most one of each group.
-const SYNONYMS: [&[&str]; 4] = [
-    &["file", "file_path", "path"],
-    &["lines", "line_range"],
-    &["files", "related_files"],
-    &["summary", "session_summary"],
-];
+use crate::spelling::{MEANS, folded, same_name};
 
 /// Likeness from which a name counts as a misspelling: at most three in ten letters differ.
 const LIKENESS_MIN: f64 = 0.7;
@@ -25,22 +17,20 @@ pub(super) struct Given {
     pub(super) value: Value,
 }
 
-/// Matches the given fields to the fields of a type. A field that is null counts as absent. The
-/// second list names the unmatched fields, each with the absent field nearest to it, if one is
-/// near.
-pub(super) fn sort_out(
-    known: &'static [&'static str],
-    object: Map<String, Value>,
-) -> (Vec<Given>, Vec<(String, Option<&'static str>)>) {
-    let mut taken: Vec<Given> = Vec::with_capacity(object.len());
-    let mut rest = Vec::new();
-    for (name, value) in object.into_iter().filter(|(_, value)| !value.is_null()) {
-        match known.iter().find(|known| **known == name) {
-            Some(known) => taken.push(Given { known, name, value }),
-            None => rest.push((name, value)),
-        }
-    }
-    for means in [same_name, is_synonym] {
+/// The fields of an object, matched to those of a type.
+pub(super) struct Sorted {
+    pub(super) taken: Vec<Given>,
+    /// Names that no field of the type has.
+    pub(super) unknown: Vec<String>,
+    /// Fields of the type that are not given.
+    pub(super) absent: Vec<&'static str>,
+}
+
+/// Matches the given fields to the fields of a type. A field that is null counts as absent.
+pub(super) fn sort_out(known: &'static [&'static str], object: Map<String, Value>) -> Sorted {
+    let mut taken: Vec<Given> = Vec::with_capacity(known.len());
+    let mut rest: Vec<_> = object.into_iter().filter(|(_, value)| !value.is_null()).collect();
+    for means in MEANS {
         let others = std::mem::take(&mut rest);
         for (name, value) in others {
             let is_free = |known: &&&'static str| !taken.iter().any(|given| given.known == **known);
@@ -55,11 +45,7 @@ pub(super) fn sort_out(
         .copied()
         .filter(|known| !taken.iter().any(|given| given.known == *known))
         .collect();
-    let unknown = rest.into_iter().map(|(name, _)| {
-        let like = nearest(&absent, &name);
-        (name, like)
-    });
-    (taken, unknown.collect())
+    Sorted { taken, unknown: rest.into_iter().map(|(name, _)| name).collect(), absent }
 }
 
 /// Returns the listed value that a text means, or the text unchanged.
@@ -76,12 +62,12 @@ pub(super) fn shortened(name: &str) -> String {
     name.chars().take(NAME_CHARS).collect()
 }
 
-fn is_synonym(known: &str, name: &str) -> bool {
-    let has = |group: &[&str], name: &str| group.iter().any(|other| same_name(other, name));
-    SYNONYMS.iter().any(|group| group.contains(&known) && has(group, name))
-}
-
-fn nearest(absent: &[&'static str], name: &str) -> Option<&'static str> {
+/// Returns the absent field nearest to an unknown name, if one is near. None is near a name that is
+/// too long to be shown.
+pub(super) fn nearest(absent: &[&'static str], name: &str) -> Option<&'static str> {
+    if name.chars().nth(NAME_CHARS).is_some() {
+        return None;
+    }
     let name = folded(name);
     let likeness = |known: &str| strsim::normalized_damerau_levenshtein(&folded(known), &name);
     let near = absent.iter().map(|known| (likeness(known), *known));

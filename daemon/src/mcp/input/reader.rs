@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Number, Value};
 
-use super::fields::{self, Given};
+use super::fields::{self, Given, Sorted};
 use super::{UnknownField, UnknownFields};
 
 /// A place in a call.
@@ -125,12 +125,14 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         let Value::Object(object) = value else {
             return value.deserialize_struct(name, known, visitor);
         };
-        let (given, unknown) = fields::sort_out(known, object);
-        for (name, like) in unknown {
-            let field = UnknownField { name, place: path.to_string(), more: 0, like };
-            report.unknown.borrow_mut().add(field);
+        let Sorted { taken, unknown, absent } = fields::sort_out(known, object);
+        for name in unknown {
+            report.unknown.borrow_mut().add(name, 1, |name| {
+                let like = fields::nearest(&absent, &name);
+                UnknownField { name, place: path.to_string(), more: 0, like }
+            });
         }
-        visitor.visit_map(Fields { given: given.into_iter(), next: None, path, report })
+        visitor.visit_map(Fields { given: taken.into_iter(), next: None, path, report })
     }
 
     fn deserialize_enum<V: Visitor<'de>>(

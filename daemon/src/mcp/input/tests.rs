@@ -180,6 +180,34 @@ fn what_is_not_known_is_named_with_what_it_comes_near() {
     assert!(said.chars().count() < 600, "{said}");
 }
 
+/// A line may hold a hundred thousand of them.
+#[test]
+fn many_unknown_fields_are_counted_each_name_once() {
+    let anchor = |from: usize, to: usize| {
+        let mut anchor: serde_json::Map<String, Value> =
+            (from..to).map(|n| (format!("u{n:06}"), n.into())).collect();
+        anchor.insert("file".to_owned(), "a.rs".into());
+        Value::Object(anchor)
+    };
+    let anchors = [anchor(0, 60_000), anchor(2, 100_000), anchor(1, 3)];
+    let (call, unknown) = read::<Call>(json!({ "anchors": anchors }), "");
+    call.unwrap();
+    let mut all = UnknownFields::default();
+    all.extend(unknown);
+    let (call, unknown) =
+        read::<Call>(json!({ "anchors": [anchor(3, 9), anchor(99_999, 100_001)] }), "items[1]");
+    call.unwrap();
+    all.extend(unknown);
+    insta::assert_snapshot!(all.in_words().unwrap(), @"
+    Unknown field `u000000` in anchors[0] was ignored.
+    Unknown field `u000001` in anchors[0] and in one other object was ignored.
+    Unknown field `u000002` in anchors[0] and in 2 other objects was ignored.
+    Unknown field `u000003` in anchors[0] and in 2 other objects was ignored.
+    Unknown field `u000004` in anchors[0] and in 2 other objects was ignored.
+    99996 more unknown fields were ignored.
+    ");
+}
+
 #[test]
 fn an_error_names_the_place_and_what_was_ignored_too() {
     let (call, unknown) = read::<Call>(json!({ "anchors": [{ "fiel": "a.rs" }] }), "items[3]");

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use crate::mcp::context::Context;
 use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 use crate::sessions::session_key;
-use crate::spelling::same_name;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {
@@ -35,10 +34,7 @@ pub(super) fn spec() -> ToolSpec {
         Effect::Adds,
         run,
     )
-    .reading_when(|arguments| {
-        let action = arguments.get("action").and_then(|action| action.as_str());
-        action.is_none_or(|action| !same_name(action.trim(), "bind"))
-    })
+    .reading_when(|params: &Params| !matches!(params.action, Action::Bind))
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {

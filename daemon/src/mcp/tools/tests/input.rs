@@ -142,3 +142,28 @@ async fn a_secret_is_found_under_any_spelling_of_its_field() {
     let fact = shim.call("memory_get", json!({ "key": "api_token" })).await;
     assert!(fact.contains("[secret removed: secret value]"), "{fact}");
 }
+
+/// The filter judges a text by the field that the reader takes, whatever other fields are beside it.
+#[tokio::test]
+async fn a_secret_is_found_beside_a_field_that_the_reader_passes_over() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let secret = "aB3dE5fG7hJ9kL1mN2pQ4rS6";
+    for (name, value) in [("Key", json!(null)), ("Keys", json!("x")), ("KEY", json!(["x"]))] {
+        let note = json!({ name: value, "key": "api_token", "content": secret });
+        let said = shim.call("memory_note", note).await;
+        assert!(said.contains("A secret was taken out"), "{name}: {said}");
+    }
+    let note = json!({ "key": null, "Key": null, "Keys": "api_token", "content": secret });
+    let said = shim.call("memory_note", note).await;
+    assert!(said.contains("A secret was taken out"), "{said}");
+
+    // A field of another kind of record, which this one does not have.
+    let blueprint =
+        json!({ "category": "decision", "key": "x", "title": "api_token", "content": secret });
+    let lesson = json!({ "key": "x", "session_summary": "api_token", "detail": secret });
+    for part in [json!({ "blueprints": [blueprint] }), json!({ "lessons": [lesson] })] {
+        let said = shim.call("memory_checkpoint", part.clone()).await;
+        assert!(said.contains("A secret was taken out"), "{part}: {said}");
+    }
+}

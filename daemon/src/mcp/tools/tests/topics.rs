@@ -1,8 +1,9 @@
 //! Topics through the tools.
 
 use anchord_proto::hello::Hello;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::mcp::tools::{ToolList, ToolSet};
 use crate::testing::World;
 
 #[tokio::test]
@@ -81,4 +82,22 @@ async fn topics_are_bound_and_shared() {
     insta::assert_snapshot!(two.call("memory_topic", json!({ "action": "bind", "name": "a|b" })).await, @"ERROR failed to bind: topic name has `|` in it; use letters, digits, spaces and - _ . /");
     insta::assert_snapshot!(two.call("memory_load", json!({ "topic": "cache" })).await, @"ERROR failed to load: there is no topic `cache` yet; there are `wire`");
     insta::assert_snapshot!(two.call("memory_checkpoint", json!({ "topic": "cache" })).await, @r#"ERROR memory_checkpoint: topic: invalid type: string "cache", expected an object with name, status, decisions, files"#);
+}
+
+/// A call is counted as what the reader takes it for.
+#[test]
+fn a_binding_is_no_read_in_any_spelling() {
+    let tools = ToolList::new(ToolSet::All);
+    let reads = |call: Value| tools.get("memory_topic").unwrap().reads(call.as_object().unwrap());
+    for name in ["action", "Action", "actions"] {
+        for action in ["bind", "Bind", " binds "] {
+            assert!(!reads(json!({ name: action, "name": "wire" })), "{name}: {action}");
+            assert!(!reads(json!({ name: action })), "{name}: {action}");
+        }
+        assert!(reads(json!({ name: "read" })), "{name}");
+        assert!(reads(json!({ name: null })), "{name}");
+    }
+    assert!(reads(json!({})));
+    assert!(reads(json!({ "act": "bind" })), "not a field of this tool");
+    assert!(reads(json!({ "action": "list", "Action": "bind" })), "the exact name counts");
 }
