@@ -290,7 +290,7 @@ pub const CAPTURED_ROWS_SHOWN_MAX: usize = 2;
 
 /// A session's start, with its frame. It leaves room: after a compaction the same text and the
 /// conversation's own work have to fit into [`RESTORED_CHARS_MAX`].
-pub const SESSION_START_CHARS_MAX: usize = 7_000;
+pub const SESSION_START_CHARS_MAX: usize = 7_800;
 /// Text given at a prompt, with its frame.
 pub const PROMPT_CHARS_MAX: usize = 2_800;
 /// Changes by others that a prompt is told.

@@ -285,8 +285,8 @@ fn compacted(
             println!("lost in {id}: {text}");
         }
     }
-    for line in start.lines().filter(|line| is_record(line)) {
-        let is_there = restored.contains(line);
+    for line in start.lines().filter(|line| is_record(line) || line.starts_with("  ")) {
+        let is_there = is_back(line, &restored);
         figures.start_kept.add(is_there);
         if print.missed && !is_there {
             println!("not back in {id}: {line}");
@@ -341,6 +341,13 @@ fn is_record(line: &str) -> bool {
     chars.next().is_some_and(|letter| letter.is_ascii_lowercase())
         && id.len() > 1
         && chars.all(|c| c.is_ascii_digit())
+}
+
+/// Whether a restored text has a line of the start, or begins a line with it: there may be room for
+/// more of a record than at the start.
+fn is_back(line: &str, restored: &str) -> bool {
+    let said = line.trim_end_matches(" …");
+    restored.lines().any(|restored| restored.starts_with(said))
 }
 
 fn flat(text: &str) -> String {

@@ -359,7 +359,7 @@ fn entries<'a>(
     staged: Option<&'a Topic>,
     depth: Depth,
 ) -> Vec<Entry<'a>> {
-    let focus = view.focus(memory);
+    let (focus, main) = (view.focus(memory), project_topic(memory));
     let mut records: Vec<&'a Record> = Vec::new();
     for kind in view.sections.iter().copied().collect::<BTreeSet<Kind>>() {
         if is_whole(kind, view.sections) {
@@ -369,7 +369,7 @@ fn entries<'a>(
                 .filter(|record| kind == Kind::Topic && !record.standing.is_active());
             records.extend(archived.map(|record| &**record));
         } else if kind == Kind::Topic {
-            records.extend(topics(memory, focus));
+            records.extend(topics(memory, focus, main));
         } else {
             records.extend(newest_rows(memory, ROWS_SHOWN_MAX));
         }
@@ -384,8 +384,9 @@ fn entries<'a>(
     let written = records.iter().map(|record| record.updated.time).max().unwrap_or_default();
     records.sort_by_cached_key(|record| {
         let relevance = Reverse(relevance.get(&record.id).copied().unwrap_or_default());
-        let focus = Some(record.id) != focus;
-        (!record.pinned, focus, relevance, want(record, written), words(record))
+        let in_view = [focus, main].iter().position(|in_view| *in_view == Some(record.id));
+        let place = in_view.unwrap_or(usize::MAX);
+        (!record.pinned, place, relevance, want(record, written), words(record))
     });
     let alone = |kind: Kind| view.sections == [kind];
     let longest = RecordId::new(Kind::Note, memory.last_number());
@@ -393,6 +394,7 @@ fn entries<'a>(
         let kind = record.kind();
         let shape = match kind {
             Kind::Topic if Some(record.id) == focus => Shape::Topic { gone: view.gone, staged },
+            Kind::Topic if Some(record.id) == main => Shape::Topic { gone: &NONE, staged: None },
             Kind::Topic if !alone(kind) => Shape::Title,
             Kind::Lesson | Kind::SessionRow
                 if depth == Depth::Lines && !alone(kind) && !record.pinned =>
@@ -407,27 +409,41 @@ fn entries<'a>(
     records.into_iter().map(entry).collect()
 }
 
-/// The topic in view and those written last, each once.
-fn topics(memory: &Memory, focus: Option<RecordId>) -> impl Iterator<Item = &Record> {
+/// Lists the topic in view, the project's own, and those written last, each once.
+fn topics(
+    memory: &Memory,
+    focus: Option<RecordId>,
+    main: Option<RecordId>,
+) -> impl Iterator<Item = &Record> {
+    let in_view: BTreeSet<RecordId> = focus.into_iter().chain(main).collect();
     let mut others: Vec<&Record> = memory
         .active_of(Kind::Topic)
         .map(|record| &**record)
-        .filter(|record| Some(record.id) != focus)
+        .filter(|record| !in_view.contains(&record.id))
         .collect();
     others.sort_by_key(|record| Reverse((record.updated.time, record.id)));
     others.truncate(TOPICS_SHOWN_MAX);
-    focus.and_then(|id| memory.record(id)).map(|record| &**record).into_iter().chain(others)
+    in_view.into_iter().filter_map(|id| memory.record(id)).map(|record| &**record).chain(others)
 }
 
+/// Returns the project's own topic, if it is active. Every load shows it, whatever the session's own
+/// topic is.
+fn project_topic(memory: &Memory) -> Option<RecordId> {
+    let main = memory.topic(MAIN).filter(|record| record.standing.is_active());
+    main.map(|record| record.id)
+}
+
+/// No file is checked of a topic that is not in view.
+static NONE: BTreeSet<String> = BTreeSet::new();
+
 impl LoadView<'_> {
-    /// The topic that is shown in full. One that is asked for, or is the reader's own, may be archived.
+    /// Returns the topic that was asked for, or the reader's own, which may be archived; without
+    /// either the project's own.
     fn focus(&self, memory: &Memory) -> Option<RecordId> {
-        let of = |name| memory.topic(name);
-        let focus = match self.topic {
-            Some(name) => of(name),
-            None => of(MAIN).filter(|record| record.standing.is_active()),
-        };
-        focus.map(|record| record.id)
+        match self.topic {
+            Some(name) => memory.topic(name).map(|record| record.id),
+            None => project_topic(memory),
+        }
     }
 }
 
@@ -479,9 +495,11 @@ fn sections(
             Kind::Blueprint | Kind::Lesson | Kind::Note => {
                 shown.sort_by_key(|(entry, _)| entry.record.id);
             }
-            // The one in view first, the others newest first.
+            // The reader's own first, then the project's, the others newest first.
             Kind::Topic => shown.sort_by_key(|(entry, _)| {
-                Reverse((entry.is_in_view(), entry.record.updated.time, entry.record.id))
+                let is_other = entry.record.topic().is_some_and(|topic| topic.name != MAIN);
+                let (time, id) = (entry.record.updated.time, entry.record.id);
+                Reverse((entry.is_in_view(), is_other, time, id))
             }),
             Kind::SessionRow => {
                 shown.sort_by_key(|(entry, _)| newest_row(entry.record));

@@ -7,7 +7,7 @@ use crate::ids::{SessionId, Timestamp};
 use crate::injected::FRAME_CHARS;
 use crate::limits::{
     COMPACTION_CHARS_MAX, COMPACTION_DECIDED_MAX, RESTORED_CHARS_MAX, RESTORED_LOAD_CHARS,
-    SESSION_START_CHARS_MAX, TITLE_CHARS_MAX,
+    TITLE_CHARS_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -58,13 +58,14 @@ pub fn restored(memory: &Memory, view: &Conversation<'_>, load: &LoadView<'_>) -
     const HEAD: &str = "Your context was compacted. This is the project's memory again, and what this conversation \
                         had under way.\n";
     let work = Work::of(memory, view);
-    let outer = RESTORED_CHARS_MAX.saturating_sub(FRAME_CHARS + HEAD.chars().count());
-    let own = section(&work.lines(), outer.saturating_sub(RESTORED_LOAD_CHARS));
-    let left = outer.saturating_sub(own.chars().count());
+    let room = RESTORED_CHARS_MAX.saturating_sub(HEAD.chars().count());
+    let own = section(&work.lines(), room.saturating_sub(FRAME_CHARS + RESTORED_LOAD_CHARS));
+    // The load takes the frame's characters off its own.
+    let left = room.saturating_sub(own.chars().count());
     let topic = bound(memory, work.noted.key()).or(load.topic);
     // The staged work follows below, in full.
     let load = LoadView { topic, last: "", ..*load };
-    let mut load = load_within(memory, &load, left.min(SESSION_START_CHARS_MAX));
+    let mut load = load_within(memory, &load, left);
     load.text = framed(&format!("{HEAD}{}{own}", load.text));
     load
 }

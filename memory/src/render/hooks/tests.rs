@@ -180,6 +180,7 @@ fn a_session_starts_with_the_load_in_its_frame() {
     - new n5 (pinned): Release builds take an hour: never two at once.
     - new s4 2026-11-01 claude-code: worked
     - new l3 The websocket proxy drops idle connections …
+    - new b2 [decision] One owner per project …
     More changed since than fits here.
     </anchord-memory>
     "#);
@@ -304,6 +305,8 @@ fn after_a_compaction_the_load_comes_back_with_what_was_under_way() {
     Changed by others since revision 0:
     - new n5 (pinned): Release builds take an hour: never two at once.
     - new s4 2026-11-01 claude-code: worked
+    - new l3 The websocket proxy drops idle connections …
+    - new b2 [decision] One owner per project …
     More changed since than fits here.
 
     ## Your topic
@@ -322,6 +325,49 @@ fn after_a_compaction_the_load_comes_back_with_what_was_under_way() {
     - cargo clippy --all-targets
     </anchord-memory>
     "#);
+}
+
+/// Each line of a record at the start is there again, or the beginning of a line that says more.
+#[test]
+fn after_a_compaction_all_of_a_full_start_comes_back() {
+    let mut memory = Memory::default();
+    let words =
+        |at: usize| format!("{at} {}", "the frame is written before the lock ".repeat(at % 7));
+    let mut part =
+        blueprints((0..20).map(|at| blueprint(&format!("B{at}"), &words(at))).collect::<Vec<_>>());
+    part.lessons = (0..20).map(|at| lesson(&format!("L{at}"), &words(at))).collect();
+    part.topics = ["main", "queue", "wire", "journal", "import"]
+        .map(|name| TopicPart {
+            name: Some(name.to_owned()),
+            status: Some(format!("{name}: {}", words(9))),
+            ..TopicPart::default()
+        })
+        .to_vec();
+    save(&mut memory, &origin("other", 1), part);
+    let plan =
+        plan_notes(&memory, &origin("other", 2), (0..40).map(|at| Ok(note(&words(at)))).collect());
+    apply(&mut memory, plan.unwrap());
+    let start = started(&memory).text;
+    assert!(start.chars().count() > SESSION_START_CHARS_MAX * 9 / 10, "{start}");
+    let mut staged = blueprints([blueprint("Mine", &words(6))]);
+    staged.lessons = vec![lesson("Mine too", &words(5))];
+    checkpoint(&mut memory, &origin("me", 3), staged);
+    let back = with_session(Some(&noted()), |view| {
+        with_load(&[], |load| {
+            // A conversation has a topic of its own from its compaction on.
+            restored(&memory, view, &LoadView { topic: Some("session-5f1c"), ..*load }).text
+        })
+    });
+    let is_back = |line: &&str| {
+        let line = line.trim_end_matches(" …");
+        back.lines().any(|back| back.starts_with(line))
+    };
+    let of_records = start.split_once("## Blueprints").unwrap().1.lines();
+    let of_records = of_records.take_while(|line| !line.starts_with("Changed by others"));
+    let lines: Vec<&str> =
+        of_records.filter(|line| !line.is_empty() && !line.starts_with("## ")).skip(1).collect();
+    let lost: Vec<&&str> = lines.iter().filter(|line| !is_back(line)).collect();
+    assert!(lines.len() > 50 && lost.is_empty(), "{lost:#?}\n{back}");
 }
 
 #[test]

@@ -470,7 +470,10 @@ proptest! {
             // A record that fits on no page is shown by its title or in part.
             let title = title.trim_end().trim_end_matches('…').trim_end();
             let expected = if oversize { title } else { full.as_str() };
-            prop_assert!(shown.contains(expected), "{} is not in the pages", expected);
+            // What a lesson says may all be on one line.
+            let line = full.trim_end().replacen("\n  ", ". ", 1);
+            let is_shown = shown.contains(expected) || shown.contains(&line);
+            prop_assert!(is_shown, "{} is not in the pages", expected);
         }
     }
 

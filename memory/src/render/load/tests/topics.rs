@@ -47,6 +47,15 @@ fn the_topic_of_the_reader_is_shown_and_others_are_named() {
     let text = loaded(&memory, &Asked::default()).text;
     assert!(text.contains("main: in all\n  and each") && !text.contains("and more"), "{text}");
 
+    // Beside one of its own, which may have nothing in it yet, it is shown both.
+    for (topic, own) in
+        [("thread 2", "t4 thread 2: step 2\n  and more\n  files: a.rs\n"), ("new", "")]
+    {
+        let text = loaded(&memory, &Asked { topic: Some(topic), ..Asked::default() }).text;
+        let both = format!("\n{own}t9 main: in all\n  and each\n  files: b.rs\n");
+        assert!(text.contains(&both), "{text}");
+    }
+
     // It gets room before blueprints do.
     let long = vec![blueprint("Long", &"word ".repeat(400)); 1];
     save(&mut memory, &origin("one", 8), blueprints(long));
