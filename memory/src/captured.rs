@@ -23,7 +23,7 @@ use crate::limits::{
     PATH_CHARS_MAX,
 };
 use crate::secrets::scrub;
-use crate::shell::{bare, only_looks};
+use crate::shell::{bare, only_looks, without_redirect};
 use trace::Trace;
 pub(crate) use trace::{Fix, own_files};
 
@@ -365,7 +365,7 @@ impl Captured {
             CommandOutcome::Passed => {
                 self.passed.push(digest(&command));
                 if !only_looks(&command) {
-                    self.worked.push(command);
+                    self.worked.push(line_as_run(&run.command));
                 }
             }
             CommandOutcome::Unknown => {}
@@ -446,6 +446,11 @@ fn path(file: &str) -> String {
 /// The form of a command line by which its runs are recognised.
 fn command_line(command: &str) -> String {
     clip(bare(&one_line(&clean(command))), CAPTURED_COMMAND_CHARS_MAX)
+}
+
+/// The form of a command line by which it can be run again: in the directory that it names.
+fn line_as_run(command: &str) -> String {
+    clip(without_redirect(&one_line(&clean(command))), CAPTURED_COMMAND_CHARS_MAX)
 }
 
 /// The first eight bytes of the command's SHA-256: the same on every machine and in every build.

@@ -43,10 +43,12 @@ pub(crate) fn bare(line: &str) -> &str {
     {
         rest = after;
     }
-    while let Some(before) = rest.strip_suffix(" 2>&1") {
-        rest = before;
-    }
-    rest
+    without_redirect(rest)
+}
+
+/// Returns a one-line command without `2>&1` after it.
+pub(crate) fn without_redirect(line: &str) -> &str {
+    line.trim_end_matches(" 2>&1")
 }
 
 /// Whether the line's status may be that of something else: `cargo test | tail` passes when the

@@ -14,6 +14,7 @@ use crate::reader::Reader;
 use crate::record::{Body, Category, Record};
 use crate::render::item::with_block;
 use crate::render::{LoadText, LoadView, append};
+use crate::shell::bare;
 use crate::staged::Staged;
 use crate::topic::{MAIN, Topic, TopicPart, topic_key};
 
@@ -154,8 +155,11 @@ impl<'a> Work<'a> {
 
     /// Lists the commands that failed and then passed, then the others that passed last, each once.
     fn commands(&self) -> Vec<String> {
+        let worked = || self.noted.worked().iter().map(String::as_str);
+        // Fixed commands are known without the directory that they ran in.
+        let as_run = |command| worked().rev().find(|line| bare(line) == command).unwrap_or(command);
         let mut commands: Vec<String> = Vec::new();
-        for command in self.noted.fixed().chain(self.noted.worked().iter().map(String::as_str)) {
+        for command in self.noted.fixed().map(as_run).chain(worked()) {
             let line = format!("- {command}");
             if !commands.contains(&line) {
                 commands.push(line);

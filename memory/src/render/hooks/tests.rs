@@ -112,9 +112,9 @@ fn noted() -> Captured {
     let edited = vec!["src/queue.rs".to_owned()];
     for event in [
         Event::PromptSubmitted { prompt: "make the queue fair between sessions".to_owned() },
-        run("cargo test queue", false),
+        run("cd queue && cargo test 2>&1", false),
         Event::ToolRan(ToolRun { tool: "Edit".to_owned(), edited, ..ToolRun::default() }),
-        run("cargo test queue", true),
+        run("cd queue && cargo test 2>&1", true),
         run("cargo clippy --all-targets", true),
     ] {
         noted.saw(&event, day(4));
@@ -265,7 +265,7 @@ fn a_compaction_is_told_what_to_keep() {
     Asked: make the queue fair between sessions
     Edited: src/queue.rs
     Commands that worked:
-    - cargo test queue
+    - cd queue && cargo test
     - cargo clippy --all-targets
     Pinned:
     n5: Release builds take an hour: never two at once.
@@ -321,7 +321,7 @@ fn after_a_compaction_the_load_comes_back_with_what_was_under_way() {
     Asked: make the queue fair between sessions
     Edited: src/queue.rs
     Commands that worked:
-    - cargo test queue
+    - cd queue && cargo test
     - cargo clippy --all-targets
     </anchord-memory>
     "#);
