@@ -189,8 +189,8 @@ pub(super) fn memory_of(dataset: &Dataset, size: usize) -> Vec<Session> {
     let mut left = size;
     let mut sessions: Vec<Session> = Vec::new();
     for session in &dataset.sessions {
-        // A set of about the requested size is taken whole.
-        let all = size >= dataset.len() * 9 / 10;
+        // A set of about the requested size is taken whole: its last records are needed as well.
+        let all = size >= dataset.len() * 3 / 4;
         let take = if all { session.records.len() } else { session.records.len().min(left) };
         left = left.saturating_sub(take);
         let records = session.records.iter().take(take).cloned().collect::<Vec<_>>();
