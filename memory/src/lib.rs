@@ -69,8 +69,8 @@ pub use plan::{
 pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
 pub use reader::Reader;
 pub use recall::{
-    Candidate, Evidence, FailureView, FileQuery, PromptQuery, Recall, Recalled, about_file, asks,
-    candidates, for_prompt, recall, remedies,
+    Candidate, Evidence, FailureView, FileQuery, PromptChoice, PromptQuery, Recall, Recalled,
+    about_file, for_prompt, recall, remedies,
 };
 pub use record::{
     Anchor, Blueprint, Body, Category, FixedFailure, Lesson, ParseCategoryError, Provenance,

@@ -20,7 +20,7 @@ use crate::record::{Body, Record, Standing};
 use crate::search::{Find, Hit, Query, Tuning, as_written};
 pub use failure::{FailureView, remedies};
 pub use file::{FileQuery, about_file};
-pub use prompt::{Candidate, Evidence, PromptQuery, asks, candidates, for_prompt};
+pub use prompt::{Candidate, Evidence, PromptChoice, PromptQuery, for_prompt};
 use rescore::rescore;
 
 /// What is looked for. Filters that are empty let everything through.

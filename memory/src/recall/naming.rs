@@ -20,7 +20,8 @@ impl<'a> Naming<'a> {
     /// Returns the share of a record's title or key that the text says, by the rarity of the words.
     /// For a key, the usual words of a request count as well: "run" says `command`.
     pub(super) fn share_of(&self, memory: &Memory, record: &Record, title: &str) -> f32 {
-        let query = Query::told(title);
+        // A key is two words, and not also the one that they make together.
+        let query = Query::told(&title.replace(|c: char| !c.is_alphanumeric(), " "));
         let rarities = memory.search().rarities(&query);
         let all: f32 = rarities.iter().sum();
         if all <= 0.0 {
@@ -46,5 +47,35 @@ pub(super) fn title(record: &Record) -> String {
         Body::Anchor(anchor) => format!("{} {}", anchor.file, anchor.concept),
         Body::Topic(topic) => topic.name.clone(),
         Body::SessionRow(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{apply, note, origin};
+    use crate::{NewNote, plan_notes};
+
+    #[test]
+    fn a_request_says_the_words_of_a_key() {
+        let mut memory = Memory::default();
+        let fact = |key: &str| NewNote { key: Some(key.to_owned()), ..note("just it") };
+        let keys = ["test.command", "lint_command", "owner.infra", "test.console"];
+        let notes = keys.map(fact).into_iter().map(Ok).collect();
+        let plan = plan_notes(&memory, &origin("one", 1), notes).unwrap();
+        apply(&mut memory, plan);
+        let said = |text: &str| {
+            let naming = Naming::new(text);
+            let shares = memory.active().map(|record| {
+                let share = naming.share_of(&memory, record, &title(record));
+                format!("{:.0}", share * 100.0)
+            });
+            shares.collect::<Vec<String>>()
+        };
+        assert_eq!(said("run the tests")[0], "100");
+        assert_eq!(said("run the tests")[3].len(), 2, "a part of it");
+        assert_eq!(said("run the linter")[1], "100");
+        assert_eq!(said("who looks after infra?")[2], "100");
+        assert_eq!(said("write a poem"), ["0"; 4]);
     }
 }

@@ -2,15 +2,17 @@
 //!
 //! Nobody asked for them, so nothing is better than noise. A search score only ranks hits within
 //! one answer. Whether to give anything at all needs a measure that is comparable between prompts.
-//! There are two, both from a logistic regression over the labelled prompts of
-//! `benches/data/given/ferry.json`, rounded:
+//! There are two, both from regressions over the labelled prompts of `benches/data/given/ferry.json`
+//! and `coast.json`, rounded:
 //!
-//! - a record's **score**: how much of the prompt it has, by the rarity of the words; how much of
-//!   that is in one sentence; whether its title or key says it; its place in the search; its kind
-//!   and importance;
-//! - whether the prompt **asks** for anything that memory could know: the best score, how many
-//!   telling words of the prompt memory has, its length, and whether it only points at what is
-//!   being discussed ("this loop", "that file").
+//! - a record's **score**, from a conditional logistic regression over the records that each prompt
+//!   could be given: how much of the prompt the record has, by the rarity of the words; how much of
+//!   that is in one sentence; how much of its title or key the prompt says; its place in the search;
+//!   its kind and importance;
+//! - whether the prompt **asks** for anything that memory could know, from a logistic regression:
+//!   the best record's score, its share of the prompt, and its key; how many telling words of the
+//!   prompt memory has; the prompt's length; and whether it is about the code at hand ("this loop",
+//!   "rename the variable").
 //!
 //! `docs/given.md` says how often records are given rightly and wrongly, including for prompts that
 //! the measures were not fitted to.
@@ -31,16 +33,16 @@ use crate::search::{Find, Query, Terms, Tuning};
 
 /// Hits that are considered for each clause.
 const CONSIDERED: usize = 20;
-/// The factor on the weight of a word that every request has.
-const COMMON_SHARE: f32 = 0.4;
 /// The factor on the weight of a word that stands in for one of the prompt's.
 const STAND_IN_SHARE: f32 = 0.6;
 /// The least weight of a word that tells what a prompt is about.
 const TELLING_WEIGHT: f32 = 0.42;
 /// The most by which the score of a record that is given may be lower than the best one.
-const SCORE_BEHIND: f32 = 2.5;
+const SCORE_BEHIND: f32 = 4.0;
 /// A prompt with fewer words than this may point at something instead of naming it.
 const POINTING_WORDS: usize = 10;
+/// A prompt with fewer words than this may be about nothing but the code at hand.
+const AT_HAND_WORDS: usize = 20;
 /// Words with which a prompt points at what is being discussed.
 const POINTING: [&str; 8] = ["this", "that", "these", "those", "it", "there", "here", "them"];
 
@@ -62,7 +64,8 @@ pub struct PromptQuery<'a> {
 pub struct Candidate {
     /// The record.
     pub id: RecordId,
-    /// The logarithm of the odds that it is wanted, which is comparable between prompts.
+    /// Its score. Between two records of a prompt, the difference is the logarithm of the odds that
+    /// the first is wanted rather than the second.
     pub score: f32,
     /// The values that the score is computed from.
     pub evidence: Evidence,
@@ -80,12 +83,10 @@ pub struct Evidence {
     pub share: f32,
     /// The most weight that one sentence of the record has.
     pub dense: f32,
-    /// The weight of the words that the record's key or title has.
-    pub title: f32,
     /// The share of the key or title that the prompt has, by rarity.
     pub named: f32,
-    /// The highest weight of one of the words.
-    pub rarest: f32,
+    /// Whether the record is a fact: a note with a key.
+    pub is_fact: bool,
     /// Its place, from 0, among the hits for the whole prompt, or for the first clause that found
     /// it.
     pub rank: usize,
@@ -93,7 +94,7 @@ pub struct Evidence {
 
 /// Returns the records that have something of a prompt, best first, whether or not they are worth
 /// giving.
-pub fn candidates(memory: &Memory, of: &PromptQuery<'_>) -> Vec<Candidate> {
+fn candidates(memory: &Memory, of: &PromptQuery<'_>) -> Vec<Candidate> {
     let read = of.prompt.char_indices().nth(QUERY_CHARS_MAX).map(|(end, _)| end);
     let prompt = of.prompt.get(..read.unwrap_or(of.prompt.len())).unwrap_or_default();
     let stop_words = words::stop_words(prompt);
@@ -123,43 +124,59 @@ pub fn candidates(memory: &Memory, of: &PromptQuery<'_>) -> Vec<Candidate> {
     found
 }
 
-/// Returns the records to give with a prompt, best first; none if it asks for nothing that memory
-/// could know.
-pub fn for_prompt(memory: &Memory, of: &PromptQuery<'_>) -> Vec<RecordId> {
-    let candidates = candidates(memory, of);
-    let Some(best) = candidates.first().map(|best| best.score) else { return Vec::new() };
-    if asks(of.prompt, &candidates) < 0.0 {
-        return Vec::new();
-    }
-    let near = candidates.iter().filter(|candidate| candidate.score >= best - SCORE_BEHIND);
-    near.map(|candidate| candidate.id).take(PROMPT_RECORDS_MAX).collect()
+/// The records for a prompt, and the reasons for the choice.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PromptChoice {
+    /// The records to give, best first.
+    pub given: Vec<RecordId>,
+    /// How surely the prompt asks for something that memory could know. Below 0, nothing is given.
+    pub asks: f32,
+    /// The records that have something of the prompt, best first.
+    pub candidates: Vec<Candidate>,
 }
 
-/// Returns how surely a prompt asks for something that memory could know. Below 0, [`for_prompt`]
-/// gives nothing. `candidates` is the result of [`candidates`].
-pub fn asks(prompt: &str, candidates: &[Candidate]) -> f32 {
+/// Chooses the records to give with a prompt; none if it asks for nothing that memory could know.
+pub fn for_prompt(memory: &Memory, of: &PromptQuery<'_>) -> PromptChoice {
+    let candidates = candidates(memory, of);
+    let Some(best) = candidates.first() else { return PromptChoice::default() };
+    let asks = asks(of.prompt, best, &candidates);
+    let near = candidates.iter().filter(|it| asks >= 0.0 && it.score >= best.score - SCORE_BEHIND);
+    let given = near.map(|candidate| candidate.id).take(PROMPT_RECORDS_MAX).collect();
+    PromptChoice { given, asks, candidates }
+}
+
+/// Returns how surely a prompt asks for something that memory could know. `best` is the first of
+/// its candidates.
+fn asks(prompt: &str, best: &Candidate, candidates: &[Candidate]) -> f32 {
     let words: Vec<String> = prompt
         .split(|c: char| !(c.is_alphanumeric() || c == '\''))
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
         .collect();
-    let points =
-        words.len() < POINTING_WORDS && words.iter().any(|word| POINTING.contains(&word.as_str()));
+    let has = |of: fn(&str) -> bool| words.iter().any(|word| of(word));
+    let points = words.len() < POINTING_WORDS && has(|word| POINTING.contains(&word));
+    let is_at_hand = words.len() < AT_HAND_WORDS && has(words::is_at_hand);
     let telling: BTreeSet<&str> = candidates
         .iter()
         .flat_map(|candidate| &candidate.evidence.words)
         .filter(|(_, weight)| *weight >= TELLING_WEIGHT)
         .map(|(word, _)| word.as_str())
         .collect();
-    let best = candidates.first().map_or(f32::MIN, |best| best.score);
+    let key = if best.evidence.is_fact { best.evidence.named } else { 0.0 };
     #[expect(clippy::cast_precision_loss, reason = "a prompt has some thousand words at most")]
     let (length, telling) = (words.len() as f32, telling.len() as f32);
-    let pointing = if points { 2.6 } else { 0.0 };
-    1.6 * best + 1.2 * (1.0 + length).ln() + 1.4 * (1.0 + telling).ln() - pointing - ASKS_BIAS
+    0.75 * best.score
+        + 3.5 * best.evidence.share
+        + 4.3 * key
+        + 2.0 * (1.0 + telling).ln()
+        + 1.8 * (1.0 + length).ln()
+        - if points { 1.8 } else { 0.0 }
+        - if is_at_hand { 2.5 } else { 0.0 }
+        - ASKS_BIAS
 }
 
 /// The threshold of [`asks`]: at most one in 20 prompts that need nothing is given a record.
-const ASKS_BIAS: f32 = 1.75;
+const ASKS_BIAS: f32 = 10.9;
 
 /// One clause of a prompt, or the whole prompt, as a query.
 struct Asked<'a> {
@@ -182,14 +199,7 @@ impl<'a> Asked<'a> {
         let query = own.with(&stand_ins);
         let rarities = memory.search().rarities(&query);
         let weigh = |(at, (word, rarity)): (usize, (&str, f32))| {
-            let share = if at >= own_count {
-                STAND_IN_SHARE
-            } else if words::is_common(word) {
-                COMMON_SHARE
-            } else {
-                1.0
-            };
-            rarity * share
+            if at >= own_count { rarity * STAND_IN_SHARE } else { words::weight(word, rarity) }
         };
         let weights = query.asked().zip(rarities).enumerate().map(weigh).collect();
         Self { naming: Naming::new(text), query, weights, own: own_count }
@@ -225,9 +235,8 @@ impl<'a> Asked<'a> {
             weight,
             share: (weight / all).min(1.0),
             dense: sentences(&text).into_iter().map(in_sentence).fold(0.0, f32::max),
-            title: self.query.terms_in(&title).weight(weights),
             named: self.naming.share_of(memory, record, &title),
-            rarest: had.iter().map(|(_, rarity)| *rarity).fold(0.0, f32::max),
+            is_fact: record.note().is_some_and(|note| note.key.is_some()),
             rank,
         }
     }
@@ -244,29 +253,24 @@ fn may_be_given(record: &Record, of: &PromptQuery<'_>) -> bool {
 }
 
 fn score(record: &Record, evidence: &Evidence) -> f32 {
-    let Evidence { weight, share, dense, title, named, rank, .. } = *evidence;
-    let note = record.note();
-    let is_fact = note.is_some_and(|note| note.key.is_some());
-    let importance = f32::from(note.map_or(IMPORTANCE, |note| note.importance));
-    let importance = (importance - f32::from(IMPORTANCE)) / f32::from(IMPORTANCE);
+    let Evidence { weight, share, dense, named, is_fact, rank, .. } = *evidence;
+    let importance = record.note().map_or(IMPORTANCE, |note| note.importance);
+    let importance = f32::from(importance) / f32::from(IMPORTANCE) - 1.0;
     let kind = match record.kind() {
         // A lesson made by rule comes after one by an agent that says the same.
         Kind::Lesson if record.is_captured() => -1.5,
-        Kind::Note if is_fact => 0.7 + 1.3 * named,
-        Kind::SessionRow => -0.4,
+        Kind::Note if is_fact => 0.7,
+        Kind::SessionRow => -1.4,
         _ => 0.0,
     };
     #[expect(clippy::cast_precision_loss, reason = "at most some dozen")]
     let place = 1.0 / (1.0 + rank as f32);
-    0.75 * (weight * share).sqrt()
-        + 0.75 * weight * share
-        + 1.4 * dense
-        + 0.5 * title
-        + 1.9 * named
-        + 2.2 * place
-        + 1.4 * importance
+    1.7 * (weight * share).sqrt()
+        + 1.45 * dense
+        + 2.0 * named
+        + 2.1 * place
+        + 1.35 * importance
         + kind
-        - 5.8
 }
 
 /// Returns the text of a record that is compared with prompts, cut if it is long.

@@ -34,8 +34,6 @@ const EXACT: f32 = 1.0;
 const IMPORTANT: f32 = 0.1;
 /// The gain, by a hit's own score, of a pinned record.
 const PINNED: f32 = 0.1;
-/// The factor on the weight of a word that every request has.
-const COMMON_SHARE: f32 = 0.4;
 
 /// Adds to each hit's score what it gains and sorts the hits, best first, ties by id. `text` is the
 /// query.
@@ -91,7 +89,7 @@ impl<'a> Asked<'a> {
         let all: Vec<&str> = said.iter().map(|(_, stand_ins)| stand_ins.as_str()).collect();
         let query = own.with(&all.join(" "));
         let word = |((word, stand_ins), rarity): (&(String, String), f32)| Word {
-            weight: if words::is_common(word) { rarity * COMMON_SHARE } else { rarity },
+            weight: words::weight(word, rarity),
             stand_ins: query.terms_in(stand_ins),
         };
         let words: Vec<Word> = said.iter().zip(rarities).map(word).collect();

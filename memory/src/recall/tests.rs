@@ -278,8 +278,60 @@ fn at_a_prompt_what_nobody_wrote_comes_behind_what_an_agent_wrote() {
     let (reader, given) = (Reader::anyone(), std::collections::BTreeSet::new());
     let prompt = "why does the websocket proxy drop idle connections?";
     let of = PromptQuery { reader: &reader, prompt, given: &given, now: day(9) };
-    let found = candidates(&memory, &of);
+    let found = for_prompt(&memory, &of).candidates;
     let captured: Vec<bool> =
         found.iter().map(|candidate| memory.record(candidate.id).unwrap().is_captured()).collect();
     assert_eq!(captured, [false, true]);
+}
+
+/// A memory in which every test and every run competes for `test.command`.
+fn everyday() -> Memory {
+    let mut memory = Memory::default();
+    let fact = |key: &str, content: &str| NewNote { key: Some(key.to_owned()), ..note(content) };
+    let mut notes = vec![
+        fact("test.command", "just test [path]; it starts the database by itself"),
+        fact("test.console", "cd console && pnpm test -- --run; without --run the tests never end"),
+        fact("deploy.staging", "just deploy staging, from a clean tree"),
+        note("tablet tests run against seeded data, crew 1007 has a swap pending"),
+        note("never run a migration from a laptop, they run in the pipeline"),
+        note("the solver rounds each loop of a vessel to full minutes"),
+    ];
+    notes.extend((0..40).map(|at| note(&format!("vessel {at} reports its position every minute"))));
+    noted(&mut memory, "one", 1, notes);
+    memory
+}
+
+fn given_at(memory: &Memory, prompt: &str) -> Vec<String> {
+    let (reader, given) = (Reader::anyone(), std::collections::BTreeSet::new());
+    let of = PromptQuery { reader: &reader, prompt, given: &given, now: day(9) };
+    for_prompt(memory, &of).given.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn short_imperatives_are_given_the_fact_whose_key_says_what_they_ask() {
+    let memory = everyday();
+    for (prompt, fact) in [("run the tests", "n1"), ("deploy to staging", "n3")] {
+        let given = given_at(&memory, prompt);
+        assert!(given.contains(&fact.to_owned()), "{prompt}: {given:?}");
+    }
+}
+
+#[test]
+fn what_is_about_the_code_at_hand_is_given_nothing() {
+    let memory = everyday();
+    for prompt in [
+        "yes",
+        "commit that",
+        "write a haiku",
+        "rename the variable in this loop to vessel",
+        "add a docstring to the solver function",
+        "rename the clean tree",
+        "explain what this regex does",
+        "undo that",
+    ] {
+        assert_eq!(given_at(&memory, prompt), [""; 0], "{prompt}");
+    }
+    assert_eq!(given_at(&memory, "clean the deploy tree").first().map(String::as_str), Some("n3"));
+    let asked = given_at(&memory, "why does the solver round each loop of a vessel to minutes?");
+    assert_eq!(asked.first().map(String::as_str), Some("n6"));
 }

@@ -6,7 +6,7 @@ use super::{append, loaded};
 use crate::ids::SessionId;
 use crate::limits::WHY_CANDIDATES_MAX;
 use crate::memory::Memory;
-use crate::recall::{Candidate, PromptQuery, asks, candidates, for_prompt};
+use crate::recall::{Candidate, PromptChoice, PromptQuery, for_prompt};
 
 /// Renders what a new conversation is given at a prompt, with each candidate's score and the parts
 /// of that score.
@@ -16,13 +16,11 @@ pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> String {
     let context =
         PromptContext { reader, session: &nobody, prompt: Some(prompt), since: None, given, now };
     let text = prompt_context(memory, &context).text;
-    let all = candidates(memory, of);
-    let chosen = for_prompt(memory, of);
+    let PromptChoice { given: chosen, asks, candidates } = for_prompt(memory, of);
     let mut why = String::new();
-    if all.is_empty() {
+    if candidates.is_empty() {
         return "Nothing is given: no record has a word of this prompt.\n".to_owned();
     }
-    let asks = asks(prompt, &all);
     if chosen.is_empty() {
         append(
             &mut why,
@@ -40,7 +38,8 @@ pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> String {
         );
     }
     for (head, is_given) in [("Given:", true), ("Not given:", false)] {
-        let of_these = all.iter().filter(|candidate| chosen.contains(&candidate.id) == is_given);
+        let of_these =
+            candidates.iter().filter(|candidate| chosen.contains(&candidate.id) == is_given);
         let lines: Vec<String> =
             of_these.take(WHY_CANDIDATES_MAX).filter_map(|it| candidate(memory, it)).collect();
         if !lines.is_empty() {
@@ -69,14 +68,12 @@ fn candidate(memory: &Memory, candidate: &Candidate) -> Option<String> {
     let words: Vec<String> =
         evidence.words.iter().map(|(word, weight)| format!("{word} {weight:.2}")).collect();
     Some(format!(
-        "{}\n  score {:.2}: {}; {:.0} % of the prompt, {:.2} in one sentence, {:.2} in the title, {:.0} % of the title, \
-         place {}",
+        "{}\n  score {:.2}: {}; {:.0} % of the prompt, {:.2} in one sentence, {:.0} % of the title, place {}",
         loaded::title(record),
         candidate.score,
         words.join(", "),
         evidence.share * 100.0,
         evidence.dense,
-        evidence.title,
         evidence.named * 100.0,
         evidence.rank + 1,
     ))

@@ -59,7 +59,7 @@ pub fn prompt_context(memory: &Memory, view: &PromptContext<'_>) -> RenderedCont
 /// Adds the records that a prompt or a subagent's task recalls, each with the day it was written. A
 /// record that does not fit whole begins with the sentence that matters.
 pub(super) fn records(page: &mut Page, memory: &Memory, of: &PromptQuery<'_>) {
-    let chosen = for_prompt(memory, of);
+    let chosen = for_prompt(memory, of).given;
     let query = Query::told(of.prompt);
     let mut tokens_left = PROMPT_RECORDS_TOKENS_MAX;
     let count = u32::try_from(chosen.len()).unwrap_or(u32::MAX);
