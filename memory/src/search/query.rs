@@ -39,7 +39,9 @@ pub struct Terms(u64);
 impl Terms {
     /// Returns the sum of their weights; `weights` is in the order of the query.
     pub fn weight(self, weights: &[f32]) -> f32 {
-        weights.iter().enumerate().filter(|(at, _)| self.has(*at)).map(|(_, weight)| weight).sum()
+        let had = weights.iter().enumerate().filter(|(at, _)| self.has(*at));
+        // The sum of no floats is -0, which people would read.
+        had.fold(0.0, |sum, (_, weight)| sum + weight)
     }
 
     /// Returns how many there are.
