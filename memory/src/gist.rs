@@ -160,7 +160,12 @@ pub(crate) fn gist_first(text: &str, query: Option<&Query>, chars_max: usize) ->
     if first.is_empty() || line.starts_with(&first) {
         return clip(&line, chars_max);
     }
-    clip(&format!("{first} … {line}"), chars_max)
+    // The sentence is not repeated where it stands in the text.
+    let rest = line.split_once(first.as_str()).map_or_else(
+        || line.clone(),
+        |(before, after)| format!("{} {}", before.trim_end(), after.trim_start()),
+    );
+    clip(&format!("{first} … {}", rest.trim_end()), chars_max)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Records about a file that is about to be read or edited.
 //!
 //! Only records that name the file, or the directory that it is in, count. A shared word says
-//! little, and a directory further up says nothing. Among equally near records, those that teach
-//! something come before those that only point at the file.
+//! little, and a directory further up says nothing. Among equally near records, lessons come first.
 
 use std::collections::BTreeSet;
 
@@ -68,15 +67,16 @@ enum Nearness {
     Directory,
 }
 
-/// The sort key of a record, best first: active ones, then by nearness, those that teach before
-/// those that point, those that an agent wrote, then the newest.
+/// The sort key of a record, best first: active ones, then by nearness, lessons before the
+/// other kinds, those that an agent wrote, then the newest.
 type Rank = (bool, Nearness, u8, bool, std::cmp::Reverse<i64>);
 
 fn rank(record: &Record, nearness: Nearness) -> Rank {
     let kind = match record.kind() {
         Kind::Lesson => 0,
-        Kind::Blueprint => 1,
-        Kind::Anchor => 2,
+        // An anchor is about this file, and short. A blueprint only mentions it.
+        Kind::Anchor => 1,
+        Kind::Blueprint => 2,
         Kind::Note => 3,
         Kind::Topic => 4,
         Kind::SessionRow => 5,

@@ -153,7 +153,9 @@ pub(super) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> (Stri
     let head = clip(&one_line(&head), chars_max / 2);
     let head = if head.ends_with(':') { head } else { head + ":" };
     let room = chars_max.saturating_sub(head.chars().count() + CUT.chars().count() + 1);
-    (format!("{head} {}{CUT}", gist_first(text, Some(query), room)), false)
+    let text = gist_first(text, Some(query), room);
+    let end = if text.ends_with('…') { "" } else { CUT };
+    (format!("{head} {text}{end}"), false)
 }
 
 /// Cuts a record's full text to at most `chars_max` characters and `tokens_max` tokens.

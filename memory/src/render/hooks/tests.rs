@@ -487,9 +487,9 @@ fn a_file_is_told_of_by_what_names_it_and_nothing_by_what_does_not() {
     Memory has on src/billing/tax.py:
     l9 Tax was rounded twice (src/billing/tax.py)
       Round once, at the end.
+    a7 src/billing/tax.py:10-42: the only place that rounds
     b6 [decision] Taxes
       Round in src/billing/tax.py, nowhere else.
-    a7 src/billing/tax.py:10-42: the only place that rounds
     </anchord-memory>
     "#);
     assert!(first.text.chars().count() <= ACTION_CHARS_MAX);
