@@ -4,7 +4,7 @@
 //! real daemon. It looks for the fact that each prompt, action or compaction needs in the text that
 //! the model would get. It also counts records that are given when nothing is needed.
 //!
-//! `--set coast` measures the set that was held back while constants were chosen, and `--file PATH`
+//! `--set siege` measures the set that is held back while constants are chosen, and `--file PATH`
 //! any other set. `--size N` measures one size only. `--missed` lists what was not given, and what
 //! was given in vain; `--texts` prints what was given.
 
@@ -21,8 +21,10 @@ use dataset::{Action, Dataset};
 
 /// Data about a ferry operator's scheduling and telemetry, used to choose constants.
 const FERRY: &str = include_str!("../../data/given/ferry.json");
-/// Data about coastal monitoring, with infrastructure and data science. It was held back.
+/// Data about coastal monitoring, with infrastructure and data science, used to choose constants.
 const COAST: &str = include_str!("../../data/given/coast.json");
+/// Data about a game studio's multiplayer backend. It is held back: no constant is chosen by it.
+const SIEGE: &str = include_str!("../../data/given/siege.json");
 /// Sizes to measure, in records.
 const SIZES: [usize; 4] = [30, 300, 3_000, 30_000];
 
@@ -41,7 +43,7 @@ pub(crate) struct Answered {
     pub(crate) prompts: Vec<(String, Vec<String>)>,
 }
 
-/// Builds the memories of both sets with `size` records, as of `now`.
+/// Builds the memories of the sets that constants are chosen by with `size` records, as of `now`.
 pub(crate) fn answered(size: usize, now: Timestamp) -> Result<Vec<Answered>> {
     let set = |(name, text)| {
         let dataset = Dataset::parse(text)?;
@@ -77,7 +79,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
                 text = match left.next().map(String::as_str) {
                     Some("ferry") => FERRY.to_owned(),
                     Some("coast") => COAST.to_owned(),
-                    _ => bail!("--set takes ferry or coast"),
+                    Some("siege") => SIEGE.to_owned(),
+                    _ => bail!("--set takes ferry, coast or siege"),
                 };
             }
             (other, _) => bail!(

@@ -53,11 +53,10 @@ pub fn failure_context(memory: &Memory, view: &FailureContext<'_>) -> RenderedCo
 /// Renders the records that fit, the best first. `memory_search` finds the others.
 fn few(memory: &Memory, head: &str, records: &[RecordId], query: &Query) -> RenderedContext {
     let mut page = Page::of(ACTION_CHARS_MAX);
-    for (at, id) in records.iter().enumerate() {
+    for id in records {
         let Some(record) = memory.record(*id) else { continue };
         let room = page.room_under(head).min(ACTION_RECORD_CHARS_MAX);
         if room < ACTION_RECORD_CHARS {
-            page.leave_out(records.len() - at);
             break;
         }
         page.excerpt(head, record, query, room);
