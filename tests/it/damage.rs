@@ -116,3 +116,59 @@ fn damaged_records_of_the_daemon_lose_nothing_and_are_told() {
     assert!(loaded.contains("before the damage"), "{loaded}");
     assert!(loaded.contains("after it was put back"), "{loaded}");
 }
+
+/// What the index alone still has is shown, kept and not written over.
+#[test]
+fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
+    for what in ["removed", "emptied", "cut", "damaged at its end"] {
+        let instance = Instance::new();
+        let project = Project::git();
+        let mut agent = Agent::open(&instance, project.path());
+        for number in 1..=5 {
+            agent.tool("memory_note", &json!({ "content": format!("tide table number {number}") }));
+        }
+        drop(agent);
+        // Closed in order, so that the index has followed.
+        let said = |arguments: &[&str]| {
+            let mut command = instance.anchord();
+            command.args(arguments).current_dir(project.path()).stdin(Stdio::null());
+            let output = command.output().unwrap();
+            let text = [output.stdout, output.stderr].concat();
+            (output.status.code(), String::from_utf8(text).unwrap())
+        };
+        assert_eq!(said(&["stop"]).0, Some(0));
+        let journal = journal(&instance, false);
+        let whole = fs::read_to_string(&journal).unwrap();
+        let lines: Vec<&str> = whole.lines().collect();
+        match what {
+            "removed" => fs::remove_file(&journal).unwrap(),
+            "emptied" => fs::write(&journal, "").unwrap(),
+            "cut" => fs::write(&journal, lines[..lines.len() - 2].join("\n") + "\n").unwrap(),
+            _ => fs::write(&journal, whole.replacen("number 5", "number 6", 1)).unwrap(),
+        }
+        let before = fs::read(&journal).ok();
+
+        let (code, loaded) = said(&["load"]);
+        assert_eq!(code, Some(0), "{what}: {loaded}");
+        assert!(loaded.starts_with("READ-ONLY, nothing can be saved: "), "{what}: {loaded}");
+        for number in 1..=5 {
+            assert!(loaded.contains(&format!("tide table number {number}")), "{what}: {loaded}");
+        }
+        let (code, refused) = said(&["note", "after the damage"]);
+        assert_eq!(code, Some(5), "{what}: {refused}");
+        let (code, verified) = said(&["journal", "verify"]);
+        assert_eq!(code, Some(5), "{what}: {verified}");
+        let (code, rebuilt) = said(&["journal", "rebuild"]);
+        assert_eq!(code, Some(5), "{what}: {rebuilt}");
+        assert!(rebuilt.contains("the index is kept"), "{what}: {rebuilt}");
+        // A daemon that has not opened the project yet.
+        assert_eq!(said(&["stop"]).0, Some(0));
+        assert_eq!(said(&["project", "list"]).0, Some(0));
+        let (code, doctor) = said(&["doctor"]);
+        assert_eq!(code, Some(1), "{what}: {doctor}");
+        assert!(doctor.contains("cannot be written: "), "{what}: {doctor}");
+        assert_eq!(fs::read(&journal).ok(), before, "{what}");
+        let (_, loaded) = said(&["load"]);
+        assert!(loaded.contains("tide table number 5"), "{what}: {loaded}");
+    }
+}

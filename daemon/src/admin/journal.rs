@@ -3,10 +3,12 @@
 use anchord_memory::{Change, Memory, Seq, SessionId};
 
 use super::{Answer, internal, opened, store_error, target, write_error};
-use crate::api::{IndexState, JournalLine, Problem, RebuildReply, VerifyReply};
+use crate::api::{
+    ErrorCode, ErrorReply, IndexState, JournalLine, Problem, RebuildReply, VerifyReply,
+};
 use crate::beside::beside;
 use crate::daemon::Daemon;
-use crate::store::{Entry, Machine, StoreError, discard_index};
+use crate::store::{CheckedSnapshot, Entry, Machine, StoreError, discard_index};
 use crate::{clock, limits};
 
 /// Journal lines for people, as JSON, each on a line of its own: so many, and no more once they are long. Who wants more
@@ -50,21 +52,37 @@ fn line_of(entry: &Entry<Change>) -> JournalLine {
 /// Reads a whole journal and checks it.
 pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply> {
     let (target, open) = opened(daemon, project).await?;
-    let asked = open
-        .owner
-        .ask(|store, state| (store.reading(), store.sizes(), store.health(), state.clone()));
-    let (reading, sizes, health, state) = asked.await.map_err(write_error)?;
+    let asked = open.owner.ask(|store, state| {
+        (store.reading(), store.sizes(), store.health(), store.snapshots(), state.clone())
+    });
+    let (reading, sizes, health, read_snapshots, state) = asked.await.map_err(write_error)?;
     // The owner serves sessions meanwhile.
     let replaying = beside(move || {
         let mut replayed = Memory::default();
+        let mut bad = Vec::new();
+        let mut snapshots: Vec<(String, Memory)> = Vec::new();
+        for CheckedSnapshot { file, state } in read_snapshots() {
+            match state {
+                Ok(state) => snapshots.push((file, state)),
+                Err(why) => bad.push((file, why)),
+            }
+        }
+        let mut compare = |replayed: &Memory| {
+            let here = snapshots.iter().filter(|(_, state)| state.seq() == replayed.seq());
+            let other = here.filter(|(_, state)| state != replayed);
+            let what = "it is not what the entries lead to";
+            bad.extend(other.map(|(file, _)| (file.clone(), what.to_owned())));
+        };
         let read = reading(Seq(1), &mut |entry| {
             replayed.apply(entry.seq, &entry.changes);
+            compare(&replayed);
             true
         });
-        (read, replayed == state)
+        (read, replayed == state, bad)
     });
-    let (read, is_same) = replaying.await;
-    let mut problems = Vec::new();
+    let (read, is_same, bad_snapshots) = replaying.await;
+    let mut problems: Vec<Problem> =
+        bad_snapshots.into_iter().map(|(file, what)| Problem { file, line: 0, what }).collect();
     if let Err(error) = &read {
         problems.push(problem(error));
     } else if !is_same {
@@ -90,8 +108,18 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
     })
 }
 
-/// Makes the index anew from snapshot and journal.
+/// Makes the index anew from snapshot and journal. Refused if the journal is not whole: the index may
+/// be the last copy of what it lacks.
 pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildReply> {
+    let verified = verify(daemon, project).await?;
+    if let Some(Problem { file, line, what }) = verified.problems.first() {
+        let place = if *line > 0 { format!("{file}:{line}: ") } else { String::new() };
+        return Err(ErrorReply {
+            code: ErrorCode::Damaged,
+            error: format!("the index is kept, since the journal is not whole: {place}{what}"),
+            action: Some("`anchord journal repair` shows what can be restored".to_owned()),
+        });
+    }
     let target = target(daemon, project).await?;
     let started = clock::start();
     let discarded = daemon.projects.close_and(target.id, discard_index).await;

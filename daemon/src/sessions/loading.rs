@@ -26,6 +26,7 @@ pub(crate) struct Loading {
     live: Vec<render::LiveSession>,
     /// Ended sessions whose work is still staged.
     just_ended: Vec<EndedSession>,
+    read_only: Option<String>,
     now: Timestamp,
     last: String,
 }
@@ -61,6 +62,7 @@ impl Session {
                 .map(|live| render::LiveSession { client: live.client.to_string() })
                 .collect(),
             just_ended: self.just_ended(daemon, view).await,
+            read_only: view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()),
             now: clock::now(),
             last,
         }
@@ -93,6 +95,7 @@ impl Loading {
             now: self.now,
             personal: Some(&self.personal),
             just_ended: &self.just_ended,
+            read_only: self.read_only.as_deref(),
             last: &self.last,
         }
     }

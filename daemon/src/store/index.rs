@@ -4,6 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::io;
+
+use rustix::io::Errno;
 
 use super::Row;
 
@@ -21,10 +24,37 @@ pub(crate) fn is_counted(key: &str) -> bool {
     key.starts_with(STATE) || key.starts_with(REPLIES)
 }
 
-/// The index cannot be used (any more). It is dropped and built anew; nothing is lost.
+/// The index cannot be used (any more). Nothing is lost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct IndexError(pub String);
+#[error("{why}")]
+pub struct IndexError {
+    why: String,
+    passes: bool,
+}
+
+impl IndexError {
+    /// The index is not what was written; it has to be built anew.
+    pub(crate) fn damaged(why: impl Into<String>) -> Self {
+        Self { why: why.into(), passes: false }
+    }
+
+    /// Whether a later try may work.
+    pub(crate) fn passes(&self) -> bool {
+        self.passes
+    }
+}
+
+/// An error of the operating system passes: a full disk, no free descriptor. One of the library's own
+/// making is about what it read.
+impl From<io::Error> for IndexError {
+    fn from(error: io::Error) -> Self {
+        let passes = error.raw_os_error().is_some_and(|code| {
+            let code = Errno::from_raw_os_error(code);
+            ![Errno::NOTDIR, Errno::ISDIR, Errno::NAMETOOLONG, Errno::LOOP].contains(&code)
+        });
+        Self { why: error.to_string(), passes }
+    }
+}
 
 /// Rows under keys, in key order.
 pub trait Index: Send + Debug {
@@ -53,8 +83,54 @@ pub trait IndexPlace: Send + Debug {
     /// Opens the index that is there, or an empty one.
     fn open(&self) -> Result<Box<dyn Index>, IndexError>;
 
-    /// Removes the index, which must not be open.
+    /// Removes the index, which must not be open, and one that was set aside.
     fn discard(&self) -> Result<(), IndexError>;
+
+    /// Keeps the index, which must not be open, under another name, in place of one that was set
+    /// aside before.
+    fn set_aside(&self) -> Result<(), IndexError>;
+}
+
+/// An index that is kept as it is: what is written goes to memory.
+#[derive(Debug)]
+pub(super) struct KeptIndex {
+    kept: Box<dyn Index>,
+    written: MemIndex,
+}
+
+impl KeptIndex {
+    pub(super) fn new(kept: Box<dyn Index>) -> Self {
+        Self { kept, written: MemIndex::default() }
+    }
+}
+
+impl Index for KeptIndex {
+    fn get(&self, key: &str) -> Result<Option<String>, IndexError> {
+        match self.written.get(key)? {
+            Some(value) => Ok(Some(value)),
+            None => self.kept.get(key),
+        }
+    }
+
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
+        self.kept.scan(prefix, visit)
+    }
+
+    fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
+        self.written.apply(rows)
+    }
+
+    fn check_count(&self, counted: u64) -> Result<(), IndexError> {
+        self.kept.check_count(counted)
+    }
+
+    fn flush(&mut self) -> Result<(), IndexError> {
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.kept.bytes()
+    }
 }
 
 /// An index in memory alone: a stand-in while there is no better.

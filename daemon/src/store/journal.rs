@@ -327,8 +327,13 @@ impl Segments {
             let bytes = read_segment(&*self.disk, &self.dir, segment)?;
             for line in segment::lines(&bytes).skip(1) {
                 let damaged = |why: String| segment::damaged(segment.number, line.number, why);
-                let seq =
-                    format::peek_seq(line.bytes).map_err(|fault| damaged(fault.to_string()))?;
+                let seq = match format::peek_seq(line.bytes) {
+                    Ok(seq) => seq,
+                    // Before the first entry that is asked for, a bad line is not met: that entry
+                    // itself must come.
+                    Err(_) if next == from && from > segment.first => continue,
+                    Err(fault) => return Err(damaged(fault.to_string())),
+                };
                 if seq < from {
                     continue;
                 }

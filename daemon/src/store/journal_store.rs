@@ -15,9 +15,12 @@ use super::format::{self, Crc, FORMAT};
 use super::index::{HISTORY, Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE};
 use super::journal::{Journal, Position};
 use super::limits::{ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX, MARKS_BATCH_ROWS_MAX};
+use super::open::restore;
+use super::segment::file_name;
 use super::sled_index::SledPlace;
 use super::{
-    Entry, Health, Left, Machine, Reading, Replies, Row, Sizes, Store, StoreError, snapshot,
+    CheckedSnapshot, Entry, Health, Left, Machine, Reading, Replies, Row, Sizes, Snapshots, Store,
+    StoreError, snapshot,
 };
 
 /// A store in a directory.
@@ -135,7 +138,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
                     if let Ok(position) = text.parse() {
                         return Ok(Some(self.journal.entry_at(position)?.entry));
                     }
-                    self.drop_index(&IndexError(format!("the value of {row} is damaged")));
+                    self.drop_index(&IndexError::damaged(format!("the value of {row} is damaged")));
                 }
                 Ok(None) if self.history_from > 1 => self.fill_history(self.history_from - 1)?,
                 Ok(None) => return Ok(None),
@@ -146,6 +149,25 @@ impl<M: Machine> Store<M> for JournalStore<M> {
     fn reading(&self) -> Reading<M> {
         let written = self.journal.written();
         Box::new(move |from, visit| written.replay(from, &mut |placed| visit(&placed.entry)))
+    }
+
+    fn snapshots(&self) -> Snapshots<M> {
+        let (disk, dir) = (Arc::clone(&self.journal.disk), self.snapshots.clone());
+        Box::new(move || {
+            let numbers = match snapshot::list(&*disk, &dir) {
+                Ok(numbers) => numbers,
+                Err(error) => {
+                    let (file, state) = ("snapshot".to_owned(), Err(error.to_string()));
+                    return vec![CheckedSnapshot { file, state }];
+                }
+            };
+            let read = |number| {
+                let read = snapshot::read_any(&*disk, &dir, number, M::NAME);
+                let state = read.and_then(|(_, rows)| restore::<M>(rows)).map(|(state, _)| state);
+                CheckedSnapshot { file: format!("snapshot/{}", file_name(number)), state }
+            };
+            numbers.into_iter().map(read).collect()
+        })
     }
 
     fn mark(&mut self, key: &str, value: Option<&str>) {
@@ -245,8 +267,11 @@ impl<M: Machine> JournalStore<M> {
         self.index_fault = Some(error.to_string());
         self.history_from = self.journal.last_segment() + 1;
         self.pending.clear();
-        if let Err(error) = self.place.discard() {
-            tracing::warn!(%error, "the index stays behind; the next open looks at it again");
+        // One that was refused for now only lags behind: the next open lets it catch up.
+        if !error.passes()
+            && let Err(error) = self.place.set_aside()
+        {
+            tracing::warn!(%error, "the index stays where it is; the next open looks at it again");
         }
     }
 

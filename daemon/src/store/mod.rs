@@ -147,6 +147,18 @@ pub type Reading<M> = Box<
         + Send,
 >;
 
+/// A snapshot, read to be compared with the entries.
+#[derive(Debug)]
+pub struct CheckedSnapshot<M> {
+    /// `snapshot/000002.jsonl`.
+    pub file: String,
+    /// The state that it holds, or why it cannot be used.
+    pub state: Result<M, String>,
+}
+
+/// Reads the snapshots there are.
+pub type Snapshots<M> = Box<dyn Fn() -> Vec<CheckedSnapshot<M>> + Send>;
+
 /// Keeps what it is given: the daemon's only way to write.
 ///
 /// Calls come in this order: `append`, once or more, then `settle` with the state after them, any number of times;
@@ -195,6 +207,9 @@ pub trait Store<M: Machine>: Send {
     /// The entries that are there now, for another thread to read while this store goes on. Where a purge changes the
     /// entries meanwhile, reading fails or gives them as they were or are.
     fn reading(&self) -> Reading<M>;
+
+    /// The snapshots that are there now, for another thread to read.
+    fn snapshots(&self) -> Snapshots<M>;
 
     /// Remembers something that may be lost, such as what a session has seen. Not journalled, written
     /// at the next [`Store::flush`]. `None` forgets it.

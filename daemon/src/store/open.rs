@@ -1,5 +1,9 @@
 //! Opening a store: the state from the index if it is of this journal, else from a snapshot or from
 //! nothing, and then whatever the journal holds beyond.
+//!
+//! Opening never deletes evidence (decision 21). The index follows only entries that are synced, so
+//! one that knows more than the journal proves that the journal lost something. Both are kept then,
+//! nothing is written, and the state is the better one of the two.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,15 +15,17 @@ use anchord_memory::{Seq, Timestamp};
 
 use super::disk::{Disk, RealDisk};
 use super::format::{Crc, FORMAT};
-use super::index::{Index, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE};
-use super::journal::{Journal, Position};
+use super::index::{
+    Index, IndexError, IndexPlace, KeptIndex, MARKS, META, MemIndex, REPLIES, STATE,
+};
+use super::journal::Position;
 use super::journal_store::{JournalStore, MetaV1, all_rows, history_keys, write_rows};
 use super::limits::{
     RESERVE_BYTES, RESTORE_TEXTS_BYTES, RESTORE_TEXTS_QUEUED_MAX, SEGMENT_BYTES_MAX,
 };
-use super::recover::{self, Recovered};
+use super::recover::{self, Proof, Recovered};
 use super::sled_index::SledPlace;
-use super::{Machine, OpenReport, Opened, Replies, Row, StoreError, rewrite, snapshot};
+use super::{Machine, OpenReport, Opened, Replies, Row, StoreError, rewrite, segment, snapshot};
 
 /// What a store stands on, and how large its parts get.
 #[derive(Debug)]
@@ -56,6 +62,53 @@ struct Base<M> {
     history_from: u32,
 }
 
+/// The index as it was found.
+enum Found {
+    /// There is none, or it is of nothing.
+    Empty,
+    /// It is of a journal, as its row `meta` says.
+    Of(Box<dyn Index>, MetaV1),
+    Unusable(IndexError),
+}
+
+/// Opens an index and reads what it is of.
+fn find(place: &dyn IndexPlace) -> Found {
+    let found = place.open().and_then(|index| match index.get(META)? {
+        None => Ok(Found::Empty),
+        Some(text) => match serde_json::from_str(&text) {
+            Ok(meta) => Ok(Found::Of(index, meta)),
+            Err(error) => Err(IndexError::damaged(error.to_string())),
+        },
+    });
+    found.unwrap_or_else(Found::Unusable)
+}
+
+impl Found {
+    /// Returns what the index proves of its journal.
+    fn proof(&self) -> Result<Option<Proof>, IndexError> {
+        match self {
+            Self::Of(_, meta) => Ok((meta.seq > Seq(0)).then_some(Proof {
+                journal: meta.journal,
+                epoch: meta.epoch,
+                seq: meta.seq,
+            })),
+            // A damaged one proves nothing; one that cannot be looked at may prove anything.
+            Self::Unusable(error) if error.passes() => Err(error.clone()),
+            Self::Empty | Self::Unusable(_) => Ok(None),
+        }
+    }
+}
+
+/// What an index is to the journal beside it.
+enum Relation {
+    /// It is of this journal, which goes on after the entry at this place.
+    Follows(Option<Position>),
+    /// It has to be built anew, as after a purge or with a newer anchord's.
+    Outdated(String),
+    /// It knows what the journal does not have, which no crash explains.
+    Contradicts(String),
+}
+
 impl<M: Machine> JournalStore<M> {
     /// Opens the store in `dir`, or begins one. The caller holds the daemon's lock.
     pub fn open(dir: &Path, options: Options) -> Result<Opened<M, Self>, StoreError> {
@@ -63,9 +116,17 @@ impl<M: Machine> JournalStore<M> {
         let journal_dir = dir.join("journal");
         let snapshots = dir.join("snapshot");
         let hands_off = rewrite::recover(&*disk, &journal_dir, &snapshots, &*place)?;
-        check_journal_is_there(&*disk, &journal_dir, &snapshots)?;
-        let Recovered { journal, created, tail_removed, untouchable } =
-            recover::open(disk, journal_dir, &snapshots, M::NAME, reserve_bytes, hands_off)?;
+        let mut found = None;
+        let mut prove = || found.get_or_insert_with(|| find(&*place)).proof();
+        let Recovered { journal, created, tail_removed, untouchable } = recover::open(
+            disk,
+            journal_dir,
+            &snapshots,
+            M::NAME,
+            reserve_bytes,
+            hands_off,
+            &mut prove,
+        )?;
 
         let mut store = Self {
             journal,
@@ -82,10 +143,11 @@ impl<M: Machine> JournalStore<M> {
             unwritten_marks: BTreeSet::new(),
             segment_bytes_max,
         };
-        if !untouchable && let Err(error) = snapshot::tidy(&*store.journal.disk, &store.snapshots) {
+        let is_evidence = store.journal.read_only.is_some();
+        if !is_evidence && let Err(error) = snapshot::tidy(&*store.journal.disk, &store.snapshots) {
             tracing::warn!(%error, "cannot tidy the snapshots");
         }
-        let (loaded, why) = store.open_index(untouchable);
+        let (loaded, why) = store.open_index(found, untouchable)?;
         let (state, replies, replayed) = match loaded {
             Some(base) => store.catch_up(base)?,
             None => store.rebuild()?,
@@ -101,54 +163,131 @@ impl<M: Machine> JournalStore<M> {
         Ok(Opened { store, state, replies, report })
     }
 
-    /// Opens the index and takes the state from it; else says why it must be built anew.
-    fn open_index(&mut self, untouchable: bool) -> (Option<Base<M>>, Option<String>) {
+    /// Takes the state from the index, if it has the best there is. Else says why the index is built
+    /// anew, unless nothing may be written.
+    fn open_index(
+        &mut self,
+        found: Option<Found>,
+        untouchable: bool,
+    ) -> Result<(Option<Base<M>>, Option<String>), StoreError> {
         if untouchable {
             self.index_fault.clone_from(&self.journal.read_only);
-            return (None, None);
+            return Ok((None, None));
         }
-        let opened = self.place.open().map_err(|error| error.to_string());
-        let why = match opened.and_then(|index| self.load(index)) {
-            Ok(base) => return (Some(base), None),
-            Err(why) => why,
+        let why = match found.unwrap_or_else(|| find(&*self.place)) {
+            Found::Empty => IndexError::damaged("it is empty"),
+            Found::Unusable(error) => error,
+            Found::Of(index, meta) => match self.relate(&meta)? {
+                Relation::Follows(at) => match self.load(index, &meta, at) {
+                    Ok(base) => return Ok((Some(base), None)),
+                    Err(why) => why,
+                },
+                Relation::Outdated(why) => IndexError::damaged(why),
+                Relation::Contradicts(why) => {
+                    self.journal.read_only.get_or_insert(why);
+                    let is_ahead = meta.seq > self.journal.last;
+                    let loaded = is_ahead.then(|| self.load(index, &meta, None));
+                    if let Some(Ok(base)) = loaded {
+                        return Ok((Some(base), None));
+                    }
+                    IndexError::damaged("it is of another journal than the one beside it")
+                }
+            },
         };
-        match self.place.discard().and_then(|()| self.place.open()) {
+        if self.journal.read_only.is_some() || why.passes() {
+            self.index_fault = Some(why.to_string());
+            return Ok((None, None));
+        }
+        match self.place.set_aside().and_then(|()| self.place.open()) {
             Ok(index) => self.index = index,
             Err(error) => {
                 tracing::error!(%error, "no index can be made; going on without one");
                 self.index_fault = Some(error.to_string());
             }
         }
-        (None, Some(why))
+        Ok((None, Some(why.to_string())))
     }
 
-    /// Takes the state from an index, if it is of this journal and whole.
-    fn load(&mut self, index: Box<dyn Index>) -> Result<Base<M>, String> {
-        let meta = index.get(META).map_err(|error| error.to_string())?.ok_or("it is empty")?;
-        let meta: MetaV1 = serde_json::from_str(&meta).map_err(|error| error.to_string())?;
-        let at = check_meta::<M>(&self.journal, &meta)?;
+    /// Says what an index is to the journal.
+    fn relate(&self, meta: &MetaV1) -> Result<Relation, StoreError> {
+        let journal = &self.journal;
+        if meta.format > FORMAT {
+            let why = format!("it is of format {}, this anchord's is {FORMAT}", meta.format);
+            return Ok(Relation::Outdated(why));
+        }
+        if meta.epoch < journal.epoch && meta.journal == journal.id || meta.seq == Seq(0) {
+            let why = format!("it is of epoch {}, the journal's is {}", meta.epoch, journal.epoch);
+            let is_same = (meta.journal, meta.epoch) == (journal.id, journal.epoch);
+            return Ok(if is_same { Relation::Follows(None) } else { Relation::Outdated(why) });
+        }
+        let contradicts = |what: String| {
+            let why = format!(
+                "{what}; the memory is shown as far as one of them proves it. \
+                 `anchord journal repair` shows what can be restored"
+            );
+            Ok(Relation::Contradicts(why))
+        };
+        if meta.machine != M::NAME || meta.journal != journal.id || meta.epoch > journal.epoch {
+            return contradicts(format!(
+                "{} is not the journal that the index followed to entry {}",
+                journal.dir.display(),
+                meta.seq.0
+            ));
+        }
+        if meta.seq > journal.last && journal.read_only.is_none() {
+            return contradicts(format!(
+                "journal/{} ends at entry {}, but the index has {}",
+                segment::file_name(journal.last_segment()),
+                journal.last.0,
+                meta.seq.0
+            ));
+        }
+        let at: Option<Position> = meta.at.as_ref().and_then(|at| at.parse().ok());
+        let Some(at) = at else { return Ok(Relation::Outdated("it names no place".to_owned())) };
+        match journal.entry_at::<M::Change>(at) {
+            Ok(there) if there.entry.seq == meta.seq && there.crc == meta.line => {
+                Ok(Relation::Follows(Some(at)))
+            }
+            Err(error @ StoreError::Io { .. }) if journal.read_only.is_none() => Err(error),
+            _ => contradicts(format!(
+                "journal/{} does not have entry {} as the index followed it",
+                segment::file_name(at.segment),
+                meta.seq.0
+            )),
+        }
+    }
 
+    /// Takes the state from an index, if it is whole.
+    fn load(
+        &mut self,
+        index: Box<dyn Index>,
+        meta: &MetaV1,
+        at: Option<Position>,
+    ) -> Result<Base<M>, IndexError> {
         let (state, state_rows) = restore_from::<M>(&*index)?;
         let mut reply_rows = Vec::new();
         let mut collect = |key: &str, value: &str| reply_rows.push(Row::of(key, value));
-        index.scan(REPLIES, &mut collect).map_err(|error| error.to_string())?;
-        let counted = state_rows + reply_rows.len() as u64;
-        index.check_count(counted).map_err(|error| error.to_string())?;
-        let state = state?;
+        index.scan(REPLIES, &mut collect)?;
+        index.check_count(state_rows + reply_rows.len() as u64)?;
+        let state = state.map_err(IndexError::damaged)?;
         if state.seq() != meta.seq {
-            return Err(format!("its rows are of entry {}, not {}", state.seq().0, meta.seq.0));
+            let why = format!("its rows are of entry {}, not {}", state.seq().0, meta.seq.0);
+            return Err(IndexError::damaged(why));
         }
         let mut replies = Replies::default();
         for row in &reply_rows {
-            replies.restore(row).map_err(|error| error.to_string())?;
+            replies.restore(row).map_err(|error| IndexError::damaged(error.to_string()))?;
         }
         let mut marks = BTreeMap::new();
         let mut collect = |key: &str, value: &str| {
             marks.insert(key.to_owned(), value.to_owned());
         };
-        index.scan(MARKS, &mut collect).map_err(|error| error.to_string())?;
+        index.scan(MARKS, &mut collect)?;
         self.marks = marks;
-        self.index = index;
+        self.index = match self.journal.read_only {
+            Some(_) => Box::new(KeptIndex::new(index)),
+            None => index,
+        };
         Ok(Base { state, replies, at, line: meta.line, history_from: meta.history_from })
     }
 
@@ -224,7 +363,11 @@ impl<M: Machine> JournalStore<M> {
             true
         });
         match outcome {
-            Err(error @ StoreError::Damaged { .. }) => {
+            // A file that is gone was named when the journal was opened.
+            Err(error @ (StoreError::Damaged { .. } | StoreError::Io { .. }))
+                if matches!(error, StoreError::Damaged { .. })
+                    || self.journal.read_only.is_some() =>
+            {
                 self.journal.read_only.get_or_insert(error.to_string());
                 Ok(())
             }
@@ -250,6 +393,9 @@ impl<M: Machine> JournalStore<M> {
             history_from: 1,
         };
         let disk = &*self.journal.disk;
+        if self.journal.segments.is_empty() {
+            return self.lone_snapshot().unwrap_or(nothing);
+        }
         for segment in self.journal.segments.iter().rev() {
             let Some(line) = segment.previous else { continue };
             let place = snapshot::Place {
@@ -278,58 +424,23 @@ impl<M: Machine> JournalStore<M> {
         }
         nothing
     }
-}
 
-/// A journal that is gone is not begun anew while there are snapshots of it.
-fn check_journal_is_there(
-    disk: &dyn Disk,
-    journal: &Path,
-    snapshots: &Path,
-) -> Result<(), StoreError> {
-    let journal_files = disk.list(journal).map_err(StoreError::io("list", journal))?;
-    let has_segment = journal_files.iter().any(|name| super::segment::number_of(name).is_some());
-    if has_segment || snapshot::list(disk, snapshots)?.is_empty() {
-        return Ok(());
+    /// The newest snapshot of use where the journal is missing.
+    fn lone_snapshot(&self) -> Option<Base<M>> {
+        let disk = &*self.journal.disk;
+        let numbers = snapshot::list(disk, &self.snapshots).unwrap_or_default();
+        numbers.into_iter().rev().find_map(|number| {
+            let (place, rows) = snapshot::read_any(disk, &self.snapshots, number, M::NAME).ok()?;
+            let (state, replies) = restore::<M>(rows).ok()?;
+            let line = place.line;
+            Some(Base { state, replies, at: None, line, history_from: place.segment })
+        })
     }
-    Err(StoreError::Damaged {
-        at: journal.display().to_string(),
-        why: format!(
-            "the journal is missing, though there are snapshots of it; put it back from a backup, \
-             or remove {} to begin anew",
-            snapshots.display()
-        ),
-    })
-}
-
-/// Checks that an index is of this journal; says where the entry is that it stands at.
-fn check_meta<M: Machine>(journal: &Journal, meta: &MetaV1) -> Result<Option<Position>, String> {
-    if meta.format > FORMAT {
-        return Err(format!("it is of format {}, this anchord's is {FORMAT}", meta.format));
-    }
-    if meta.machine != M::NAME || meta.journal != journal.id {
-        return Err("it is of another journal".to_owned());
-    }
-    if meta.epoch != journal.epoch {
-        return Err(format!("it is of epoch {}, the journal's is {}", meta.epoch, journal.epoch));
-    }
-    if meta.seq > journal.last && journal.read_only.is_none() {
-        let (index, journal) = (meta.seq.0, journal.last.0);
-        return Err(format!("it is at entry {index}, but the journal ends at {journal}"));
-    }
-    let Some(at) = &meta.at else {
-        return if meta.seq == Seq(0) { Ok(None) } else { Err("it names no place".to_owned()) };
-    };
-    let at: Position = at.parse().map_err(|_| "the place it names is none")?;
-    let there = journal.entry_at::<M::Change>(at).map_err(|error| error.to_string())?;
-    if there.entry.seq != meta.seq || there.crc != meta.line {
-        return Err(format!("entry {} in the journal is another than the index's", meta.seq.0));
-    }
-    Ok(Some(at))
 }
 
 /// What an index's rows of state make, and how many they are. They are read here and understood by another thread, which
 /// takes many at once: neither waits for the other at each of them, and there are never more than a few in memory.
-fn restore_from<M: Machine>(index: &dyn Index) -> Result<(Result<M, String>, u64), String> {
+fn restore_from<M: Machine>(index: &dyn Index) -> Result<(Result<M, String>, u64), IndexError> {
     std::thread::scope(|scope| {
         let (give, taken) = sync_channel::<Texts>(RESTORE_TEXTS_QUEUED_MAX);
         let restoring =
@@ -346,7 +457,7 @@ fn restore_from<M: Machine>(index: &dyn Index) -> Result<(Result<M, String>, u64
         let _ = give.send(texts);
         drop(give);
         let state = restoring.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        scanned.map_err(|error| error.to_string())?;
+        scanned?;
         Ok((state, count))
     })
 }
@@ -380,7 +491,8 @@ impl Texts {
     }
 }
 
-fn restore<M: Machine>(rows: Vec<Row>) -> Result<(M, Replies), String> {
+/// Reads the state and the reply ledger from the rows of a snapshot.
+pub(super) fn restore<M: Machine>(rows: Vec<Row>) -> Result<(M, Replies), String> {
     let mut replies = Replies::default();
     let mut state_rows = Vec::with_capacity(rows.len());
     for Row { key, value } in rows {

@@ -2,7 +2,8 @@
 //!
 //! A line of the last segment that has no newline was never acknowledged: it is kept aside and cut off.
 //! Anything else that is not as it was written makes the journal read-only and is named; nothing is
-//! repaired.
+//! repaired. So does a journal that is missing, or a last segment without its header, unless neither
+//! the index nor a snapshot proves that there was anything in it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use uuid::Uuid;
 
 use super::disk::Disk;
 use super::format::{Crc, FORMAT, HeaderV1, peek_seq};
+use super::index::IndexError;
 use super::journal::{Journal, Segment};
 use super::limits::{CHECKED_AT_OPEN_BYTES_MAX, HEADER_BYTES_MAX};
 use super::segment::{self, Header, file_name};
@@ -30,7 +32,20 @@ pub(crate) struct Recovered {
     pub(crate) untouchable: bool,
 }
 
-/// Opens the journal in `dir`, or begins one. `hands_off` says why nothing in it may be touched, where that is so.
+/// What the index proves of its journal: it follows only entries that are synced.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proof {
+    pub(crate) journal: Uuid,
+    pub(crate) epoch: u32,
+    /// The last entry that it has taken in.
+    pub(crate) seq: Seq,
+}
+
+/// Returns what the index proves, or why it cannot be looked at.
+pub(crate) type Prove<'p> = &'p mut dyn FnMut() -> Result<Option<Proof>, IndexError>;
+
+/// Opens the journal in `dir`, or begins one. `hands_off` says why nothing in it may be touched, where
+/// that is so. `prove` is asked only where the journal alone does not tell what it had.
 pub(crate) fn open(
     disk: Arc<dyn Disk>,
     dir: PathBuf,
@@ -38,6 +53,7 @@ pub(crate) fn open(
     machine: &'static str,
     reserve_bytes: u64,
     hands_off: Option<String>,
+    prove: Prove<'_>,
 ) -> Result<Recovered, StoreError> {
     disk.create_dir(&dir).map_err(StoreError::io("create", &dir))?;
     let names = disk.list(&dir).map_err(StoreError::io("list", &dir))?;
@@ -58,18 +74,33 @@ pub(crate) fn open(
         reserve_bytes,
     };
     let untouchable = journal.read_only.is_some();
+    let beyond = snapshot::list(&*journal.disk, snapshots)?;
     let mut opening = Opening { journal, names, tail_removed: None, untouchable };
-    let Some((number, bytes)) = opening.last_segment(&mut numbers)? else {
-        return opening.begin();
+    let (last, headless) = opening.last_segment(&mut numbers)?;
+    let Some((number, bytes)) = last else {
+        return opening.begin(&headless, &beyond, prove);
     };
     opening.read_headers(&numbers)?;
-    opening.look_for_last(snapshots)?;
-    opening.check_last(number, &bytes);
+    opening.look_for_last(&beyond, &headless);
+    let tail = opening.check_last(number, &bytes);
+    opening.put_aside(&headless, (number, tail), prove)?;
     // The others are as large, and need not all be in memory at once.
     drop(bytes);
     opening.check_sealed()?;
     opening.make_writable();
     Ok(opening.finish(false))
+}
+
+/// What to do about a file that is missing or empty.
+const RESTORE: &str = "put it back from a backup, or see what `anchord journal repair` can restore";
+
+/// A segment's number, and its bytes.
+type LastSegment = (u32, Vec<u8>);
+
+/// A segment at the end whose header is incomplete.
+struct Headless {
+    number: u32,
+    bytes: Vec<u8>,
 }
 
 struct Opening {
@@ -79,40 +110,112 @@ struct Opening {
     untouchable: bool,
 }
 
+/// Returns what the index proves of what was in a file.
+fn proven(prove: Prove<'_>, path: &Path) -> Result<Option<Proof>, StoreError> {
+    prove().map_err(|error| StoreError::Io {
+        doing: "open the index, which may know what was in",
+        path: path.to_owned(),
+        source: io::Error::other(error),
+    })
+}
+
 impl Opening {
-    /// The last segment that has a header, with its bytes. One whose header is incomplete holds no
-    /// entry: it is put aside whole, and the segment before it is the last again.
+    /// Returns the last segment that has a header, with its bytes, and the segments after it that have
+    /// none. Takes those out of `numbers`.
     fn last_segment(
-        &mut self,
+        &self,
         numbers: &mut Vec<u32>,
-    ) -> Result<Option<(u32, Vec<u8>)>, StoreError> {
+    ) -> Result<(Option<LastSegment>, Vec<Headless>), StoreError> {
+        let mut headless = Vec::new();
         while let Some(number) = numbers.last().copied() {
             let path = self.journal.path(number);
             let bytes = self.journal.disk.read(&path).map_err(StoreError::io("read", &path))?;
-            if bytes.contains(&b'\n') || self.tail_removed.is_some() {
-                return Ok(Some((number, bytes)));
+            if bytes.contains(&b'\n') {
+                return Ok((Some((number, bytes)), headless));
             }
             numbers.pop();
-            if self.untouchable {
-                continue;
-            }
-            self.keep_aside(number, &bytes, |disk, path| disk.remove(path));
-            if self.journal.read_only.is_some() {
-                self.tail_removed.get_or_insert(path);
-            }
+            headless.push(Headless { number, bytes });
         }
-        Ok(None)
+        Ok((None, headless))
     }
 
-    fn begin(mut self) -> Result<Recovered, StoreError> {
-        self.journal.id = Uuid::new_v4();
-        if self.journal.read_only.is_none() {
-            let bytes = self.journal.write_segment(1, Seq(1), None)?;
-            self.journal.segments =
-                vec![Segment { number: 1, format: FORMAT, first: Seq(1), previous: None, bytes }];
-            self.make_writable();
+    /// Begins a journal, unless there was one. A first segment without a header is put aside if it
+    /// never had an entry.
+    fn begin(
+        mut self,
+        headless: &[Headless],
+        snapshots: &[u32],
+        prove: Prove<'_>,
+    ) -> Result<Recovered, StoreError> {
+        let proof = proven(prove, &self.journal.path(1))?;
+        let is = if headless.is_empty() { "is missing" } else { "is empty" };
+        let what = match (proof, snapshots.last()) {
+            (Some(proof), _) => format!("though the index has entries to {}", proof.seq.0),
+            (None, Some(number)) => format!("of which there is a snapshot, {}", file_name(*number)),
+            (None, None) => String::new(),
+        };
+        if what.is_empty() {
+            self.journal.id = Uuid::new_v4();
+            for segment in headless {
+                self.keep_aside(segment.number, &segment.bytes, |disk, path| disk.remove(path));
+            }
+        } else {
+            // Its own id would make it another journal than the one that the index is of.
+            (self.journal.id, self.journal.epoch) =
+                proof.map_or((Uuid::nil(), 1), |proof| (proof.journal, proof.epoch));
+            let file = format!("journal/{}", file_name(1));
+            self.refuse_writes(format!("{file} {is}, {what}; {RESTORE}"));
         }
+        if self.journal.read_only.is_some() {
+            return Ok(self.finish(false));
+        }
+        let bytes = self.journal.write_segment(1, Seq(1), None)?;
+        self.journal.segments =
+            vec![Segment { number: 1, format: FORMAT, first: Seq(1), previous: None, bytes }];
+        self.make_writable();
         Ok(self.finish(true))
+    }
+
+    /// Puts an incomplete last line aside, and segments without a header, unless the index proves that
+    /// they were complete once.
+    fn put_aside(
+        &mut self,
+        headless: &[Headless],
+        (number, tail): (u32, &[u8]),
+        prove: Prove<'_>,
+    ) -> Result<(), StoreError> {
+        let last = headless.last().map_or(number, |segment| segment.number);
+        // Where something else is wrong, every byte may be needed.
+        if headless.is_empty() && tail.is_empty() || self.journal.read_only.is_some() {
+            return Ok(());
+        }
+        let proof = proven(prove, &self.journal.path(last))?;
+        if let Some(proof) = proof.filter(|proof| proof.seq > self.journal.last) {
+            let what = match headless {
+                [] => format!("ends at entry {}", self.journal.last.0),
+                _ => "is empty".to_owned(),
+            };
+            let (file, seq) = (file_name(last), proof.seq.0);
+            self.refuse_writes(format!(
+                "journal/{file} {what}, though the index has entries to {seq}; {RESTORE}"
+            ));
+            return Ok(());
+        }
+        for segment in headless {
+            self.keep_aside(segment.number, &segment.bytes, |disk, path| disk.remove(path));
+        }
+        if headless.is_empty() {
+            let complete = self.journal.last_segment_bytes();
+            self.keep_aside(number, tail, |disk, path| {
+                let mut file = disk.open_append(path)?;
+                file.truncate(complete)?;
+                file.sync_data()
+            });
+        } else if !tail.is_empty() {
+            let why = "the line is incomplete, though a segment follows".to_owned();
+            self.refuse_writes(segment::damaged(number, 0, why).to_string());
+        }
+        Ok(())
     }
 
     /// Fills in the segments and what their headers say of the journal.
@@ -121,7 +224,7 @@ impl Opening {
         for number in numbers.iter().copied() {
             if number != expected {
                 self.refuse_writes(format!(
-                    "journal/{} is missing; put it back from a backup",
+                    "journal/{} is missing; {RESTORE}",
                     file_name(expected)
                 ));
             }
@@ -169,22 +272,17 @@ impl Opening {
     }
 
     /// A snapshot is written when its segment has been begun: one without its segment tells that acknowledged entries are
-    /// missing, which nothing in the segments that are left can tell. Unless the segment was put aside just now.
-    fn look_for_last(&mut self, snapshots: &Path) -> Result<(), StoreError> {
+    /// missing, which nothing in the segments that are left can tell.
+    fn look_for_last(&mut self, snapshots: &[u32], headless: &[Headless]) {
         let last = self.journal.last_segment();
-        let beyond = snapshot::list(&*self.journal.disk, snapshots)?;
-        for number in beyond.into_iter().filter(|number| *number > last) {
-            if self.tail_removed.is_some() {
-                let path = snapshots.join(file_name(number));
-                self.journal.disk.remove(&path).map_err(StoreError::io("remove", &path))?;
-            } else {
-                self.refuse_writes(format!(
-                    "journal/{} is missing, of which there is a snapshot; put it back from a backup",
-                    file_name(number)
-                ));
-            }
+        for number in snapshots.iter().copied().filter(|number| *number > last) {
+            let is_there = headless.iter().any(|segment| segment.number == number);
+            let is = if is_there { "is empty" } else { "is missing" };
+            let file = file_name(number);
+            self.refuse_writes(format!(
+                "journal/{file} {is}, of which there is a snapshot; {RESTORE}"
+            ));
         }
-        Ok(())
     }
 
     fn check_header(
@@ -218,11 +316,11 @@ impl Opening {
         Ok(())
     }
 
-    /// Checks the last segment and cuts off an incomplete last line.
-    fn check_last(&mut self, number: u32, bytes: &[u8]) {
-        let Some(segment) = self.journal.segments.last().copied() else { return };
+    /// Checks the last segment. Returns its incomplete last line.
+    fn check_last<'b>(&mut self, number: u32, bytes: &'b [u8]) -> &'b [u8] {
+        let Some(segment) = self.journal.segments.last().copied() else { return &[] };
         if segment.number != number {
-            return;
+            return &[];
         }
         let check = segment::check(bytes, segment.first);
         if let Some((line, why)) = check.fault {
@@ -235,22 +333,7 @@ impl Opening {
             last.bytes = check.complete_bytes;
         }
         let cut = usize::try_from(check.complete_bytes).unwrap_or(usize::MAX);
-        let tail = bytes.get(cut..).unwrap_or_default();
-        if tail.is_empty() || self.untouchable {
-            return;
-        }
-        if self.tail_removed.is_some() {
-            // A segment after this one was put aside, so this one was complete once.
-            let fault =
-                segment::damaged(number, check.lines + 1, "the line is incomplete".to_owned());
-            self.refuse_writes(fault.to_string());
-        } else {
-            self.keep_aside(number, tail, |disk, path| {
-                let mut file = disk.open_append(path)?;
-                file.truncate(check.complete_bytes)?;
-                file.sync_data()
-            });
-        }
+        bytes.get(cut..).unwrap_or_default()
     }
 
     /// Checks older segments, newest first, as far as the limit goes.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -39,6 +39,10 @@ impl SledPlace {
         Self { dir: dir.into() }
     }
 
+    fn aside(&self) -> PathBuf {
+        self.dir.with_extension("aside")
+    }
+
     fn open_db(&self) -> Result<sled::Db, IndexError> {
         let config = sled::Config::new()
             .path(&self.dir)
@@ -50,7 +54,7 @@ impl SledPlace {
             match guarded(|| config.open()) {
                 Err(error)
                     if waited < SLED_LOCK_WAIT_MAX
-                        && error.0.contains("could not acquire lock") =>
+                        && error.to_string().contains("could not acquire lock") =>
                 {
                     thread::sleep(SLED_LOCK_POLL);
                     waited += SLED_LOCK_POLL;
@@ -80,19 +84,36 @@ impl SledPlace {
 
 impl IndexPlace for SledPlace {
     fn open(&self) -> Result<Box<dyn Index>, IndexError> {
-        self.remove_generating().map_err(|error| IndexError(error.to_string()))?;
+        self.remove_generating()?;
         let mut index = SledIndex { db: Some(self.open_db()?), counted: 0 };
         index.counted = index.stored_count()?;
         Ok(Box::new(index))
     }
 
     fn discard(&self) -> Result<(), IndexError> {
-        match fs::remove_dir_all(&self.dir) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(IndexError(format!("cannot remove {}: {error}", self.dir.display())))
-            }
+        remove(&self.dir)?;
+        remove(&self.aside())
+    }
+
+    fn set_aside(&self) -> Result<(), IndexError> {
+        remove(&self.aside())?;
+        match fs::rename(&self.dir, self.aside()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
             _ => Ok(()),
         }
+    }
+}
+
+/// Removes a directory, or what is there instead.
+fn remove(dir: &Path) -> Result<(), IndexError> {
+    let removed = match fs::symlink_metadata(dir) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(dir),
+        Ok(_) => fs::remove_file(dir),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
     }
 }
 
@@ -106,7 +127,7 @@ struct SledIndex {
 
 impl SledIndex {
     fn db(&self) -> Result<&sled::Db, IndexError> {
-        self.db.as_ref().ok_or_else(|| IndexError("the index is closed".to_owned()))
+        self.db.as_ref().ok_or_else(|| IndexError::damaged("the index is closed"))
     }
 
     fn stored_count(&self) -> Result<u64, IndexError> {
@@ -209,7 +230,7 @@ impl Index for SledIndex {
         if counted == self.counted {
             return Ok(());
         }
-        Err(IndexError(format!("it holds {counted} rows of {}", self.counted)))
+        Err(IndexError::damaged(format!("it holds {counted} rows of {}", self.counted)))
     }
 
     fn flush(&mut self) -> Result<(), IndexError> {
@@ -237,14 +258,15 @@ impl Drop for SledIndex {
 /// Calls into sled, whose panics on damaged files are errors here.
 fn guarded<T>(call: impl FnOnce() -> sled::Result<T>) -> Result<T, IndexError> {
     match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(outcome) => outcome.map_err(|error| IndexError(error.to_string())),
+        Ok(Err(sled::Error::Io(error))) => Err(error.into()),
+        Ok(outcome) => outcome.map_err(|error| IndexError::damaged(error.to_string())),
         Err(panic) => {
             let text = panic
                 .downcast_ref::<String>()
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("no message");
-            Err(IndexError(format!("sled panicked: {text}")))
+            Err(IndexError::damaged(format!("sled panicked: {text}")))
         }
     }
 }
@@ -264,7 +286,7 @@ fn part_count(value: &[u8]) -> u32 {
 }
 
 fn torn(key: &str) -> IndexError {
-    IndexError(format!("the value of {key} is damaged"))
+    IndexError::damaged(format!("the value of {key} is damaged"))
 }
 
 #[cfg(test)]

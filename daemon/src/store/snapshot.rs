@@ -104,7 +104,21 @@ pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
 
 /// Reads the rows of the snapshot before a segment; `Err` says why it is of no use.
 pub(crate) fn read(disk: &dyn Disk, dir: &Path, place: &Place) -> Result<Vec<Row>, String> {
-    let path: PathBuf = dir.join(file_name(place.segment));
+    let (of, rows) = read_any(disk, dir, place.segment, place.machine)?;
+    if of != *place {
+        return Err("it is not of the entry that its segment follows".to_owned());
+    }
+    Ok(rows)
+}
+
+/// Reads the snapshot before a segment, whatever its journal; `Err` says why it is of no use.
+pub(crate) fn read_any(
+    disk: &dyn Disk,
+    dir: &Path,
+    segment: u32,
+    machine: &'static str,
+) -> Result<(Place, Vec<Row>), String> {
+    let path: PathBuf = dir.join(file_name(segment));
     let bytes = disk.read(&path).map_err(|error| error.to_string())?;
     let mut lines: Vec<segment::Line<'_>> = segment::lines(&bytes).collect();
     let last = lines.pop().ok_or("it is empty")?;
@@ -116,15 +130,8 @@ pub(crate) fn read(disk: &dyn Disk, dir: &Path, place: &Place) -> Result<Vec<Row
     let mut lines = lines.into_iter();
     let first = lines.next().ok_or("it has no header")?;
     let header: SnapshotHeaderV1 = read_sealed(first.bytes)?;
-    let ours = header.format <= FORMAT
-        && header.machine == place.machine
-        && header.journal == place.journal
-        && header.epoch == place.epoch
-        && header.segment == place.segment
-        && header.seq == place.seq
-        && header.line == place.line;
-    if !ours {
-        return Err("it is not of the entry that its segment follows".to_owned());
+    if header.format > FORMAT || header.machine != machine || header.segment != segment {
+        return Err("it is of another kind".to_owned());
     }
     let rows: Vec<Row> = lines
         .map(|line| {
@@ -137,7 +144,8 @@ pub(crate) fn read(disk: &dyn Disk, dir: &Path, place: &Place) -> Result<Vec<Row
     if rows.len() as u64 != trailer.rows {
         return Err(format!("it has {} rows of {}", rows.len(), trailer.rows));
     }
-    Ok(rows)
+    let SnapshotHeaderV1 { journal, epoch, seq, line, .. } = header;
+    Ok((Place { machine, journal, epoch, segment, seq, line }, rows))
 }
 
 /// The text of a snapshot.

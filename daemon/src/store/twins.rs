@@ -16,8 +16,8 @@ use super::index::{Index, IndexError, IndexPlace, MemIndex};
 use super::limits::{ENTRY_BYTES_MAX, SETTLE_BYTES};
 use super::sim_disk::Random;
 use super::{
-    Entry, Health, Left, Machine, OpenReport, Opened, Reading, Replies, Row, Sizes, Store,
-    StoreError,
+    Entry, Health, Left, Machine, OpenReport, Opened, Reading, Replies, Row, Sizes, Snapshots,
+    Store, StoreError,
 };
 
 /// What outlives a [`MemStore`]: open another one on it. Clones are the same.
@@ -181,6 +181,10 @@ impl<M: Machine> Store<M> for MemStore<M> {
         })
     }
 
+    fn snapshots(&self) -> Snapshots<M> {
+        Box::new(Vec::new)
+    }
+
     fn mark(&mut self, key: &str, value: Option<&str>) {
         match value {
             Some(value) => self.marks.insert(key.to_owned(), value.to_owned()),
@@ -279,6 +283,10 @@ impl<M: Machine, S: Store<M>> Store<M> for FailingStore<S> {
         self.inner.reading()
     }
 
+    fn snapshots(&self) -> Snapshots<M> {
+        self.inner.snapshots()
+    }
+
     fn mark(&mut self, key: &str, value: Option<&str>) {
         self.inner.mark(key, value);
     }
@@ -310,6 +318,8 @@ pub struct SimIndex {
 struct SimPlace {
     rows: MemIndex,
     flushed: MemIndex,
+    aside: Option<MemIndex>,
+    is_refused: bool,
     calls: u64,
     fails_at: Option<u64>,
 }
@@ -320,6 +330,11 @@ impl SimIndex {
         let mut place = lock(&self.place);
         place.fails_at = fails_at;
         std::mem::take(&mut place.calls)
+    }
+
+    /// From now on it cannot be opened, as without a free descriptor; or it can again.
+    pub fn refuse(&self, is_refused: bool) {
+        lock(&self.place).is_refused = is_refused;
     }
 
     /// What was not flushed may be lost, or everything.
@@ -353,7 +368,7 @@ impl SimIndex {
         let mut place = lock(&self.place);
         place.calls += 1;
         if place.fails_at == Some(place.calls) {
-            return Err(IndexError(format!("call {} fails on purpose", place.calls)));
+            return Err(IndexError::damaged(format!("call {} fails on purpose", place.calls)));
         }
         Ok(place)
     }
@@ -361,13 +376,23 @@ impl SimIndex {
 
 impl IndexPlace for SimIndex {
     fn open(&self) -> Result<Box<dyn Index>, IndexError> {
-        drop(self.step()?);
+        if self.step()?.is_refused {
+            return Err(io::Error::from(rustix::io::Errno::MFILE).into());
+        }
         Ok(Box::new(self.clone()))
     }
 
     fn discard(&self) -> Result<(), IndexError> {
         let mut place = self.step()?;
         place.rows = MemIndex::default();
+        place.flushed = MemIndex::default();
+        place.aside = None;
+        Ok(())
+    }
+
+    fn set_aside(&self) -> Result<(), IndexError> {
+        let mut place = self.step()?;
+        place.aside = Some(std::mem::take(&mut place.rows));
         place.flushed = MemIndex::default();
         Ok(())
     }

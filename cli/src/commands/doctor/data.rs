@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anchord_daemon::api::StatusReply;
+use anchord_daemon::api::{self, ProjectQuery, ProjectStatus, StatusReply};
 use anchord_daemon::store::refuse_network_fs;
 use anchord_proto::instance::{InstanceDir, InstanceFile};
 
 use super::Finding;
+use crate::client::Client;
+use crate::exit::Error;
 use crate::limits::{DOCTOR_FREE_BYTES_MIN, DOCTOR_LOG_BYTES_MAX, DOCTOR_LOG_LINES_MAX};
 use crate::show;
 
@@ -39,10 +41,19 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
         found.push(Finding::problem(ABOUT, what, action));
     }
     for project in status.map(|status| status.projects.as_slice()).unwrap_or_default() {
-        if let Some(reason) = &project.read_only {
-            let what = format!("{} cannot be written: {reason}", project.name);
-            let action = format!("Run `anchord journal verify --project {}`.", project.id);
-            found.push(Finding::problem(ABOUT, what, action));
+        match read_only(dir, project) {
+            Ok(None) => {}
+            Ok(Some(reason)) => {
+                let what = format!("{} cannot be written: {reason}", project.name);
+                let action = format!("Run `anchord journal verify --project {}`.", project.id);
+                found.push(Finding::problem(ABOUT, what, action));
+            }
+            Err(error) => {
+                let what = format!("{} could not be looked at: {}", project.name, error.message);
+                let action =
+                    error.action.unwrap_or_else(|| "Run `anchord doctor` again.".to_owned());
+                found.push(Finding::problem(ABOUT, what, action));
+            }
         }
     }
     let personal = status.and_then(|status| status.personal.as_ref());
@@ -56,6 +67,16 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
         let action = format!("All of them are in {}.", file.logs.display());
         found.push(Finding::note("logs", what).action(action));
     }
+}
+
+/// Returns why a project cannot be written. Only opening it tells.
+fn read_only(dir: &InstanceDir, project: &ProjectStatus) -> Result<Option<String>, Error> {
+    if project.open || project.read_only.is_some() {
+        return Ok(project.read_only.clone());
+    }
+    let query = ProjectQuery { project: project.id.clone() };
+    let project: ProjectStatus = Client::running(dir)?.get(api::PROJECT, &query)?;
+    Ok(project.read_only)
 }
 
 fn directory(data: &Path, found: &mut Vec<Finding>) {

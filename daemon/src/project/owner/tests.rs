@@ -383,6 +383,10 @@ async fn a_thread_that_dies_lets_go_of_everyone() {
         fn reading(&self) -> crate::store::Reading<M> {
             self.0.reading()
         }
+
+        fn snapshots(&self) -> crate::store::Snapshots<M> {
+            self.0.snapshots()
+        }
         fn mark(&mut self, key: &str, value: Option<&str>) {
             self.0.mark(key, value);
         }

@@ -215,8 +215,9 @@ fn an_index_that_is_behind_catches_up() {
     assert_eq!(late.open().unwrap().report.replayed, 0, "the index followed");
 }
 
+/// Nothing that anchord does leads to it: the journal was replaced.
 #[test]
-fn an_index_of_something_else_is_built_anew() {
+fn an_index_of_another_journal_makes_the_store_read_only_and_both_are_kept() {
     let ours = Machinery::default();
     let mut writer = ours.open().unwrap();
     let entries: Vec<_> = (1..=3).map(|by| writer.add("x", by)).collect();
@@ -224,24 +225,85 @@ fn an_index_of_something_else_is_built_anew() {
 
     let other = Machinery::default();
     let mut writer = other.open().unwrap();
-    (1..=3).for_each(|by| drop(writer.add("y", by)));
+    let others: Vec<_> = (1..=5).map(|by| writer.add("y", by)).collect();
     drop(writer);
 
-    let mixed = Machinery { disk: ours.disk.duplicate(), index: other.index.duplicate() };
-    let mut again = mixed.open().unwrap();
-    assert_eq!(again.report.rebuilt.as_deref(), Some("it is of another journal"));
-    again.expect(&entries, "with another's index");
+    for (mixed, served) in [
+        (Machinery { disk: ours.disk.duplicate(), index: other.index.duplicate() }, &others),
+        (Machinery { disk: other.disk.duplicate(), index: ours.index.duplicate() }, &others),
+    ] {
+        let before = (mixed.disk.duplicate(), mixed.index.row("meta"));
+        let mut again = mixed.open().unwrap();
+        let why = again.report.read_only.clone().unwrap();
+        assert!(why.starts_with("/store/journal is not the journal that the index"), "{why}");
+        assert_eq!(again.report.entries, served.len() as u64, "the one that has more");
+        assert_eq!(again.state.sums.get("y").map(|sum| sum.0), Some(15));
+        let next = again.entries(&[vec![add("x", 1)]]);
+        assert!(matches!(again.store.append(&next), Err(StoreError::ReadOnly { .. })));
+        again.store.close();
+        assert_eq!(mixed.index.row("meta"), before.1);
+        for path in before.0.paths() {
+            assert_eq!(mixed.disk.bytes(&path), before.0.bytes(&path), "{}", path.display());
+        }
+    }
+    drop(entries);
+}
 
-    // Ahead: the journal was put back from an older backup.
-    let backup = ours.disk.duplicate();
-    let mut writer = ours.open().unwrap();
-    writer.add("x", 4);
+/// An older copy was put back, or its end was cut off.
+#[test]
+fn a_journal_that_ends_before_its_index_is_read_only_and_shows_what_the_index_has() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    (1..=2).for_each(|by| drop(writer.add("x", by)));
+    let older = machinery.disk.duplicate();
+    (3..=4).for_each(|by| drop(writer.add("x", by)));
     drop(writer);
-    let restored = Machinery { disk: backup, index: ours.index.duplicate() };
-    let mut again = restored.open().unwrap();
-    let why = again.report.rebuilt.clone().unwrap();
-    assert_eq!(why, "it is at entry 4, but the journal ends at 3");
-    again.expect(&entries, "with an index that is ahead");
+    let restored = Machinery { disk: older, index: machinery.index.duplicate() };
+    for _ in 0..2 {
+        let mut again = restored.open().unwrap();
+        assert_eq!(
+            again.report.read_only.as_deref(),
+            Some(
+                "journal/000001.jsonl ends at entry 2, but the index has 4; the memory is shown as far as one of them \
+                 proves it. `anchord journal repair` shows what can be restored"
+            )
+        );
+        assert_eq!((again.report.entries, again.report.rebuilt.clone()), (4, None));
+        assert_eq!(again.state.sums.get("x").map(|sum| sum.0), Some(10));
+        assert_eq!(again.store.history("x@1").unwrap().map(|entry| entry.seq), Some(Seq(1)));
+        again.store.flush();
+        again.store.close();
+    }
+}
+
+/// The index may know what was in the journal, but there is no free descriptor.
+#[test]
+fn an_index_that_cannot_be_looked_at_is_kept_and_no_journal_is_begun_without_it() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    let entries: Vec<_> = (1..=3).map(|by| writer.add("x", by)).collect();
+    drop(writer);
+    let meta = machinery.index.row("meta");
+
+    machinery.index.refuse(true);
+    let mut again = machinery.open().unwrap();
+    assert!(again.store.health().index.is_some() && again.report.rebuilt.is_none());
+    again.expect(&entries, "without the index");
+    drop(again);
+    let path = Path::new(DIR).join("journal/000001.jsonl");
+    let journal = machinery.disk.bytes(&path).unwrap();
+    for bytes in [None, Some(Vec::new())] {
+        match bytes {
+            Some(bytes) => machinery.disk.put(&path, bytes),
+            None => crate::store::Disk::remove(&machinery.disk, &path).unwrap(),
+        }
+        let error = machinery.open().err().unwrap().to_string();
+        assert!(error.starts_with("cannot open the index, which may know what was in"), "{error}");
+    }
+    machinery.disk.put(&path, journal);
+    machinery.index.refuse(false);
+    assert_eq!(machinery.index.row("meta"), meta);
+    machinery.open().unwrap().expect(&entries, "as before");
 }
 
 #[test]

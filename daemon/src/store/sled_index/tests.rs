@@ -74,7 +74,7 @@ fn counted_rows_survive_reopening_and_a_missing_one_is_noticed() {
     let index = place.open().unwrap();
     let found = scanned(&*index, REPLIES).len() as u64;
     assert_eq!(found, 98);
-    assert_eq!(index.check_count(found), Err(IndexError("it holds 98 rows of 99".to_owned())));
+    assert_eq!(index.check_count(found), Err(IndexError::damaged("it holds 98 rows of 99")));
 }
 
 #[test]
@@ -95,5 +95,5 @@ fn what_a_killed_open_left_is_removed_first() {
 #[test]
 fn a_panic_in_sled_is_an_error() {
     let outcome: Result<(), _> = guarded(|| panic!("bad page {}", 7));
-    assert_eq!(outcome, Err(IndexError("sled panicked: bad page 7".to_owned())));
+    assert_eq!(outcome, Err(IndexError::damaged("sled panicked: bad page 7")));
 }

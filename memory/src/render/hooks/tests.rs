@@ -56,6 +56,7 @@ fn with_budget<T>(
         now: day(60),
         personal: None,
         just_ended: &[],
+        read_only: None,
         last,
     })
 }

@@ -36,6 +36,7 @@ struct Asked {
     others_changed: Option<Revision>,
     topic: Option<&'static str>,
     gone: BTreeSet<String>,
+    read_only: Option<&'static str>,
     last: &'static str,
 }
 
@@ -51,6 +52,7 @@ impl Default for Asked {
             cursor: None,
             topic: None,
             gone: BTreeSet::new(),
+            read_only: None,
             seen: BTreeSet::new(),
             live: Vec::new(),
             others_changed: None,
@@ -80,6 +82,7 @@ fn with_view<T>(asked: &Asked, see: impl FnOnce(&LoadView<'_>) -> T) -> T {
         now: day(60),
         personal: None,
         just_ended: &[],
+        read_only: asked.read_only,
         last: asked.last,
     })
 }
@@ -554,4 +557,15 @@ proptest! {
         let noisy = loaded(&memory, &noisy).text;
         prop_assert!(noisy.starts_with(prefix.trim_end()), "{prefix}\n---\n{noisy}");
     }
+}
+
+#[test]
+fn a_load_begins_with_why_nothing_can_be_saved() {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("one", 1), blueprints([blueprint("Store", "One writer.")]));
+    let why = "damaged at journal/000001.jsonl:4: the line does not end in a checksum";
+    let text = loaded(&memory, &Asked { read_only: Some(why), ..Asked::default() }).text;
+    let first = "READ-ONLY, nothing can be saved: damaged at journal/000001.jsonl:4: the line does";
+    assert!(text.starts_with(first) && text.contains("b1 [decision] Store"), "{text}");
+    assert!(!loaded(&memory, &Asked::default()).text.contains("READ-ONLY"));
 }

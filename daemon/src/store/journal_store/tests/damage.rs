@@ -6,6 +6,8 @@ use super::tally::{DIR, Machinery, Sum, add};
 use crate::store::twins::SimIndex;
 use crate::store::{Entry, Store, StoreError};
 
+const RESTORE: &str = "put it back from a backup, or see what `anchord journal repair` can restore";
+
 fn segment(number: u32) -> PathBuf {
     Path::new(DIR).join(format!("journal/{number:06}.jsonl"))
 }
@@ -36,14 +38,29 @@ fn a_journal_cut_at_any_byte_opens_with_every_entry_before_the_cut() {
     let in_last = lines_in(&bytes);
     assert!(in_last >= 2);
     let before = entries.len() - in_last;
+    // A snapshot tells that this segment was begun.
+    let header = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     for cut in 0..=bytes.len() {
-        for index in [machinery.index.duplicate(), SimIndex::default()] {
+        for is_indexed in [true, false] {
+            let index = if is_indexed { machinery.index.duplicate() } else { SimIndex::default() };
             let cut_off = Machinery { disk: machinery.disk.duplicate(), index };
             cut_off.disk.put(&segment(last), bytes[..cut].to_vec());
-            let mut writer = cut_off.open().unwrap();
             let what = format!("cut at byte {cut}");
-            assert_eq!(writer.report.read_only, None, "{what}");
+            let mut writer = cut_off.open().unwrap();
             let kept = before + lines_before(&bytes, cut).saturating_sub(1);
+            let is_proven = is_indexed && kept < entries.len() || cut < header;
+            assert_eq!(writer.report.read_only.is_some(), is_proven, "{what}");
+            if is_proven {
+                let served = if is_indexed { entries.len() } else { kept };
+                assert_eq!(
+                    writer.state.sums.get("x").map(|sum| sum.0),
+                    Some(sum_to(served)),
+                    "{what}"
+                );
+                writer.store.close();
+                assert_eq!(cut_off.disk.bytes(&segment(last)).unwrap(), &bytes[..cut], "{what}");
+                continue;
+            }
             writer.expect(&entries[..kept], &what);
 
             let boundary = cut > 0 && bytes[cut - 1] == b'\n';
@@ -65,6 +82,10 @@ fn a_journal_cut_at_any_byte_opens_with_every_entry_before_the_cut() {
             again.expect(&expected, &what);
         }
     }
+}
+
+fn sum_to(entries: usize) -> i64 {
+    (1..=i64::try_from(entries).unwrap()).sum()
 }
 
 #[test]
@@ -144,7 +165,7 @@ fn a_missing_segment_is_named() {
         let lacking = machinery.duplicate();
         crate::store::Disk::remove(&lacking.disk, &segment(number)).unwrap();
         let why = lacking.open().unwrap().report.read_only.unwrap();
-        assert_eq!(why, format!("{named} is missing; put it back from a backup"));
+        assert_eq!(why, format!("{named} is missing; {RESTORE}"));
     }
 }
 
@@ -157,33 +178,112 @@ fn a_missing_last_segment_is_named() {
         let mut writer = lacking.open().unwrap();
         assert_eq!(
             writer.report.read_only.as_deref(),
-            Some(
-                "journal/000004.jsonl is missing, of which there is a snapshot; put it back from a backup"
-            )
+            Some(&*format!(
+                "journal/000004.jsonl is missing, of which there is a snapshot; {RESTORE}"
+            ))
         );
         let next = writer.entries(&[vec![add("x", 1)]]);
         assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
     }
 }
 
+/// The names and bytes of all files.
+fn files(machinery: &Machinery) -> Vec<(PathBuf, Vec<u8>)> {
+    let paths = machinery.disk.paths().into_iter();
+    paths.map(|path| (path.clone(), machinery.disk.bytes(&path).unwrap())).collect()
+}
+
 #[test]
-fn a_last_segment_that_was_put_aside_is_not_missed_later() {
-    let (machinery, _, last) = filled();
-    machinery.disk.put(&segment(last), b"{\"format\":".to_vec());
-    for _ in 0..2 {
-        let writer = machinery.open().unwrap();
-        assert_eq!(writer.report.read_only, None);
+fn a_last_segment_that_was_emptied_is_named_and_nothing_is_deleted() {
+    let (machinery, entries, last) = filled();
+    for bytes in [&b""[..], b"{\"format\":"] {
+        machinery.disk.put(&segment(last), bytes.to_vec());
+        let before = files(&machinery);
+        for index in [machinery.index.duplicate(), SimIndex::default()] {
+            let is_indexed = index.row("meta").is_some();
+            let emptied = Machinery { disk: machinery.disk.duplicate(), index };
+            for _ in 0..2 {
+                let writer = emptied.open().unwrap();
+                let why = format!(
+                    "journal/000004.jsonl is empty, of which there is a snapshot; {RESTORE}"
+                );
+                assert_eq!(writer.report.read_only, Some(why));
+                let served = writer.state.sums.get("x").map(|sum| sum.0);
+                assert!(!is_indexed || served == Some(sum_to(entries.len())), "{served:?}");
+                writer.store.close();
+            }
+            assert_eq!(files(&emptied), before);
+        }
+    }
+}
+
+/// One segment, so that only the index knows of its entries.
+#[test]
+fn a_journal_that_is_missing_or_emptied_is_not_begun_anew_over_its_index() {
+    for bytes in [None, Some(&b""[..]), Some(b"{\"format\":")] {
+        let machinery = Machinery::default();
+        let mut writer = machinery.open().unwrap();
+        (1..=2).for_each(|by| drop(writer.add("x", by)));
+        writer.store.close();
+        match bytes {
+            Some(bytes) => machinery.disk.put(&segment(1), bytes.to_vec()),
+            None => crate::store::Disk::remove(&machinery.disk, &segment(1)).unwrap(),
+        }
+        let before = files(&machinery);
+        for _ in 0..2 {
+            let mut writer = machinery.open().unwrap();
+            let is = if bytes.is_some() { "empty" } else { "missing" };
+            let why = format!(
+                "journal/000001.jsonl is {is}, though the index has entries to 2; {RESTORE}"
+            );
+            assert_eq!(writer.report.read_only, Some(why));
+            assert!(!writer.report.created);
+            assert_eq!(writer.state.sums.get("x").map(|sum| sum.0), Some(3));
+            let next = writer.entries(&[vec![add("x", 1)]]);
+            assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
+            writer.store.flush();
+            writer.store.close();
+        }
+        assert_eq!(files(&machinery), before);
     }
 }
 
 #[test]
 fn a_missing_journal_is_not_begun_anew_over_its_snapshots() {
-    let (machinery, _, last) = filled();
+    let (machinery, entries, last) = filled();
     for number in 1..=last {
         crate::store::Disk::remove(&machinery.disk, &segment(number)).unwrap();
     }
-    let error = machinery.open().err().unwrap().to_string();
-    assert!(error.contains("the journal is missing"), "{error}");
+    let before = files(&machinery);
+    for (index, served) in [(machinery.index.duplicate(), entries.len()), (SimIndex::default(), 12)]
+    {
+        let missing = Machinery { disk: machinery.disk.duplicate(), index };
+        let writer = missing.open().unwrap();
+        let why = writer.report.read_only.clone().unwrap();
+        assert!(why.starts_with("journal/000001.jsonl is missing, "), "{why}");
+        let sum = writer.state.sums.get("x").map(|sum| sum.0);
+        assert_eq!(sum, Some(sum_to(served)), "the newest snapshot is of entry 12");
+        writer.store.close();
+        assert_eq!(files(&missing), before);
+    }
+}
+
+/// The index took the last entry in before its line was damaged.
+#[test]
+fn an_entry_whose_line_is_damaged_is_still_shown_from_the_index() {
+    let (machinery, entries, last) = filled();
+    let bytes = machinery.disk.bytes(&segment(last)).unwrap();
+    let mut damaged = bytes.clone();
+    let at = damaged.len() - 20;
+    damaged[at] ^= 1;
+    machinery.disk.put(&segment(last), damaged);
+    let meta = machinery.index.row("meta");
+    let writer = machinery.open().unwrap();
+    let why = writer.report.read_only.clone().unwrap();
+    assert!(why.starts_with("damaged at journal/000004.jsonl:"), "{why}");
+    assert_eq!(writer.state.sums.get("x").map(|sum| sum.0), Some(sum_to(entries.len())));
+    writer.store.close();
+    assert_eq!(machinery.index.row("meta"), meta, "kept as it is");
 }
 
 #[test]

@@ -110,16 +110,20 @@ fn sled_truncated_or_filled_with_noise_is_built_anew() {
 }
 
 #[test]
-fn an_index_that_cannot_be_made_is_done_without() {
+fn what_is_in_the_place_of_an_index_is_set_aside() {
     let dir = tempfile::tempdir().unwrap();
     let entries = filled(dir.path());
     discard_index(dir.path()).unwrap();
     fs::write(dir.path().join("sled"), "a file where a directory belongs").unwrap();
     let mut again = open(dir.path());
-    assert!(again.store.health().index.is_some());
-    again.expect(&entries, "without an index");
+    assert!(again.store.health().index.is_none() && again.report.rebuilt.is_some());
+    again.expect(&entries, "built anew");
+    assert!(dir.path().join("sled.aside").is_file());
     let more = again.add("x", 99);
     assert_eq!(again.store.history("x@99").unwrap(), Some(more));
+    drop(again);
+    discard_index(dir.path()).unwrap();
+    assert!(!dir.path().join("sled.aside").exists(), "a purge leaves nothing");
 }
 
 fn copy(from: &Path, to: &Path) {
