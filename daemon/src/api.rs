@@ -29,6 +29,8 @@ pub use transfer::{
     ImportSource,
 };
 
+pub use crate::store::{RepairPlan, RepairRange};
+
 /// The `project` argument that names the user's own memory, which is not a project.
 pub const USER: &str = "user";
 
@@ -50,6 +52,8 @@ pub const JOURNAL: &str = "/v1/journal";
 pub const JOURNAL_VERIFY: &str = "/v1/journal/verify";
 /// `POST` [`ProjectParams`]: [`RebuildReply`].
 pub const JOURNAL_REBUILD: &str = "/v1/journal/rebuild";
+/// `POST` [`RepairParams`]: [`RepairReply`].
+pub const JOURNAL_REPAIR: &str = "/v1/journal/repair";
 /// `GET` with [`ExportQuery`]: the document.
 pub const EXPORT: &str = "/v1/export";
 /// `POST` [`ImportParams`]: [`ImportReply`].
@@ -461,6 +465,31 @@ pub struct RebuildReply {
     pub rows: u64,
     /// How long it took.
     pub took_ms: u64,
+}
+
+/// Which journal to repair.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepairParams {
+    /// Its project.
+    pub project: String,
+    /// The plan to carry out; without one, a plan is made and nothing is changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<RepairPlan>,
+}
+
+/// A plan to repair a journal, or that it was carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepairReply {
+    /// Whose journal.
+    pub project: ProjectRef,
+    /// Why nothing can be written, if that is so.
+    pub read_only: Option<String>,
+    /// What is repaired, and from what.
+    pub plan: RepairPlan,
+    /// Whether there is anything to repair.
+    pub is_needed: bool,
+    /// Whether it was repaired.
+    pub is_done: bool,
 }
 
 /// The daemon heard and will drain.

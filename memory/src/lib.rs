@@ -8,6 +8,7 @@ pub mod archive;
 mod captured;
 mod change;
 mod compaction;
+mod difference;
 mod draft;
 pub mod error_line;
 pub mod export;

@@ -76,6 +76,15 @@ impl Tombstones {
         self.times.get(&digest(&self.salt, text)).copied()
     }
 
+    /// The digests that `other` lacks or has of another time.
+    pub(crate) fn digests_beyond<'t>(
+        &'t self,
+        other: &'t Self,
+    ) -> impl Iterator<Item = (&'t str, Timestamp)> {
+        let new = self.times.iter().filter(|(digest, time)| other.times.get(*digest) != Some(time));
+        new.map(|(digest, time)| (digest.as_str(), *time))
+    }
+
     pub(crate) fn add(&mut self, salt: &str, digests: &[String], time: Timestamp) {
         if self.salt.is_empty() {
             salt.clone_into(&mut self.salt);

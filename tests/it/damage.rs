@@ -170,5 +170,32 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
         assert_eq!(fs::read(&journal).ok(), before, "{what}");
         let (_, loaded) = said(&["load"]);
         assert!(loaded.contains("tide table number 5"), "{what}: {loaded}");
+
+        let (code, plan) = said(&["journal", "repair"]);
+        assert_eq!(code, Some(2), "it asks, and there is no terminal: {what}: {plan}");
+        assert!(plan.contains("from the index or a snapshot: what entr"), "{what}: {plan}");
+        assert!(!plan.contains("lost for certain"), "{what}: {plan}");
+        assert_eq!(fs::read(&journal).ok(), before, "{what}");
+        let (code, repaired) = said(&["journal", "repair", "--yes"]);
+        assert_eq!(code, Some(0), "{what}: {repaired}");
+        let (code, verified) = said(&["journal", "verify"]);
+        assert_eq!(code, Some(0), "{what}: {verified}");
+        let (code, noted) = said(&["note", "after the repair"]);
+        assert_eq!(code, Some(0), "{what}: {noted}");
+        let (_, loaded) = said(&["load"]);
+        assert!(!loaded.contains("READ-ONLY"), "{what}: {loaded}");
+        for text in ["tide table number 1", "tide table number 5", "after the repair"] {
+            assert!(loaded.contains(text), "{what}: {text}: {loaded}");
+        }
+        if let Some(before) = &before {
+            let mut kept = false;
+            walk(&instance.home(), &mut |path: &Path| {
+                kept |= fs::read(path).is_ok_and(|bytes| bytes == *before);
+            });
+            assert!(kept, "{what}: the damaged file is kept");
+        }
+        let (code, again) = said(&["journal", "repair"]);
+        assert_eq!(code, Some(0), "{what}: {again}");
+        assert!(again.contains("nothing to repair"), "{what}: {again}");
     }
 }

@@ -4,24 +4,26 @@ use std::io::Write;
 
 use anchord_daemon::api::{
     self, IndexState, JournalLine, JournalQuery, Problem, ProjectParams, ProjectQuery,
-    ProjectStatus, RebuildReply, VerifyReply,
+    ProjectStatus, RebuildReply, RepairParams, RepairRange, RepairReply, VerifyReply,
 };
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 
 use super::{MemoryArg, print_json};
 use crate::client::Client;
+use crate::confirm::confirmed;
 use crate::exit::{Error, Kind};
 use crate::limits::JOURNAL_PAGE_ENTRIES_MAX;
 use crate::show;
 use crate::table::{Align, Table};
 
-/// Show, verify or rebuild a project's journal
+/// Show, verify, rebuild or repair a project's journal
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Show(ShowArgs),
     Verify(VerifyArgs),
     Rebuild(RebuildArgs),
+    Repair(RepairArgs),
 }
 
 /// Show journal entries, oldest first
@@ -69,6 +71,25 @@ pub(crate) struct RebuildArgs {
     json: bool,
 }
 
+/// Restore a damaged journal from what is left of it, its index and its snapshots
+///
+/// Shows which entries come from where and what is lost, and asks; without a terminal it wants --yes.
+/// The files that were there are kept under other names, beside the new ones.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord journal repair
+  anchord journal repair --project ~/src/parser --yes --json")]
+pub(crate) struct RepairArgs {
+    #[command(flatten)]
+    memory: MemoryArg,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Print JSON: what was done
+    #[arg(long)]
+    json: bool,
+}
+
 impl Command {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let mut client = Client::started(&InstanceDir::locate()?)?;
@@ -76,6 +97,7 @@ impl Command {
             Self::Show(args) => args.run(out, &mut client),
             Self::Verify(args) => args.run(out, &mut client),
             Self::Rebuild(args) => args.run(out, &mut client),
+            Self::Repair(args) => args.run(out, &mut client),
         }
     }
 }
@@ -169,7 +191,7 @@ impl VerifyArgs {
                 .with_action("Run `anchord journal rebuild`.")
         } else {
             Error::new(Kind::Damaged, "the journal is damaged").with_action(
-                "The project stays open for reading; every entry before a bad line is good.",
+                "The project stays open for reading. `anchord journal repair` shows what can be restored.",
             )
         })
     }
@@ -213,6 +235,83 @@ impl RebuildArgs {
             reply.took_ms
         )?)
     }
+}
+
+impl RepairArgs {
+    fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
+        let project = self.memory.resolve()?;
+        let mut params = RepairParams { project, plan: None };
+        let planned: RepairReply = client.post(api::JOURNAL_REPAIR, &params)?;
+        if !self.json {
+            write!(out, "{}", plan(&planned))?;
+            out.flush()?;
+        }
+        if !planned.is_needed {
+            return if self.json { print_json(out, &planned) } else { Ok(()) };
+        }
+        if !confirmed("Repair it like this?", self.yes)? {
+            return Ok(writeln!(out, "nothing was changed")?);
+        }
+        params.plan = Some(planned.plan);
+        let done: RepairReply = client.post(api::JOURNAL_REPAIR, &params)?;
+        if self.json {
+            return print_json(out, &done);
+        }
+        Ok(writeln!(
+            out,
+            "repaired, read again and found sound: {}",
+            entries_in_words(done.plan.entries)
+        )?)
+    }
+}
+
+/// Describes a plan to repair a journal.
+fn plan(reply: &RepairReply) -> String {
+    let RepairReply { project, read_only, plan, is_needed, .. } = reply;
+    let mut lines = vec![match read_only {
+        Some(why) => format!("{}: {why}", project.root),
+        None => format!("{}: {}", project.root, entries_in_words(plan.entries)),
+    }];
+    if !is_needed {
+        lines.push(match read_only {
+            Some(_) => "  no repair can change that".to_owned(),
+            None => "  nothing to repair".to_owned(),
+        });
+        return lines.into_iter().map(|line| show::plain(&line) + "\n").collect();
+    }
+    lines.push(format!("  from the journal: {} as they were written", entries_in_words(plan.kept)));
+    if !plan.restored.is_empty() {
+        lines.push(format!(
+            "  from the index or a snapshot: what {} led to; each by itself is lost",
+            numbers(&plan.restored)
+        ));
+    }
+    if plan.is_supplemented && plan.restored.is_empty() {
+        lines.push("  from the index or a snapshot: what the journal does not lead to".to_owned());
+    }
+    if !plan.lost.is_empty() {
+        lines.push(format!("  lost for certain: {}", numbers(&plan.lost)));
+    }
+    if plan.bad > 0 {
+        let places = show::count(plan.bad, "place");
+        lines.push(format!("  {places} in the journal missing or not as written"));
+    }
+    lines.push("  The files that are there are kept as `*.kept-…` and `sled.aside`.".to_owned());
+    lines.into_iter().map(|line| show::plain(&line) + "\n").collect()
+}
+
+fn entries_in_words(count: u64) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
+/// Names entries by their numbers: `entry 3`, `entries 3, 5-8`.
+fn numbers(ranges: &[RepairRange]) -> String {
+    let named = |RepairRange { first, last }: &RepairRange| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    let names: Vec<String> = ranges.iter().map(named).collect();
+    let is_one = matches!(ranges, [RepairRange { first, last }] if first == last);
+    format!("{} {}", if is_one { "entry" } else { "entries" }, names.join(", "))
 }
 
 /// What an entry changed: each operation once, with the ids it wrote.

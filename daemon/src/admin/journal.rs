@@ -4,12 +4,13 @@ use anchord_memory::{Change, Memory, Seq, SessionId};
 
 use super::{Answer, internal, opened, store_error, target, write_error};
 use crate::api::{
-    ErrorCode, ErrorReply, IndexState, JournalLine, Problem, RebuildReply, VerifyReply,
+    ErrorCode, ErrorReply, IndexState, JournalLine, Problem, RebuildReply, RepairParams,
+    RepairPlan, RepairReply, VerifyReply,
 };
 use crate::beside::beside;
 use crate::daemon::Daemon;
 use crate::store::{CheckedSnapshot, Entry, Machine, StoreError, discard_index};
-use crate::{clock, limits};
+use crate::{clock, limits, store};
 
 /// Journal lines for people, as JSON, each on a line of its own: so many, and no more once they are long. Who wants more
 /// asks from the next one on.
@@ -131,6 +132,45 @@ pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildRep
         rows: beside(move || open.memory().rows().count() as u64).await,
         took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     })
+}
+
+/// Plans the repair of a journal, or carries a plan out and checks the result.
+pub(crate) async fn repair(daemon: &Daemon, params: RepairParams) -> Answer<RepairReply> {
+    let target = target(daemon, &params.project).await?;
+    let reply = |read_only, plan: RepairPlan, is_done: bool| RepairReply {
+        project: target.reference.clone(),
+        read_only,
+        is_needed: plan.is_needed() && !is_done,
+        plan,
+        is_done,
+    };
+    let Some(plan) = params.plan else {
+        let open = daemon.projects.open(target.id).await;
+        let read_only = match &open {
+            Ok(open) => open.owner.health().read_only.clone(),
+            Err(error) => Some(error.to_string()),
+        };
+        drop(open);
+        let planned = daemon.projects.close_and(target.id, |dir| {
+            store::plan_repair::<Memory>(dir, &store::Options::real(dir))
+        });
+        return Ok(reply(read_only, planned.await.map_err(store_error)?, false));
+    };
+    let planned = plan.clone();
+    let repaired = daemon.projects.close_and(target.id, move |dir| {
+        store::repair::<Memory>(dir, &store::Options::real(dir), &planned)
+    });
+    repaired.await.map_err(store_error)?;
+    let verified = verify(daemon, &params.project).await?;
+    if let Some(Problem { file, what, .. }) = verified.problems.first() {
+        let why = format!("the repaired journal is not sound: {file} {what}");
+        return Err(internal(&why));
+    }
+    if verified.entries != plan.entries {
+        let (is, planned) = (verified.entries, plan.entries);
+        return Err(internal(&format!("the repaired journal has {is} entries, not {planned}")));
+    }
+    Ok(reply(None, plan, true))
 }
 
 /// A bad place, `journal/000001.jsonl:17` in its two parts.

@@ -8,7 +8,7 @@ mod status;
 mod tool;
 mod transfer;
 
-pub(crate) use journal::{journal, rebuild, verify};
+pub(crate) use journal::{journal, rebuild, repair, verify};
 pub(crate) use projects::{delete_project, forget_project, link_directory};
 pub(crate) use purge::{purge, scan_secrets};
 pub(crate) use sessions::past_sessions;

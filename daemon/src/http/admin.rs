@@ -33,6 +33,7 @@ pub(super) fn router(daemon: Arc<Daemon>) -> Router {
         .route(api::JOURNAL, get(journal))
         .route(api::JOURNAL_VERIFY, post(verify))
         .route(api::JOURNAL_REBUILD, post(rebuild))
+        .route(api::JOURNAL_REPAIR, post(repair))
         .route(api::EXPORT, get(export))
         .route(api::IMPORT, post(import))
         .route(api::SESSIONS, post(sessions))
@@ -118,6 +119,13 @@ async fn rebuild(
     Told(params): Told<ProjectParams>,
 ) -> Reply<api::RebuildReply> {
     admin::rebuild(&daemon, &params.project).await.map(Json)
+}
+
+async fn repair(
+    State(daemon): Shared,
+    Told(params): Told<api::RepairParams>,
+) -> Reply<api::RepairReply> {
+    admin::repair(&daemon, params).await.map(Json)
 }
 
 async fn export(

@@ -389,6 +389,15 @@ impl Machine for Registry {
         Ok(registry)
     }
 
+    /// Its records are copies of what is in the projects: those that are left are kept.
+    fn changes_to(&self, _: &Self) -> Vec<RegistryChange> {
+        Vec::new()
+    }
+
+    fn idle_commit(&self) -> Option<Vec<RegistryChange>> {
+        None
+    }
+
     fn history_keys(_: &RegistryChange) -> Vec<String> {
         Vec::new()
     }

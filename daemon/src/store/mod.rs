@@ -21,6 +21,7 @@ mod open;
 mod place;
 mod project;
 mod recover;
+mod repair;
 mod replies;
 mod rewrite;
 mod segment;
@@ -46,6 +47,7 @@ pub use index::{Index, IndexError, IndexPlace, MemIndex};
 pub use journal_store::{JournalStore, discard_index};
 pub use open::Options;
 pub use place::refuse_network_fs;
+pub use repair::{Range as RepairRange, RepairPlan, plan_repair, repair};
 pub use replies::{Answer, Replies};
 #[cfg(any(test, feature = "test-hooks"))]
 pub use sim_disk::{Fault, Random, SimDisk};
@@ -123,6 +125,12 @@ pub trait Machine: Clone + Default + Send + Sync + 'static {
 
     /// Names under which this change is found again in history, such as a record's id and version.
     fn history_keys(change: &Self::Change) -> Vec<String>;
+
+    /// The changes that make this state hold what another holds. Only a repair asks.
+    fn changes_to(&self, target: &Self) -> Vec<Self::Change>;
+
+    /// Changes that make a commit and leave everything as it is, if there are any.
+    fn idle_commit(&self) -> Option<Vec<Self::Change>>;
 }
 
 /// A piece of state: text under a key. `None` takes the key away.

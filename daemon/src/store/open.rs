@@ -63,7 +63,7 @@ struct Base<M> {
 }
 
 /// The index as it was found.
-enum Found {
+pub(super) enum Found {
     /// There is none, or it is of nothing.
     Empty,
     /// It is of a journal, as its row `meta` says.
@@ -72,7 +72,7 @@ enum Found {
 }
 
 /// Opens an index and reads what it is of.
-fn find(place: &dyn IndexPlace) -> Found {
+pub(super) fn find(place: &dyn IndexPlace) -> Found {
     let found = place.open().and_then(|index| match index.get(META)? {
         None => Ok(Found::Empty),
         Some(text) => match serde_json::from_str(&text) {
@@ -440,7 +440,9 @@ impl<M: Machine> JournalStore<M> {
 
 /// What an index's rows of state make, and how many they are. They are read here and understood by another thread, which
 /// takes many at once: neither waits for the other at each of them, and there are never more than a few in memory.
-fn restore_from<M: Machine>(index: &dyn Index) -> Result<(Result<M, String>, u64), IndexError> {
+pub(super) fn restore_from<M: Machine>(
+    index: &dyn Index,
+) -> Result<(Result<M, String>, u64), IndexError> {
     std::thread::scope(|scope| {
         let (give, taken) = sync_channel::<Texts>(RESTORE_TEXTS_QUEUED_MAX);
         let restoring =

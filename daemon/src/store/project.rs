@@ -133,6 +133,14 @@ impl Machine for Memory {
         Ok(memory.finish())
     }
 
+    fn changes_to(&self, target: &Self) -> Vec<Change> {
+        Self::changes_to(self, target)
+    }
+
+    fn idle_commit(&self) -> Option<Vec<Change>> {
+        Self::idle_commit(self)
+    }
+
     fn history_keys(change: &Change) -> Vec<String> {
         let (id, version) = match change {
             Change::Put(record) => (record.id, record.version),

@@ -1,5 +1,5 @@
-//! Rewriting a journal, so that what must not stay is in none of its files: the one change of entries
-//! that are there.
+//! Rewriting a journal: for a purge, so that what must not stay is in none of its files, and for a
+//! repair, which keeps the old files under other names.
 //!
 //! All segments are written anew beside the old ones, with the next epoch, and synced. Then a file that
 //! says so, [`COMMIT`], is renamed into place: before it nothing has happened, after it everything will.
@@ -27,6 +27,19 @@ struct CommitV1 {
     format: u32,
     epoch: u32,
     segments: usize,
+    /// The files that were there are kept under other names, since something was wrong with them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    keeps: bool,
+}
+
+/// What ends the name of a file that a repair kept, before the epoch that took its place.
+const KEPT: &str = ".kept-";
+
+/// A journal that was written anew, and is to be put in the old one's place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Commit {
+    pub(super) epoch: u32,
+    pub(super) segments: u32,
 }
 
 impl<M: Machine> JournalStore<M> {
@@ -59,7 +72,7 @@ impl<M: Machine> JournalStore<M> {
             }
             return Err(error);
         }
-        finish(disk, dir, &self.snapshots, &*self.place)
+        finish(disk, dir, &self.snapshots, &*self.place, None)
     }
 
     fn write_anew(
@@ -113,15 +126,45 @@ impl<M: Machine> JournalStore<M> {
 
     fn commit(&self, epoch: u32) -> Result<(), StoreError> {
         let journal = &self.journal;
-        let commit = CommitV1 { format: FORMAT, epoch, segments: journal.segments.len() };
-        let mut line = Vec::new();
-        format::write_line(&commit, &mut line);
-        let path = journal.dir.join(COMMIT);
-        let temporary = path.with_extension("tmp");
-        write_synced(&*journal.disk, &temporary, &line)?;
-        journal.disk.rename(&temporary, &path).map_err(StoreError::io("rename", &temporary))?;
-        journal.disk.sync_dir(&journal.dir).map_err(StoreError::io("sync", &journal.dir))
+        let segments = journal.segments.len();
+        let commit = CommitV1 { format: FORMAT, epoch, segments, keeps: false };
+        write_commit(&*journal.disk, &journal.dir, &commit)
     }
+}
+
+fn write_commit(disk: &dyn Disk, journal: &Path, commit: &CommitV1) -> Result<(), StoreError> {
+    let mut line = Vec::new();
+    format::write_line(commit, &mut line);
+    let path = journal.join(COMMIT);
+    let temporary = path.with_extension("tmp");
+    write_synced(disk, &temporary, &line)?;
+    disk.rename(&temporary, &path).map_err(StoreError::io("rename", &temporary))?;
+    disk.sync_dir(journal).map_err(StoreError::io("sync", journal))
+}
+
+/// Writes a segment that is not in place yet.
+pub(super) fn write_new(
+    disk: &dyn Disk,
+    journal: &Path,
+    segment: u32,
+    bytes: &[u8],
+) -> Result<(), StoreError> {
+    write_synced(disk, &journal.join(file_name(segment) + NEW), bytes)
+}
+
+/// Puts segments in place that were written with [`write_new`]. Segments, snapshots and the index that
+/// were there are kept under other names.
+pub(super) fn put_in_place(
+    disk: &dyn Disk,
+    journal: &Path,
+    snapshots: &Path,
+    index: &dyn IndexPlace,
+    Commit { epoch, segments }: Commit,
+) -> Result<(), StoreError> {
+    disk.sync_dir(journal).map_err(StoreError::io("sync", journal))?;
+    let commit = CommitV1 { format: FORMAT, epoch, segments: segments as usize, keeps: true };
+    write_commit(disk, journal, &commit)?;
+    finish(disk, journal, snapshots, index, Some(&commit))
 }
 
 /// Finishes a rewriting that was committed, or removes what is left of one that was not. Gives the reason where nothing may
@@ -155,29 +198,44 @@ pub(super) fn recover(
         )));
     }
     tracing::warn!(epoch = commit.epoch, "finishing a rewriting of the journal");
-    finish(disk, journal, snapshots, index)?;
+    finish(disk, journal, snapshots, index, Some(&commit).filter(|commit| commit.keeps))?;
     Ok(None)
 }
 
+/// Puts new segments in place. What was there is kept for a repair, and else removed.
 fn finish(
     disk: &dyn Disk,
     journal: &Path,
     snapshots: &Path,
     index: &dyn IndexPlace,
+    keeping: Option<&CommitV1>,
 ) -> Result<(), StoreError> {
+    if let Some(commit) = keeping {
+        keep_segments(disk, journal, commit)?;
+    }
     let names = disk.list(journal).map_err(StoreError::io("list", journal))?;
     for name in &names {
         let from = journal.join(name);
         if let Some(segment) = name.strip_suffix(NEW) {
             let to = journal.join(segment);
             disk.rename(&from, &to).map_err(StoreError::io("rename", &from))?;
-        } else if name.ends_with(".partial") || segment::is_temporary(name) {
+        } else if segment::is_temporary(name)
+            || keeping.is_none() && (name.ends_with(".partial") || name.contains(KEPT))
+        {
             disk.remove(&from).map_err(StoreError::io("remove", &from))?;
         }
     }
-    snapshot::remove_all(disk, snapshots)?;
-    index.discard().map_err(|error| StoreError::Io {
-        doing: "remove the index beside",
+    let taken_away = if let Some(commit) = keeping {
+        for number in snapshot::list(disk, snapshots)? {
+            keep(disk, snapshots, number, commit.epoch)?;
+        }
+        index.set_aside()
+    } else {
+        snapshot::remove_all(disk, snapshots)?;
+        index.discard()
+    };
+    taken_away.map_err(|error| StoreError::Io {
+        doing: "take away the index beside",
         path: journal.to_owned(),
         source: std::io::Error::other(error),
     })?;
@@ -185,6 +243,25 @@ fn finish(
     let commit = journal.join(COMMIT);
     disk.remove(&commit).map_err(StoreError::io("remove", &commit))?;
     disk.sync_dir(journal).map_err(StoreError::io("sync", journal))
+}
+
+/// Renames the old segments. One whose new segment is in place already was renamed before a crash.
+fn keep_segments(disk: &dyn Disk, journal: &Path, commit: &CommitV1) -> Result<(), StoreError> {
+    let names = disk.list(journal).map_err(StoreError::io("list", journal))?;
+    for number in names.iter().filter_map(|name| segment::number_of(name)) {
+        let is_old =
+            number as usize > commit.segments || names.contains(&(file_name(number) + NEW));
+        if is_old {
+            keep(disk, journal, number, commit.epoch)?;
+        }
+    }
+    disk.sync_dir(journal).map_err(StoreError::io("sync", journal))
+}
+
+fn keep(disk: &dyn Disk, dir: &Path, number: u32, epoch: u32) -> Result<(), StoreError> {
+    let from = dir.join(file_name(number));
+    let to = dir.join(format!("{}{KEPT}{epoch}", file_name(number)));
+    disk.rename(&from, &to).map_err(StoreError::io("rename", &from))
 }
 
 /// What was never committed is no part of the journal; what cannot be removed is removed another time.

@@ -2,6 +2,7 @@
 
 mod damage;
 mod faults;
+mod repair;
 mod rewrite;
 mod sled;
 mod tally;

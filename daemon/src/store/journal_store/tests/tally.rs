@@ -110,6 +110,22 @@ impl Machine for Tally {
         Ok(Self { seq, revision, ..tally })
     }
 
+    fn changes_to(&self, target: &Self) -> Vec<Sum> {
+        let differs = |key: &&String| self.sums.get(*key) != target.sums.get(*key);
+        let sums = target.sums.iter().filter(|(key, _)| differs(key));
+        let add = sums.map(|(key, (sum, note))| Sum::Add {
+            key: key.clone(),
+            by: sum - self.sums.get(key).map_or(0, |sum| sum.0),
+            note: note.clone(),
+        });
+        add.collect()
+    }
+
+    fn idle_commit(&self) -> Option<Vec<Sum>> {
+        let (key, (_, note)) = self.sums.iter().find(|(key, _)| !key.starts_with('_'))?;
+        Some(vec![Sum::Add { key: key.clone(), by: 0, note: note.clone() }])
+    }
+
     fn history_keys(change: &Sum) -> Vec<String> {
         match change {
             Sum::Add { key, by, .. } => vec![format!("{key}@{by}")],

@@ -1,0 +1,204 @@
+//! Stores that lost entries, repaired from what is left of them.
+
+use std::path::{Path, PathBuf};
+
+use super::tally::{DIR, Machinery, Tally};
+use crate::store::twins::SimIndex;
+use crate::store::{Disk, Fault, RepairPlan, RepairRange, Store, plan_repair, repair};
+
+fn segment(number: u32) -> PathBuf {
+    Path::new(DIR).join(format!("journal/{number:06}.jsonl"))
+}
+
+/// A closed store of four segments with 14 entries, all of them commits.
+fn filled() -> Machinery {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    (1..=14).for_each(|by| drop(writer.add("x", by)));
+    assert_eq!(writer.store.sizes().segments, 4);
+    writer.store.close();
+    machinery
+}
+
+fn plan(machinery: &Machinery) -> RepairPlan {
+    plan_repair::<Tally>(Path::new(DIR), &machinery.options()).unwrap()
+}
+
+fn without_index(machinery: &Machinery) -> Machinery {
+    Machinery { disk: machinery.disk.duplicate(), index: SimIndex::default() }
+}
+
+fn ranges(ranges: &[RepairRange]) -> Vec<(u64, u64)> {
+    ranges.iter().map(|range| (range.first, range.last)).collect()
+}
+
+/// Repairs, and gives the sum that is left. Whatever was there is kept.
+fn repaired(machinery: &Machinery, plan: &RepairPlan) -> i64 {
+    // What an earlier try left is none of the store's.
+    let is_kept = |path: &PathBuf| !path.extension().is_some_and(|it| it == "new" || it == "tmp");
+    let files = || {
+        let paths = machinery.disk.paths().into_iter();
+        paths.map(|path| (path.clone(), machinery.disk.bytes(&path).unwrap())).collect::<Vec<_>>()
+    };
+    let before = files();
+    repair::<Tally>(Path::new(DIR), &machinery.options(), plan).unwrap();
+    let after = files();
+    for (path, bytes) in before.iter().filter(|(path, _)| is_kept(path)) {
+        let is_there = after.iter().any(|(_, kept)| kept == bytes);
+        assert!(is_there, "{} is still there under some name", path.display());
+    }
+    let mut sums = Vec::new();
+    for _ in 0..2 {
+        let mut writer = machinery.open().unwrap();
+        assert_eq!(writer.report.read_only, None);
+        assert_eq!(writer.report.entries, plan.entries);
+        let journal = writer.journal();
+        let mut replayed = Tally::default();
+        for (at, entry) in (1..).zip(&journal) {
+            assert_eq!(entry.seq.0, at);
+            crate::store::Machine::apply(&mut replayed, entry.seq, &entry.changes);
+            if let Some(revision) = entry.revision {
+                assert_eq!(revision, crate::store::Machine::revision(&replayed), "entry {at}");
+            }
+        }
+        assert_eq!(replayed, writer.state);
+        sums.push(writer.state.sums.get("x").map_or(0, |sum| sum.0));
+        writer.store.close();
+    }
+    assert_eq!(sums[0], sums[1]);
+    assert!(!self::plan(machinery).is_needed(), "nothing is left to repair");
+    let mut writer = machinery.open().unwrap();
+    writer.add("x", 1000);
+    assert_eq!(writer.state.sums["x"].0, sums[0] + 1000);
+    writer.store.close();
+    sums[0]
+}
+
+#[test]
+fn a_sound_store_needs_no_repair() {
+    let machinery = filled();
+    let plan = plan(&machinery);
+    assert!(!plan.is_needed());
+    assert_eq!((plan.kept, plan.entries), (14, 14));
+    assert!(!self::plan(&without_index(&machinery)).is_needed());
+    assert!(!self::plan(&Machinery::default()).is_needed(), "nor one that is not there");
+}
+
+#[test]
+fn what_the_index_knows_is_restored() {
+    // Entries 1 to 14 have the sum 105.
+    for what in ["emptied", "removed", "cut", "damaged", "all removed", "one in the middle removed"]
+    {
+        let machinery = filled();
+        let last = machinery.disk.bytes(&segment(4)).unwrap();
+        let (kept, restored) = match what {
+            "emptied" => {
+                machinery.disk.put(&segment(4), Vec::new());
+                (12, vec![(13, 14)])
+            }
+            "removed" => {
+                Disk::remove(&machinery.disk, &segment(4)).unwrap();
+                (12, vec![(13, 14)])
+            }
+            "cut" => {
+                machinery.disk.put(&segment(4), last[..last.len() - 40].to_vec());
+                (13, vec![(14, 14)])
+            }
+            "damaged" => {
+                let mut damaged = last.clone();
+                let at = damaged.len() - 40;
+                damaged[at] ^= 1;
+                machinery.disk.put(&segment(4), damaged);
+                (13, vec![(14, 14)])
+            }
+            "all removed" => {
+                (1..=4).for_each(|number| Disk::remove(&machinery.disk, &segment(number)).unwrap());
+                (0, vec![(1, 14)])
+            }
+            _ => {
+                Disk::remove(&machinery.disk, &segment(2)).unwrap();
+                (10, vec![(5, 8)])
+            }
+        };
+        assert!(machinery.duplicate().open().unwrap().report.read_only.is_some(), "{what}");
+        let plan = plan(&machinery);
+        assert_eq!((plan.kept, ranges(&plan.restored)), (kept, restored), "{what}");
+        assert!(plan.lost.is_empty() && plan.is_supplemented, "{what}: {plan:?}");
+        assert_eq!(repaired(&machinery, &plan), 105, "{what}");
+    }
+}
+
+#[test]
+fn without_an_index_what_is_lost_is_named_and_the_rest_is_kept() {
+    let machinery = without_index(&filled());
+    let mut bytes = machinery.disk.bytes(&segment(4)).unwrap();
+    let at = bytes.len() - 40;
+    bytes[at] ^= 1;
+    machinery.disk.put(&segment(4), bytes.clone());
+    let plan = plan(&machinery);
+    // A bad last line has no line after it that would tell its number.
+    assert_eq!((plan.kept, plan.bad, ranges(&plan.lost)), (13, 1, vec![]));
+    assert_eq!(repaired(&machinery, &plan), 105 - 14);
+
+    // A header says nothing that its entries do not.
+    let machinery = without_index(&filled());
+    let mut bytes = machinery.disk.bytes(&segment(2)).unwrap();
+    bytes[20] ^= 1;
+    machinery.disk.put(&segment(2), bytes);
+    let plan = self::plan(&machinery);
+    assert_eq!((plan.kept, plan.bad, plan.entries), (14, 1, 14));
+    assert_eq!(repaired(&machinery, &plan), 105);
+
+    let machinery = without_index(&filled());
+    let mut bytes = machinery.disk.bytes(&segment(4)).unwrap();
+    let header = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+    bytes[header + 30] ^= 1;
+    machinery.disk.put(&segment(4), bytes);
+    let plan = self::plan(&machinery);
+    assert_eq!((plan.kept, ranges(&plan.lost)), (13, vec![(13, 13)]));
+    assert_eq!(repaired(&machinery, &plan), 105 - 13);
+}
+
+#[test]
+fn a_plan_that_no_longer_fits_is_not_carried_out() {
+    let machinery = filled();
+    machinery.disk.put(&segment(4), Vec::new());
+    let plan = plan(&machinery);
+    Disk::remove(&machinery.disk, &segment(2)).unwrap();
+    let error = repair::<Tally>(Path::new(DIR), &machinery.options(), &plan).unwrap_err();
+    assert!(error.to_string().contains("the files have changed"), "{error}");
+}
+
+#[test]
+fn a_repair_that_fails_at_any_point_loses_nothing_and_can_be_done_again() {
+    let damaged = filled();
+    damaged.disk.put(&segment(4), Vec::new());
+    let plan = plan(&damaged);
+    let mut failed = 0;
+    for n in 1.. {
+        let machinery = damaged.duplicate();
+        machinery.disk.fail(Some(Fault::From(n)));
+        let outcome = repair::<Tally>(Path::new(DIR), &machinery.options(), &plan);
+        let done = machinery.disk.operations() < n;
+        machinery.disk.fail(None);
+        failed += usize::from(outcome.is_err());
+        machinery.disk.power_loss(n);
+        let mut writer = machinery.open().unwrap_or_else(|error| panic!("operation {n}: {error}"));
+        let sum = writer.state.sums.get("x").map(|sum| sum.0);
+        assert_eq!(sum, Some(105), "operation {n}");
+        if writer.report.read_only.is_some() {
+            writer.store.close();
+            let again = self::plan(&machinery);
+            assert_eq!(again, plan, "operation {n}");
+            assert_eq!(repaired(&machinery, &again), 105, "operation {n}");
+        } else {
+            assert_eq!(writer.journal().len() as u64, plan.entries, "operation {n}");
+            writer.store.close();
+        }
+        if done {
+            assert!(outcome.is_ok());
+            break;
+        }
+    }
+    assert!(failed > 15, "{failed} operations failed");
+}

@@ -1,0 +1,431 @@
+//! Repairing a store that lost entries or has bad lines: a plan for a person to look at, and its
+//! execution.
+//!
+//! Every good line stays as it is, under its number. A number without a good line gets an entry that
+//! says `lost`, so that the numbers after it stay what they were. What the index or a snapshot knows
+//! beyond the journal comes last, as one entry that says `repair`. All segments are written anew, with
+//! the next epoch, and take their names as in a purge (`rewrite.rs`). The files that were there are
+//! kept under other names.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use anchord_memory::{Revision, Seq, Timestamp};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::disk::Disk;
+use super::format::{self, Crc, FORMAT, HeaderV1};
+use super::open::{Found, find, restore, restore_from};
+use super::segment::{self, file_name};
+use super::{Entry, Machine, Options, StoreError, rewrite, snapshot};
+
+/// What a repair would make of a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepairPlan {
+    /// Entries that are taken from the journal as they are.
+    pub kept: u64,
+    /// Numbers of entries that are not in the journal, and whose outcome the index or a snapshot has.
+    pub restored: Vec<Range>,
+    /// Numbers of entries that are nowhere.
+    pub lost: Vec<Range>,
+    /// Lines and headers that are not as they were written, and segments that are missing.
+    pub bad: u64,
+    /// Whether the index or a snapshot has something that the good lines do not lead to.
+    pub is_supplemented: bool,
+    /// The last entry of the repaired journal.
+    pub entries: u64,
+}
+
+/// Numbers of entries, both inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Range {
+    /// The first.
+    pub first: u64,
+    /// The last.
+    pub last: u64,
+}
+
+impl RepairPlan {
+    /// Whether there is anything to repair.
+    pub fn is_needed(&self) -> bool {
+        let is_whole = self.restored.is_empty() && self.lost.is_empty();
+        !is_whole || self.bad > 0 || self.is_supplemented
+    }
+}
+
+/// Plans the repair of a closed store, and changes nothing.
+pub fn plan_repair<M: Machine>(dir: &Path, options: &Options) -> Result<RepairPlan, StoreError> {
+    Ok(Survey::<M>::of(dir, options)?.plan)
+}
+
+/// Repairs a closed store as planned. The caller holds the daemon's lock.
+pub fn repair<M: Machine>(
+    dir: &Path,
+    options: &Options,
+    plan: &RepairPlan,
+) -> Result<(), StoreError> {
+    let survey = Survey::<M>::of(dir, options)?;
+    if survey.plan != *plan {
+        return Err(StoreError::Damaged {
+            at: dir.display().to_string(),
+            why: "the files have changed since the plan was made; look at it again".to_owned(),
+        });
+    }
+    survey.write(dir, options)
+}
+
+/// A good line, or the number of one that is missing.
+enum Piece {
+    Line(Good),
+    Lost { is_commit: bool, time: Timestamp },
+}
+
+/// A good line.
+#[derive(Clone)]
+struct Good {
+    /// The place of its segment in the survey.
+    segment: usize,
+    /// Its bytes there, with the newline.
+    at: std::ops::Range<usize>,
+    crc: Crc,
+    seq: Seq,
+    revision: Option<Revision>,
+}
+
+/// All that is left of a store.
+struct Survey<M: Machine> {
+    plan: RepairPlan,
+    journal: Uuid,
+    epoch: u32,
+    /// The bytes of each segment.
+    segments: Vec<Vec<u8>>,
+    pieces: Vec<Piece>,
+    /// The state that the pieces lead to.
+    state: M,
+    /// The changes that lead from it to the best state that is known.
+    supplement: Vec<M::Change>,
+    /// A change that makes a commit and changes nothing.
+    idle: Option<Vec<M::Change>>,
+}
+
+/// A state that is known beside the journal.
+struct Known<M> {
+    journal: Uuid,
+    epoch: u32,
+    state: M,
+}
+
+impl<M: Machine> Survey<M> {
+    fn of(dir: &Path, options: &Options) -> Result<Self, StoreError> {
+        let disk = &*options.disk;
+        let journal_dir = dir.join("journal");
+        let names = disk.list(&journal_dir).map_err(StoreError::io("list", &journal_dir))?;
+        let mut numbers: Vec<u32> =
+            names.iter().filter_map(|name| segment::number_of(name)).collect();
+        numbers.sort_unstable();
+        let mut segments = Vec::new();
+        let mut header: Option<(Uuid, u32)> = None;
+        let missing = numbers.last().copied().unwrap_or_default() as usize - numbers.len();
+        let mut bad = missing as u64;
+        for number in numbers {
+            let path = journal_dir.join(file_name(number));
+            let bytes = disk.read(&path).map_err(StoreError::io("read", &path))?;
+            let first = segment::lines(&bytes).next();
+            match first.map(|line| segment::read_header(line.bytes)) {
+                Some(Ok(segment::Header::Newer { build, format, .. })) => {
+                    let why = format!(
+                        "journal/{} was written by a newer anchord ({build}, format {format})",
+                        file_name(number)
+                    );
+                    return Err(StoreError::ReadOnly { why });
+                }
+                Some(Ok(segment::Header::Known(known))) => {
+                    if known.machine != M::NAME {
+                        return Err(StoreError::WrongMachine {
+                            path,
+                            expected: M::NAME,
+                            found: known.machine.into_owned(),
+                        });
+                    }
+                    let own = (known.journal, known.epoch);
+                    let ours = *header.get_or_insert(own);
+                    bad += u64::from(ours != own || known.segment != number);
+                }
+                _ => bad += 1,
+            }
+            segments.push(bytes);
+        }
+        let known = known::<M>(dir, options)?;
+        let (journal, epoch) = header
+            .or_else(|| known.as_ref().map(|known| (known.journal, known.epoch)))
+            .unwrap_or((Uuid::new_v4(), 1));
+        let known = known
+            .filter(|known| (known.journal, known.epoch) == (journal, epoch))
+            .map(|known| known.state);
+        let mut survey = Self {
+            plan: RepairPlan { bad, ..RepairPlan::default() },
+            journal,
+            epoch,
+            segments,
+            pieces: Vec::new(),
+            state: M::default(),
+            supplement: Vec::new(),
+            idle: known.as_ref().and_then(M::idle_commit),
+        };
+        survey.read(known);
+        Ok(survey)
+    }
+
+    /// Takes every good line in the order of their numbers, and fills the gaps.
+    fn read(&mut self, known: Option<M>) {
+        let (lines, bad) = good_lines::<M>(&self.segments);
+        self.plan.bad += bad;
+        // The best state: what is known, and the good lines beyond it.
+        let mut best = known;
+        let known_seq = best.as_ref().map_or(Seq(0), M::seq);
+        let mut time = Timestamp::default();
+        for (place, line) in lines.iter().enumerate() {
+            let rest = lines.get(place..).unwrap_or_default();
+            let commit = rest.iter().find_map(|line| line.revision);
+            let before = commit.map(|revision| Revision(revision.0.saturating_sub(1)));
+            self.fill(line.seq, before.unwrap_or_default(), time, known_seq);
+            let Some(entry) = self.entry(line) else { continue };
+            self.state.apply(line.seq, &entry.changes);
+            if let Some(best) = best.as_mut().filter(|best| best.seq() < line.seq) {
+                best.apply(line.seq, &entry.changes);
+            }
+            time = entry.time;
+            self.pieces.push(Piece::Line(line.clone()));
+            self.plan.kept += 1;
+        }
+        if let Some(best) = best {
+            self.fill(Seq(known_seq.0 + 1), best.revision(), time, known_seq);
+            self.supplement = self.state.changes_to(&best);
+            self.plan.is_supplemented = !self.supplement.is_empty();
+        }
+        self.plan.entries = self.state.seq().0 + u64::from(self.plan.is_supplemented);
+    }
+
+    fn bytes(&self, line: &Good) -> &[u8] {
+        let segment = self.segments.get(line.segment);
+        segment.and_then(|bytes| bytes.get(line.at.clone())).unwrap_or_default()
+    }
+
+    fn entry(&self, line: &Good) -> Option<Entry<M::Change>> {
+        format::read_entry(self.bytes(line).trim_ascii_end()).ok()
+    }
+
+    /// Fills the numbers before `seq`. As many of them are commits as were before the commit after
+    /// `revision`, if that is known.
+    fn fill(&mut self, seq: Seq, revision: Revision, time: Timestamp, known: Seq) {
+        let first = self.state.seq().0 + 1;
+        if first >= seq.0 {
+            return;
+        }
+        for number in first..seq.0 {
+            let idle = self.idle.clone().or_else(|| self.state.idle_commit());
+            let changes = idle.filter(|_| self.state.revision() < revision).unwrap_or_default();
+            let is_commit = !changes.is_empty();
+            self.state.apply(Seq(number), &changes);
+            self.pieces.push(Piece::Lost { is_commit, time });
+        }
+        let last = seq.0 - 1;
+        let restored = last.min(known.0);
+        if first <= restored {
+            self.plan.restored.push(Range { first, last: restored });
+        }
+        if restored < last {
+            self.plan.lost.push(Range { first: first.max(restored + 1), last });
+        }
+    }
+
+    /// Writes the repaired journal beside the old one, and puts it in its place.
+    fn write(self, dir: &Path, options: &Options) -> Result<(), StoreError> {
+        let disk = &*options.disk;
+        let (journal_dir, snapshots) = (dir.join("journal"), dir.join("snapshot"));
+        disk.create_dir(&journal_dir).map_err(StoreError::io("create", &journal_dir))?;
+        let mut output = Output {
+            disk,
+            dir: &journal_dir,
+            machine: M::NAME,
+            journal: self.journal,
+            epoch: self.epoch + 1,
+            bytes_max: options.segment_bytes_max,
+            segments: 0,
+            lines: Vec::new(),
+            previous: None,
+            next: Seq(1),
+            revision: Revision::default(),
+        };
+        output.begin();
+        let mut idle = self.idle.clone();
+        let mut state = M::default();
+        let mut time = Timestamp::default();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Line(line) => {
+                    if idle.is_none()
+                        && let Some(entry) = self.entry(line)
+                    {
+                        state.apply(entry.seq, &entry.changes);
+                        idle = state.idle_commit();
+                    }
+                    output.line(self.bytes(line), line)?;
+                }
+                Piece::Lost { is_commit, time: at } => {
+                    time = *at;
+                    let changes = idle.clone().filter(|_| *is_commit).unwrap_or_default();
+                    output.entry::<M>("lost", changes, time)?;
+                }
+            }
+        }
+        if !self.supplement.is_empty() {
+            output.entry::<M>("repair", self.supplement, time)?;
+        }
+        output.end()?;
+        rewrite::put_in_place(disk, &journal_dir, &snapshots, &*options.index, output.commit())
+    }
+}
+
+/// Finds the lines that are as they were written, in the order of their numbers. Also counts the others,
+/// without the headers.
+fn good_lines<M: Machine>(segments: &[Vec<u8>]) -> (Vec<Good>, u64) {
+    let mut good: Vec<Good> = Vec::new();
+    let mut bad = 0;
+    for (segment, bytes) in segments.iter().enumerate() {
+        for line in segment::lines(bytes) {
+            let read = format::check_line(line.bytes).and_then(|crc| {
+                let seq = format::peek_seq(line.bytes)?;
+                Ok((crc, seq, format::read_entry::<M::Change>(line.bytes)?))
+            });
+            let read = read.ok().filter(|(_, seq, _)| {
+                good.last().is_none_or(|last| last.seq < *seq) && *seq > Seq(0)
+            });
+            let Some((crc, seq, entry)) = read else {
+                bad += u64::from(line.number > 1);
+                continue;
+            };
+            let start = usize::try_from(line.offset).unwrap_or(usize::MAX);
+            let at = start..start.saturating_add(line.bytes.len() + 1);
+            good.push(Good { segment, at, crc, seq, revision: entry.revision });
+        }
+    }
+    (good, bad)
+}
+
+/// Returns the best state that the index or a snapshot holds.
+fn known<M: Machine>(dir: &Path, options: &Options) -> Result<Option<Known<M>>, StoreError> {
+    let mut best: Option<Known<M>> = None;
+    let mut offer = |known: Known<M>| {
+        if best.as_ref().is_none_or(|best| best.state.seq() < known.state.seq()) {
+            best = Some(known);
+        }
+    };
+    match find(&*options.index) {
+        Found::Of(index, meta) if meta.machine == M::NAME && meta.format <= FORMAT => {
+            if let Ok((Ok(state), _)) = restore_from::<M>(&*index)
+                && state.seq() == meta.seq
+            {
+                offer(Known { journal: meta.journal, epoch: meta.epoch, state });
+            }
+        }
+        Found::Unusable(error) if error.passes() => {
+            return Err(StoreError::Io {
+                doing: "open the index beside",
+                path: dir.join("journal"),
+                source: std::io::Error::other(error),
+            });
+        }
+        _ => {}
+    }
+    let snapshots = dir.join("snapshot");
+    for number in snapshot::list(&*options.disk, &snapshots)? {
+        let read = snapshot::read_any(&*options.disk, &snapshots, number, M::NAME);
+        if let Ok((place, rows)) = read
+            && let Ok((state, _)) = restore::<M>(rows)
+        {
+            offer(Known { journal: place.journal, epoch: place.epoch, state });
+        }
+    }
+    Ok(best)
+}
+
+/// Writes segments under names that are not theirs yet.
+struct Output<'a> {
+    disk: &'a dyn Disk,
+    dir: &'a Path,
+    machine: &'static str,
+    journal: Uuid,
+    epoch: u32,
+    bytes_max: u64,
+    segments: u32,
+    lines: Vec<u8>,
+    previous: Option<Crc>,
+    next: Seq,
+    revision: Revision,
+}
+
+impl Output<'_> {
+    fn begin(&mut self) {
+        self.segments += 1;
+        let header = HeaderV1 {
+            format: FORMAT,
+            build: env!("CARGO_PKG_VERSION").into(),
+            machine: self.machine.into(),
+            journal: self.journal,
+            epoch: self.epoch,
+            segment: self.segments,
+            first: self.next,
+            previous: self.previous,
+        };
+        self.lines.clear();
+        format::write_line(&header, &mut self.lines);
+    }
+
+    fn line(&mut self, bytes: &[u8], line: &Good) -> Result<(), StoreError> {
+        self.revision = line.revision.unwrap_or(self.revision);
+        self.lines.extend_from_slice(bytes);
+        self.wrote(line.crc)
+    }
+
+    fn entry<M: Machine>(
+        &mut self,
+        operation: &'static str,
+        changes: Vec<M::Change>,
+        time: Timestamp,
+    ) -> Result<(), StoreError> {
+        let is_commit = M::is_commit(&changes);
+        self.revision.0 += u64::from(is_commit);
+        let entry = Entry {
+            seq: self.next,
+            revision: is_commit.then_some(self.revision),
+            time,
+            session: None,
+            call: None,
+            operation: Cow::Borrowed(operation),
+            changes,
+            reply: None,
+        };
+        let crc = format::write_entry(&entry, &mut self.lines);
+        self.wrote(crc)
+    }
+
+    fn wrote(&mut self, crc: Crc) -> Result<(), StoreError> {
+        self.previous = Some(crc);
+        self.next.0 += 1;
+        if self.lines.len() as u64 >= self.bytes_max {
+            self.end()?;
+            self.begin();
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), StoreError> {
+        rewrite::write_new(self.disk, self.dir, self.segments, &self.lines)
+    }
+
+    fn commit(&self) -> rewrite::Commit {
+        rewrite::Commit { epoch: self.epoch, segments: self.segments }
+    }
+}
