@@ -1,5 +1,6 @@
-//! Lines on disk, format 3: what a journal and a snapshot consist of. Older formats are the same without the kinds
-//! that came later; see `docs/decisions/0006-format-2.md` and `0009-format-3.md`.
+//! Lines on disk, format 4: what a journal and a snapshot consist of. Older formats are the same without the kinds
+//! and fields that came later; see `docs/decisions/0006-format-2.md`, `0009-format-3.md` and
+//! `0022-format-4.md`.
 //!
 //! Every line is a JSON object that ends in its own checksum, `,"crc":"0a1b2c3d"}`: CRC-32 (IEEE) over
 //! all bytes of the line before `,"crc":`. Lines of a newer format keep that frame and `format`, so
@@ -18,7 +19,13 @@ use uuid::Uuid;
 use super::{Call, Entry};
 
 /// The format that this build writes, and the newest that it reads.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
+
+/// The first format whose lines name the batch that they were written in.
+pub(crate) const BATCHES_FROM: u32 = 4;
+
+/// The most that a line grows by naming its batch: two numbers of 20 digits.
+pub(crate) const BATCH_BYTES_MAX: usize = 64;
 
 const CRC_KEY: &[u8] = b",\"crc\":\"";
 const CRC_FRAME_BYTES: usize = CRC_KEY.len() + 8 + 2;
@@ -111,9 +118,14 @@ impl TryFrom<String> for Crc {
     }
 }
 
+/// The first and the last entry of a batch, which is written and synced at once.
+pub(crate) type Batch = (Seq, Seq);
+
 #[derive(Serialize)]
 struct EntryV1<'a, C> {
     seq: Seq,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<Batch>,
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<Revision>,
     time: Timestamp,
@@ -146,12 +158,17 @@ struct ReadEntryV1<C> {
     reply: Option<String>,
 }
 
-/// Appends an entry's line, newline included, and gives its checksum.
-pub(crate) fn write_entry<C: Serialize>(entry: &Entry<C>, out: &mut Vec<u8>) -> Crc {
-    write_line(&entry_line(entry), out)
+/// Appends an entry's line, newline included, and gives its checksum. An entry that is alone in its
+/// batch does not name it.
+pub(crate) fn write_entry<C: Serialize>(
+    entry: &Entry<C>,
+    batch: Option<Batch>,
+    out: &mut Vec<u8>,
+) -> Crc {
+    write_line(&EntryV1 { batch, ..entry_line(entry) }, out)
 }
 
-/// How long an entry's line is, without its newline. Writes it nowhere.
+/// How long an entry's line is, without its newline and its batch. Writes it nowhere.
 pub(crate) fn entry_bytes<C: Serialize>(entry: &Entry<C>) -> usize {
     let mut counted = Counted(0);
     serde_json::to_writer(&mut counted, &entry_line(entry)).expect("disk types always serialize");
@@ -177,6 +194,7 @@ fn entry_line<C>(entry: &Entry<C>) -> EntryV1<'_, C> {
     let call = entry.call.as_ref();
     EntryV1 {
         seq: entry.seq,
+        batch: None,
         revision: entry.revision,
         time: entry.time,
         session: entry.session.as_ref(),
@@ -232,6 +250,17 @@ pub(crate) fn peek_seq(line: &[u8]) -> Result<Seq, LineFault> {
         .and_then(|digits| digits.parse().ok())
         .map(Seq)
         .ok_or_else(|| LineFault::Unreadable("it does not begin with a seq".to_owned()))
+}
+
+/// Reads the batch of an entry from a line that passed [`check_line`].
+pub(crate) fn peek_batch(line: &[u8]) -> Result<Batch, LineFault> {
+    #[derive(Deserialize)]
+    struct InBatch {
+        seq: Seq,
+        batch: Option<Batch>,
+    }
+    let InBatch { seq, batch } = read_line(line)?;
+    Ok(batch.unwrap_or((seq, seq)))
 }
 
 /// Reads a line that passed [`check_line`].

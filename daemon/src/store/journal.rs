@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::disk::{Disk, DiskFile};
-use super::format::{self, Crc, FORMAT, HeaderV1};
+use super::format::{self, BATCH_BYTES_MAX, Crc, FORMAT, HeaderV1};
 use super::limits::ENTRY_BYTES_MAX;
 use super::segment::{self, file_name};
 use super::{Entry, StoreError};
@@ -94,6 +94,10 @@ impl Journal {
         let Some(segment) = self.segments.last().copied() else {
             return Err(StoreError::ReadOnly { why: "the journal has no segment".to_owned() });
         };
+        let bounds = match batch {
+            [first, .., last] => Some((first.seq, last.seq)),
+            _ => None,
+        };
         let mut lines = Vec::new();
         let mut positions = Vec::with_capacity(batch.len());
         let mut crc = self.last_crc;
@@ -103,9 +107,9 @@ impl Journal {
                 return Err(StoreError::OutOfOrder { last, given: entry.seq });
             }
             let start = lines.len();
-            crc = format::write_entry(entry, &mut lines);
+            crc = format::write_entry(entry, bounds, &mut lines);
             let bytes = lines.len() - start - 1;
-            if bytes > ENTRY_BYTES_MAX {
+            if bytes > ENTRY_BYTES_MAX + BATCH_BYTES_MAX {
                 return Err(StoreError::TooLarge { bytes, bytes_max: ENTRY_BYTES_MAX });
             }
             let offset = segment.bytes + start as u64;

@@ -1,6 +1,7 @@
 //! Opening a journal: find its segments, check them, remove an incomplete last line.
 //!
-//! A line of the last segment that has no newline was never acknowledged: it is kept aside and cut off.
+//! A line of the last segment that has no newline was never acknowledged, nor was a damaged batch at its
+//! end that the index does not know: it is kept aside and cut off.
 //! Anything else that is not as it was written makes the journal read-only and is named; nothing is
 //! repaired. So does a journal that is missing, or a last segment without its header, unless neither
 //! the index nor a snapshot proves that there was anything in it.
@@ -13,7 +14,7 @@ use anchord_memory::Seq;
 use uuid::Uuid;
 
 use super::disk::Disk;
-use super::format::{Crc, FORMAT, HeaderV1, peek_seq};
+use super::format::{BATCHES_FROM, Crc, FORMAT, HeaderV1, peek_seq};
 use super::index::IndexError;
 use super::journal::{Journal, Segment};
 use super::limits::{CHECKED_AT_OPEN_BYTES_MAX, HEADER_BYTES_MAX};
@@ -103,6 +104,13 @@ struct Headless {
     bytes: Vec<u8>,
 }
 
+/// The end of the last segment, which may never have been synced.
+struct Tail<'b> {
+    bytes: &'b [u8],
+    /// What is wrong with it, unless it is a line without its end.
+    fault: Option<String>,
+}
+
 struct Opening {
     journal: Journal,
     names: Vec<String>,
@@ -181,9 +189,10 @@ impl Opening {
     fn put_aside(
         &mut self,
         headless: &[Headless],
-        (number, tail): (u32, &[u8]),
+        (number, tail): (u32, Tail<'_>),
         prove: Prove<'_>,
     ) -> Result<(), StoreError> {
+        let Tail { bytes: tail, fault } = tail;
         let last = headless.last().map_or(number, |segment| segment.number);
         // Where something else is wrong, every byte may be needed.
         if headless.is_empty() && tail.is_empty() || self.journal.read_only.is_some() {
@@ -196,9 +205,9 @@ impl Opening {
                 _ => "is empty".to_owned(),
             };
             let (file, seq) = (file_name(last), proof.seq.0);
-            self.refuse_writes(format!(
-                "journal/{file} {what}, though the index has entries to {seq}; {RESTORE}"
-            ));
+            self.refuse_writes(fault.filter(|_| headless.is_empty()).unwrap_or_else(|| {
+                format!("journal/{file} {what}, though the index has entries to {seq}; {RESTORE}")
+            }));
             return Ok(());
         }
         for segment in headless {
@@ -316,24 +325,33 @@ impl Opening {
         Ok(())
     }
 
-    /// Checks the last segment. Returns its incomplete last line.
-    fn check_last<'b>(&mut self, number: u32, bytes: &'b [u8]) -> &'b [u8] {
-        let Some(segment) = self.journal.segments.last().copied() else { return &[] };
+    /// Checks the last segment. Returns what may never have been synced: an incomplete last line, or a
+    /// batch with damage.
+    fn check_last<'b>(&mut self, number: u32, bytes: &'b [u8]) -> Tail<'b> {
+        let nothing = Tail { bytes: &[], fault: None };
+        let Some(segment) = self.journal.segments.last().copied() else { return nothing };
         if segment.number != number {
-            return &[];
+            return nothing;
         }
         let check = segment::check(bytes, segment.first);
-        if let Some((line, why)) = check.fault {
-            let fault = segment::damaged(number, line, why);
-            self.refuse_writes(fault.to_string());
-        }
+        let torn = Some(segment.format)
+            .filter(|format| *format >= BATCHES_FROM)
+            .and_then(|_| segment::torn_batch(bytes, segment.first, &check));
         let before = (Seq(segment.first.0.saturating_sub(1)), segment.previous.unwrap_or(Crc(0)));
         (self.journal.last, self.journal.last_crc) = check.last.unwrap_or(before);
-        if let Some(last) = self.journal.segments.last_mut() {
-            last.bytes = check.complete_bytes;
+        let complete_bytes = torn.unwrap_or(check.complete_bytes);
+        let mut fault =
+            check.fault.map(|(line, why)| segment::damaged(number, line, why).to_string());
+        if torn.is_none()
+            && let Some(fault) = fault.take()
+        {
+            self.refuse_writes(fault);
         }
-        let cut = usize::try_from(check.complete_bytes).unwrap_or(usize::MAX);
-        bytes.get(cut..).unwrap_or_default()
+        if let Some(last) = self.journal.segments.last_mut() {
+            last.bytes = complete_bytes;
+        }
+        let cut = usize::try_from(complete_bytes).unwrap_or(usize::MAX);
+        Tail { bytes: bytes.get(cut..).unwrap_or_default(), fault }
     }
 
     /// Checks older segments, newest first, as far as the limit goes.

@@ -407,7 +407,7 @@ impl Output<'_> {
             changes,
             reply: None,
         };
-        let crc = format::write_entry(&entry, &mut self.lines);
+        let crc = format::write_entry(&entry, None, &mut self.lines);
         self.wrote(crc)
     }
 

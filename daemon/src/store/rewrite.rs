@@ -104,7 +104,7 @@ impl<M: Machine> JournalStore<M> {
                 let mut entry =
                     format::read_entry(line.bytes).map_err(|fault| damaged(fault.to_string()))?;
                 previous = Some(if edit(&mut entry) {
-                    format::write_entry(&entry, &mut lines)
+                    format::write_entry(&entry, None, &mut lines)
                 } else {
                     lines.extend_from_slice(line.bytes);
                     lines.push(b'\n');
@@ -116,7 +116,7 @@ impl<M: Machine> JournalStore<M> {
                 if last.seq != next {
                     return Err(StoreError::OutOfOrder { last: journal.last, given: last.seq });
                 }
-                format::write_entry(last, &mut lines);
+                format::write_entry(last, None, &mut lines);
             }
             let path = journal.dir.join(file_name(segment.number) + NEW);
             write_synced(&*journal.disk, &path, &lines)?;

@@ -1,7 +1,7 @@
 //! A disk in memory that tells written from synced, and fails on purpose. For tests.
 //!
-//! After [`SimDisk::power_loss`] a file holds what was synced and a random part of the rest; names made,
-//! changed or removed since their directory was synced may be as before. As on Linux, bytes whose sync
+//! After [`SimDisk::power_loss`] a file holds what was synced and a random part of the rest, of which
+//! sectors or pages may be missing; names made, changed or removed since their directory was synced may be as before. As on Linux, bytes whose sync
 //! failed are not written by a later sync.
 
 use std::collections::BTreeMap;
@@ -350,11 +350,34 @@ impl SimFile {
             let more = random.below((written.len() - common) as u64 + 1);
             let end = common + usize::try_from(more).unwrap_or(0);
             self.durable = written.get(..end).unwrap_or_default().to_vec();
+            self.drop_sectors(common, random);
         }
         self.data = self.durable.clone();
         self.doomed = None;
     }
 }
+
+impl SimFile {
+    /// Loses some of what was written after `synced` and not synced: sectors, or pages of eight. The
+    /// length may have been written and they not, so they are zeros.
+    fn drop_sectors(&mut self, synced: usize, random: &mut Random) {
+        let unit = if random.below(2) == 0 { SECTOR_BYTES } else { PAGE_BYTES };
+        if random.below(2) == 0 {
+            return;
+        }
+        for start in (synced / unit * unit..self.durable.len()).step_by(unit) {
+            let end = (start + unit).min(self.durable.len());
+            if random.below(3) == 0
+                && let Some(lost) = self.durable.get_mut(start.max(synced)..end)
+            {
+                lost.fill(0);
+            }
+        }
+    }
+}
+
+const SECTOR_BYTES: usize = 512;
+const PAGE_BYTES: usize = 4096;
 
 impl NameChange {
     fn dir(&self) -> PathBuf {

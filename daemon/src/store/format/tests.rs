@@ -60,7 +60,7 @@ fn entry() -> Entry<Change> {
 #[test]
 fn the_bytes_of_a_line_are_pinned() {
     let mut bytes = Vec::new();
-    write_entry(&entry(), &mut bytes);
+    write_entry(&entry(), None, &mut bytes);
     assert_eq!(entry_bytes(&entry()), LINE.len() - 1, "what is judged before it is written");
     assert_eq!(String::from_utf8(bytes).unwrap(), LINE);
 }
@@ -79,7 +79,7 @@ fn the_document_shows_this_line() {
 #[test]
 fn the_bytes_of_a_header_are_pinned() {
     let header = HeaderV1 {
-        format: 3,
+        format: 4,
         build: "0.1.0".into(),
         machine: "project".into(),
         journal: Uuid::from_u128(1),
@@ -91,9 +91,9 @@ fn the_bytes_of_a_header_are_pinned() {
     let mut bytes = Vec::new();
     write_line(&header, &mut bytes);
     let expected = concat!(
-        r#"{"format":3,"build":"0.1.0","machine":"project","#,
+        r#"{"format":4,"build":"0.1.0","machine":"project","#,
         r#""journal":"00000000-0000-0000-0000-000000000001","epoch":1,"segment":2,"first":8,"#,
-        r#""previous":"000000ab","crc":"8f5d8dec"}"#,
+        r#""previous":"000000ab","crc":"552495a2"}"#,
         "\n"
     );
     assert_eq!(String::from_utf8(bytes).unwrap(), expected);
@@ -111,7 +111,7 @@ fn a_line_reads_back() {
 fn an_entry_of_the_daemons_own_names_no_line() {
     let own = Entry::<Change> { session: None, call: None, reply: None, revision: None, ..entry() };
     let mut bytes = Vec::new();
-    write_entry(&own, &mut bytes);
+    write_entry(&own, None, &mut bytes);
     let text = String::from_utf8(bytes.clone()).unwrap();
     for absent in ["instance", "number", "acknowledged", "reply"] {
         assert!(!text.contains(&format!("\"{absent}\"")), "{text}");
@@ -139,4 +139,18 @@ fn unknown_fields_are_ignored() {
     let line = br#"{"seq":1,"time":5,"op":"x","changes":[],"later":{"a":1},"crc":"00000000"}"#;
     let entry = read_entry::<Change>(line).unwrap();
     assert_eq!((entry.seq, entry.operation.as_ref()), (Seq(1), "x"));
+}
+
+#[test]
+fn a_line_names_its_batch() {
+    let mut bytes = Vec::new();
+    write_entry(&entry(), Some((Seq(6), Seq(9))), &mut bytes);
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.starts_with(r#"{"seq":7,"batch":[6,9],"revision":3,"#), "{text}");
+    let line = text.trim_end().as_bytes();
+    check_line(line).unwrap();
+    assert_eq!(peek_batch(line), Ok((Seq(6), Seq(9))));
+    assert_eq!(read_entry::<Change>(line).unwrap(), entry());
+    assert_eq!(peek_batch(LINE.trim_end().as_bytes()), Ok((Seq(7), Seq(7))));
+    assert!(line.len() - LINE.trim_end().len() <= BATCH_BYTES_MAX);
 }

@@ -238,7 +238,7 @@ fn what_a_newer_anchord_began_to_rewrite_is_left_alone() {
 
     let mut writer = machinery.open().unwrap();
     let why = writer.report.read_only.clone().unwrap();
-    assert!(why.starts_with("a newer anchord (format 4) has begun to rewrite journal/"), "{why}");
+    assert!(why.starts_with("a newer anchord (format 5) has begun to rewrite journal/"), "{why}");
     let next = writer.entries(&[vec![add("x", 1)]]);
     assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
     writer.store.close();
