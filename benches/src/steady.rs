@@ -81,7 +81,10 @@ fn work(sessions: usize, configuration: &str) -> Work {
             .collect();
         start.wait();
         let begin = Instant::now();
-        std::thread::park_timeout(TIME);
+        // The end of a thread of the run before may wake this one early.
+        while let Some(left) = TIME.checked_sub(begin.elapsed()).filter(|left| !left.is_zero()) {
+            std::thread::park_timeout(left);
+        }
         end.store(true, Ordering::Relaxed);
         let done: Vec<Client> =
             threads.into_iter().map(|thread| thread.join().expect("a client works")).collect();
