@@ -288,6 +288,11 @@ pub const CAPTURED_COMMANDS_SHOWN_MAX: usize = 5;
 /// Rows made by rule that a load shows when there are enough that agents wrote.
 pub const CAPTURED_ROWS_SHOWN_MAX: usize = 2;
 
+/// What a load says of why nothing can be saved.
+pub const READ_ONLY_CHARS_MAX: usize = 400;
+/// Tokens of what a load says of why nothing can be saved.
+pub const READ_ONLY_TOKENS_MAX: u32 = 120;
+
 /// A session's start, with its frame. It leaves room: after a compaction the same text and the
 /// conversation's own work have to fit into [`RESTORED_CHARS_MAX`].
 pub const SESSION_START_CHARS_MAX: usize = 7_800;

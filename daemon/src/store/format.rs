@@ -24,9 +24,6 @@ pub(crate) const FORMAT: u32 = 4;
 /// The first format whose lines name the batch that they were written in.
 pub(crate) const BATCHES_FROM: u32 = 4;
 
-/// The most that a line grows by naming its batch: two numbers of 20 digits.
-pub(crate) const BATCH_BYTES_MAX: usize = 64;
-
 const CRC_KEY: &[u8] = b",\"crc\":\"";
 const CRC_FRAME_BYTES: usize = CRC_KEY.len() + 8 + 2;
 
@@ -252,15 +249,15 @@ pub(crate) fn peek_seq(line: &[u8]) -> Result<Seq, LineFault> {
         .ok_or_else(|| LineFault::Unreadable("it does not begin with a seq".to_owned()))
 }
 
-/// Reads the batch of an entry from a line that passed [`check_line`].
-pub(crate) fn peek_batch(line: &[u8]) -> Result<Batch, LineFault> {
+/// Reads an entry's seq and its batch from a line that passed [`check_line`].
+pub(crate) fn peek_batch(line: &[u8]) -> Result<(Seq, Batch), LineFault> {
     #[derive(Deserialize)]
     struct InBatch {
         seq: Seq,
         batch: Option<Batch>,
     }
     let InBatch { seq, batch } = read_line(line)?;
-    Ok(batch.unwrap_or((seq, seq)))
+    Ok((seq, batch.unwrap_or((seq, seq))))
 }
 
 /// Reads a line that passed [`check_line`].

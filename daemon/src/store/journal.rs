@@ -16,8 +16,8 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::disk::{Disk, DiskFile};
-use super::format::{self, BATCH_BYTES_MAX, Crc, FORMAT, HeaderV1};
-use super::limits::ENTRY_BYTES_MAX;
+use super::format::{self, Crc, FORMAT, HeaderV1};
+use super::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX};
 use super::segment::{self, file_name};
 use super::{Entry, StoreError};
 

@@ -10,6 +10,8 @@ pub const HEADER_BYTES_MAX: usize = 4 << 10;
 
 /// The longest line of a journal. A longer entry is refused before anything is written.
 pub const ENTRY_BYTES_MAX: usize = 64 << 20;
+/// The most bytes by which a line grows that names its batch: two numbers of 20 digits.
+pub const BATCH_BYTES_MAX: usize = 64;
 
 /// Room that a write must leave free on the disk: a full disk is met by us first, while there is
 /// still enough for the index to follow. A snapshot is written only where it leaves as much.

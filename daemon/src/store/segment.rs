@@ -102,19 +102,21 @@ pub(crate) fn check(bytes: &[u8], first: Seq) -> Check {
     check
 }
 
-/// Where the damage of a segment begins, if all of it can be one batch that was never synced: no line
-/// after it is of a later batch. `first` is the seq of the segment's first entry.
+/// Where the damage of a segment begins, if all of it can be one batch that was never synced: every good
+/// line from there on is of that batch. `first` is the seq of the segment's first entry.
 pub(crate) fn torn_batch(bytes: &[u8], first: Seq, check: &Check) -> Option<u64> {
     let (number, _) = check.fault.as_ref()?;
-    let next = check.last.map_or(first.0, |(last, _)| last.0 + 1);
-    let mut damaged = lines(bytes).filter(|line| line.number >= *number);
-    let offset = damaged.next()?.offset;
-    let of_later = |line: Line<'_>| {
-        let batch = format::check_line(line.bytes).and_then(|_| format::peek_batch(line.bytes));
-        batch.is_ok_and(|(first, _)| first.0 > next)
+    let next = check.last.map_or(first, |(last, _)| Seq(last.0 + 1));
+    let is_of_it = |line: &Line<'_>| {
+        let batch = format::check_line(line.bytes).map(|_| format::peek_batch(line.bytes));
+        match batch {
+            Err(_) => true,
+            Ok(batch) => batch.is_ok_and(|(seq, (first, _))| first <= next && next <= seq),
+        }
     };
-    let whole = lines(bytes).filter(|line| line.number >= *number);
-    (!whole.into_iter().any(of_later)).then_some(offset)
+    let mut damaged = lines(bytes).filter(|line| line.number >= *number).peekable();
+    let offset = damaged.peek()?.offset;
+    damaged.all(|line| is_of_it(&line)).then_some(offset)
 }
 
 /// Checks one entry's line, which must have this seq.

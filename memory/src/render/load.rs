@@ -22,7 +22,8 @@ use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
 use crate::limits::{
     ANSWER_CHARS_MIN, ENDED_CHARS_MAX, LOAD_TOKENS_MIN, PERSONAL_SHARE, PERSONAL_TOKENS_MAX,
-    RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, TOPICS_SHOWN_MAX,
+    READ_ONLY_CHARS_MAX, READ_ONLY_TOKENS_MAX, RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX,
+    TOPICS_SHOWN_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -318,10 +319,6 @@ fn first_line(view: &LoadView<'_>, cut: Option<(RecordId, Option<Cursor>)>) -> S
          memory_get {{\"id\":\"{example}\"}} gives one in full{next}."
     )
 }
-
-/// The most that a load says about why nothing can be saved.
-const READ_ONLY_CHARS_MAX: usize = 400;
-const READ_ONLY_TOKENS_MAX: u32 = 120;
 
 /// A project's name, however it is spelt: some signs are four tokens each.
 fn name(project: &str) -> String {

@@ -149,8 +149,8 @@ fn a_line_names_its_batch() {
     assert!(text.starts_with(r#"{"seq":7,"batch":[6,9],"revision":3,"#), "{text}");
     let line = text.trim_end().as_bytes();
     check_line(line).unwrap();
-    assert_eq!(peek_batch(line), Ok((Seq(6), Seq(9))));
+    assert_eq!(peek_batch(line), Ok((Seq(7), (Seq(6), Seq(9)))));
     assert_eq!(read_entry::<Change>(line).unwrap(), entry());
-    assert_eq!(peek_batch(LINE.trim_end().as_bytes()), Ok((Seq(7), Seq(7))));
-    assert!(line.len() - LINE.trim_end().len() <= BATCH_BYTES_MAX);
+    assert_eq!(peek_batch(LINE.trim_end().as_bytes()), Ok((Seq(7), (Seq(7), Seq(7)))));
+    assert!(line.len() - LINE.trim_end().len() <= crate::store::limits::BATCH_BYTES_MAX);
 }
