@@ -199,3 +199,29 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
         assert!(again.contains("nothing to repair"), "{what}: {again}");
     }
 }
+
+/// As a sync tool, a restore or a cleaning script does.
+#[test]
+fn nothing_is_saved_into_a_journal_that_was_taken_away() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_note", &json!({ "content": "before it went" }));
+    let journal = journal(&instance, false);
+    fs::remove_file(&journal).unwrap();
+    for content in ["into nothing", "into nothing again"] {
+        let refused = agent.call("memory_note", &json!({ "content": content })).unwrap();
+        assert!(refused.is_error, "{}", refused.text);
+        assert!(refused.text.contains("not saved"), "{}", refused.text);
+    }
+    let loaded = agent.tool("memory_load", &json!({}));
+    assert!(loaded.starts_with("READ-ONLY, nothing can be saved: "), "{loaded}");
+    assert!(loaded.contains("before it went") && !loaded.contains("into nothing"), "{loaded}");
+    drop(agent);
+    let mut stop = instance.anchord();
+    assert!(stop.arg("stop").status().unwrap().success());
+    let mut agent = Agent::open(&instance, project.path());
+    let loaded = agent.tool("memory_load", &json!({}));
+    assert!(loaded.starts_with("READ-ONLY, nothing can be saved: "), "{loaded}");
+    assert!(loaded.contains("before it went"), "{loaded}");
+}

@@ -6,7 +6,7 @@
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// A disk.
@@ -43,6 +43,8 @@ pub trait DiskFile: Send + Debug {
     fn sync_data(&mut self) -> io::Result<()>;
     /// Cuts the file to this many bytes; not durable until synced.
     fn truncate(&mut self, bytes: u64) -> io::Result<()>;
+    /// Whether a path still leads to this file: it may have been removed or replaced meanwhile.
+    fn is_at(&self, path: &Path) -> io::Result<bool>;
 }
 
 /// The operating system's.
@@ -137,5 +139,16 @@ impl DiskFile for File {
 
     fn truncate(&mut self, bytes: u64) -> io::Result<()> {
         self.set_len(bytes)
+    }
+
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let own = self.metadata()?;
+        match fs::symlink_metadata(path) {
+            Ok(there) => {
+                Ok(own.nlink() > 0 && (own.dev(), own.ino()) == (there.dev(), there.ino()))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }

@@ -279,7 +279,9 @@ impl Journal {
             Some(file) => file.write_all(lines).and_then(|()| file.sync_data()),
             None => Err(io::Error::other("the segment is not open")),
         };
-        let Err(source) = outcome.and_then(|()| self.sync_dir()) else { return Ok(()) };
+        let Err(source) = outcome.and_then(|()| self.sync_dir()) else {
+            return self.check_is_there(&path);
+        };
         match self.cut_back() {
             Ok(()) => Err(StoreError::NotSaved { path, source }),
             Err(cut) => {
@@ -291,6 +293,24 @@ impl Journal {
                 Err(StoreError::Uncertain { path, source, cut })
             }
         }
+    }
+
+    /// What was written to a file that its name does not lead to any more is gone after the next start.
+    fn check_is_there(&mut self, path: &Path) -> Result<(), StoreError> {
+        let is_there = self.file.as_ref().map_or(Ok(true), |file| file.is_at(path));
+        let what = match is_there {
+            Ok(true) => return Ok(()),
+            Ok(false) => "was removed or replaced while the daemon ran".to_owned(),
+            Err(error) => format!("cannot be looked at any more: {error}"),
+        };
+        let why = format!(
+            "{} {what}; put it back or see what `anchord journal repair` can restore, then run \
+             `anchord restart`",
+            path.display()
+        );
+        self.file = None;
+        self.read_only = Some(why.clone());
+        Err(StoreError::ReadOnly { why })
     }
 
     fn cut_back(&mut self) -> io::Result<()> {

@@ -276,6 +276,10 @@ impl DiskFile for SimHandle {
             Ok(())
         })
     }
+
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        self.with(|sim, file| Ok(sim.names.get(path) == Some(&file)))
+    }
 }
 
 impl SimHandle {

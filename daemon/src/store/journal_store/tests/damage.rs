@@ -386,3 +386,34 @@ fn a_read_only_disk_is_read() {
     let next = writer.entries(&[vec![add("x", 1)]]);
     assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
 }
+
+/// As a sync tool, a restore or a cleaning script does.
+#[test]
+fn a_segment_that_goes_while_it_is_written_to_takes_no_more_writes() {
+    for what in ["removed", "replaced", "its directory moved"] {
+        let machinery = Machinery::default();
+        let mut writer = machinery.open().unwrap();
+        let before = machinery.disk.bytes(&segment(1)).unwrap();
+        (1..=3).for_each(|by| drop(writer.add("x", by)));
+        match what {
+            "removed" => crate::store::Disk::remove(&machinery.disk, &segment(1)).unwrap(),
+            "replaced" => machinery.disk.put(&segment(1), before),
+            _ => crate::store::Disk::rename(&machinery.disk, &segment(1), Path::new("/moved"))
+                .unwrap(),
+        }
+        let next = writer.entries(&[vec![add("x", 4)]]);
+        let refused = writer.store.append(&next).unwrap_err();
+        let why = refused.to_string();
+        assert!(matches!(refused, StoreError::ReadOnly { .. }), "{what}: {why}");
+        assert!(why.contains("was removed or replaced while the daemon ran"), "{what}: {why}");
+        let again = writer.store.append(&next).unwrap_err();
+        assert!(matches!(again, StoreError::ReadOnly { .. }), "{what}");
+        assert!(writer.store.health().read_only.is_some());
+        writer.store.flush();
+        writer.store.close();
+        // What was acknowledged before is in the index, and the next open says so.
+        let again = machinery.open().unwrap();
+        assert!(again.report.read_only.is_some(), "{what}");
+        assert_eq!(again.state.sums.get("x").map(|sum| sum.0), Some(6), "{what}");
+    }
+}
