@@ -14,9 +14,10 @@ use crate::instance::Instance;
 use crate::lifecycle::Lifecycle;
 use crate::mcp::ToolList;
 use crate::metrics::Metrics;
-use crate::project::{OpenProjects, Owner};
-use crate::projects::{Registry, Surroundings};
+use crate::project::{Decide, Decided, OpenProject, OpenProjects, Owner};
+use crate::projects::{ProjectId, ProjectRecord, Registry, RegistryChange, Surroundings};
 use crate::sessions::{Connection, SessionTable};
+use crate::store::StoreError;
 
 /// One running daemon.
 #[derive(Debug)]
@@ -67,6 +68,46 @@ impl Daemon {
             stopping: CancellationToken::new(),
             tools: ToolSet::ALL.map(|set| Arc::new(ToolList::new(set))),
         })
+    }
+
+    /// Opens a project's memory, or begins it. A memory that was on disk once and is not there any more
+    /// is an error, and never an empty one.
+    pub(crate) async fn open_project(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
+        let known = self.registry.snapshot().project(id).cloned();
+        if known.as_ref().is_some_and(|known| known.stored) && !self.projects.has_data(id) {
+            return Err(StoreError::Missing { path: self.projects.directory(id) });
+        }
+        let open = self.projects.open(id).await?;
+        if let Some(known) = known.filter(|known| !known.stored) {
+            self.remember_stored(&known).await;
+        }
+        Ok(open)
+    }
+
+    /// Opens a project's memory if there is one.
+    pub(crate) async fn open_known(
+        &self,
+        id: ProjectId,
+    ) -> Result<Option<Arc<OpenProject>>, StoreError> {
+        let stored = self.registry.snapshot().project(id).is_some_and(|known| known.stored);
+        if !stored && !self.projects.exists(id) {
+            return Ok(None);
+        }
+        self.open_project(id).await.map(Some)
+    }
+
+    /// Notes that a project's memory is on disk. The next opening does it if this fails.
+    async fn remember_stored(&self, known: &ProjectRecord) {
+        let id = known.id;
+        let decide: Decide<Registry> = Box::new(move |registry, _| {
+            let known = registry.project(id).filter(|known| !known.stored);
+            let stored = known.map(|known| ProjectRecord { stored: true, ..(**known).clone() });
+            let changes = stored.map(RegistryChange::ProjectSeen).into_iter().collect();
+            Ok(Decided { changes, reply: String::new() })
+        });
+        if let Err(error) = self.registry.write(None, None, "stored", decide).await {
+            tracing::warn!(project = %id, %error, "it is not noted that the project has a memory");
+        }
     }
 
     /// Opens a connection of a shim: it goes on with the session its token names, or begins one.

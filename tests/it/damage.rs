@@ -225,3 +225,39 @@ fn nothing_is_saved_into_a_journal_that_was_taken_away() {
     assert!(loaded.starts_with("READ-ONLY, nothing can be saved: "), "{loaded}");
     assert!(loaded.contains("before it went"), "{loaded}");
 }
+
+/// A folder that was renamed, or a disk that is not mounted.
+#[test]
+fn a_memory_that_is_missing_is_an_error_and_never_an_empty_one() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_note", &json!({ "content": "before it went" }));
+    drop(agent);
+    let said = |arguments: &[&str]| {
+        let mut command = instance.anchord();
+        command.args(arguments).current_dir(project.path()).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    assert_eq!(said(&["stop"]).0, Some(0));
+    let journal = journal(&instance, false);
+    let memory = journal.ancestors().nth(2).unwrap();
+    let moved = memory.with_extension("moved");
+    fs::rename(memory, &moved).unwrap();
+    for command in [&["load"][..], &["note", "into an empty one"], &["search", "before"]] {
+        let (code, text) = said(command);
+        assert!(
+            code != Some(0) && text.contains("is missing; bring it back"),
+            "{command:?}: {text}"
+        );
+        assert!(text.contains(memory.to_str().unwrap()), "{command:?}: {text}");
+    }
+    let (code, doctor) = said(&["doctor"]);
+    assert_eq!(code, Some(1), "{doctor}");
+    assert!(!memory.exists(), "nothing was begun in its place");
+    fs::rename(&moved, memory).unwrap();
+    let (code, loaded) = said(&["load"]);
+    assert!(code == Some(0) && loaded.contains("before it went"), "{loaded}");
+}

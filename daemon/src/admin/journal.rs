@@ -125,7 +125,7 @@ pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildRep
     let started = clock::start();
     let discarded = daemon.projects.close_and(target.id, discard_index).await;
     discarded.map_err(|error| internal(&error.to_string()))?;
-    let open = daemon.projects.open(target.id).await.map_err(store_error)?;
+    let open = daemon.open_project(target.id).await.map_err(store_error)?;
     Ok(RebuildReply {
         project: target.reference,
         entries: open.report.entries,
@@ -145,7 +145,7 @@ pub(crate) async fn repair(daemon: &Daemon, params: RepairParams) -> Answer<Repa
         is_done,
     };
     let Some(plan) = params.plan else {
-        let open = daemon.projects.open(target.id).await;
+        let open = daemon.open_project(target.id).await;
         let read_only = match &open {
             Ok(open) => open.owner.health().read_only.clone(),
             Err(error) => Some(error.to_string()),

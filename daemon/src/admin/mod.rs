@@ -172,7 +172,7 @@ pub(super) async fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectR
 
 pub(super) async fn opened(daemon: &Daemon, project: &str) -> Answer<(Target, Arc<OpenProject>)> {
     let target = target(daemon, project).await?;
-    let open = daemon.projects.open(target.id).await.map_err(store_error)?;
+    let open = daemon.open_project(target.id).await.map_err(store_error)?;
     Ok((target, open))
 }
 

@@ -75,7 +75,7 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
         }
     }
     daemon.lifecycle().forget_given_of(target.id);
-    let open = daemon.projects.open(target.id).await.map_err(store_error)?;
+    let open = daemon.open_project(target.id).await.map_err(store_error)?;
     let rewritten = !surveyed.is_empty();
     let revision = rewritten.then(|| open.memory().revision().0);
     tracing::info!(project = %target.id, records = surveyed.purge.records().count(), "purged");

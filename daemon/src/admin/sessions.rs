@@ -99,11 +99,11 @@ async fn take_in(
     let (registry, there) = (daemon.registry.snapshot(), located.clone());
     let identified = look(root, move || identify(&there, &registry).map(|found| found.id));
     let known = identified.await.map_err(hangs)?.map_err(|error| bad_request(&error))?;
-    let known = known.filter(|id| daemon.projects.exists(*id));
-    let memory = match known {
-        Some(id) => daemon.projects.open(id).await.map_err(store_error)?.memory().as_ref().clone(),
-        None => Memory::default(),
+    let open = match known {
+        Some(id) => daemon.open_known(id).await.map_err(store_error)?,
+        None => None,
     };
+    let memory = open.map(|open| open.memory().as_ref().clone()).unwrap_or_default();
     let outcome = plan_import_sessions(&memory, &sessions, clock::now()).outcome;
     let reference = |id: ProjectId| ProjectRef { id: id.to_string(), root: text(root) };
     let mut project = PastSessionsProject {
@@ -118,7 +118,7 @@ async fn take_in(
         return Ok(project);
     }
     let id = crate::sessions::establish_in_registry(daemon, located).await.map_err(bind_error)?;
-    let open = daemon.projects.open(id).await.map_err(store_error)?;
+    let open = daemon.open_project(id).await.map_err(store_error)?;
     let decide: Decide<Memory> = Box::new(move |memory, now| {
         let plan = plan_import_sessions(memory, &sessions, now);
         Ok(Decided { changes: plan.changes, reply: String::new() })

@@ -90,7 +90,7 @@ pub(crate) async fn project(daemon: &Daemon, project: &str) -> Answer<ProjectSta
         return Ok(memory_status(daemon, target.id, Some(open)).await);
     }
     let record = known(daemon, project).await?;
-    let open = daemon.projects.open(record.id).await.map_err(store_error)?;
+    let open = daemon.open_project(record.id).await.map_err(store_error)?;
     Ok(project_status(daemon, &record, Some(open)).await)
 }
 

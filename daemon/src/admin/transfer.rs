@@ -89,8 +89,8 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         client: "anchord import".into(),
         time: clock::now(),
     };
-    let existing = match asked.id.filter(|id| daemon.projects.exists(*id)) {
-        Some(id) => Some(daemon.projects.open(id).await.map_err(store_error)?),
+    let existing = match asked.id {
+        Some(id) => daemon.open_known(id).await.map_err(store_error)?,
         None => None,
     };
     let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
@@ -121,7 +121,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         (None, Some(id)) => id,
         (None, None) => return Err(not_found(&named)),
     };
-    let open = daemon.projects.open(id).await.map_err(store_error)?;
+    let open = daemon.open_project(id).await.map_err(store_error)?;
     let decide: Decide<Memory> = Box::new(move |memory, now| {
         let by = Provenance { time: now, ..by };
         let plan = source.plan(memory, &digest, &by);

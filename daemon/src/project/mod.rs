@@ -183,6 +183,13 @@ impl OpenProjects {
         self.get(id).is_some() || self.directory(id).is_dir()
     }
 
+    /// Whether there is anything of this project's memory on disk.
+    pub(crate) fn has_data(&self, id: ProjectId) -> bool {
+        let directory = self.directory(id);
+        let parts = ["journal", "snapshot", "sled"];
+        self.get(id).is_some() || parts.iter().any(|part| directory.join(part).is_dir())
+    }
+
     /// Opens the user's own memory. `None` until something is written to it.
     pub(crate) async fn personal(&self) -> Result<Option<Arc<OpenProject>>, StoreError> {
         if !self.exists(ProjectId::PERSONAL) {

@@ -134,6 +134,7 @@ pub fn establish(
         place: here.place,
         carries_id: stored == Stored::InProject,
         time: now,
+        stored: false,
     };
     let known = registry
         .project(id)

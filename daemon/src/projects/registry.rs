@@ -83,6 +83,9 @@ pub struct ProjectRecord {
     pub carries_id: bool,
     /// When it was last found at a new place.
     pub time: Timestamp,
+    /// Whether its memory was on disk once, so that a missing one is not taken for a new one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stored: bool,
 }
 
 /// A session that has written, and the process it came from.
@@ -249,7 +252,10 @@ impl Registry {
     fn apply_one(&mut self, change: &RegistryChange) {
         match change {
             RegistryChange::ProjectSeen(project) => {
-                self.projects.insert(project.id, Arc::new(project.clone()));
+                // It may have been found at another place.
+                let stored = self.projects.get(&project.id).is_some_and(|known| known.stored);
+                let project = ProjectRecord { stored: stored || project.stored, ..project.clone() };
+                self.projects.insert(project.id, Arc::new(project));
             }
             RegistryChange::ProjectForgotten { id } | RegistryChange::ProjectDeleted { id } => {
                 self.projects.remove(id);

@@ -206,8 +206,8 @@ impl Session {
             }
         };
         let project = match id {
-            Some(id) if daemon.projects.exists(id) => Some(daemon.projects.open(id).await?),
-            _ => None,
+            Some(id) => daemon.open_known(id).await?,
+            None => None,
         };
         self.works_in(project.as_ref());
         let memory = project.as_ref().map(|project| project.memory()).unwrap_or_default();
@@ -252,7 +252,7 @@ impl Session {
         let id = project.id;
         let written = match write(Arc::clone(&project)).await {
             Err(WriteError::Closed) => {
-                let project = daemon.projects.open(id).await?;
+                let project = daemon.open_project(id).await?;
                 self.works_in(Some(&project));
                 write(project).await?
             }
@@ -295,7 +295,7 @@ impl Session {
             && registry.project(id).is_some()
             && (self.visits || registry.session(&self.id).is_some())
         {
-            let project = daemon.projects.open(id).await?;
+            let project = daemon.open_project(id).await?;
             self.works_in(Some(&project));
             return Ok(project);
         }
@@ -313,7 +313,7 @@ impl Session {
             (Place::Foreign(id), _) => *id,
             (Place::Here(located), _) => establish_in_registry(daemon, located.clone()).await?,
         };
-        let project = daemon.projects.open(id).await?;
+        let project = daemon.open_project(id).await?;
         if !self.visits {
             self.register(daemon, id).await?;
             self.take_over(daemon, &project).await?;

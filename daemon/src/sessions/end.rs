@@ -215,10 +215,9 @@ pub(super) async fn staged_in(
     daemon: &Daemon,
     leaving: &Leaving,
 ) -> Result<Option<(Arc<OpenProject>, Arc<Staged>)>, BindError> {
-    if !daemon.projects.exists(leaving.project) {
+    let Some(project) = daemon.open_known(leaving.project).await? else {
         return Ok(None); // Deleted, and its staged work with it.
-    }
-    let project = daemon.projects.open(leaving.project).await?;
+    };
     let Some(staged) = project.memory().staged_by(&leaving.session).cloned() else {
         return Ok(None);
     };

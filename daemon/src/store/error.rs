@@ -83,6 +83,17 @@ pub enum StoreError {
         why: String,
     },
 
+    /// Refuse: a memory that was there is not there any more.
+    #[error(
+        "the memory that was kept in {} is missing; bring it back (is its disk mounted?), or begin without it by \
+         `anchord project forget`",
+        path.display()
+    )]
+    Missing {
+        /// The directory.
+        path: PathBuf,
+    },
+
     /// Refuse: the directory holds something else.
     #[error("{} is a journal of kind `{found}`, not `{expected}`", path.display())]
     WrongMachine {
@@ -123,7 +134,10 @@ impl StoreError {
     /// that; whatever else is wrong passes, or is of this one write.
     pub fn is_damage(&self) -> bool {
         match self {
-            Self::ReadOnly { .. } | Self::Damaged { .. } | Self::WrongMachine { .. } => true,
+            Self::ReadOnly { .. }
+            | Self::Damaged { .. }
+            | Self::Missing { .. }
+            | Self::WrongMachine { .. } => true,
             Self::NotSaved { .. }
             | Self::NoSpace { .. }
             | Self::Uncertain { .. }

@@ -15,6 +15,7 @@ fn project(number: u128, path: &str) -> ProjectRecord {
         place: Place { path: PathBuf::from(path), dev: 1, ino: 2, git: false, part: None },
         carries_id: true,
         time: Timestamp(5),
+        stored: false,
     }
 }
 
