@@ -130,6 +130,17 @@ pub enum InstanceError {
         /// `instance.json`.
         instance_file: PathBuf,
     },
+    /// Another instance's memory is where this one's was.
+    #[error(
+        "use {}: it is the memory of another instance; bring back this instance's, or delete {} to begin without",
+        data.display(), instance_file.display()
+    )]
+    DataForeign {
+        /// The data directory.
+        data: PathBuf,
+        /// `instance.json`.
+        instance_file: PathBuf,
+    },
     /// The system refused.
     #[error("{doing} {}: {source}", path.display())]
     Io {
@@ -307,6 +318,7 @@ fn describe(dir: &InstanceDir, places: &Places) -> Result<InstanceFile, Instance
         if !file.data.is_dir() {
             return Err(InstanceError::DataMissing { data: file.data, instance_file: path });
         }
+        check_data(&file, &path)?;
         make_private(&file.logs)?;
         return Ok(file);
     }
@@ -324,8 +336,41 @@ fn describe(dir: &InstanceDir, places: &Places) -> Result<InstanceFile, Instance
         path: path.clone(),
         why: format!("it cannot be written: {error}"),
     })?;
+    // First: without it an instance would not know its own data again.
+    mark_data(&file)?;
     replace_private(&path, text.as_bytes())?;
     Ok(file)
+}
+
+/// The file in the data directory that says whose it is.
+const DATA_MARK: &str = "instance-id";
+
+fn mark_data(file: &InstanceFile) -> Result<(), InstanceError> {
+    let text = format!("{}\n", file.id);
+    replace_private(&file.data.join(DATA_MARK), text.as_bytes())
+}
+
+/// Checks that the data directory is this instance's. An empty one is where a disk is mounted, and the
+/// disk is not. One that an older anchord made has no mark yet.
+fn check_data(file: &InstanceFile, instance_file: &Path) -> Result<(), InstanceError> {
+    let mark = file.data.join(DATA_MARK);
+    match fs::read_to_string(&mark) {
+        Ok(text) if text.trim() == file.id.to_string() => Ok(()),
+        Ok(_) => Err(InstanceError::DataForeign {
+            data: file.data.clone(),
+            instance_file: instance_file.to_owned(),
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if file.data.join("daemon").join("journal").is_dir() {
+                return mark_data(file);
+            }
+            Err(InstanceError::DataMissing {
+                data: file.data.clone(),
+                instance_file: instance_file.to_owned(),
+            })
+        }
+        Err(error) => Err(io_error("read", &mark)(error)),
+    }
 }
 
 fn prove_writable(dir: &Path) -> Result<(), InstanceError> {

@@ -129,6 +129,7 @@ impl From<RunError> for Error {
             RunError::Instance(InstanceError::Damaged { .. }) | RunError::Store(_) => Kind::Damaged,
             RunError::Instance(
                 InstanceError::Untrusted { .. }
+                | InstanceError::DataForeign { .. }
                 | InstanceError::DataMissing { .. }
                 | InstanceError::Io { .. },
             )

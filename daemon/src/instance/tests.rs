@@ -188,6 +188,30 @@ fn memory_that_is_not_where_it_was_put_is_not_begun_anew() {
 }
 
 #[test]
+fn an_empty_or_anothers_directory_is_not_taken_for_this_instances_memory() {
+    let (_scratch, dir) = scratch();
+    let data = acquire(&dir).unwrap().data().to_owned();
+    let mark = data.join("instance-id");
+    let own = fs::read_to_string(&mark).unwrap();
+    // What is left of the directory when its disk is not mounted.
+    fs::remove_file(&mark).unwrap();
+    let error = acquire(&dir).unwrap_err();
+    assert!(matches!(error, InstanceError::DataMissing { .. }), "{error}");
+    assert!(!mark.exists());
+    fs::write(&mark, "0197a6a0-0000-7000-8000-000000000001\n").unwrap();
+    let error = acquire(&dir).unwrap_err();
+    assert!(matches!(error, InstanceError::DataForeign { .. }), "{error}");
+    fs::write(&mark, &own).unwrap();
+    drop(acquire(&dir).unwrap());
+
+    // An older anchord made it.
+    fs::remove_file(&mark).unwrap();
+    fs::create_dir_all(data.join("daemon/journal")).unwrap();
+    drop(acquire(&dir).unwrap());
+    assert_eq!(fs::read_to_string(&mark).unwrap(), own);
+}
+
+#[test]
 fn a_directory_that_takes_no_file_is_named_before_anything_is_served() {
     let (_scratch, dir) = scratch();
     let logs = acquire(&dir).unwrap().logs().to_owned();
