@@ -22,6 +22,7 @@ pub mod logs;
 mod looks;
 mod mcp;
 mod metrics;
+mod process;
 pub mod project;
 pub mod projects;
 pub mod retrieval_log;

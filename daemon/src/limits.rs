@@ -138,6 +138,18 @@ pub const WORKER_THREADS: usize = 2;
 /// How long the end waits for files that are still being read.
 pub const RUNTIME_SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(1);
 
+/// Files and sockets that the daemon wants to be able to open.
+pub const DESCRIPTORS_WANTED: u64 = 65_536;
+
+/// Descriptors that connections leave for files.
+pub const CONNECTIONS_KEPT_FREE: usize = 128;
+
+/// Connections of one process. A shim holds one, a client in an agent's own process a few.
+pub const PEER_CONNECTIONS_MAX: usize = 256;
+
+/// Time for a connection that is refused before it says anything.
+pub const REFUSAL_TIME_MAX: Duration = Duration::from_millis(500);
+
 /// Connections to the status port at once.
 pub const STATUS_CONNECTIONS_MAX: usize = 16;
 

@@ -17,8 +17,9 @@ use crate::instance::{Host, Instance, InstanceError, Places};
 use crate::logs::{self, LOG_VARIABLE, LogsError};
 use crate::project::{OpenProjects, open_owner};
 use crate::projects::{Registry, Surroundings};
+use crate::socket::Peers;
 use crate::store::{self, StoreError};
-use crate::{activation, http, jobs, lifecycle, limits, sessions, socket};
+use crate::{activation, http, jobs, lifecycle, limits, process, sessions, socket};
 
 /// The soft mark of a daemon that ended as it should.
 const STOPPED_WELL: &str = "stopped-well";
@@ -99,6 +100,8 @@ async fn serve(
     started: Started,
 ) -> Result<(), RunError> {
     let system = |what| move |source| RunError::System { what, source };
+    process::outlive_file_size_limit().map_err(system("cannot hear signals"))?;
+    let peers = Peers::new(process::raise_descriptors());
     let listener = UnixListener::from_std(listener).map_err(system("cannot listen"))?;
     let mut terminate = signal(SignalKind::terminate()).map_err(system("cannot hear signals"))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(system("cannot hear signals"))?;
@@ -148,7 +151,7 @@ async fn serve(
     let mut jobs = tokio::spawn(jobs::run(Arc::clone(&daemon)));
     started();
     tokio::select! {
-        () = socket::accept(&daemon, &listener, &connections, &draining) => {}
+        () = socket::accept(&daemon, &listener, &peers, &connections, &draining) => {}
         _ = terminate.recv() => daemon.stop("SIGTERM"),
         _ = interrupt.recv() => daemon.stop("SIGINT"),
         _ = hangup.recv() => daemon.stop("SIGHUP"),

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use anchord_tests::{Agent, Instance, PATIENCE, Project, poll, write};
+use anchord_tests::{Agent, Instance, PATIENCE, Peer, Project, hello, poll, write};
 use serde_json::{Value, json};
 
 /// Reads of the one who takes no answer, of 8 kB each: more than shim, socket and daemon hold for it, which is 4 MiB and
@@ -85,4 +85,39 @@ fn a_session_that_reads_no_answer_holds_up_no_other() {
     assert_eq!(stored(), CALLS - READS, "what waited was not lost");
     drop(told.join().unwrap().unwrap());
     assert!(shim.wait().unwrap().success());
+}
+
+/// A client that leaks its connections.
+#[test]
+fn a_process_that_holds_many_connections_locks_nobody_else_out() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let mut before = Agent::open(&instance, project.path());
+    let mut held = Vec::new();
+    let greet = |number: usize| {
+        let mut hello = hello(1, "mcp");
+        hello["instance"] = format!("0197a6a0-0000-7000-8000-{number:012x}").into();
+        let mut peer = Peer::connect(&instance);
+        peer.send(&hello.to_string());
+        let answer: Value = serde_json::from_str(&peer.next_line().unwrap()).unwrap();
+        (peer, answer)
+    };
+    let refused = loop {
+        let (peer, answer) = greet(held.len());
+        if answer.get("refused").is_some() {
+            break answer;
+        }
+        held.push(peer);
+        assert!(held.len() < 1_100, "nothing is refused");
+    };
+    assert_eq!(refused.pointer("/refused/code"), Some(&json!("busy")), "{refused}");
+    let message = refused.pointer("/refused/message").and_then(Value::as_str).unwrap();
+    assert!(message.contains("connections open"), "{message}");
+    works(&mut before);
+    let mut after = Agent::open(&instance, project.path());
+    works(&mut after);
+    drop(held);
+    poll(PATIENCE, "connections are given back", || {
+        let (_peer, answer) = greet(0);
+        answer.get("welcome").map(|_| ())
+    });
 }

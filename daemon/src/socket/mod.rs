@@ -1,5 +1,7 @@
 //! The daemon's socket: accepts, hears the hello, and hands the stream to its role.
 
+mod peers;
+
 use std::sync::Arc;
 
 use anchord_proto::hello::{Answer, Hello, RefusalCode, Refused, Role, ToolSet, Welcome};
@@ -14,11 +16,14 @@ use crate::lifecycle::Handled;
 use crate::lines::{LineReader, Read};
 use crate::sessions::Open;
 use crate::{http, lifecycle, mcp};
+pub(crate) use peers::Peers;
+use peers::TooMany;
 
 /// Accepts until `draining`; then the connections that are left finish what they were asked.
 pub(crate) async fn accept(
     daemon: &Arc<Daemon>,
     listener: &UnixListener,
+    peers: &Peers,
     connections: &TaskTracker,
     draining: &CancellationToken,
 ) {
@@ -29,8 +34,20 @@ pub(crate) async fn accept(
         };
         match accepted {
             Ok((stream, _)) => {
+                let Some(pid) = peer_of(&stream) else { continue };
                 let daemon = Arc::clone(daemon);
-                connections.spawn(async move { accepted_one(daemon, stream).await });
+                match peers.count(pid) {
+                    Ok(counted) => {
+                        connections.spawn(async move {
+                            let (reader, writer) = stream.into_split();
+                            serve(daemon, reader, writer).await;
+                            drop(counted);
+                        });
+                    }
+                    Err(too_many) => {
+                        connections.spawn(async move { refuse(&daemon, stream, too_many).await });
+                    }
+                }
             }
             Err(error) => {
                 // Out of descriptors, most likely: accepting again at once would spin.
@@ -41,21 +58,40 @@ pub(crate) async fn accept(
     }
 }
 
-async fn accepted_one(daemon: Arc<Daemon>, stream: UnixStream) {
+/// Returns the process at the other end; `None` if it is another user's or gone.
+fn peer_of(stream: &UnixStream) -> Option<i32> {
     let ours = rustix::process::geteuid().as_raw();
     match stream.peer_cred() {
-        Ok(peer) if peer.uid() == ours => {}
+        // Where the system does not tell the process, all count as one.
+        Ok(peer) if peer.uid() == ours => Some(peer.pid().unwrap_or_default()),
         Ok(peer) => {
             tracing::warn!(uid = peer.uid(), "another user connected");
-            return;
+            None
         }
         Err(error) => {
             tracing::debug!(%error, "a peer went before it could be checked");
-            return;
+            None
         }
     }
-    let (reader, writer) = stream.into_split();
-    serve(daemon, reader, writer).await;
+}
+
+/// Answers a connection that is one too many. Its hello is read, since closing before that would take
+/// the answer away again.
+async fn refuse(daemon: &Daemon, mut stream: UnixStream, too_many: TooMany) {
+    tracing::warn!(%too_many, "refused a connection");
+    daemon.metrics().connected(false);
+    let action = "close some, or try again later";
+    let answer = Answer::Refused(refused(RefusalCode::Busy, too_many.to_string(), action));
+    let Ok(mut bytes) = serde_json::to_vec(&answer) else { return };
+    bytes.push(b'\n');
+    let answered = async {
+        let mut lines = LineReader::new(BufReader::new(&mut stream), wire::HELLO_BYTES_MAX);
+        let _hello = lines.next().await;
+        drop(lines);
+        stream.write_all(&bytes).await
+    };
+    // Whoever says nothing or does not read is not waited for.
+    let _ = tokio::time::timeout(crate::limits::REFUSAL_TIME_MAX, answered).await;
 }
 
 /// Serves one connection over any stream: the hello, the answer, then the role's own protocol.

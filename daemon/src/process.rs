@@ -1,0 +1,31 @@
+//! What the daemon asks of the operating system for its own process.
+
+use std::io;
+
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::limits::DESCRIPTORS_WANTED;
+
+/// Raises the limit of open files as far as it goes, and returns it: each agent's session has a
+/// connection.
+pub(crate) fn raise_descriptors() -> usize {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = DESCRIPTORS_WANTED.min(maximum.unwrap_or(u64::MAX));
+    let is_less = current.is_some_and(|current| current < wanted);
+    if is_less {
+        let raised = Rlimit { current: Some(wanted), maximum };
+        if let Err(error) = setrlimit(Resource::Nofile, raised) {
+            tracing::warn!(%error, wanted, "the limit of open files stays as it is");
+        }
+    }
+    let now = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(now).unwrap_or(usize::MAX)
+}
+
+/// Makes a write beyond a limit of file sizes an error. Without this, it ends the process. Within a
+/// runtime.
+pub(crate) fn outlive_file_size_limit() -> io::Result<()> {
+    // A signal that is heard has no other effect, whoever listens.
+    signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
+}
