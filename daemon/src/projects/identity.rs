@@ -17,6 +17,8 @@ use super::registry::{Place, ProjectId, ProjectRecord, Registry, RegistryChange}
 
 mod id_file;
 
+use id_file::Kept;
+
 /// What a place is to the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -36,6 +38,12 @@ pub enum Status {
         /// Where that is.
         original: PathBuf,
     },
+    /// Another project was here, whose id is not here any more: a fresh clone, or a file that was
+    /// cleaned away.
+    Lost {
+        /// The project that was here.
+        of: ProjectId,
+    },
 }
 
 impl Status {
@@ -46,6 +54,11 @@ impl Status {
             Self::Moved { from } => Some(format!(
                 "the project moved here from {}; its memory came along",
                 from.display()
+            )),
+            Self::Lost { of } => Some(format!(
+                "a project with a memory was at {root} before, and its id is not there any more; to go on with that \
+                 memory: anchord project link {root} --project {of}",
+                root = root.display(),
             )),
             Self::Copy { of, original } => Some(format!(
                 "{root} is a copy of {original} and has a memory of its own; to share that one's: \
@@ -103,8 +116,7 @@ pub struct EstablishError {
 
 /// Tells which project this is and writes nothing.
 pub fn identify(located: &Located, registry: &Registry) -> Result<Resolution, EstablishError> {
-    let here = Here::look(located)?;
-    Ok(here.resolve(registry))
+    Here::look(located)?.resolve(registry)
 }
 
 /// Gives the project its id where it has none. Whoever else does so at the same moment, all get the one
@@ -119,10 +131,10 @@ pub fn establish(
         let status = Status::Known;
         return Ok(Established { id, status, stored: Stored::Linked, change: None });
     }
-    let Resolution { id, status } = here.resolve(registry);
+    let Resolution { id, status } = here.resolve(registry)?;
     let wanted = id.unwrap_or_else(|| ProjectId(Uuid::new_v4()));
     // What a copy came with must go, also when its own id could only be remembered so far.
-    let replaced = here.found.filter(|found| *found != wanted);
+    let replaced = here.found.id().filter(|found| *found != wanted);
     let (id, stored) = match id_file::write(&here.place, wanted, replaced) {
         Ok(id) => (id, Stored::InProject),
         Err(error) => (wanted, Stored::InRegistry { why: error.to_string() }),
@@ -145,7 +157,8 @@ pub fn establish(
 
 /// The change that makes the project at `located` use another one's memory from now on.
 pub fn link(located: &Located, id: ProjectId) -> Result<RegistryChange, EstablishError> {
-    Ok(RegistryChange::Linked { path: Here::look(located)?.place.id_dir(), id })
+    let fail = |source| EstablishError { path: located.root.clone(), source };
+    Ok(RegistryChange::Linked { path: located.place().map_err(fail)?.id_dir(), id })
 }
 
 /// A project's place and the id found there.
@@ -153,7 +166,7 @@ struct Here {
     place: Place,
     /// The directory where the project would be without git: an id made before `git init` is there.
     plain: Place,
-    found: Option<ProjectId>,
+    found: Kept,
 }
 
 impl Here {
@@ -161,34 +174,57 @@ impl Here {
         let fail = |source| EstablishError { path: located.root.clone(), source };
         let place = located.place().map_err(fail)?;
         let plain = Place::of(located.root.clone(), false, None).map_err(fail)?;
-        let found = id_file::read(&place).or_else(|| id_file::read(&plain));
+        let found = match id_file::read(&place).map_err(fail)? {
+            Kept::Nothing => id_file::read(&plain).map_err(fail)?,
+            kept => kept,
+        };
         Ok(Self { place, plain, found })
     }
 
-    fn resolve(&self, registry: &Registry) -> Resolution {
+    fn resolve(&self, registry: &Registry) -> Result<Resolution, EstablishError> {
+        let resolved = |id, status| Ok(Resolution { id, status });
         if let Some(id) = registry.link(&self.place.id_dir()) {
-            return Resolution { id: Some(id), status: Status::Known };
+            return resolved(Some(id), Status::Known);
         }
         let remembered = registry.project_without_id(&self.place).map(|known| known.id);
-        let Some(id) = self.found else {
-            let status = if remembered.is_some() { Status::Known } else { Status::New };
-            return Resolution { id: remembered, status };
+        let Some(id) = self.found.id() else {
+            if remembered.is_some() {
+                return resolved(remembered, Status::Known);
+            }
+            let mut places = [&self.place, &self.plain].into_iter();
+            let lost = places.find_map(|place| registry.project_with_id(place));
+            return match lost.map(|lost| lost.id) {
+                None => resolved(None, Status::New),
+                // What is in the file may be all that is wrong.
+                Some(of) if self.found == Kept::NoId => Err(self.without_id(of)),
+                Some(of) => resolved(None, Status::Lost { of }),
+            };
         };
         let Some(known) = registry.project(id) else {
-            return Resolution { id: Some(id), status: Status::New };
+            return resolved(Some(id), Status::New);
         };
         if self.is_at(&known.place) {
-            return Resolution { id: Some(id), status: Status::Known };
+            return resolved(Some(id), Status::Known);
         }
-        if id_file::read(&known.place) != Some(id) {
-            return Resolution { id: Some(id), status: Status::Moved { from: known.root.clone() } };
+        let original = id_file::read(&known.place)
+            .map_err(|source| EstablishError { path: known.root.clone(), source })?;
+        if original.id() != Some(id) {
+            return resolved(Some(id), Status::Moved { from: known.root.clone() });
         }
         // A copy has its own id already if that could not be written over the one it came with.
         let status = match remembered {
             Some(_) => Status::Known,
             None => Status::Copy { of: id, original: known.root.clone() },
         };
-        Resolution { id: remembered, status }
+        resolved(remembered, status)
+    }
+
+    fn without_id(&self, of: ProjectId) -> EstablishError {
+        let why = format!(
+            "its file {} holds no id any more; put {of} into it",
+            self.place.id_dir().join(id_file::FILE).display()
+        );
+        EstablishError { path: self.place.path.clone(), source: io::Error::other(why) }
     }
 
     /// Whether a recorded place is this one: by name, or the same directory under another name, which

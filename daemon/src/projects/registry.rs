@@ -206,6 +206,14 @@ impl Registry {
             .max_by_key(|project| (project.time, project.id))
     }
 
+    /// The project that carried its id at this place; of several, the one found there last.
+    pub(super) fn project_with_id(&self, place: &Place) -> Option<&Arc<ProjectRecord>> {
+        let carried = self.projects.values().filter(|project| project.carries_id);
+        carried
+            .filter(|project| project.place.is(place))
+            .max_by_key(|project| (project.time, project.id))
+    }
+
     /// The project to which the place that would keep its id here was linked; none once that is forgotten or deleted,
     /// since what was written there would be listed nowhere.
     pub fn link(&self, path: &Path) -> Option<ProjectId> {

@@ -19,7 +19,7 @@ use crate::limits::{LOCK_POLL, PROJECT_ID_FILE_BYTES_MAX, PROJECT_ID_WAIT_MAX};
 use crate::projects::locate::{MARKER, is_git_directory};
 use crate::projects::registry::{Place, ProjectId};
 
-const FILE: &str = "project-id";
+pub(super) const FILE: &str = "project-id";
 
 /// Why an id was not written.
 #[derive(Debug, thiserror::Error)]
@@ -54,13 +54,44 @@ pub(super) fn components(place: &Place) -> impl Iterator<Item = &OsStr> {
     [OsStr::new(base)].into_iter().chain(sub).chain(part)
 }
 
-/// The id kept at a place; none where there is no file, no regular file or no id in it.
-pub(super) fn read(place: &Place) -> Option<ProjectId> {
-    let mut dir = open_place(&place.path).ok()?;
-    for name in components(place) {
-        dir = open_dir(&dir, name).ok()?;
+/// What is kept at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// No file, or none that is ours to read: a link, a directory.
+    Nothing,
+    /// A file without an id in it.
+    NoId,
+    /// A project's id.
+    Id(ProjectId),
+}
+
+impl Kept {
+    pub(super) fn id(self) -> Option<ProjectId> {
+        match self {
+            Self::Id(id) => Some(id),
+            Self::Nothing | Self::NoId => None,
+        }
     }
-    read_in(&dir).ok().flatten()
+}
+
+/// Reads what is kept at a place. An error says that it could not be looked at.
+pub(super) fn read(place: &Place) -> io::Result<Kept> {
+    let is_absent = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP);
+    let mut dir = match open_place(&place.path) {
+        Err(error) if is_absent(error) => return Ok(Kept::Nothing),
+        opened => opened?,
+    };
+    for name in components(place) {
+        dir = match open_dir(&dir, name) {
+            Err(error) if is_absent(error) => return Ok(Kept::Nothing),
+            opened => opened?,
+        };
+    }
+    match read_in(&dir) {
+        Ok(kept) => Ok(kept),
+        Err(WriteError::Io(error)) => Err(error),
+        Err(error) => Err(io::Error::other(error)),
+    }
 }
 
 /// Keeps `wanted` at a place, unless an id other than `replaced` is there already: that one is returned.
@@ -69,7 +100,7 @@ pub(super) fn write(
     wanted: ProjectId,
     replaced: Option<ProjectId>,
 ) -> Result<ProjectId, WriteError> {
-    if let Some(id) = read(place).filter(|id| Some(*id) != replaced) {
+    if let Some(id) = read(place)?.id().filter(|id| Some(*id) != replaced) {
         return Ok(id);
     }
     if place.git && !is_git_directory(&place.path) {
@@ -88,13 +119,13 @@ pub(super) fn write(
     let dir = File::from(dir);
     lock(&dir)?;
     // Under the lock, look again: another daemon (another instance of the user's) may have been first.
-    match read_in(&dir)? {
+    match read_in(&dir)?.id() {
         Some(id) if Some(id) != replaced => return Ok(id),
         None if exists(&dir)? => return Err(WriteError::Damaged),
         _ => {}
     }
     put(&dir, wanted, replaced.is_some())?;
-    read_in(&dir)?.ok_or(WriteError::Damaged)
+    read_in(&dir)?.id().ok_or(WriteError::Damaged)
 }
 
 /// Writes the file beside its place, so that nobody reads half an id, and gives it its name: by a link,
@@ -124,21 +155,21 @@ fn put(dir: &File, id: ProjectId, replace: bool) -> Result<(), WriteError> {
     Ok(written?)
 }
 
-fn read_in(dir: &impl std::os::fd::AsFd) -> Result<Option<ProjectId>, WriteError> {
+fn read_in(dir: &impl std::os::fd::AsFd) -> Result<Kept, WriteError> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(dir, FILE, flags, Mode::empty()) {
         Ok(file) => file,
-        Err(Errno::NOENT | Errno::LOOP) => return Ok(None),
+        Err(Errno::NOENT | Errno::LOOP) => return Ok(Kept::Nothing),
         Err(error) => return Err(error.into()),
     };
     if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
-        return Ok(None);
+        return Ok(Kept::Nothing);
     }
     let mut text = Vec::new();
     File::from(file).take(PROJECT_ID_FILE_BYTES_MAX).read_to_end(&mut text)?;
     let id = str::from_utf8(&text).ok().and_then(|text| Uuid::try_parse(text.trim()).ok());
-    let id = id.filter(|id| !id.is_nil()).map(ProjectId);
-    Ok(id.filter(|id| !id.is_personal()))
+    let id = id.filter(|id| !id.is_nil()).map(ProjectId).filter(|id| !id.is_personal());
+    Ok(id.map_or(Kept::NoId, Kept::Id))
 }
 
 fn exists(dir: &File) -> Result<bool, WriteError> {

@@ -226,7 +226,7 @@ fn where_the_id_cannot_be_written_the_registry_remembers() {
     fs::remove_file(dir.join(".anchord")).unwrap();
     let written = daemon.write(&located);
     assert_eq!((written.id, written.stored), (established.id, Stored::InProject));
-    assert_eq!(id_file::read(&located.place().unwrap()), Some(established.id));
+    assert_eq!(id_file::read(&located.place().unwrap()).unwrap().id(), Some(established.id));
 }
 
 #[test]
@@ -314,10 +314,46 @@ fn racing_daemons_agree_on_one_id() {
             let racers: Vec<_> = (0..8).map(|_| scope.spawn(race)).collect();
             racers.into_iter().map(|racer| racer.join().unwrap()).collect()
         });
-        let winner = id_file::read(&place).unwrap();
+        let winner = id_file::read(&place).unwrap().id().unwrap();
         assert_eq!(ids, [winner; 8]);
         assert_ne!(Some(winner), copied_from);
         let left = tree(&place.path.join(".anchord"));
         assert_eq!(left, [place.path.join(".anchord/project-id")], "no temporary file is left");
+    }
+}
+
+#[test]
+fn an_id_that_is_gone_is_told_and_one_that_was_emptied_is_an_error() {
+    for directory in ["app", "plain"] {
+        let scratch = Scratch::new();
+        let dir = if directory == "app" { scratch.repository("app") } else { scratch.dir("plain") };
+        let located = scratch.locate(&dir);
+        let mut daemon = Daemon::default();
+        let id = daemon.write(&located).id;
+        let file = located.place().unwrap().id_dir().join("project-id");
+        let text = fs::read_to_string(&file).unwrap();
+
+        // As `git clean`, or a fresh clone at the same path.
+        fs::remove_file(&file).unwrap();
+        let gone = daemon.read(&located);
+        assert_eq!(gone, Resolution { id: None, status: Status::Lost { of: id } });
+        let notice = gone.status.notice(&dir).unwrap();
+        let way = format!("anchord project link {} --project {id}", dir.display());
+        assert!(notice.contains(&way), "{notice}");
+
+        fs::write(&file, "").unwrap();
+        for error in [
+            identify(&located, &daemon.0).unwrap_err().to_string(),
+            establish(&located, &daemon.0, NOW).unwrap_err().to_string(),
+        ] {
+            assert!(error.contains(&format!("put {id} into it")), "{error}");
+        }
+        // The way that is told works.
+        let linked = link(&located, id).unwrap();
+        daemon.apply([linked]);
+        assert_eq!(daemon.read(&located).id, Some(id));
+        let mut daemon = Daemon::default();
+        fs::write(&file, text).unwrap();
+        assert_eq!(daemon.write(&located).id, id);
     }
 }
