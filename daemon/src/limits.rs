@@ -138,6 +138,10 @@ pub const WORKER_THREADS: usize = 2;
 /// How long the end waits for files that are still being read.
 pub const RUNTIME_SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(1);
 
+/// A project that could not be written for a reason that may pass is opened again after this, if
+/// somebody asks for it.
+pub const REOPEN_AFTER: Duration = Duration::from_secs(2);
+
 /// Files and sockets that the daemon wants to be able to open.
 pub const DESCRIPTORS_WANTED: u64 = 65_536;
 

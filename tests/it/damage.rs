@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use anchord_tests::{Agent, Instance, Project, walk, write};
+use anchord_tests::{Agent, Instance, PATIENCE, Project, poll, walk, write};
 use serde_json::json;
 
 /// The journal of the daemon's own records (which projects and sessions there are), or that of the one project.
@@ -260,4 +260,52 @@ fn a_memory_that_is_missing_is_an_error_and_never_an_empty_one() {
     fs::rename(&moved, memory).unwrap();
     let (code, loaded) = said(&["load"]);
     assert!(code == Some(0) && loaded.contains("before it went"), "{loaded}");
+}
+
+/// A file that cannot be changed, until this is dropped.
+struct Immutable(PathBuf);
+
+impl Immutable {
+    /// `None` where the file system or the user cannot do that.
+    fn make(path: &Path) -> Option<Self> {
+        chattr("+i", path).then(|| Self(path.to_owned()))
+    }
+}
+
+impl Drop for Immutable {
+    fn drop(&mut self) {
+        chattr("-i", &self.0);
+    }
+}
+
+fn chattr(attribute: &str, path: &Path) -> bool {
+    let mut command = std::process::Command::new("chattr");
+    command.arg(attribute).arg(path).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+#[test]
+fn a_project_that_could_not_be_written_is_written_once_it_can() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_note", &json!({ "content": "before it could not" }));
+    drop(agent);
+    assert!(instance.anchord().arg("stop").status().unwrap().success());
+    let journal = journal(&instance, false);
+    let Some(immutable) = Immutable::make(&journal) else { return };
+    let mut agent = Agent::open(&instance, project.path());
+    let note = |content: &str| json!({ "content": content });
+    let refused = agent.call("memory_note", &note("while it could not")).unwrap();
+    assert!(refused.is_error && refused.text.contains("not saved"), "{}", refused.text);
+    let loaded = agent.tool("memory_load", &json!({}));
+    assert!(loaded.starts_with("READ-ONLY, nothing can be saved: cannot write"), "{loaded}");
+    assert!(loaded.contains("before it could not"), "{loaded}");
+    drop(immutable);
+    poll(PATIENCE, "the project is written again", || {
+        let note = agent.call("memory_note", &note("once it could")).unwrap();
+        (!note.is_error).then_some(())
+    });
+    let loaded = agent.tool("memory_load", &json!({}));
+    assert!(loaded.contains("once it could") && !loaded.contains("READ-ONLY"), "{loaded}");
 }

@@ -152,3 +152,47 @@ fn assert_all_there(instance: &Instance, project: &Project, saved: &[String]) {
     let verified = verify.args(["journal", "verify"]).current_dir(project.path()).output().unwrap();
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
+
+/// Without a descriptor nothing can be looked at, which is no empty memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_project_that_was_opened_without_descriptors_is_written_when_there_are_some_again() {
+    use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_note", &json!({ "content": "before there were none" }));
+    drop(agent);
+    let mut refusals = Vec::new();
+    for spare in 0..8 {
+        assert!(instance.anchord().arg("stop").status().unwrap().success());
+        let daemon = instance.start_daemon();
+        let mut agent = Agent::open(&instance, project.path());
+        let pid = Pid::from_raw(i32::try_from(daemon).unwrap()).unwrap();
+        let open = std::fs::read_dir(format!("/proc/{daemon}/fd")).unwrap().count() as u64;
+        let limited = |current: Option<u64>| {
+            let maximum = getrlimit(Resource::Nofile).maximum;
+            let before = prlimit(Some(pid), Resource::Nofile, Rlimit { current, maximum });
+            before.expect("the daemon is ours").current
+        };
+        let before = limited(Some(open + spare));
+        let content = format!("with {spare} descriptors");
+        let note = agent.call("memory_note", &json!({ "content": content })).unwrap();
+        limited(before);
+        if note.is_error {
+            refusals.push(note.text);
+        }
+        let content = format!("with more than {spare} descriptors");
+        poll(PATIENCE, "the project is written again", || {
+            let note = agent.call("memory_note", &json!({ "content": content })).unwrap();
+            (!note.is_error).then_some(())
+        });
+        let loaded = agent.tool("memory_load", &json!({}));
+        for text in ["before there were none", &content] {
+            assert!(loaded.contains(text), "{loaded}");
+        }
+    }
+    let is_named = |text: &String| text.contains("Too many open files");
+    assert!(!refusals.is_empty() && refusals.iter().all(is_named), "{refusals:#?}");
+}

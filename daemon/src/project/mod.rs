@@ -46,6 +46,7 @@ pub(crate) struct OpenProject {
     shown: Mutex<BTreeSet<NoticeId>>,
     reads: Reads,
     used: Mutex<std::time::Instant>,
+    opened: std::time::Instant,
     /// Held while the notes that the project shares are brought down to their budget.
     compaction: tokio::sync::Mutex<NearDuplicates>,
 }
@@ -136,6 +137,11 @@ impl OpenProject {
     fn touch(&self) {
         *lock(&self.used) = clock::start();
     }
+
+    /// Whether what keeps it from being written may have passed.
+    fn is_to_be_opened_again(&self) -> bool {
+        self.owner.health().passes && self.opened.elapsed() >= limits::REOPEN_AFTER
+    }
 }
 
 /// The projects that are open, and the one place that opens and closes them.
@@ -217,7 +223,8 @@ impl OpenProjects {
                 return Err(StoreError::Leaving);
             }
             if let Some(dead) = slot.current.swap(None) {
-                // Its owner panicked. What it acknowledged is on disk; the store is free when it has ended.
+                // Its owner panicked, or what keeps it from being written may have passed. What it
+                // acknowledged is on disk; the store is free when it has ended.
                 dead.owner.close().await;
             }
             let project = open_project(id, directory).await?;
@@ -299,7 +306,9 @@ impl OpenProjects {
 
 impl Slot {
     fn open(&self) -> Option<Arc<OpenProject>> {
-        self.current.load_full().filter(|project| !project.owner.is_closed())
+        self.current
+            .load_full()
+            .filter(|project| !project.owner.is_closed() && !project.is_to_be_opened_again())
     }
 }
 
@@ -354,6 +363,7 @@ async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProje
         shown: Mutex::new(shown),
         reads: Reads::of_marks(&marks),
         used: Mutex::new(clock::start()),
+        opened: clock::start(),
         compaction: tokio::sync::Mutex::default(),
     };
     project.forget_dropped().await;

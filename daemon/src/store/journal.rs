@@ -70,6 +70,8 @@ pub(crate) struct Journal {
     /// A segment was renamed into place, but the directory is not synced yet.
     pub(super) dir_unsynced: bool,
     pub(super) read_only: Option<String>,
+    /// What keeps it from being written may pass: a full disk, no free descriptor.
+    pub(super) passes: bool,
     pub(super) reserve_bytes: u64,
 }
 
@@ -141,6 +143,7 @@ impl Journal {
             Ok(file) => self.file = Some(file),
             Err(source) => {
                 self.read_only = Some(format!("cannot open {}: {source}", path.display()));
+                self.passes = true;
                 self.file = None;
                 return Err(StoreError::Io { doing: "open", path, source });
             }
@@ -285,9 +288,10 @@ impl Journal {
         match self.cut_back() {
             Ok(()) => Err(StoreError::NotSaved { path, source }),
             Err(cut) => {
+                self.passes = true;
                 self.read_only = Some(format!(
                     "a write to {} failed ({source}) and could not be taken back ({cut}); \
-                     restart the daemon once the disk is well",
+                     it is tried again",
                     path.display()
                 ));
                 Err(StoreError::Uncertain { path, source, cut })

@@ -193,7 +193,11 @@ impl<M: Machine> Store<M> for JournalStore<M> {
     }
 
     fn health(&self) -> Health {
-        Health { read_only: self.journal.read_only.clone(), index: self.index_fault.clone() }
+        Health {
+            read_only: self.journal.read_only.clone(),
+            passes: self.journal.read_only.is_some() && self.journal.passes,
+            index: self.index_fault.clone(),
+        }
     }
 
     fn close(mut self: Box<Self>) {

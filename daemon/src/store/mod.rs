@@ -267,6 +267,8 @@ pub struct Sizes {
 pub struct Health {
     /// Why nothing can be written.
     pub read_only: Option<String>,
+    /// Opening the store again may end that.
+    pub passes: bool,
     /// Why the index is out of use until the next open. Costs memory and time, loses nothing.
     pub index: Option<String>,
 }

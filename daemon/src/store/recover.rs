@@ -72,6 +72,7 @@ pub(crate) fn open(
         last_crc: Crc(0),
         dir_unsynced: true,
         read_only: hands_off,
+        passes: false,
         reserve_bytes,
     };
     let untouchable = journal.read_only.is_some();
@@ -407,6 +408,7 @@ impl Opening {
             }
             Err(error) => {
                 self.untouchable = true;
+                self.journal.passes = true;
                 self.refuse_writes(format!("cannot write {}: {error}", path.display()));
             }
         }
@@ -447,6 +449,7 @@ impl Opening {
             Ok(()) => self.tail_removed = Some(aside),
             Err(error) => {
                 self.untouchable = true;
+                self.journal.passes = true;
                 self.refuse_writes(format!(
                     "cannot remove the incomplete last line of journal/{}: {error}",
                     file_name(number)
