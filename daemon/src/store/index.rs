@@ -18,10 +18,51 @@ pub(crate) const MARKS: &str = "k/";
 /// What the index is of, and how far it is.
 pub(crate) const META: &str = "meta";
 
-/// Whether a key's row is read at every open. An index counts these, since a damaged one can come up
-/// with fewer and no error.
+/// Whether a key's row is read at every open. An index counts these and sums their digests, since a
+/// damaged one can come up with fewer or older rows and no error.
 pub(crate) fn is_counted(key: &str) -> bool {
     key.starts_with(STATE) || key.starts_with(REPLIES)
+}
+
+/// The number of rows, and a digest of them that does not depend on their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowSum {
+    /// How many.
+    pub rows: u64,
+    /// The sum of their digests.
+    pub digest: u64,
+}
+
+impl RowSum {
+    /// Adds a row, whose key is in two parts.
+    pub(crate) fn add(&mut self, prefix: &str, key: &str, text: &str) {
+        self.rows += 1;
+        self.digest = self.digest.wrapping_add(digest(prefix, key, text));
+    }
+
+    /// Takes a row away that was added before.
+    pub(crate) fn remove(&mut self, key: &str, text: &str) {
+        self.rows = self.rows.saturating_sub(1);
+        self.digest = self.digest.wrapping_sub(digest("", key, text));
+    }
+
+    /// Adds the rows of another sum.
+    pub(crate) fn join(self, other: Self) -> Self {
+        Self { rows: self.rows + other.rows, digest: self.digest.wrapping_add(other.digest) }
+    }
+}
+
+/// A row's digest: its CRC-32, spread over 64 bits so that sums of different rows differ (the last steps
+/// of splitmix64).
+fn digest(prefix: &str, key: &str, text: &str) -> u64 {
+    let mut crc = crc32fast::Hasher::new();
+    for part in [prefix, key, "\0", text] {
+        crc.update(part.as_bytes());
+    }
+    let mut mixed = u64::from(crc.finalize()) ^ ((text.len() as u64) << 32);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
 }
 
 /// The index cannot be used (any more). Nothing is lost.
@@ -67,9 +108,9 @@ pub trait Index: Send + Debug {
     /// Writes and removes rows, all or none; no key twice.
     fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError>;
 
-    /// Whether these are as many as were written, of the rows that are read at every open (the
+    /// Checks that what was read is what was written, of the rows that are read at every open (the
     /// state's and the reply ledger's).
-    fn check_count(&self, counted: u64) -> Result<(), IndexError>;
+    fn check(&mut self, read: RowSum) -> Result<(), IndexError>;
 
     /// Hands what was applied to the operating system.
     fn flush(&mut self) -> Result<(), IndexError>;
@@ -120,8 +161,8 @@ impl Index for KeptIndex {
         self.written.apply(rows)
     }
 
-    fn check_count(&self, counted: u64) -> Result<(), IndexError> {
-        self.kept.check_count(counted)
+    fn check(&mut self, read: RowSum) -> Result<(), IndexError> {
+        self.kept.check(read)
     }
 
     fn flush(&mut self) -> Result<(), IndexError> {
@@ -162,7 +203,7 @@ impl Index for MemIndex {
         Ok(())
     }
 
-    fn check_count(&self, _counted: u64) -> Result<(), IndexError> {
+    fn check(&mut self, _read: RowSum) -> Result<(), IndexError> {
         Ok(())
     }
 

@@ -43,7 +43,7 @@ use serde::de::DeserializeOwned;
 
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::StoreError;
-pub use index::{Index, IndexError, IndexPlace, MemIndex};
+pub use index::{Index, IndexError, IndexPlace, MemIndex, RowSum};
 pub use journal_store::{JournalStore, discard_index};
 pub use open::Options;
 pub use place::refuse_network_fs;

@@ -16,7 +16,7 @@ use anchord_memory::{Seq, Timestamp};
 use super::disk::{Disk, RealDisk};
 use super::format::{Crc, FORMAT};
 use super::index::{
-    Index, IndexError, IndexPlace, KeptIndex, MARKS, META, MemIndex, REPLIES, STATE,
+    Index, IndexError, IndexPlace, KeptIndex, MARKS, META, MemIndex, REPLIES, RowSum, STATE,
 };
 use super::journal::Position;
 use super::journal_store::{JournalStore, MetaV1, all_rows, history_keys, write_rows};
@@ -260,15 +260,18 @@ impl<M: Machine> JournalStore<M> {
     /// Takes the state from an index, if it is whole.
     fn load(
         &mut self,
-        index: Box<dyn Index>,
+        mut index: Box<dyn Index>,
         meta: &MetaV1,
         at: Option<Position>,
     ) -> Result<Base<M>, IndexError> {
         let (state, state_rows) = restore_from::<M>(&*index)?;
-        let mut reply_rows = Vec::new();
-        let mut collect = |key: &str, value: &str| reply_rows.push(Row::of(key, value));
+        let (mut reply_rows, mut replies_sum) = (Vec::new(), RowSum::default());
+        let mut collect = |key: &str, value: &str| {
+            replies_sum.add(REPLIES, key, value);
+            reply_rows.push(Row::of(key, value));
+        };
         index.scan(REPLIES, &mut collect)?;
-        index.check_count(state_rows + reply_rows.len() as u64)?;
+        index.check(state_rows.join(replies_sum))?;
         let state = state.map_err(IndexError::damaged)?;
         if state.seq() != meta.seq {
             let why = format!("its rows are of entry {}, not {}", state.seq().0, meta.seq.0);
@@ -438,18 +441,18 @@ impl<M: Machine> JournalStore<M> {
     }
 }
 
-/// What an index's rows of state make, and how many they are. They are read here and understood by another thread, which
+/// What an index's rows of state make, and their sum. They are read here and understood by another thread, which
 /// takes many at once: neither waits for the other at each of them, and there are never more than a few in memory.
 pub(super) fn restore_from<M: Machine>(
     index: &dyn Index,
-) -> Result<(Result<M, String>, u64), IndexError> {
+) -> Result<(Result<M, String>, RowSum), IndexError> {
     std::thread::scope(|scope| {
         let (give, taken) = sync_channel::<Texts>(RESTORE_TEXTS_QUEUED_MAX);
         let restoring =
             scope.spawn(move || M::restore(&mut taken.into_iter().flat_map(Texts::into_rows)));
-        let (mut count, mut texts) = (0, Texts::default());
+        let (mut sum, mut texts) = (RowSum::default(), Texts::default());
         let scanned = index.scan(STATE, &mut |key, value| {
-            count += 1;
+            sum.add(STATE, key, value);
             texts.push(key, value);
             if texts.joined.len() >= RESTORE_TEXTS_BYTES {
                 // Nobody takes rows after one that cannot be understood; that error is told.
@@ -460,7 +463,7 @@ pub(super) fn restore_from<M: Machine>(
         drop(give);
         let state = restoring.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         scanned?;
-        Ok((state, count))
+        Ok((state, sum))
     })
 }
 

@@ -15,12 +15,12 @@ use std::thread;
 use std::time::Duration;
 
 use super::Row;
-use super::index::{Index, IndexError, IndexPlace, is_counted};
+use super::index::{Index, IndexError, IndexPlace, RowSum, is_counted};
 use super::limits::{
     SLED_CACHE_BYTES_MAX, SLED_LOCK_POLL, SLED_LOCK_WAIT_MAX, SLED_VALUE_BYTES_MAX,
 };
 
-/// How many counted rows there should be. No row's key begins with a zero byte; those of the parts of
+/// The sum of the counted rows: their number and their digest, which indexes of older builds lack. No row's key begins with a zero byte; those of the parts of
 /// long values do, too.
 const COUNT_KEY: &[u8] = b"\0count";
 /// The first byte of a value: whole, or the number of its parts.
@@ -85,8 +85,8 @@ impl SledPlace {
 impl IndexPlace for SledPlace {
     fn open(&self) -> Result<Box<dyn Index>, IndexError> {
         self.remove_generating()?;
-        let mut index = SledIndex { db: Some(self.open_db()?), counted: 0 };
-        index.counted = index.stored_count()?;
+        let mut index = SledIndex { db: Some(self.open_db()?), rows: 0, digest: Some(0) };
+        (index.rows, index.digest) = index.stored_sum()?;
         Ok(Box::new(index))
     }
 
@@ -122,7 +122,10 @@ fn remove(dir: &Path) -> Result<(), IndexError> {
 struct SledIndex {
     /// Taken out only when dropped.
     db: Option<sled::Db>,
-    counted: u64,
+    /// The number of counted rows.
+    rows: u64,
+    /// Their digest, once it is known.
+    digest: Option<u64>,
 }
 
 impl SledIndex {
@@ -130,11 +133,16 @@ impl SledIndex {
         self.db.as_ref().ok_or_else(|| IndexError::damaged("the index is closed"))
     }
 
-    fn stored_count(&self) -> Result<u64, IndexError> {
+    fn stored_sum(&self) -> Result<(u64, Option<u64>), IndexError> {
         let db = self.db()?;
-        let Some(bytes) = guarded(|| db.get(COUNT_KEY))? else { return Ok(0) };
-        let bytes: [u8; 8] = bytes.as_ref().try_into().map_err(|_| torn("count"))?;
-        Ok(u64::from_be_bytes(bytes))
+        let Some(bytes) = guarded(|| db.get(COUNT_KEY))? else { return Ok((0, Some(0))) };
+        let number =
+            |bytes: &[u8]| bytes.try_into().map(u64::from_be_bytes).map_err(|_| torn("count"));
+        match bytes.split_at_checked(8) {
+            Some((rows, [])) => Ok((number(rows)?, None)),
+            Some((rows, digest)) => Ok((number(rows)?, Some(number(digest)?))),
+            None => Err(torn("count")),
+        }
     }
 
     /// The text of a value, its parts put together.
@@ -181,7 +189,7 @@ impl Index for SledIndex {
     fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
         let db = self.db()?;
         let mut batch = sled::Batch::default();
-        let mut counted = self.counted;
+        let mut sum = RowSum { rows: self.rows, digest: self.digest.unwrap_or_default() };
         for row in rows {
             let old = guarded(|| db.get(&row.key))?;
             let old_parts = old.as_deref().map_or(0, part_count);
@@ -213,24 +221,35 @@ impl Index for SledIndex {
                 batch.remove(part_key(&row.key, part));
             }
             if is_counted(&row.key) {
-                match (old.is_some(), row.value.is_some()) {
-                    (false, true) => counted += 1,
-                    (true, false) => counted = counted.saturating_sub(1),
-                    _ => {}
+                if let Some(old) = &old {
+                    sum.remove(&row.key, &self.text(&row.key, old)?);
+                }
+                if let Some(text) = &row.value {
+                    sum.add("", &row.key, text);
                 }
             }
         }
-        batch.insert(COUNT_KEY, &counted.to_be_bytes());
+        let mut stored = sum.rows.to_be_bytes().to_vec();
+        if self.digest.is_some() {
+            stored.extend_from_slice(&sum.digest.to_be_bytes());
+        }
+        batch.insert(COUNT_KEY, stored);
         guarded(|| db.apply_batch(batch))?;
-        self.counted = counted;
+        self.rows = sum.rows;
+        self.digest = self.digest.map(|_| sum.digest);
         Ok(())
     }
 
-    fn check_count(&self, counted: u64) -> Result<(), IndexError> {
-        if counted == self.counted {
-            return Ok(());
+    fn check(&mut self, read: RowSum) -> Result<(), IndexError> {
+        if read.rows != self.rows {
+            let why = format!("it holds {} rows of {}", read.rows, self.rows);
+            return Err(IndexError::damaged(why));
         }
-        Err(IndexError::damaged(format!("it holds {counted} rows of {}", self.counted)))
+        if self.digest.is_some_and(|digest| digest != read.digest) {
+            return Err(IndexError::damaged("its rows are not those that were written"));
+        }
+        self.digest = Some(read.digest);
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), IndexError> {

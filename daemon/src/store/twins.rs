@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anchord_memory::{Revision, Seq};
 
 use super::format;
-use super::index::{Index, IndexError, IndexPlace, MemIndex};
+use super::index::{Index, IndexError, IndexPlace, MemIndex, RowSum};
 use super::limits::{ENTRY_BYTES_MAX, SETTLE_BYTES};
 use super::sim_disk::Random;
 use super::{
@@ -411,8 +411,8 @@ impl Index for SimIndex {
         self.step()?.rows.apply(rows)
     }
 
-    fn check_count(&self, counted: u64) -> Result<(), IndexError> {
-        self.step()?.rows.check_count(counted)
+    fn check(&mut self, counted: RowSum) -> Result<(), IndexError> {
+        self.step()?.rows.check(counted)
     }
 
     fn flush(&mut self) -> Result<(), IndexError> {

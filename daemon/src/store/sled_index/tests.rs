@@ -21,6 +21,15 @@ fn scanned(index: &dyn Index, prefix: &str) -> Vec<(String, String)> {
     found
 }
 
+/// The sum of the rows that are read at an open.
+fn summed(index: &dyn Index) -> RowSum {
+    let mut sum = RowSum::default();
+    for prefix in [STATE, REPLIES] {
+        index.scan(prefix, &mut |key, value| sum.add(prefix, key, value)).unwrap();
+    }
+    sum
+}
+
 #[test]
 fn values_of_any_length_come_back_and_leave_nothing_behind() {
     let (_dir, place) = place();
@@ -35,7 +44,9 @@ fn values_of_any_length_come_back_and_leave_nothing_behind() {
             [("a".to_owned(), value), ("a\0b".to_owned(), "other".to_owned())]
         );
     }
-    index.check_count(2).unwrap();
+    let read = summed(&*index);
+    assert_eq!(read.rows, 2);
+    index.check(read).unwrap();
     index.apply(&[row("d/a", None), row("d/a\0b", None)]).unwrap();
     index.flush().unwrap();
     drop(index);
@@ -66,15 +77,34 @@ fn counted_rows_survive_reopening_and_a_missing_one_is_noticed() {
     index.apply(&rows).unwrap();
     index.apply(&[row("r/7", Some("2")), row("r/8", None), row("h/x", Some("1:2:3"))]).unwrap();
     drop(index);
-    {
+    let mut index = place.open().unwrap();
+    let read = summed(&*index);
+    assert_eq!(read.rows, 99);
+    index.check(read).unwrap();
+    drop(index);
+    let tampered = |change: &dyn Fn(&sled::Db)| {
         let db = place.open_db().unwrap();
-        db.remove("r/9").unwrap();
+        change(&db);
         db.flush().unwrap();
-    }
-    let index = place.open().unwrap();
-    let found = scanned(&*index, REPLIES).len() as u64;
-    assert_eq!(found, 98);
-    assert_eq!(index.check_count(found), Err(IndexError::damaged("it holds 98 rows of 99")));
+        drop(db);
+        let mut index = place.open().unwrap();
+        let read = summed(&*index);
+        index.check(read).map_err(|error| error.to_string())
+    };
+    // As many rows, one of them of before.
+    let outcome = tampered(&|db| drop(db.insert("r/7", &b"=1"[..]).unwrap()));
+    assert_eq!(outcome, Err("its rows are not those that were written".to_owned()));
+    // An index of an older build has no digest, and takes the one that is read.
+    let old = tampered(&|db| drop(db.insert(COUNT_KEY, &99_u64.to_be_bytes()).unwrap()));
+    assert_eq!(old, Ok(()));
+    let mut index = place.open().unwrap();
+    index.check(summed(&*index)).unwrap();
+    index.apply(&[row("r/7", Some("3"))]).unwrap();
+    drop(index);
+    let outcome = tampered(&|db| drop(db.insert("r/7", &b"=2"[..]).unwrap()));
+    assert_eq!(outcome, Err("its rows are not those that were written".to_owned()));
+    let outcome = tampered(&|db| drop(db.remove("r/9").unwrap()));
+    assert_eq!(outcome, Err("it holds 98 rows of 99".to_owned()));
 }
 
 #[test]
