@@ -1,9 +1,11 @@
-//! A connection to the daemon's admin interface: hello in the role `http`, then HTTP/1.1.
+//! The daemon's admin interface: hello in the role `http`, then HTTP/1.1.
 //!
-//! Blocking on the outside: a command asks one thing after the other.
+//! Blocking on the outside: a command asks one thing after the other, each on a connection of its
+//! own, since the daemon closes an idle one while a user thinks.
 
 use std::io;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -29,32 +31,26 @@ use tokio::runtime::Runtime;
 use crate::exit::{Error, Kind};
 use crate::limits::{REPLY_BYTES_MAX, REQUEST_SECONDS_MAX};
 
-/// An open connection.
+/// A way to the daemon.
 pub(crate) struct Client {
     runtime: Runtime,
-    sender: SendRequest<Full<Bytes>>,
+    connect: Box<dyn Fn() -> Result<UnixStream, Error>>,
+    /// Welcomed, and not used yet.
+    welcomed: Option<UnixStream>,
 }
 
 impl Client {
     /// Connects to the daemon that runs; starts none.
     pub(crate) fn running(dir: &InstanceDir) -> Result<Self, Error> {
-        Self::over(dial(dir)?)
+        let dir = dir.clone();
+        Self::over(move || dial(&dir))
     }
 
     /// Connects to the daemon; starts one if none runs, and has one that is too old make room first.
     pub(crate) fn started(dir: &InstanceDir) -> Result<Self, Error> {
         let program = std::env::current_exe().context("cannot find out where this program is")?;
-        let search = Search {
-            dir: Ok(dir.clone()),
-            hello: hello(Role::Http, None),
-            launcher: Some(Launcher::new(program)),
-            patience: millis(RECONNECT_DEADLINE_MS),
-            may_start: Arc::new(AtomicBool::new(true)),
-        };
-        match search.run() {
-            Ok(connection) => Self::over(connection.stream),
-            Err(reason) => Err(not_found(reason, dial(dir).err())),
-        }
+        let dir = dir.clone();
+        Self::over(move || dial_or_start(&dir, &program))
     }
 
     /// Asks for a JSON document.
@@ -85,22 +81,13 @@ impl Client {
         read(path, &body)
     }
 
-    fn over(stream: UnixStream) -> Result<Self, Error> {
+    fn over(connect: impl Fn() -> Result<UnixStream, Error> + 'static) -> Result<Self, Error> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .context("cannot start the HTTP client")?;
-        let sender = runtime
-            .block_on(async {
-                stream.set_nonblocking(true)?;
-                let stream = TokioIo::new(tokio::net::UnixStream::from_std(stream)?);
-                let (sender, connection) = http1::handshake(stream).await?;
-                // Its error reaches the request that it breaks.
-                tokio::spawn(connection);
-                Ok::<_, anyhow::Error>(sender)
-            })
-            .context("cannot speak HTTP with the daemon")?;
-        Ok(Self { runtime, sender })
+        let welcomed = Some(connect()?);
+        Ok(Self { runtime, connect: Box::new(connect), welcomed })
     }
 
     fn request(&mut self, method: Method, target: &str, body: Bytes) -> Result<Bytes, Error> {
@@ -111,7 +98,12 @@ impl Client {
             .header(header::CONTENT_TYPE, "application/json")
             .body(Full::new(body))
             .context("cannot write the request")?;
-        let sender = &mut self.sender;
+        let stream = match self.welcomed.take() {
+            Some(stream) => stream,
+            None => (self.connect)()?,
+        };
+        let mut sender =
+            self.runtime.block_on(speak(stream)).context("cannot speak HTTP with the daemon")?;
         let exchange = async {
             sender.ready().await?;
             let (head, body) = sender.send_request(request).await?.into_parts();
@@ -130,6 +122,31 @@ impl Client {
         let body =
             body.map_err(|reason| Error::failed(format!("cannot read the reply: {reason}")))?;
         if status.is_success() { Ok(body) } else { Err(refusal(status, &body)) }
+    }
+}
+
+/// Begins HTTP on a connection that was welcomed.
+async fn speak(stream: UnixStream) -> anyhow::Result<SendRequest<Full<Bytes>>> {
+    stream.set_nonblocking(true)?;
+    let stream = TokioIo::new(tokio::net::UnixStream::from_std(stream)?);
+    let (sender, connection) = http1::handshake(stream).await?;
+    // Its error reaches the request that it breaks.
+    tokio::spawn(connection);
+    Ok(sender)
+}
+
+/// Connects and says hello; where no daemon runs, or one that is too old, with a new one.
+fn dial_or_start(dir: &InstanceDir, program: &Path) -> Result<UnixStream, Error> {
+    let search = Search {
+        dir: Ok(dir.clone()),
+        hello: hello(Role::Http, None),
+        launcher: Some(Launcher::new(program.to_owned())),
+        patience: millis(RECONNECT_DEADLINE_MS),
+        may_start: Arc::new(AtomicBool::new(true)),
+    };
+    match search.run() {
+        Ok(connection) => Ok(connection.stream),
+        Err(reason) => Err(not_found(reason, dial(dir).err())),
     }
 }
 

@@ -146,3 +146,18 @@ fn queries_are_escaped_and_absent_fields_left_out() {
     );
     assert_eq!(address("/v1/status", &()).unwrap(), "/v1/status");
 }
+
+#[test]
+fn each_request_has_a_connection_of_its_own() {
+    let (_scratch, dir) = instance();
+    let reply = "HTTP/1.1 200 OK\r\ncontent-length: 3\r\nconnection: close\r\n\r\n\"a\"";
+    let first = played(&dir, WELCOME, reply);
+    let mut client = Client::running(&dir).unwrap();
+    assert_eq!(client.get::<String>("/v1/a", &()).unwrap(), "a");
+    first.join().unwrap();
+    // Between the two a user thinks, and the daemon may have been replaced.
+    std::fs::remove_file(dir.sock()).ok();
+    let second = played(&dir, WELCOME, reply);
+    assert_eq!(client.get::<String>("/v1/b", &()).unwrap(), "a");
+    assert!(second.join().unwrap().contains("GET /v1/b HTTP/1.1"));
+}

@@ -8,6 +8,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use crate::admin;
 use crate::api::{
@@ -45,6 +46,7 @@ pub(super) fn router(daemon: Arc<Daemon>) -> Router {
         .fallback(unknown)
         .method_not_allowed_fallback(unknown)
         .layer(DefaultBodyLimit::max(limits::ADMIN_BODY_BYTES_MAX))
+        .layer(RequestBodyTimeoutLayer::new(limits::ADMIN_STALL_MAX))
         .with_state(daemon)
 }
 

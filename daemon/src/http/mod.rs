@@ -6,15 +6,18 @@ mod public;
 
 use std::sync::Arc;
 
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_io_timeout::TimeoutWriter;
 
 pub(crate) use public::listen;
 
 use crate::daemon::Daemon;
+use crate::limits;
 
-/// Serves the admin interface on one connection of the socket.
+/// Serves the admin interface on one connection of the socket. A client that neither
+/// sends nor reads is dropped; what it asked for may take as long as it takes.
 pub(crate) async fn serve_admin<R, W>(daemon: Arc<Daemon>, reader: R, writer: W)
 where
     R: AsyncRead + Unpin + Send + 'static,
@@ -22,8 +25,13 @@ where
 {
     let stopping = daemon.stopping();
     let service = TowerToHyperService::new(admin::router(daemon));
-    let stream = TokioIo::new(tokio::io::join(reader, writer));
-    let connection = hyper::server::conn::http1::Builder::new().serve_connection(stream, service);
+    let mut writer = TimeoutWriter::new(writer);
+    writer.set_timeout(Some(limits::ADMIN_STALL_MAX));
+    let stream = TokioIo::new(tokio::io::join(reader, Box::pin(writer)));
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits::ADMIN_STALL_MAX)
+        .serve_connection(stream, service);
     tokio::pin!(connection);
     let served = tokio::select! {
         served = connection.as_mut() => served,

@@ -96,3 +96,33 @@ async fn who_says_nothing_is_not_waited_for() {
     // The clock jumps ahead as soon as there is nothing to do but wait.
     serve(Arc::clone(&world.daemon), reader, writer).await;
 }
+
+/// Whether a client that says hello, sends this and then neither sends nor reads is left in time.
+async fn is_left(world: &World, request: &str) -> bool {
+    let (mut peer, ours) = tokio::io::duplex(1 << 9);
+    let (reader, writer) = tokio::io::split(ours);
+    let serving = tokio::spawn(serve(Arc::clone(&world.daemon), reader, writer));
+    peer.write_all(&line_of(&Hello { role: Role::Http, ..world.hello() })).await.unwrap();
+    // The welcome is read; what follows is not.
+    while peer.read_u8().await.unwrap() != b'\n' {}
+    peer.write_all(request.as_bytes()).await.unwrap();
+    tokio::time::timeout(crate::limits::ADMIN_STALL_MAX * 2, serving).await.is_ok()
+}
+
+#[tokio::test]
+async fn a_stalled_client_of_the_admin_interface_is_left() {
+    let world = World::new().await;
+    tokio::time::pause();
+    let head = "HTTP/1.1\r\nhost: anchord\r\n";
+    let part_of_a_body = format!(
+        "POST /v1/tool {head}content-type: application/json\r\ncontent-length: 9\r\n\r\n{{"
+    );
+    assert!(is_left(&world, "").await, "no request");
+    assert!(is_left(&world, &format!("GET /v1/status {head}")).await, "part of a head");
+    assert!(is_left(&world, &format!("GET /x {head}\r\n")).await, "no second request");
+    assert!(is_left(&world, &part_of_a_body).await, "part of a body");
+    assert!(
+        is_left(&world, &format!("GET /v1/status {head}\r\n")).await,
+        "a reply it does not read"
+    );
+}
