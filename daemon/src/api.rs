@@ -409,7 +409,7 @@ pub struct JournalLine {
 /// What reading a whole journal found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifyReply {
-    /// Whose journal.
+    /// The project that the journal belongs to.
     pub project: ProjectRef,
     /// Segment files read.
     pub segments: u32,
@@ -480,11 +480,11 @@ pub struct RepairParams {
 /// A plan to repair a journal, or that it was carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairReply {
-    /// Whose journal.
+    /// The project that the journal belongs to.
     pub project: ProjectRef,
     /// Why nothing can be written, if that is so.
     pub read_only: Option<String>,
-    /// What is repaired, and from what.
+    /// The parts to restore, and their sources.
     pub plan: RepairPlan,
     /// Whether there is anything to repair.
     pub is_needed: bool,

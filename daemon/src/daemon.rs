@@ -70,8 +70,8 @@ impl Daemon {
         })
     }
 
-    /// Opens a project's memory, or begins it. A memory that was on disk once and is not there any more
-    /// is an error, and never an empty one.
+    /// Opens a project's memory, or begins it. A memory that was on disk once and is not there any
+    /// more is an error, and never an empty one.
     pub(crate) async fn open_project(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
         let known = self.registry.snapshot().project(id).cloned();
         if known.as_ref().is_some_and(|known| known.stored) && !self.projects.has_data(id) {

@@ -350,8 +350,8 @@ fn mark_data(file: &InstanceFile) -> Result<(), InstanceError> {
     replace_private(&file.data.join(DATA_MARK), text.as_bytes())
 }
 
-/// Checks that the data directory is this instance's. An empty one is where a disk is mounted, and the
-/// disk is not. One that an older anchord made has no mark yet.
+/// Checks that the data directory is this instance's. An empty one is where a disk is mounted, and
+/// the disk is not. One that an older anchord made has no mark yet.
 fn check_data(file: &InstanceFile, instance_file: &Path) -> Result<(), InstanceError> {
     let mark = file.data.join(DATA_MARK);
     match fs::read_to_string(&mark) {

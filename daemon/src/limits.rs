@@ -163,8 +163,8 @@ pub const STATUS_HEADER_TIME_MAX: Duration = Duration::from_secs(2);
 /// Time for a whole status request.
 pub const STATUS_REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// How long a client of the admin interface may neither send a request, or the rest of one, nor read
-/// its reply.
+/// How long a client of the admin interface may neither send a request, or the rest of one, nor
+/// read its reply.
 pub const ADMIN_STALL_MAX: Duration = Duration::from_secs(30);
 
 /// The body of an admin request: an import brings another system's whole memory.

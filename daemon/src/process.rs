@@ -1,4 +1,4 @@
-//! What the daemon asks of the operating system for its own process.
+//! Limits and signals of the daemon's own process.
 
 use std::io;
 

@@ -288,9 +288,9 @@ pub const CAPTURED_COMMANDS_SHOWN_MAX: usize = 5;
 /// Rows made by rule that a load shows when there are enough that agents wrote.
 pub const CAPTURED_ROWS_SHOWN_MAX: usize = 2;
 
-/// What a load says of why nothing can be saved.
+/// Characters of the reason why nothing can be saved, in a load.
 pub const READ_ONLY_CHARS_MAX: usize = 400;
-/// Tokens of what a load says of why nothing can be saved.
+/// Tokens of the reason why nothing can be saved, in a load.
 pub const READ_ONLY_TOKENS_MAX: u32 = 120;
 
 /// A session's start, with its frame. It leaves room: after a compaction the same text and the

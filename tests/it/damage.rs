@@ -117,7 +117,7 @@ fn damaged_records_of_the_daemon_lose_nothing_and_are_told() {
     assert!(loaded.contains("after it was put back"), "{loaded}");
 }
 
-/// What the index alone still has is shown, kept and not written over.
+/// Entries that only the index still has are shown, kept and not written over.
 #[test]
 fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
     for what in ["removed", "emptied", "cut", "damaged at its end"] {

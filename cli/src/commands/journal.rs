@@ -73,8 +73,8 @@ pub(crate) struct RebuildArgs {
 
 /// Restore a damaged journal from what is left of it, its index and its snapshots
 ///
-/// Shows which entries come from where and what is lost, and asks; without a terminal it wants --yes.
-/// The files that were there are kept under other names, beside the new ones.
+/// Shows which entries come from where and what is lost, and asks; without a terminal it wants
+/// --yes. The files that were there are kept under other names, beside the new ones.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord journal repair

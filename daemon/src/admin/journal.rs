@@ -109,8 +109,8 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
     })
 }
 
-/// Makes the index anew from snapshot and journal. Refused if the journal is not whole: the index may
-/// be the last copy of what it lacks.
+/// Makes the index anew from snapshot and journal. Refused if the journal is not whole: the index
+/// may be the last copy of what it lacks.
 pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildReply> {
     let verified = verify(daemon, project).await?;
     if let Some(Problem { file, line, what }) = verified.problems.first() {

@@ -193,7 +193,7 @@ fn an_empty_or_anothers_directory_is_not_taken_for_this_instances_memory() {
     let data = acquire(&dir).unwrap().data().to_owned();
     let mark = data.join("instance-id");
     let own = fs::read_to_string(&mark).unwrap();
-    // What is left of the directory when its disk is not mounted.
+    // The directory as it is when its disk is not mounted.
     fs::remove_file(&mark).unwrap();
     let error = acquire(&dir).unwrap_err();
     assert!(matches!(error, InstanceError::DataMissing { .. }), "{error}");

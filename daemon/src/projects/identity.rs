@@ -195,7 +195,7 @@ impl Here {
             let lost = places.find_map(|place| registry.project_with_id(place));
             return match lost.map(|lost| lost.id) {
                 None => resolved(None, Status::New),
-                // What is in the file may be all that is wrong.
+                // Perhaps only the content of the file is wrong.
                 Some(of) if self.found == Kept::NoId => Err(self.without_id(of)),
                 Some(of) => resolved(None, Status::Lost { of }),
             };

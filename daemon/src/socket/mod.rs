@@ -62,7 +62,7 @@ pub(crate) async fn accept(
 fn peer_of(stream: &UnixStream) -> Option<i32> {
     let ours = rustix::process::geteuid().as_raw();
     match stream.peer_cred() {
-        // Where the system does not tell the process, all count as one.
+        // If the system does not name the process, all peers count as one.
         Ok(peer) if peer.uid() == ours => Some(peer.pid().unwrap_or_default()),
         Ok(peer) => {
             tracing::warn!(uid = peer.uid(), "another user connected");
@@ -75,8 +75,8 @@ fn peer_of(stream: &UnixStream) -> Option<i32> {
     }
 }
 
-/// Answers a connection that is one too many. Its hello is read, since closing before that would take
-/// the answer away again.
+/// Answers a connection that is one too many. Its hello is read, since closing before that would
+/// take the answer away again.
 async fn refuse(daemon: &Daemon, mut stream: UnixStream, too_many: TooMany) {
     tracing::warn!(%too_many, "refused a connection");
     daemon.metrics().connected(false);

@@ -1,6 +1,6 @@
-//! Lines on disk, format 4: what a journal and a snapshot consist of. Older formats are the same without the kinds
-//! and fields that came later; see `docs/decisions/0006-format-2.md`, `0009-format-3.md` and
-//! `0022-format-4.md`.
+//! Lines on disk, format 4: what a journal and a snapshot consist of. Older formats are the same
+//! without the kinds and fields that came later; see `docs/decisions/0006-format-2.md`,
+//! `0009-format-3.md` and `0022-format-4.md`.
 //!
 //! Every line is a JSON object that ends in its own checksum, `,"crc":"0a1b2c3d"}`: CRC-32 (IEEE) over
 //! all bytes of the line before `,"crc":`. Lines of a newer format keep that frame and `format`, so

@@ -52,8 +52,8 @@ impl RowSum {
     }
 }
 
-/// A row's digest: its CRC-32, spread over 64 bits so that sums of different rows differ (the last steps
-/// of splitmix64).
+/// A row's digest: its CRC-32, spread over 64 bits so that sums of different rows differ (the last
+/// steps of splitmix64).
 fn digest(prefix: &str, key: &str, text: &str) -> u64 {
     let mut crc = crc32fast::Hasher::new();
     for part in [prefix, key, "\0", text] {
@@ -85,8 +85,8 @@ impl IndexError {
     }
 }
 
-/// An error of the operating system passes: a full disk, no free descriptor. One of the library's own
-/// making is about what it read.
+/// An error of the operating system passes: a full disk, no free descriptor. One of the library's
+/// own making is about what it read.
 impl From<io::Error> for IndexError {
     fn from(error: io::Error) -> Self {
         let passes = error.raw_os_error().is_some_and(|code| {

@@ -70,7 +70,7 @@ pub(crate) struct Journal {
     /// A segment was renamed into place, but the directory is not synced yet.
     pub(super) dir_unsynced: bool,
     pub(super) read_only: Option<String>,
-    /// What keeps it from being written may pass: a full disk, no free descriptor.
+    /// The reason for `read_only` may pass: a full disk, no free descriptor.
     pub(super) passes: bool,
     pub(super) reserve_bytes: u64,
 }
@@ -299,7 +299,8 @@ impl Journal {
         }
     }
 
-    /// What was written to a file that its name does not lead to any more is gone after the next start.
+    /// Checks that the segment's name still leads to the file that is written. If it does not, the
+    /// next start will not find what is written now.
     fn check_is_there(&mut self, path: &Path) -> Result<(), StoreError> {
         let is_there = self.file.as_ref().map_or(Ok(true), |file| file.is_at(path));
         let what = match is_there {

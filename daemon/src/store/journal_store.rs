@@ -271,7 +271,7 @@ impl<M: Machine> JournalStore<M> {
         self.index_fault = Some(error.to_string());
         self.history_from = self.journal.last_segment() + 1;
         self.pending.clear();
-        // One that was refused for now only lags behind: the next open lets it catch up.
+        // After a passing fault it only lags behind, and the next open lets it catch up.
         if !error.passes()
             && let Err(error) = self.place.set_aside()
         {

@@ -99,7 +99,7 @@ impl Found {
     }
 }
 
-/// What an index is to the journal beside it.
+/// The relation of an index to the journal beside it.
 enum Relation {
     /// It is of this journal, which goes on after the entry at this place.
     Follows(Option<Position>),
@@ -163,8 +163,8 @@ impl<M: Machine> JournalStore<M> {
         Ok(Opened { store, state, replies, report })
     }
 
-    /// Takes the state from the index, if it has the best there is. Else says why the index is built
-    /// anew, unless nothing may be written.
+    /// Takes the state from the index, if it has the best there is. Else says why the index is
+    /// built anew, unless nothing may be written.
     fn open_index(
         &mut self,
         found: Option<Found>,
@@ -441,8 +441,9 @@ impl<M: Machine> JournalStore<M> {
     }
 }
 
-/// What an index's rows of state make, and their sum. They are read here and understood by another thread, which
-/// takes many at once: neither waits for the other at each of them, and there are never more than a few in memory.
+/// Restores the state from an index's rows, and sums them. This thread reads the rows and another
+/// parses them, many at once: neither waits for the other at each row, and only a few are in
+/// memory at a time.
 pub(super) fn restore_from<M: Machine>(
     index: &dyn Index,
 ) -> Result<(Result<M, String>, RowSum), IndexError> {

@@ -1,10 +1,10 @@
 //! Opening a journal: find its segments, check them, remove an incomplete last line.
 //!
-//! A line of the last segment that has no newline was never acknowledged, nor was a damaged batch at its
-//! end that the index does not know: it is kept aside and cut off.
-//! Anything else that is not as it was written makes the journal read-only and is named; nothing is
-//! repaired. So does a journal that is missing, or a last segment without its header, unless neither
-//! the index nor a snapshot proves that there was anything in it.
+//! A line of the last segment that has no newline was never acknowledged, nor was a damaged batch
+//! at its end that the index does not know: it is kept aside and cut off. Anything else that is not
+//! as it was written makes the journal read-only and is named; nothing is repaired. So does a
+//! journal that is missing, or a last segment without its header, unless neither the index nor a
+//! snapshot proves that there was anything in it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(crate) struct Recovered {
     pub(crate) untouchable: bool,
 }
 
-/// What the index proves of its journal: it follows only entries that are synced.
+/// Proof of what its journal held, from the index, which follows only synced entries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proof {
     pub(crate) journal: Uuid,
@@ -45,8 +45,8 @@ pub(crate) struct Proof {
 /// Returns what the index proves, or why it cannot be looked at.
 pub(crate) type Prove<'p> = &'p mut dyn FnMut() -> Result<Option<Proof>, IndexError>;
 
-/// Opens the journal in `dir`, or begins one. `hands_off` says why nothing in it may be touched, where
-/// that is so. `prove` is asked only where the journal alone does not tell what it had.
+/// Opens the journal in `dir`, or begins one. `hands_off` says why nothing in it may be touched,
+/// where that is so. `prove` is asked only where the journal alone does not tell what it had.
 pub(crate) fn open(
     disk: Arc<dyn Disk>,
     dir: PathBuf,
@@ -93,7 +93,7 @@ pub(crate) fn open(
     Ok(opening.finish(false))
 }
 
-/// What to do about a file that is missing or empty.
+/// Advice for a file that is missing or empty.
 const RESTORE: &str = "put it back from a backup, or see what `anchord journal repair` can restore";
 
 /// A segment's number, and its bytes.
@@ -108,7 +108,7 @@ struct Headless {
 /// The end of the last segment, which may never have been synced.
 struct Tail<'b> {
     bytes: &'b [u8],
-    /// What is wrong with it, unless it is a line without its end.
+    /// The fault in it, unless it is only a line without its end.
     fault: Option<String>,
 }
 
@@ -129,8 +129,8 @@ fn proven(prove: Prove<'_>, path: &Path) -> Result<Option<Proof>, StoreError> {
 }
 
 impl Opening {
-    /// Returns the last segment that has a header, with its bytes, and the segments after it that have
-    /// none. Takes those out of `numbers`.
+    /// Returns the last segment that has a header, with its bytes, and the segments after it that
+    /// have none. Takes those out of `numbers`.
     fn last_segment(
         &self,
         numbers: &mut Vec<u32>,
@@ -185,8 +185,8 @@ impl Opening {
         Ok(self.finish(true))
     }
 
-    /// Puts an incomplete last line aside, and segments without a header, unless the index proves that
-    /// they were complete once.
+    /// Puts an incomplete last line aside, and segments without a header, unless the index proves
+    /// that they were complete once.
     fn put_aside(
         &mut self,
         headless: &[Headless],
@@ -195,7 +195,7 @@ impl Opening {
     ) -> Result<(), StoreError> {
         let Tail { bytes: tail, fault } = tail;
         let last = headless.last().map_or(number, |segment| segment.number);
-        // Where something else is wrong, every byte may be needed.
+        // Something else is wrong, so every byte may be needed.
         if headless.is_empty() && tail.is_empty() || self.journal.read_only.is_some() {
             return Ok(());
         }
@@ -326,8 +326,8 @@ impl Opening {
         Ok(())
     }
 
-    /// Checks the last segment. Returns what may never have been synced: an incomplete last line, or a
-    /// batch with damage.
+    /// Checks the last segment. Returns what may never have been synced: an incomplete last line,
+    /// or a batch with damage.
     fn check_last<'b>(&mut self, number: u32, bytes: &'b [u8]) -> Tail<'b> {
         let nothing = Tail { bytes: &[], fault: None };
         let Some(segment) = self.journal.segments.last().copied() else { return nothing };

@@ -1,11 +1,11 @@
 //! Repairing a store that lost entries or has bad lines: a plan for a person to look at, and its
 //! execution.
 //!
-//! Every good line stays as it is, under its number. A number without a good line gets an entry that
-//! says `lost`, so that the numbers after it stay what they were. What the index or a snapshot knows
-//! beyond the journal comes last, as one entry that says `repair`. All segments are written anew, with
-//! the next epoch, and take their names as in a purge (`rewrite.rs`). The files that were there are
-//! kept under other names.
+//! Every good line stays as it is, under its number. A number without a good line gets an entry
+//! that says `lost`, so that the numbers after it stay what they were. What the index or a snapshot
+//! knows beyond the journal comes last, as one entry that says `repair`. All segments are written
+//! anew, with the next epoch, and take their names as in a purge (`rewrite.rs`). The files that
+//! were there are kept under other names.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -20,12 +20,13 @@ use super::open::{Found, find, restore, restore_from};
 use super::segment::{self, file_name};
 use super::{Entry, Machine, Options, StoreError, rewrite, snapshot};
 
-/// What a repair would make of a store.
+/// A plan of what a repair would keep, restore and lose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairPlan {
     /// Entries that are taken from the journal as they are.
     pub kept: u64,
-    /// Numbers of entries that are not in the journal, and whose outcome the index or a snapshot has.
+    /// Numbers of entries that are not in the journal, and whose outcome the index or a snapshot
+    /// has.
     pub restored: Vec<Range>,
     /// Numbers of entries that are nowhere.
     pub lost: Vec<Range>,
@@ -288,8 +289,8 @@ impl<M: Machine> Survey<M> {
     }
 }
 
-/// Finds the lines that are as they were written, in the order of their numbers. Also counts the others,
-/// without the headers.
+/// Finds the lines that are as they were written, in the order of their numbers. Also counts the
+/// others, without the headers.
 fn good_lines<M: Machine>(segments: &[Vec<u8>]) -> (Vec<Good>, u64) {
     let mut good: Vec<Good> = Vec::new();
     let mut bad = 0;

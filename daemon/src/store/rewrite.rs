@@ -32,7 +32,7 @@ struct CommitV1 {
     keeps: bool,
 }
 
-/// What ends the name of a file that a repair kept, before the epoch that took its place.
+/// The suffix of a file that a repair kept; the number of the new epoch follows.
 const KEPT: &str = ".kept-";
 
 /// A journal that was written anew, and is to be put in the old one's place.
@@ -152,8 +152,8 @@ pub(super) fn write_new(
     write_synced(disk, &journal.join(file_name(segment) + NEW), bytes)
 }
 
-/// Puts segments in place that were written with [`write_new`]. Segments, snapshots and the index that
-/// were there are kept under other names.
+/// Puts segments in place that were written with [`write_new`]. Segments, snapshots and the index
+/// that were there are kept under other names.
 pub(super) fn put_in_place(
     disk: &dyn Disk,
     journal: &Path,

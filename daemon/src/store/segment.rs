@@ -102,8 +102,9 @@ pub(crate) fn check(bytes: &[u8], first: Seq) -> Check {
     check
 }
 
-/// Where the damage of a segment begins, if all of it can be one batch that was never synced: every good
-/// line from there on is of that batch. `first` is the seq of the segment's first entry.
+/// Returns the offset at which a segment's damage begins, if all of it can be one batch that was
+/// never synced: every good line from there on is of that batch. `first` is the seq of the
+/// segment's first entry.
 pub(crate) fn torn_batch(bytes: &[u8], first: Seq, check: &Check) -> Option<u64> {
     let (number, _) = check.fault.as_ref()?;
     let next = check.last.map_or(first, |(last, _)| Seq(last.0 + 1));

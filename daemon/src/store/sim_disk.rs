@@ -1,8 +1,8 @@
 //! A disk in memory that tells written from synced, and fails on purpose. For tests.
 //!
-//! After [`SimDisk::power_loss`] a file holds what was synced and a random part of the rest, of which
-//! sectors or pages may be missing; names made, changed or removed since their directory was synced may be as before. As on Linux, bytes whose sync
-//! failed are not written by a later sync.
+//! After [`SimDisk::power_loss`] a file holds what was synced and a random part of the rest, of
+//! which sectors or pages may be missing; names made, changed or removed since their directory was
+//! synced may be as before. As on Linux, bytes whose sync failed are not written by a later sync.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -362,8 +362,8 @@ impl SimFile {
 }
 
 impl SimFile {
-    /// Loses some of what was written after `synced` and not synced: sectors, or pages of eight. The
-    /// length may have been written and they not, so they are zeros.
+    /// Loses some of what was written after `synced` and not synced: sectors, or pages of eight.
+    /// The length may have been written and they not, so they are zeros.
     fn drop_sectors(&mut self, synced: usize, random: &mut Random) {
         let unit = if random.below(2) == 0 { SECTOR_BYTES } else { PAGE_BYTES };
         if random.below(2) == 0 {

@@ -20,8 +20,8 @@ use super::limits::{
     SLED_CACHE_BYTES_MAX, SLED_LOCK_POLL, SLED_LOCK_WAIT_MAX, SLED_VALUE_BYTES_MAX,
 };
 
-/// The sum of the counted rows: their number and their digest, which indexes of older builds lack. No row's key begins with a zero byte; those of the parts of
-/// long values do, too.
+/// The sum of the counted rows: their number and their digest, which indexes of older builds lack.
+/// No row's key begins with a zero byte; those of the parts of long values do, too.
 const COUNT_KEY: &[u8] = b"\0count";
 /// The first byte of a value: whole, or the number of its parts.
 const WHOLE: u8 = b'=';

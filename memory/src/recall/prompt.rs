@@ -2,13 +2,13 @@
 //!
 //! Nobody asked for them, so nothing is better than noise. A search score only ranks hits within
 //! one answer. Whether to give anything at all needs a measure that is comparable between prompts.
-//! There are two, both from regressions over the labelled prompts of `benches/data/given/ferry.json`
-//! and `coast.json`, rounded:
+//! There are two, both from regressions over the labelled prompts of
+//! `benches/data/given/ferry.json` and `coast.json`, rounded:
 //!
 //! - a record's **score**, from a conditional logistic regression over the records that each prompt
 //!   could be given: how much of the prompt the record has, by the rarity of the words; how much of
-//!   that is in one sentence; how much of its title or key the prompt says; its place in the search;
-//!   its kind and importance;
+//!   that is in one sentence; how much of its title or key the prompt says; its place in the
+//!   search; its kind and importance;
 //! - whether the prompt **asks** for anything that memory could know, from a logistic regression:
 //!   the best record's score, its share of the prompt, and its key; how many telling words of the
 //!   prompt memory has; the prompt's length; and whether it is about the code at hand ("this loop",

@@ -216,8 +216,8 @@ fn cut_to(text: &str, room: Room) -> String {
     }
 }
 
-/// Percent of the room that is kept for notices and changes, also when there are none: they must not
-/// change what is printed before them.
+/// Percent of the room that is kept for notices and changes, also when there are none: they must
+/// not change what is printed before them.
 const TAIL_PERCENT: usize = 5;
 /// The least that is kept: a line on who else is here, and one that counts notices.
 const TAIL_ROOM: Room = Room { chars: 300, tokens: 60 };
@@ -434,8 +434,8 @@ fn topics(
     in_view.into_iter().filter_map(|id| memory.record(id)).map(|record| &**record).chain(others)
 }
 
-/// Returns the project's own topic, if it is active. Every load shows it, whatever the session's own
-/// topic is.
+/// Returns the project's own topic, if it is active. Every load shows it, whatever the session's
+/// own topic is.
 fn project_topic(memory: &Memory) -> Option<RecordId> {
     let main = memory.topic(MAIN).filter(|record| record.standing.is_active());
     main.map(|record| record.id)

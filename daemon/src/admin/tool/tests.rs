@@ -395,7 +395,8 @@ async fn a_home_that_an_agent_was_told_to_use_is_a_project_for_commands_too() {
     assert!(below.unwrap_err().error.contains("nothing is remembered for"));
 }
 
-/// What a person adds or rewrites is committed at once, so other sessions see it before any save.
+/// Records that a person adds or rewrites are committed at once: other sessions see them before
+/// any save.
 #[tokio::test]
 async fn a_person_adds_and_rewrites_what_agents_see_at_once() {
     let world = World::new().await;

@@ -105,8 +105,8 @@ const FILE_FIELDS: [&str; 5] = ["file_path", "notebook_path", "filePath", "absol
 /// Tools that start a subagent.
 const TASK_TOOLS: [&str; 2] = ["Agent", "Task"];
 
-/// Whether a tool may be one of this server's: the prefix is Claude Code's, and users choose the name
-/// of the server that follows it.
+/// Whether a tool may be one of this server's: the prefix is Claude Code's, and users choose the
+/// name of the server that follows it.
 fn is_from_server(tool: &str) -> bool {
     tool.starts_with("mcp__")
 }

@@ -79,7 +79,7 @@ async fn a_text_that_was_dropped_while_it_waited_is_given_again() {
     ] {
         assert_eq!(given.contains(part), is_given, "{part}: {given}");
     }
-    // What was dropped may be given again, the rest was given.
+    // Dropped records may be given again; the others count as given.
     fail().await;
     for file in ["src/parse.rs", "src/write.rs", "src/cache.rs"] {
         assert_eq!(tell("after_tool_call", read(file)).await, "", "{file}");

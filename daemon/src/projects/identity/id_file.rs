@@ -54,7 +54,7 @@ pub(super) fn components(place: &Place) -> impl Iterator<Item = &OsStr> {
     [OsStr::new(base)].into_iter().chain(sub).chain(part)
 }
 
-/// What is kept at a place.
+/// The content of an id file, or of the place where one would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     /// No file, or none that is ours to read: a link, a directory.

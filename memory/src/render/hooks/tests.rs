@@ -293,7 +293,7 @@ fn a_note_of_the_user_without_room_is_counted_once_and_never_cut() {
     let user = crate::testing::personal([note(note_lines)]);
     let whole = "u1: small pull requests,\n  one topic each,\n  and tests with each\n";
     let mut counted = 0;
-    // What is pinned comes before the user's notes, and leaves them more or less room.
+    // Pinned records come before the user's notes, and leave them more or less room.
     for chars in 1..145 {
         let pinned = |at: usize, chars: usize| NewNote {
             pinned: true,

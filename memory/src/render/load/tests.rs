@@ -476,7 +476,7 @@ proptest! {
             // A record that fits on no page is shown by its title or in part.
             let title = title.trim_end().trim_end_matches('…').trim_end();
             let expected = if oversize { title } else { full.as_str() };
-            // What a lesson says may all be on one line.
+            // A lesson may be all on one line.
             let line = full.trim_end().replacen("\n  ", ". ", 1);
             let all = [expected, &full, &line];
             let is_shown = all.into_iter().any(|text| shown.contains(text));

@@ -143,7 +143,8 @@ async fn a_secret_is_found_under_any_spelling_of_its_field() {
     assert!(fact.contains("[secret removed: secret value]"), "{fact}");
 }
 
-/// The filter judges a text by the field that the reader takes, whatever other fields are beside it.
+/// The filter judges a text by the field that the reader takes, whatever other fields are beside
+/// it.
 #[tokio::test]
 async fn a_secret_is_found_beside_a_field_that_the_reader_passes_over() {
     let world = World::new().await;

@@ -411,7 +411,7 @@ fn a_segment_that_goes_while_it_is_written_to_takes_no_more_writes() {
         assert!(writer.store.health().read_only.is_some());
         writer.store.flush();
         writer.store.close();
-        // What was acknowledged before is in the index, and the next open says so.
+        // The index has the entries that were acknowledged before, and the next open says so.
         let again = machinery.open().unwrap();
         assert!(again.report.read_only.is_some(), "{what}");
         assert_eq!(again.state.sums.get("x").map(|sum| sum.0), Some(6), "{what}");

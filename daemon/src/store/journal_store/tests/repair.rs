@@ -34,7 +34,7 @@ fn ranges(ranges: &[RepairRange]) -> Vec<(u64, u64)> {
 
 /// Repairs, and gives the sum that is left. Whatever was there is kept.
 fn repaired(machinery: &Machinery, plan: &RepairPlan) -> i64 {
-    // What an earlier try left is none of the store's.
+    // Files left by an earlier try do not belong to the store.
     let is_kept = |path: &PathBuf| !path.extension().is_some_and(|it| it == "new" || it == "tmp");
     let files = || {
         let paths = machinery.disk.paths().into_iter();
