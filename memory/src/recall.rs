@@ -53,6 +53,26 @@ pub struct Recall<'a> {
     pub explain: bool,
 }
 
+impl<'a> Recall<'a> {
+    /// Looks in everything that the reader may see, whatever its retention.
+    pub fn new(reader: &'a Reader, query: &'a str, limit: usize, tuning: &'a Tuning) -> Self {
+        Self {
+            reader,
+            query,
+            kinds: &[],
+            tags: &[],
+            own: None,
+            file: None,
+            since: None,
+            until: None,
+            limit,
+            tuning,
+            prior: &|_| 1.0,
+            explain: false,
+        }
+    }
+}
+
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recalled {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use anchord_tests::{Agent, Instance, PATIENCE, Project, poll, walk, write};
+use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, poll, walk, write};
 use serde_json::json;
 
 /// The journal of the daemon's own records (which projects and sessions there are), or that of the one project.
@@ -50,15 +50,9 @@ fn what_would_write_to_a_damaged_journal_ends_with_its_own_code() {
     agent.tool("memory_note", &json!({ "content": "a note of before", "key": "kept" }));
     drop(agent);
     let export = project.path().join("export.json");
-    let said = |arguments: &[&str]| {
-        let mut command = instance.anchord();
-        command.args(arguments).current_dir(project.path()).stdin(Stdio::null());
-        let output = command.output().unwrap();
-        let text = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8(text).unwrap())
-    };
-    let (code, exported) = said(&["export", "--format", "json"]);
-    assert_eq!(code, Some(0), "{exported}");
+    let shell = Shell::new(&instance, project.path());
+    let (code, exported) = shell.said(&["export", "--format", "json"]);
+    assert_eq!(code, 0, "{exported}");
     fs::write(&export, exported.replace("a note of before", "another note")).unwrap();
     instance.kill9();
     let journal = journal(&instance, false);
@@ -70,13 +64,13 @@ fn what_would_write_to_a_damaged_journal_ends_with_its_own_code() {
     for command in
         [&["note", "after the damage"][..], &["import", export], &["purge", "kept", "--yes"]]
     {
-        let (code, text) = said(command);
-        assert_eq!(code, Some(5), "{command:?}: {text}");
+        let (code, text) = shell.said(command);
+        assert_eq!(code, 5, "{command:?}: {text}");
         let way = text.contains("`anchord doctor`") || text.contains("`anchord journal verify`");
         assert!(way, "what to do: {command:?}: {text}");
     }
-    let (code, text) = said(&["search", "redis"]);
-    assert!(code.is_some_and(|code| code < 2), "what can be read is read: {text}");
+    let (code, text) = shell.said(&["search", "redis"]);
+    assert!(code < 2, "what can be read is read: {text}");
     assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
 }
 
@@ -129,14 +123,8 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
         }
         drop(agent);
         // Closed in order, so that the index has followed.
-        let said = |arguments: &[&str]| {
-            let mut command = instance.anchord();
-            command.args(arguments).current_dir(project.path()).stdin(Stdio::null());
-            let output = command.output().unwrap();
-            let text = [output.stdout, output.stderr].concat();
-            (output.status.code(), String::from_utf8(text).unwrap())
-        };
-        assert_eq!(said(&["stop"]).0, Some(0));
+        let shell = Shell::new(&instance, project.path());
+        shell.done(&["stop"]);
         let journal = journal(&instance, false);
         let whole = fs::read_to_string(&journal).unwrap();
         let lines: Vec<&str> = whole.lines().collect();
@@ -148,41 +136,41 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
         }
         let before = fs::read(&journal).ok();
 
-        let (code, loaded) = said(&["load"]);
-        assert_eq!(code, Some(0), "{what}: {loaded}");
+        let (code, loaded) = shell.said(&["load"]);
+        assert_eq!(code, 0, "{what}: {loaded}");
         assert!(loaded.starts_with("READ-ONLY, nothing can be saved: "), "{what}: {loaded}");
         for number in 1..=5 {
             assert!(loaded.contains(&format!("tide table number {number}")), "{what}: {loaded}");
         }
-        let (code, refused) = said(&["note", "after the damage"]);
-        assert_eq!(code, Some(5), "{what}: {refused}");
-        let (code, verified) = said(&["journal", "verify"]);
-        assert_eq!(code, Some(5), "{what}: {verified}");
-        let (code, rebuilt) = said(&["journal", "rebuild"]);
-        assert_eq!(code, Some(5), "{what}: {rebuilt}");
+        let (code, refused) = shell.said(&["note", "after the damage"]);
+        assert_eq!(code, 5, "{what}: {refused}");
+        let (code, verified) = shell.said(&["journal", "verify"]);
+        assert_eq!(code, 5, "{what}: {verified}");
+        let (code, rebuilt) = shell.said(&["journal", "rebuild"]);
+        assert_eq!(code, 5, "{what}: {rebuilt}");
         assert!(rebuilt.contains("the index is kept"), "{what}: {rebuilt}");
         // A daemon that has not opened the project yet.
-        assert_eq!(said(&["stop"]).0, Some(0));
-        assert_eq!(said(&["project", "list"]).0, Some(0));
-        let (code, doctor) = said(&["doctor"]);
-        assert_eq!(code, Some(1), "{what}: {doctor}");
+        shell.done(&["stop"]);
+        shell.done(&["project", "list"]);
+        let (code, doctor) = shell.said(&["doctor"]);
+        assert_eq!(code, 1, "{what}: {doctor}");
         assert!(doctor.contains("cannot be written: "), "{what}: {doctor}");
         assert_eq!(fs::read(&journal).ok(), before, "{what}");
-        let (_, loaded) = said(&["load"]);
+        let (_, loaded) = shell.said(&["load"]);
         assert!(loaded.contains("tide table number 5"), "{what}: {loaded}");
 
-        let (code, plan) = said(&["journal", "repair"]);
-        assert_eq!(code, Some(2), "it asks, and there is no terminal: {what}: {plan}");
+        let (code, plan) = shell.said(&["journal", "repair"]);
+        assert_eq!(code, 2, "it asks, and there is no terminal: {what}: {plan}");
         assert!(plan.contains("from the index or a snapshot: what entr"), "{what}: {plan}");
         assert!(!plan.contains("lost for certain"), "{what}: {plan}");
         assert_eq!(fs::read(&journal).ok(), before, "{what}");
-        let (code, repaired) = said(&["journal", "repair", "--yes"]);
-        assert_eq!(code, Some(0), "{what}: {repaired}");
-        let (code, verified) = said(&["journal", "verify"]);
-        assert_eq!(code, Some(0), "{what}: {verified}");
-        let (code, noted) = said(&["note", "after the repair"]);
-        assert_eq!(code, Some(0), "{what}: {noted}");
-        let (_, loaded) = said(&["load"]);
+        let (code, repaired) = shell.said(&["journal", "repair", "--yes"]);
+        assert_eq!(code, 0, "{what}: {repaired}");
+        let (code, verified) = shell.said(&["journal", "verify"]);
+        assert_eq!(code, 0, "{what}: {verified}");
+        let (code, noted) = shell.said(&["note", "after the repair"]);
+        assert_eq!(code, 0, "{what}: {noted}");
+        let (_, loaded) = shell.said(&["load"]);
         assert!(!loaded.contains("READ-ONLY"), "{what}: {loaded}");
         for text in ["tide table number 1", "tide table number 5", "after the repair"] {
             assert!(loaded.contains(text), "{what}: {text}: {loaded}");
@@ -194,8 +182,8 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
             });
             assert!(kept, "{what}: the damaged file is kept");
         }
-        let (code, again) = said(&["journal", "repair"]);
-        assert_eq!(code, Some(0), "{what}: {again}");
+        let (code, again) = shell.said(&["journal", "repair"]);
+        assert_eq!(code, 0, "{what}: {again}");
         assert!(again.contains("nothing to repair"), "{what}: {again}");
     }
 }
@@ -234,32 +222,23 @@ fn a_memory_that_is_missing_is_an_error_and_never_an_empty_one() {
     let mut agent = Agent::open(&instance, project.path());
     agent.tool("memory_note", &json!({ "content": "before it went" }));
     drop(agent);
-    let said = |arguments: &[&str]| {
-        let mut command = instance.anchord();
-        command.args(arguments).current_dir(project.path()).stdin(Stdio::null());
-        let output = command.output().unwrap();
-        let text = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8(text).unwrap())
-    };
-    assert_eq!(said(&["stop"]).0, Some(0));
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["stop"]);
     let journal = journal(&instance, false);
     let memory = journal.ancestors().nth(2).unwrap();
     let moved = memory.with_extension("moved");
     fs::rename(memory, &moved).unwrap();
     for command in [&["load"][..], &["note", "into an empty one"], &["search", "before"]] {
-        let (code, text) = said(command);
-        assert!(
-            code != Some(0) && text.contains("is missing; bring it back"),
-            "{command:?}: {text}"
-        );
+        let (code, text) = shell.said(command);
+        assert!(code != 0 && text.contains("is missing; bring it back"), "{command:?}: {text}");
         assert!(text.contains(memory.to_str().unwrap()), "{command:?}: {text}");
     }
-    let (code, doctor) = said(&["doctor"]);
-    assert_eq!(code, Some(1), "{doctor}");
+    let (code, doctor) = shell.said(&["doctor"]);
+    assert_eq!(code, 1, "{doctor}");
     assert!(!memory.exists(), "nothing was begun in its place");
     fs::rename(&moved, memory).unwrap();
-    let (code, loaded) = said(&["load"]);
-    assert!(code == Some(0) && loaded.contains("before it went"), "{loaded}");
+    let (code, loaded) = shell.said(&["load"]);
+    assert!(code == 0 && loaded.contains("before it went"), "{loaded}");
 }
 
 /// A file that cannot be changed, until this is dropped.

@@ -3,7 +3,9 @@
 
 use std::process::{Command, Stdio};
 
-use anchord_tests::{Agent, Instance, PATIENCE, Project, Signal, poll, process, skip, write};
+use anchord_tests::{
+    Agent, Instance, PATIENCE, Project, Shell, Signal, poll, process, skip, write,
+};
 use serde_json::{Value, json};
 
 /// glibc reads them once, when a process starts; without them the daemon keeps twice the memory.
@@ -57,14 +59,10 @@ fn a_daemon_that_does_not_answer_is_not_taken_for_none() {
     let mut agent = Agent::open(&instance, project.path());
     agent.tool("memory_save", &write::save("before it hung"));
     process::signal(daemon, Signal::STOP);
-    let said = |arguments: &[&str]| {
-        let output = instance.anchord().args(arguments).stdin(Stdio::null()).output().unwrap();
-        let text = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8(text).unwrap())
-    };
+    let shell = Shell::new(&instance, project.path());
     let hangs = |command: &[&str]| {
-        let (code, text) = said(command);
-        assert_eq!(code, Some(3), "{command:?}: {text}");
+        let (code, text) = shell.said(command);
+        assert_eq!(code, 3, "{command:?}: {text}");
         let named = format!("the daemon (pid {daemon}) does not answer: ");
         assert!(text.contains(&named) && text.contains(&format!("`kill {daemon}`")), "{text}");
     };
@@ -75,18 +73,17 @@ fn a_daemon_that_does_not_answer_is_not_taken_for_none() {
             scope.spawn(|| hangs(command));
         }
     });
-    let (code, text) = said(&["doctor"]);
-    assert_eq!(code, Some(1), "{text}");
+    let (code, text) = shell.said(&["doctor"]);
+    assert_eq!(code, 1, "{text}");
     assert!(text.contains(&format!("✗ daemon: the daemon (pid {daemon}) does not")), "{text}");
     process::signal(daemon, Signal::CONT);
     let load = agent.tool("memory_load", &json!({}));
     assert!(load.contains("before it hung"), "nothing was taken from under it: {load}");
     assert_eq!(instance.daemon_pid(), Some(daemon));
     drop(agent);
-    let (code, text) = said(&["stop"]);
-    assert!(code == Some(0) && text.starts_with("stopped (pid "), "{text}");
-    let (code, text) = said(&["stop"]);
-    assert_eq!((code, text.as_str()), (Some(0), "no daemon is running\n"));
+    let text = shell.done(&["stop"]);
+    assert!(text.starts_with("stopped (pid "), "{text}");
+    assert_eq!(shell.done(&["stop"]), "no daemon is running\n");
 }
 
 #[test]

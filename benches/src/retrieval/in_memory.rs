@@ -43,23 +43,9 @@ impl InMemory {
 
 impl Engine for InMemory {
     fn ask(&mut self, question: &str) -> Result<Vec<usize>> {
-        let found = recall(
-            &self.memory,
-            &Recall {
-                reader: &Reader::anyone(),
-                query: question,
-                kinds: &[],
-                tags: &[],
-                own: None,
-                file: None,
-                since: None,
-                until: None,
-                limit: DEEPEST,
-                tuning: &self.tuning,
-                prior: &|_| 1.0,
-                explain: false,
-            },
-        );
+        let reader = Reader::anyone();
+        let wanted = Recall::new(&reader, question, DEEPEST, &self.tuning);
+        let found = recall(&self.memory, &wanted);
         Ok(found.hits.iter().filter_map(|hit| self.notes.get(&hit.id).copied()).collect())
     }
 }

@@ -59,23 +59,9 @@ fn hits<'m>(set: &'m Answered, prompt: &str, tuning: &Tuning) -> Vec<&'m Record>
         let prior = parts.prior(record) as f32;
         prior
     };
-    let found = recall(
-        &set.memory,
-        &Recall {
-            reader: &Reader::anyone(),
-            query: prompt,
-            kinds: &[],
-            tags: &[],
-            own: None,
-            file: None,
-            since: None,
-            until: None,
-            limit: DEEPEST,
-            tuning,
-            prior: &prior,
-            explain: false,
-        },
-    );
+    let reader = Reader::anyone();
+    let wanted = Recall { prior: &prior, ..Recall::new(&reader, prompt, DEEPEST, tuning) };
+    let found = recall(&set.memory, &wanted);
     found.hits.iter().filter_map(|hit| set.memory.record(hit.id)).map(|record| &**record).collect()
 }
 

@@ -20,18 +20,8 @@ fn archived(memory: &mut Memory, id: &str) {
 
 fn everything<'a>(reader: &'a Reader, query: &'a str) -> Recall<'a> {
     Recall {
-        reader,
-        query,
-        kinds: &[],
-        tags: &[],
-        own: None,
-        file: None,
-        since: None,
-        until: None,
-        limit: 10,
-        tuning: &Tuning::COMPACTOR,
         prior: &|record| if record.standing == Standing::Archived { 0.5 } else { 1.0 },
-        explain: false,
+        ..Recall::new(reader, query, 10, &Tuning::COMPACTOR)
     }
 }
 

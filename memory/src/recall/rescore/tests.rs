@@ -18,21 +18,7 @@ fn found_by(memory: &Memory, query: &str, limit: usize, tuning: &Tuning) -> Reca
     let prior: &dyn Fn(&Record) -> f32 =
         &|record| if record.standing.is_active() { 1.0 } else { 0.5 };
     let reader = &Reader::anyone();
-    let of = Recall {
-        reader,
-        query,
-        kinds: &[],
-        tags: &[],
-        own: None,
-        file: None,
-        since: None,
-        until: None,
-        limit,
-        tuning,
-        prior,
-        explain: true,
-    };
-    recall(memory, &of)
+    recall(memory, &Recall { prior, explain: true, ..Recall::new(reader, query, limit, tuning) })
 }
 
 fn ids(found: &Recalled) -> Vec<RecordId> {

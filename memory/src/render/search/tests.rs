@@ -42,21 +42,8 @@ fn found(memory: &Memory, query: &str) -> Recalled {
 }
 
 fn found_by(memory: &Memory, query: &str, tuning: &Tuning) -> Recalled {
-    let of = Recall {
-        reader: &Reader::anyone(),
-        query,
-        kinds: &[],
-        tags: &[],
-        own: None,
-        file: None,
-        since: None,
-        until: None,
-        limit: 30,
-        tuning,
-        prior: &|_| 1.0,
-        explain: true,
-    };
-    recall(memory, &of)
+    let reader = Reader::anyone();
+    recall(memory, &Recall { explain: true, ..Recall::new(&reader, query, 30, tuning) })
 }
 
 #[test]

@@ -107,23 +107,14 @@ async fn query(context: Context, params: QueryParams) -> Result<String, ToolErro
     let (memory, caller, now) = (&view.memory, Caller::of(&context), clock::now());
     let reader = caller.reader(memory);
     let ranking = context.ranking(&view, now);
-    let found = recall_from(
-        memory,
-        &Recall {
-            reader: &reader,
-            query: &params.query,
-            kinds: &[Kind::Note],
-            tags: &params.tags.wanted(),
-            own: None,
-            file: None,
-            since: None,
-            until: None,
-            limit: params.limit.clamp(1, limits::HITS_MAX),
-            tuning: &Tuning::COMPACTOR,
-            prior: &|record| ranking.prior(record),
-            explain: false,
-        },
-    );
+    let limit = params.limit.clamp(1, limits::HITS_MAX);
+    let wanted = Recall {
+        kinds: &[Kind::Note],
+        tags: &params.tags.wanted(),
+        prior: &|record| ranking.prior(record),
+        ..Recall::new(&reader, &params.query, limit, &Tuning::COMPACTOR)
+    };
+    let found = recall_from(memory, &wanted);
     let ids: Vec<RecordId> = found.hits.iter().map(|hit| hit.id).collect();
     let records: Vec<&Record> =
         ids.iter().filter_map(|id| memory.record(*id)).map(|record| &**record).collect();
