@@ -163,6 +163,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
             };
             let read = |number| {
                 let read = snapshot::read_any(&*disk, &dir, number, M::NAME);
+                let read = read.unwrap_or_else(|error| Err(error.to_string()));
                 let state = read.and_then(|(_, rows)| restore::<M>(rows)).map(|(state, _)| state);
                 CheckedSnapshot { file: format!("snapshot/{}", file_name(number)), state }
             };

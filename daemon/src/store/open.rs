@@ -264,23 +264,7 @@ impl<M: Machine> JournalStore<M> {
         meta: &MetaV1,
         at: Option<Position>,
     ) -> Result<Base<M>, IndexError> {
-        let (state, state_rows) = restore_from::<M>(&*index)?;
-        let (mut reply_rows, mut replies_sum) = (Vec::new(), RowSum::default());
-        let mut collect = |key: &str, value: &str| {
-            replies_sum.add(REPLIES, key, value);
-            reply_rows.push(Row::of(key, value));
-        };
-        index.scan(REPLIES, &mut collect)?;
-        index.check(state_rows.join(replies_sum))?;
-        let state = state.map_err(IndexError::damaged)?;
-        if state.seq() != meta.seq {
-            let why = format!("its rows are of entry {}, not {}", state.seq().0, meta.seq.0);
-            return Err(IndexError::damaged(why));
-        }
-        let mut replies = Replies::default();
-        for row in &reply_rows {
-            replies.restore(row).map_err(|error| IndexError::damaged(error.to_string()))?;
-        }
+        let (state, replies) = read_index::<M>(&mut *index, meta)?;
         let mut marks = BTreeMap::new();
         let mut collect = |key: &str, value: &str| {
             marks.insert(key.to_owned(), value.to_owned());
@@ -316,7 +300,7 @@ impl<M: Machine> JournalStore<M> {
 
     /// Builds the state from the newest snapshot of use and what follows, and the index from that.
     fn rebuild(&mut self) -> Result<(M, Replies, u64), StoreError> {
-        let Base { mut state, mut replies, at, line, history_from } = self.newest_snapshot();
+        let Base { mut state, mut replies, at, line, history_from } = self.newest_snapshot()?;
         self.at = at;
         self.history_from = history_from;
         let mut crc = line;
@@ -387,7 +371,7 @@ impl<M: Machine> JournalStore<M> {
         self.journal.last_crc = crc;
     }
 
-    fn newest_snapshot(&self) -> Base<M> {
+    fn newest_snapshot(&self) -> Result<Base<M>, StoreError> {
         let nothing = Base {
             state: M::default(),
             replies: Replies::default(),
@@ -397,7 +381,7 @@ impl<M: Machine> JournalStore<M> {
         };
         let disk = &*self.journal.disk;
         if self.journal.segments.is_empty() {
-            return self.lone_snapshot().unwrap_or(nothing);
+            return Ok(self.lone_snapshot()?.unwrap_or(nothing));
         }
         for segment in self.journal.segments.iter().rev() {
             let Some(line) = segment.previous else { continue };
@@ -417,7 +401,8 @@ impl<M: Machine> JournalStore<M> {
             let restored = snapshot::read(disk, &self.snapshots, &place).and_then(restore::<M>);
             match restored {
                 Ok((state, replies)) if state.seq() == place.seq => {
-                    return Base { state, replies, at: None, line, history_from: segment.number };
+                    let history_from = segment.number;
+                    return Ok(Base { state, replies, at: None, line, history_from });
                 }
                 Ok(_) => tracing::warn!(segment = segment.number, "a snapshot is of another entry"),
                 Err(why) => {
@@ -425,28 +410,56 @@ impl<M: Machine> JournalStore<M> {
                 }
             }
         }
-        nothing
+        Ok(nothing)
     }
 
     /// The newest snapshot of use where the journal is missing.
-    fn lone_snapshot(&self) -> Option<Base<M>> {
+    fn lone_snapshot(&self) -> Result<Option<Base<M>>, StoreError> {
         let disk = &*self.journal.disk;
-        let numbers = snapshot::list(disk, &self.snapshots).unwrap_or_default();
-        numbers.into_iter().rev().find_map(|number| {
-            let (place, rows) = snapshot::read_any(disk, &self.snapshots, number, M::NAME).ok()?;
-            let (state, replies) = restore::<M>(rows).ok()?;
-            let line = place.line;
-            Some(Base { state, replies, at: None, line, history_from: place.segment })
-        })
+        for number in snapshot::list(disk, &self.snapshots)?.into_iter().rev() {
+            let read = snapshot::read_any(disk, &self.snapshots, number, M::NAME)?;
+            let restored = read.and_then(|(place, rows)| Ok((place, restore::<M>(rows)?)));
+            match restored {
+                Ok((snapshot::Place { line, segment, .. }, (state, replies))) => {
+                    let base = Base { state, replies, at: None, line, history_from: segment };
+                    return Ok(Some(base));
+                }
+                Err(why) => tracing::warn!(number, why, "a snapshot is of no use"),
+            }
+        }
+        Ok(None)
     }
+}
+
+/// Reads the state and the reply ledger from an index, if it is whole.
+pub(super) fn read_index<M: Machine>(
+    index: &mut dyn Index,
+    meta: &MetaV1,
+) -> Result<(M, Replies), IndexError> {
+    let (state, state_rows) = restore_from::<M>(index)?;
+    let (mut reply_rows, mut replies_sum) = (Vec::new(), RowSum::default());
+    let mut collect = |key: &str, value: &str| {
+        replies_sum.add(REPLIES, key, value);
+        reply_rows.push(Row::of(key, value));
+    };
+    index.scan(REPLIES, &mut collect)?;
+    index.check(state_rows.join(replies_sum))?;
+    let state = state.map_err(IndexError::damaged)?;
+    if state.seq() != meta.seq {
+        let why = format!("its rows are of entry {}, not {}", state.seq().0, meta.seq.0);
+        return Err(IndexError::damaged(why));
+    }
+    let mut replies = Replies::default();
+    for row in &reply_rows {
+        replies.restore(row).map_err(|error| IndexError::damaged(error.to_string()))?;
+    }
+    Ok((state, replies))
 }
 
 /// Restores the state from an index's rows, and sums them. This thread reads the rows and another
 /// parses them, many at once: neither waits for the other at each row, and only a few are in
 /// memory at a time.
-pub(super) fn restore_from<M: Machine>(
-    index: &dyn Index,
-) -> Result<(Result<M, String>, RowSum), IndexError> {
+fn restore_from<M: Machine>(index: &dyn Index) -> Result<(Result<M, String>, RowSum), IndexError> {
     std::thread::scope(|scope| {
         let (give, taken) = sync_channel::<Texts>(RESTORE_TEXTS_QUEUED_MAX);
         let restoring =

@@ -16,7 +16,8 @@ use uuid::Uuid;
 
 use super::disk::Disk;
 use super::format::{self, Crc, FORMAT, HeaderV1};
-use super::open::{Found, find, restore, restore_from};
+use super::index::IndexError;
+use super::open::{Found, find, read_index, restore};
 use super::segment::{self, file_name};
 use super::{Entry, Machine, Options, StoreError, rewrite, snapshot};
 
@@ -76,10 +77,10 @@ pub fn repair<M: Machine>(
     survey.write(dir, options)
 }
 
-/// A good line, or the number of one that is missing.
-enum Piece {
+/// A good line, or what takes the number of one that is missing.
+enum Piece<C> {
     Line(Good),
-    Lost { is_commit: bool, time: Timestamp },
+    Lost { changes: Vec<C>, time: Timestamp },
 }
 
 /// A good line.
@@ -101,7 +102,7 @@ struct Survey<M: Machine> {
     epoch: u32,
     /// The bytes of each segment.
     segments: Vec<Vec<u8>>,
-    pieces: Vec<Piece>,
+    pieces: Vec<Piece<M::Change>>,
     /// The state that the pieces lead to.
     state: M,
     /// The changes that lead from it to the best state that is known.
@@ -126,7 +127,7 @@ impl<M: Machine> Survey<M> {
             names.iter().filter_map(|name| segment::number_of(name)).collect();
         numbers.sort_unstable();
         let mut segments = Vec::new();
-        let mut header: Option<(Uuid, u32)> = None;
+        let mut headers: Vec<Option<(Uuid, u32)>> = Vec::new();
         let missing = numbers.last().copied().unwrap_or_default() as usize - numbers.len();
         let mut bad = missing as u64;
         for number in numbers {
@@ -149,18 +150,24 @@ impl<M: Machine> Survey<M> {
                             found: known.machine.into_owned(),
                         });
                     }
-                    let own = (known.journal, known.epoch);
-                    let ours = *header.get_or_insert(own);
-                    bad += u64::from(ours != own || known.segment != number);
+                    bad += u64::from(known.segment != number);
+                    headers.push(Some((known.journal, known.epoch)));
                 }
-                _ => bad += 1,
+                _ => {
+                    bad += 1;
+                    headers.push(None);
+                }
             }
             segments.push(bytes);
         }
         let known = known::<M>(dir, options)?;
-        let (journal, epoch) = header
-            .or_else(|| known.as_ref().map(|known| (known.journal, known.epoch)))
-            .unwrap_or((Uuid::new_v4(), 1));
+        let (journal, epoch) = identity(&headers, known.as_ref());
+        for (bytes, header) in segments.iter_mut().zip(headers) {
+            if header.is_some_and(|header| header != (journal, epoch)) {
+                bytes.clear();
+                bad += 1;
+            }
+        }
         let known = known
             .filter(|known| (known.journal, known.epoch) == (journal, epoch))
             .map(|known| known.state);
@@ -187,10 +194,12 @@ impl<M: Machine> Survey<M> {
         let known_seq = best.as_ref().map_or(Seq(0), M::seq);
         let mut time = Timestamp::default();
         for (place, line) in lines.iter().enumerate() {
-            let rest = lines.get(place..).unwrap_or_default();
-            let commit = rest.iter().find_map(|line| line.revision);
-            let before = commit.map(|revision| Revision(revision.0.saturating_sub(1)));
-            self.fill(line.seq, before.unwrap_or_default(), time, known_seq);
+            if line.seq.0 > self.state.seq().0 + 1 {
+                let rest = lines.get(place..).unwrap_or_default();
+                let commit = rest.iter().find_map(|line| line.revision);
+                let before = commit.map(|revision| Revision(revision.0.saturating_sub(1)));
+                self.fill(line.seq, before.unwrap_or_default(), time, known_seq);
+            }
             let Some(entry) = self.entry(line) else { continue };
             self.state.apply(line.seq, &entry.changes);
             if let Some(best) = best.as_mut().filter(|best| best.seq() < line.seq) {
@@ -225,11 +234,10 @@ impl<M: Machine> Survey<M> {
             return;
         }
         for number in first..seq.0 {
-            let idle = self.idle.clone().or_else(|| self.state.idle_commit());
+            let idle = self.state.idle_commit().or_else(|| self.idle.clone());
             let changes = idle.filter(|_| self.state.revision() < revision).unwrap_or_default();
-            let is_commit = !changes.is_empty();
             self.state.apply(Seq(number), &changes);
-            self.pieces.push(Piece::Lost { is_commit, time });
+            self.pieces.push(Piece::Lost { changes, time });
         }
         let last = seq.0 - 1;
         let restored = last.min(known.0);
@@ -260,24 +268,13 @@ impl<M: Machine> Survey<M> {
             revision: Revision::default(),
         };
         output.begin();
-        let mut idle = self.idle.clone();
-        let mut state = M::default();
         let mut time = Timestamp::default();
         for piece in &self.pieces {
             match piece {
-                Piece::Line(line) => {
-                    if idle.is_none()
-                        && let Some(entry) = self.entry(line)
-                    {
-                        state.apply(entry.seq, &entry.changes);
-                        idle = state.idle_commit();
-                    }
-                    output.line(self.bytes(line), line)?;
-                }
-                Piece::Lost { is_commit, time: at } => {
+                Piece::Line(line) => output.line(self.bytes(line), line)?,
+                Piece::Lost { changes, time: at } => {
                     time = *at;
-                    let changes = idle.clone().filter(|_| *is_commit).unwrap_or_default();
-                    output.entry::<M>("lost", changes, time)?;
+                    output.entry::<M>("lost", changes.clone(), time)?;
                 }
             }
         }
@@ -287,6 +284,19 @@ impl<M: Machine> Survey<M> {
         output.end()?;
         rewrite::put_in_place(disk, &journal_dir, &snapshots, &*options.index, output.commit())
     }
+}
+
+/// Returns the journal and the epoch that a repair goes on from: those of the segments, and among
+/// different ones the latest of the journal that the index or a snapshot is of. A segment of another
+/// journal, or from before a purge, may come from a backup.
+fn identity<M>(headers: &[Option<(Uuid, u32)>], known: Option<&Known<M>>) -> (Uuid, u32) {
+    let there = || headers.iter().copied().flatten();
+    let journal = known.map(|known| known.journal).filter(|id| there().any(|(it, _)| it == *id));
+    let journal = journal.or_else(|| there().next().map(|(journal, _)| journal));
+    let latest = there().filter(|(it, _)| Some(*it) == journal).max_by_key(|(_, epoch)| *epoch);
+    latest
+        .or_else(|| known.map(|known| (known.journal, known.epoch)))
+        .unwrap_or((Uuid::new_v4(), 1))
 }
 
 /// Finds the lines that are as they were written, in the order of their numbers. Also counts the
@@ -315,8 +325,14 @@ fn good_lines<M: Machine>(segments: &[Vec<u8>]) -> (Vec<Good>, u64) {
     (good, bad)
 }
 
-/// Returns the best state that the index or a snapshot holds.
+/// Returns the best state that the index or a snapshot holds. One that cannot be read now is an
+/// error: what it holds would count as lost.
 fn known<M: Machine>(dir: &Path, options: &Options) -> Result<Option<Known<M>>, StoreError> {
+    let cannot_look = |error| StoreError::Io {
+        doing: "read the index beside",
+        path: dir.join("journal"),
+        source: std::io::Error::other::<IndexError>(error),
+    };
     let mut best: Option<Known<M>> = None;
     let mut offer = |known: Known<M>| {
         if best.as_ref().is_none_or(|best| best.state.seq() < known.state.seq()) {
@@ -324,25 +340,21 @@ fn known<M: Machine>(dir: &Path, options: &Options) -> Result<Option<Known<M>>, 
         }
     };
     match find(&*options.index) {
-        Found::Of(index, meta) if meta.machine == M::NAME && meta.format <= FORMAT => {
-            if let Ok((Ok(state), _)) = restore_from::<M>(&*index)
-                && state.seq() == meta.seq
-            {
-                offer(Known { journal: meta.journal, epoch: meta.epoch, state });
+        Found::Of(mut index, meta) if meta.machine == M::NAME && meta.format <= FORMAT => {
+            match read_index::<M>(&mut *index, &meta) {
+                Ok((state, _)) => {
+                    offer(Known { journal: meta.journal, epoch: meta.epoch, state });
+                }
+                Err(error) if error.passes() => return Err(cannot_look(error)),
+                Err(error) => tracing::warn!(%error, "the index is of no use for a repair"),
             }
         }
-        Found::Unusable(error) if error.passes() => {
-            return Err(StoreError::Io {
-                doing: "open the index beside",
-                path: dir.join("journal"),
-                source: std::io::Error::other(error),
-            });
-        }
-        _ => {}
+        Found::Unusable(error) if error.passes() => return Err(cannot_look(error)),
+        Found::Of(..) | Found::Unusable(_) | Found::Empty => {}
     }
     let snapshots = dir.join("snapshot");
     for number in snapshot::list(&*options.disk, &snapshots)? {
-        let read = snapshot::read_any(&*options.disk, &snapshots, number, M::NAME);
+        let read = snapshot::read_any(&*options.disk, &snapshots, number, M::NAME)?;
         if let Ok((place, rows)) = read
             && let Ok((state, _)) = restore::<M>(rows)
         {

@@ -96,11 +96,13 @@ impl IndexPlace for SledPlace {
     }
 
     fn set_aside(&self) -> Result<(), IndexError> {
-        remove(&self.aside())?;
-        match fs::rename(&self.dir, self.aside()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
+        match fs::symlink_metadata(&self.dir) {
+            // Perhaps it was set aside already: that one stays.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            found => drop(found?),
         }
+        remove(&self.aside())?;
+        Ok(fs::rename(&self.dir, self.aside())?)
     }
 }
 

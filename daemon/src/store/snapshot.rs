@@ -104,23 +104,29 @@ pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
 
 /// Reads the rows of the snapshot before a segment; `Err` says why it is of no use.
 pub(crate) fn read(disk: &dyn Disk, dir: &Path, place: &Place) -> Result<Vec<Row>, String> {
-    let (of, rows) = read_any(disk, dir, place.segment, place.machine)?;
+    let read = read_any(disk, dir, place.segment, place.machine);
+    let (of, rows) = read.map_err(|error| error.to_string())??;
     if of != *place {
         return Err("it is not of the entry that its segment follows".to_owned());
     }
     Ok(rows)
 }
 
-/// Reads the snapshot before a segment, whatever its journal; `Err` says why it is of no use.
+/// Reads the snapshot before a segment, whatever its journal; the inner `Err` says why it is of no
+/// use.
 pub(crate) fn read_any(
     disk: &dyn Disk,
     dir: &Path,
     segment: u32,
     machine: &'static str,
-) -> Result<(Place, Vec<Row>), String> {
+) -> Result<Result<(Place, Vec<Row>), String>, StoreError> {
     let path: PathBuf = dir.join(file_name(segment));
-    let bytes = disk.read(&path).map_err(|error| error.to_string())?;
-    let mut lines: Vec<segment::Line<'_>> = segment::lines(&bytes).collect();
+    let bytes = disk.read(&path).map_err(StoreError::io("read", &path))?;
+    Ok(parse(&bytes, segment, machine))
+}
+
+fn parse(bytes: &[u8], segment: u32, machine: &'static str) -> Result<(Place, Vec<Row>), String> {
+    let mut lines: Vec<segment::Line<'_>> = segment::lines(bytes).collect();
     let last = lines.pop().ok_or("it is empty")?;
     let trailer: SnapshotTrailerV1 = read_sealed(last.bytes)?;
     let body = usize::try_from(last.offset).ok().and_then(|end| bytes.get(..end));

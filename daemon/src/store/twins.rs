@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anchord_memory::{Revision, Seq};
 
 use super::format;
-use super::index::{Index, IndexError, IndexPlace, MemIndex, RowSum};
+use super::index::{Index, IndexError, IndexPlace, MemIndex, RowSum, is_counted};
 use super::limits::{ENTRY_BYTES_MAX, SETTLE_BYTES};
 use super::sim_disk::Random;
 use super::{
@@ -319,6 +319,8 @@ struct SimPlace {
     rows: MemIndex,
     flushed: MemIndex,
     aside: Option<MemIndex>,
+    /// A row that is read at every open is not what was written.
+    is_damaged: bool,
     is_refused: bool,
     calls: u64,
     fails_at: Option<u64>,
@@ -361,7 +363,14 @@ impl SimIndex {
     /// Changes a row behind the store's back.
     pub fn tamper(&self, key: &str, value: Option<&str>) -> Result<(), IndexError> {
         let value = value.map(str::to_owned);
-        lock(&self.place).rows.apply(&[Row { key: key.to_owned(), value }])
+        let mut place = lock(&self.place);
+        place.is_damaged |= is_counted(key);
+        place.rows.apply(&[Row { key: key.to_owned(), value }])
+    }
+
+    /// A row of the index that was set aside.
+    pub fn row_aside(&self, key: &str) -> Option<String> {
+        lock(&self.place).aside.as_ref()?.get(key).ok().flatten()
     }
 
     fn step(&self) -> Result<MutexGuard<'_, SimPlace>, IndexError> {
@@ -387,13 +396,17 @@ impl IndexPlace for SimIndex {
         place.rows = MemIndex::default();
         place.flushed = MemIndex::default();
         place.aside = None;
+        place.is_damaged = false;
         Ok(())
     }
 
     fn set_aside(&self) -> Result<(), IndexError> {
         let mut place = self.step()?;
-        place.aside = Some(std::mem::take(&mut place.rows));
+        if place.rows != MemIndex::default() {
+            place.aside = Some(std::mem::take(&mut place.rows));
+        }
         place.flushed = MemIndex::default();
+        place.is_damaged = false;
         Ok(())
     }
 }
@@ -412,7 +425,11 @@ impl Index for SimIndex {
     }
 
     fn check(&mut self, counted: RowSum) -> Result<(), IndexError> {
-        self.step()?.rows.check(counted)
+        let mut place = self.step()?;
+        if place.is_damaged {
+            return Err(IndexError::damaged("its rows are not those that were written"));
+        }
+        place.rows.check(counted)
     }
 
     fn flush(&mut self) -> Result<(), IndexError> {

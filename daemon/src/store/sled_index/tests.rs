@@ -111,6 +111,18 @@ fn counted_rows_survive_reopening_and_a_missing_one_is_noticed() {
 }
 
 #[test]
+fn an_index_that_is_set_aside_twice_stays() {
+    let (_dir, place) = place();
+    let mut index = place.open().unwrap();
+    index.apply(&[row("d/a", Some("1"))]).unwrap();
+    drop(index);
+    place.set_aside().unwrap();
+    place.set_aside().unwrap();
+    let kept = SledPlace::new(place.aside());
+    assert_eq!(kept.open().unwrap().get("d/a").unwrap().as_deref(), Some("1"));
+}
+
+#[test]
 fn what_a_killed_open_left_is_removed_first() {
     let (_dir, place) = place();
     let mut index = place.open().unwrap();

@@ -159,6 +159,92 @@ fn without_an_index_what_is_lost_is_named_and_the_rest_is_kept() {
     assert_eq!(repaired(&machinery, &plan), 105 - 13);
 }
 
+/// Damages the entry of a segment's line, as counted from its header.
+fn damage_entry(machinery: &Machinery, number: u32, line: usize) {
+    let text = String::from_utf8(machinery.disk.bytes(&segment(number)).unwrap()).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines[line] = lines[line].replacen("\"seq\"", "\"sEq\"", 1);
+    machinery.disk.put(&segment(number), (lines.join("\n") + "\n").into_bytes());
+}
+
+#[test]
+fn what_takes_the_place_of_a_lost_entry_changes_nothing() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    writer.add("x", 1);
+    writer.add("x", 2);
+    writer.add("y", 3);
+    writer.add("y", 4);
+    writer.store.close();
+    let machinery = without_index(&machinery);
+    let is_snapshot = |path: &PathBuf| path.starts_with(Path::new(DIR).join("snapshot"));
+    for path in machinery.disk.paths().into_iter().filter(is_snapshot) {
+        Disk::remove(&machinery.disk, &path).unwrap();
+    }
+    damage_entry(&machinery, 1, 3);
+    let plan = plan(&machinery);
+    assert_eq!((plan.kept, ranges(&plan.lost)), (3, vec![(3, 3)]));
+    repair::<Tally>(Path::new(DIR), &machinery.options(), &plan).unwrap();
+    let sums = machinery.open().unwrap().state.sums;
+    assert_eq!(sums["x"], (3, "x by 2".to_owned()), "not as it was before its last change");
+    assert_eq!(sums["y"], (4, "y by 4".to_owned()));
+}
+
+#[test]
+fn an_index_whose_rows_are_damaged_is_not_believed() {
+    let machinery = filled();
+    machinery.index.tamper("d/x", Some(r#"[1,"x by 1"]"#)).unwrap();
+    assert!(!plan(&machinery).is_needed(), "the journal is whole");
+}
+
+#[test]
+fn a_segment_from_elsewhere_or_from_before_a_purge_is_not_taken_in() {
+    // Another store's, or one that a purge has replaced.
+    for what in ["journal", "epoch"] {
+        let machinery = filled();
+        let bytes = String::from_utf8(machinery.disk.bytes(&segment(2)).unwrap()).unwrap();
+        let (header, entries) = bytes.split_once('\n').unwrap();
+        let body = header.split(",\"crc\"").next().unwrap();
+        let body = if what == "epoch" {
+            body.replacen("\"epoch\":1", "\"epoch\":0", 1)
+        } else {
+            let (start, rest) = body.split_once("\"journal\":\"").unwrap();
+            format!("{start}\"journal\":\"{}\"{}", uuid::Uuid::from_u128(7), &rest[37..])
+        };
+        let header = format!("{body},\"crc\":\"{:08x}\"}}", crc32fast::hash(body.as_bytes()));
+        machinery.disk.put(&segment(2), format!("{header}\n{entries}").into_bytes());
+        for machinery in [without_index(&machinery), machinery] {
+            let plan = plan(&machinery);
+            let missing = [ranges(&plan.restored), ranges(&plan.lost)].concat();
+            assert_eq!((plan.kept, missing), (10, vec![(5, 8)]), "{what}: {plan:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_not_planned_as_lost() {
+    let machinery = filled();
+    (1..=4).for_each(|number| Disk::remove(&machinery.disk, &segment(number)).unwrap());
+    let machinery = without_index(&machinery);
+    let whole = plan(&machinery);
+    assert_eq!(ranges(&whole.restored), [(1, 12)], "a snapshot has them");
+    let mut refused = 0;
+    for n in 1.. {
+        machinery.disk.fail(Some(Fault::Once(n)));
+        let planned = plan_repair::<Tally>(Path::new(DIR), &machinery.options());
+        let done = machinery.disk.operations() < n;
+        machinery.disk.fail(None);
+        match planned {
+            Ok(planned) => assert_eq!(planned, whole, "operation {n}"),
+            Err(_) => refused += 1,
+        }
+        if done {
+            break;
+        }
+    }
+    assert!(refused > 2, "{refused} operations refused");
+}
+
 #[test]
 fn a_plan_that_no_longer_fits_is_not_carried_out() {
     let machinery = filled();
@@ -195,6 +281,9 @@ fn a_repair_that_fails_at_any_point_loses_nothing_and_can_be_done_again() {
             assert_eq!(writer.journal().len() as u64, plan.entries, "operation {n}");
             writer.store.close();
         }
+        let index = &machinery.index;
+        let evidence = index.row_aside("meta").or_else(|| index.row("meta")).unwrap();
+        assert!(evidence.contains("\"seq\":14"), "operation {n}: {evidence}");
         if done {
             assert!(outcome.is_ok());
             break;
