@@ -74,7 +74,7 @@ impl Daemon {
     /// more is an error, and never an empty one.
     pub(crate) async fn open_project(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
         let known = self.registry.snapshot().project(id).cloned();
-        if known.as_ref().is_some_and(|known| known.stored) && !self.projects.has_data(id) {
+        if known.as_ref().is_some_and(|known| known.stored) && !self.projects.has_data(id)? {
             return Err(StoreError::Missing { path: self.projects.directory(id) });
         }
         let open = self.projects.open(id).await?;
@@ -90,7 +90,7 @@ impl Daemon {
         id: ProjectId,
     ) -> Result<Option<Arc<OpenProject>>, StoreError> {
         let stored = self.registry.snapshot().project(id).is_some_and(|known| known.stored);
-        if !stored && !self.projects.exists(id) {
+        if !stored && !self.projects.exists(id)? {
             return Ok(None);
         }
         self.open_project(id).await.map(Some)

@@ -228,7 +228,8 @@ fn a_memory_that_is_missing_is_an_error_and_never_an_empty_one() {
     let memory = journal.ancestors().nth(2).unwrap();
     let moved = memory.with_extension("moved");
     fs::rename(memory, &moved).unwrap();
-    for command in [&["load"][..], &["note", "into an empty one"], &["search", "before"]] {
+    let repair = ["journal", "repair"];
+    for command in [&["load"][..], &["note", "into an empty one"], &["search", "before"], &repair] {
         let (code, text) = shell.said(command);
         assert!(code != 0 && text.contains("is missing; bring it back"), "{command:?}: {text}");
         assert!(text.contains(memory.to_str().unwrap()), "{command:?}: {text}");

@@ -144,13 +144,13 @@ pub(crate) async fn repair(daemon: &Daemon, params: RepairParams) -> Answer<Repa
         plan,
         is_done,
     };
+    let read_only = match daemon.open_project(target.id).await {
+        Ok(open) => open.owner.health().read_only.clone(),
+        // Nothing is begun in its place, not even by looking.
+        Err(error @ StoreError::Missing { .. }) => return Err(store_error(error)),
+        Err(error) => Some(error.to_string()),
+    };
     let Some(plan) = params.plan else {
-        let open = daemon.open_project(target.id).await;
-        let read_only = match &open {
-            Ok(open) => open.owner.health().read_only.clone(),
-            Err(error) => Some(error.to_string()),
-        };
-        drop(open);
         let planned = daemon.projects.close_and(target.id, |dir| {
             store::plan_repair::<Memory>(dir, &store::Options::real(dir))
         });

@@ -84,7 +84,7 @@ pub(super) async fn target(daemon: &Daemon, project: &str) -> Answer<Target> {
     if project != api::USER {
         return Ok(Target::project(&*known(daemon, project).await?));
     }
-    if !daemon.projects.exists(ProjectId::PERSONAL) {
+    if !daemon.projects.exists(ProjectId::PERSONAL).map_err(store_error)? {
         return Err(ErrorReply {
             code: ErrorCode::NotFound,
             error: "the user has no notes of their own yet".to_owned(),

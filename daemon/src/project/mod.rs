@@ -185,20 +185,27 @@ impl OpenProjects {
     }
 
     /// Whether anything was ever written for this project.
-    pub(crate) fn exists(&self, id: ProjectId) -> bool {
-        self.get(id).is_some() || self.directory(id).is_dir()
+    pub(crate) fn exists(&self, id: ProjectId) -> Result<bool, StoreError> {
+        Ok(self.get(id).is_some() || is_there(&self.directory(id))?)
     }
 
     /// Whether there is anything of this project's memory on disk.
-    pub(crate) fn has_data(&self, id: ProjectId) -> bool {
+    pub(crate) fn has_data(&self, id: ProjectId) -> Result<bool, StoreError> {
+        if self.get(id).is_some() {
+            return Ok(true);
+        }
         let directory = self.directory(id);
-        let parts = ["journal", "snapshot", "sled"];
-        self.get(id).is_some() || parts.iter().any(|part| directory.join(part).is_dir())
+        for part in ["journal", "snapshot", "sled"] {
+            if is_there(&directory.join(part))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Opens the user's own memory. `None` until something is written to it.
     pub(crate) async fn personal(&self) -> Result<Option<Arc<OpenProject>>, StoreError> {
-        if !self.exists(ProjectId::PERSONAL) {
+        if !self.exists(ProjectId::PERSONAL)? {
             return Ok(None);
         }
         self.open(ProjectId::PERSONAL).await.map(Some)
@@ -250,7 +257,12 @@ impl OpenProjects {
             lock(&self.slots).iter().map(|(id, slot)| (*id, Arc::clone(slot))).collect();
         let filled = slots.into_iter().filter_map(|(id, slot)| match slot.current.load_full() {
             Some(project) => Some(Filled::of(&project.memory())),
-            None => slot.filled.load_full().map(|filled| *filled).filter(|_| self.exists(id)),
+            // One that cannot be looked at now keeps its last figures.
+            None => slot
+                .filled
+                .load_full()
+                .map(|filled| *filled)
+                .filter(|_| self.exists(id).unwrap_or(true)),
         });
         filled.collect()
     }
@@ -343,6 +355,11 @@ fn remove_deleted(projects: &Path) {
             tracing::warn!(path = %name.path().display(), %error, "a deleted project is still there");
         }
     }
+}
+
+/// Whether there is something at a path. A look that fails is an error.
+fn is_there(path: &Path) -> Result<bool, StoreError> {
+    path.try_exists().map_err(StoreError::io("look for", path))
 }
 
 async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProject>, StoreError> {

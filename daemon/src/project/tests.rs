@@ -22,10 +22,10 @@ fn unused_for_long(project: &OpenProject) {
 #[tokio::test]
 async fn one_opens_and_the_others_get_the_same() {
     let (_scratch, projects) = projects();
-    assert!(!projects.exists(ID) && projects.get(ID).is_none());
+    assert!(!projects.exists(ID).unwrap() && projects.get(ID).is_none());
     let (one, two) = tokio::join!(projects.open(ID), projects.open(ID));
     assert!(Arc::ptr_eq(&one.unwrap(), &two.unwrap()));
-    assert!(projects.exists(ID) && projects.get(ID).is_some());
+    assert!(projects.exists(ID).unwrap() && projects.get(ID).is_some());
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn a_project_is_closed_when_nobody_uses_it() {
     assert!(projects.get(ID).is_some(), "opening it is using it");
     unused_for_long(&project);
     projects.close_idle(&BTreeSet::new()).await;
-    assert!(projects.get(ID).is_none() && projects.exists(ID));
+    assert!(projects.get(ID).is_none() && projects.exists(ID).unwrap());
     assert!(matches!(project.owner.ask(|_, _| ()).await, Err(WriteError::Closed)));
 }
 
@@ -100,7 +100,7 @@ async fn nobody_opens_a_project_while_its_directory_is_worked_on() {
             std::fs::remove_dir_all(closed).unwrap();
         })
         .await;
-    assert!(!projects.exists(ID));
+    assert!(!projects.exists(ID).unwrap());
     assert!(projects.open(ID).await.unwrap().report.created);
 }
 
@@ -186,4 +186,14 @@ fn what_is_left_of_an_earlier_deletion_is_in_nobodys_way() {
     std::fs::create_dir_all(scratch.path().join("1/journal")).unwrap();
     remove_whole(&scratch.path().join("1")).unwrap();
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_look_that_fails_is_an_error_and_not_an_empty_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("data"), "a file where the directory should be").unwrap();
+    let projects = OpenProjects::new(dir.path().join("data"));
+    assert!(projects.exists(ID).is_err() && projects.has_data(ID).is_err());
+    let personal = projects.personal().await.err().unwrap();
+    assert!(personal.to_string().contains("look for"), "{personal}");
 }
