@@ -130,7 +130,7 @@ fn recall_by(memory: &Memory, of: &Recall<'_>, query: &Query) -> Recalled {
     let (mut hits, beside): (Vec<Hit>, Vec<Hit>) =
         std::mem::take(&mut found.hits).into_iter().partition(|hit| hit.beside.is_none());
     let rescored = hits.len().min(rescored_max);
-    rescore(memory, of.query, hits.get_mut(..rescored).unwrap_or_default());
+    rescore(memory, query, of.query, hits.get_mut(..rescored).unwrap_or_default());
     let having = hits.len();
     if is_whole && having < HITS_FEW {
         hits.extend(beside.into_iter().take(HITS_BESIDE_MAX));

@@ -36,13 +36,13 @@ const IMPORTANT: f32 = 0.1;
 const PINNED: f32 = 0.1;
 
 /// Adds to each hit's score what it gains and sorts the hits, best first, ties by id. `text` is the
-/// query.
-pub(super) fn rescore(memory: &Memory, text: &str, hits: &mut [Hit]) {
+/// query as it was written.
+pub(super) fn rescore(memory: &Memory, query: &Query, text: &str, hits: &mut [Hit]) {
     if hits.is_empty() {
         return;
     }
     let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
-    let asked = Asked::of(memory, text);
+    let asked = Asked::of(memory, query, text);
     for hit in &mut *hits {
         let Some(record) = memory.record(hit.id) else { continue };
         let highest = best * hit.prior;
@@ -64,6 +64,7 @@ pub(super) fn rescore(memory: &Memory, text: &str, hits: &mut [Hit]) {
 
 /// A query, and the weight of each of its words.
 struct Asked<'a> {
+    /// Without quotes around it.
     text: &'a str,
     naming: Naming<'a>,
     /// The query's own words, then the words that stand in for them.
@@ -81,20 +82,20 @@ struct Word {
 }
 
 impl<'a> Asked<'a> {
-    fn of(memory: &Memory, text: &'a str) -> Self {
-        let own = Query::told(text);
+    fn of(memory: &Memory, own: &Query, text: &'a str) -> Self {
         let said: Vec<(String, String)> =
             own.asked().map(|word| (word.to_owned(), words::as_keys_say(word))).collect();
-        let rarities = memory.search().rarities(&own);
+        let rarities = memory.search().rarities(own);
         let all: Vec<&str> = said.iter().map(|(_, stand_ins)| stand_ins.as_str()).collect();
-        let query = own.with(&all.join(" "));
+        let query = own.clone().with(&all.join(" "));
         let word = |((word, stand_ins), rarity): (&(String, String), f32)| Word {
             weight: words::weight(word, rarity),
             stand_ins: query.terms_in(stand_ins),
         };
         let words: Vec<Word> = said.iter().zip(rarities).map(word).collect();
         let weight = words.iter().map(|word| word.weight).sum();
-        Self { text: text.trim(), naming: Naming::new(text), query, words, weight }
+        let unquoted = text.trim().trim_matches(['"', '“', '”']);
+        Self { text: unquoted, naming: Naming::new(text), query, words, weight }
     }
 
     /// Returns the share of the query that a title or key has, from 0 to 1.

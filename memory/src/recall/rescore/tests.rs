@@ -78,6 +78,19 @@ fn a_key_that_is_the_query_wins_over_one_that_the_query_has() {
 }
 
 #[test]
+fn quotes_and_words_that_are_not_wanted_take_no_gain_away() {
+    let memory = tested();
+    let gains = |query: &str| {
+        let found = found_by(&memory, query, 10, &Tuning::default());
+        let hit = found.hits.iter().find(|hit| hit.id.to_string() == "n13").unwrap();
+        hit.gains.clone()
+    };
+    assert_eq!(gains("run the tests -flaky"), gains("run the tests"));
+    let reasons: Vec<&str> = gains("\"test.command\"").iter().map(|gain| gain.reason).collect();
+    assert_eq!(reasons, ["named", "key"]);
+}
+
+#[test]
 fn of_equal_texts_the_important_and_the_pinned_come_first() {
     let mut memory = Memory::default();
     let of = |n: u32, importance| NewNote { importance, ..note(&format!("the lease of {n}")) };
