@@ -106,7 +106,7 @@ impl Daemon {
             Ok(Decided { changes, reply: String::new() })
         });
         if let Err(error) = self.registry.write(None, None, "stored", decide).await {
-            tracing::warn!(project = %id, %error, "it is not noted that the project has a memory");
+            tracing::warn!(project = %id, %error, "failed to record that the project has a memory");
         }
     }
 

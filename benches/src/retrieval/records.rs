@@ -25,7 +25,7 @@ pub(super) fn report() -> Result<()> {
     let plain = Tuning { rescored_hits: 0, ..shipped };
     for size in SIZES {
         for set in given::answered(size, NOW)? {
-            for (ranking, tuning) in [("as searched", &plain), ("ranked anew", &shipped)] {
+            for (ranking, tuning) in [("as searched", &plain), ("re-ranked", &shipped)] {
                 println!("| {}, {size}, {ranking} | {} |", set.name, score(&set, tuning));
             }
         }

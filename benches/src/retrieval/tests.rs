@@ -106,7 +106,7 @@ fn questions_about_commits_are_read() {
     }
 }
 
-/// The constants for ranking hits again were chosen on the first set; the second was held back.
+/// The constants of re-ranking were chosen on the first set only.
 #[test]
 fn records_that_answer_come_first() {
     let shipped = Tuning::default();

@@ -282,19 +282,21 @@ fn plan(reply: &RepairReply) -> String {
     lines.push(format!("  from the journal: {} as they were written", entries_in_words(plan.kept)));
     if !plan.restored.is_empty() {
         lines.push(format!(
-            "  from the index or a snapshot: what {} led to; each by itself is lost",
+            "  from the index or a snapshot: the outcome of {}; the entries themselves are lost",
             numbers(&plan.restored)
         ));
     }
     if plan.is_supplemented && plan.restored.is_empty() {
-        lines.push("  from the index or a snapshot: what the journal does not lead to".to_owned());
+        lines.push(
+            "  from the index or a snapshot: changes that the journal does not have".to_owned(),
+        );
     }
     if !plan.lost.is_empty() {
-        lines.push(format!("  lost for certain: {}", numbers(&plan.lost)));
+        lines.push(format!("  lost: {}", numbers(&plan.lost)));
     }
     if plan.bad > 0 {
         let places = show::count(plan.bad, "place");
-        lines.push(format!("  {places} in the journal missing or not as written"));
+        lines.push(format!("  {places} in the journal missing or damaged"));
     }
     lines.push("  The files that are there are kept as `*.kept-…` and `sled.aside`.".to_owned());
     lines.into_iter().map(|line| show::plain(&line) + "\n").collect()

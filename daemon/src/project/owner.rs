@@ -214,7 +214,8 @@ struct Worker<M: Machine> {
 
 impl<M: Machine> Worker<M> {
     fn run(mut self, queue: &FairQueue<Job<M>>) {
-        // An index that was built anew lacks history, which is looked up while nothing else is to be done.
+        // An index that was rebuilt lacks history, which is looked up while nothing else is to be
+        // done.
         let (mut dirty, mut left) = (true, Left::Nothing);
         let mut flushed = clock::start();
         loop {

@@ -74,7 +74,7 @@ pub struct IndexError {
 }
 
 impl IndexError {
-    /// The index is not what was written; it has to be built anew.
+    /// The index is not what was written; it has to be rebuilt.
     pub(crate) fn damaged(why: impl Into<String>) -> Self {
         Self { why: why.into(), passes: false }
     }

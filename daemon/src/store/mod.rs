@@ -291,7 +291,7 @@ pub struct Opened<M, S> {
 pub struct OpenReport {
     /// There was nothing before.
     pub created: bool,
-    /// Why the index was built anew, if it was.
+    /// Why the index was rebuilt, if it was.
     pub rebuilt: Option<String>,
     /// Where an incomplete last line was put, if there was one.
     pub tail_removed: Option<PathBuf>,

@@ -103,7 +103,7 @@ impl Found {
 enum Relation {
     /// It is of this journal, which goes on after the entry at this place.
     Follows(Option<Position>),
-    /// It has to be built anew, as after a purge or with a newer anchord's.
+    /// It has to be rebuilt, as after a purge or with a newer anchord's.
     Outdated(String),
     /// It knows what the journal does not have, which no crash explains.
     Contradicts(String),
@@ -164,7 +164,7 @@ impl<M: Machine> JournalStore<M> {
     }
 
     /// Takes the state from the index, if it has the best there is. Else says why the index is
-    /// built anew, unless nothing may be written.
+    /// rebuilt, unless nothing may be written.
     fn open_index(
         &mut self,
         found: Option<Found>,
@@ -222,7 +222,7 @@ impl<M: Machine> JournalStore<M> {
         }
         let contradicts = |what: String| {
             let why = format!(
-                "{what}; the memory is shown as far as one of them proves it. \
+                "{what}; the memory is shown from the better of the two. \
                  `anchord journal repair` shows what can be restored"
             );
             Ok(Relation::Contradicts(why))

@@ -160,7 +160,9 @@ impl Opening {
         let is = if headless.is_empty() { "is missing" } else { "is empty" };
         let what = match (proof, snapshots.last()) {
             (Some(proof), _) => format!("though the index has entries to {}", proof.seq.0),
-            (None, Some(number)) => format!("of which there is a snapshot, {}", file_name(*number)),
+            (None, Some(number)) => {
+                format!("though there is a snapshot of it, {}", file_name(*number))
+            }
             (None, None) => String::new(),
         };
         if what.is_empty() {
@@ -290,7 +292,7 @@ impl Opening {
             let is = if is_there { "is empty" } else { "is missing" };
             let file = file_name(number);
             self.refuse_writes(format!(
-                "journal/{file} {is}, of which there is a snapshot; {RESTORE}"
+                "journal/{file} {is}, though there is a snapshot of it; {RESTORE}"
             ));
         }
     }

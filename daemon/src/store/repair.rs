@@ -287,8 +287,8 @@ impl<M: Machine> Survey<M> {
 }
 
 /// Returns the journal and the epoch that a repair goes on from: those of the segments, and among
-/// different ones the latest of the journal that the index or a snapshot is of. A segment of another
-/// journal, or from before a purge, may come from a backup.
+/// different ones the latest of the journal that the index or a snapshot is of. A segment of
+/// another journal, or from before a purge, may come from a backup.
 fn identity<M>(headers: &[Option<(Uuid, u32)>], known: Option<&Known<M>>) -> (Uuid, u32) {
     let there = || headers.iter().copied().flatten();
     let journal = known.map(|known| known.journal).filter(|id| there().any(|(it, _)| it == *id));

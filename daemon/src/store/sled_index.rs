@@ -99,9 +99,9 @@ impl IndexPlace for SledPlace {
         match fs::symlink_metadata(&self.dir) {
             // Perhaps it was set aside already: that one stays.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            found => drop(found?),
+            Err(error) => return Err(error.into()),
+            Ok(_) => remove(&self.aside())?,
         }
-        remove(&self.aside())?;
         Ok(fs::rename(&self.dir, self.aside())?)
     }
 }

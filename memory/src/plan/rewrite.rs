@@ -117,11 +117,11 @@ pub fn plan_rewrite(
     let record = find(memory, reader, id)?;
     at_version(record, expected_version, origin)?;
     if record.standing == Standing::Forgotten {
-        let why = "is forgotten; write it again to have it back";
+        let why = "is forgotten; write it again to restore it";
         return Err(Refusal::invalid(id.to_string(), why));
     }
     if let Some((field, of)) = rewrite.misplaced(record.kind()) {
-        let why = format!("is of {} alone, and {id} is not one of them", of.plural());
+        let why = format!("applies to {} only, and {id} is none", of.plural());
         return Err(Refusal::invalid(field, why));
     }
     let Some(part) = rewrite.applied(&record.body) else {
@@ -133,7 +133,7 @@ pub fn plan_rewrite(
     memory.tombstones().refuse(&part).map_err(of_the_record)?;
     let body = body(part).unwrap_or_else(|| record.body.clone());
     if let Some(other) = same_place(memory, record, &body) {
-        let why = format!("says already what {id} would be about; edit or forget that one");
+        let why = format!("already covers what {id} would say; edit or forget that one");
         return Err(Refusal::invalid(other.to_string(), why));
     }
     let tags = match &rewrite.tags {

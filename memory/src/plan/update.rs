@@ -62,10 +62,7 @@ pub fn plan_update(
     let record = find(memory, reader, id)?;
     at_version(record, expected_version, origin)?;
     if record.standing == Standing::Forgotten {
-        return Err(Refusal::invalid(
-            id.to_string(),
-            "is forgotten; write it again to have it back",
-        ));
+        return Err(Refusal::invalid(id.to_string(), "is forgotten; write it again to restore it"));
     }
     if *update == Update::default() {
         let why = "is missing; give summary, content, tags, importance, pinned, expires or scope";

@@ -175,7 +175,8 @@ fn asks(prompt: &str, best: &Candidate, candidates: &[Candidate]) -> f32 {
         - ASKS_BIAS
 }
 
-/// The threshold of [`asks`]: at most one in 20 prompts that need nothing is given a record.
+/// The threshold of [`asks`]. `docs/given.md` has how often a prompt that needs nothing still gets
+/// a record.
 const ASKS_BIAS: f32 = 10.9;
 
 /// One clause of a prompt, or the whole prompt, as a query.

@@ -282,12 +282,7 @@ fn items(staged: &Staged) -> Vec<Item> {
         Item::new(Part::Of(Kind::Blueprint), &head, &new.content)
     }));
     items.extend(staged.lessons.iter().map(|new| {
-        let files = if new.files.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", new.files.join(", "))
-        };
-        let head = format!("lesson: {}{files}", new.summary);
+        let head = format!("lesson: {}{}", new.summary, item::lesson_files(new));
         Item::new(Part::Of(Kind::Lesson), &head, &new.detail)
     }));
     items.extend(staged.anchors.iter().map(|new| {

@@ -191,7 +191,7 @@ impl Page {
         if truncated {
             append(
                 &mut self.text,
-                format_args!("{} more did not fit: memory_load.\n", self.missing),
+                format_args!("{} more did not fit; memory_load shows them.\n", self.missing),
             );
         }
         let Self { text, shown, whole, .. } = self;

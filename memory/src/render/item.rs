@@ -27,13 +27,8 @@ pub(crate) fn full(record: &Record) -> String {
             format!("{id} [{} -> {} -> {}]", anchor.file, anchor.lines, anchor.concept)
         }
         Body::Lesson(lesson) => {
-            // A lesson made by rule names its files itself.
-            let files = if lesson.files.is_empty() || lesson.captured.is_some() {
-                String::new()
-            } else {
-                format!(" ({})", lesson.files.join(", "))
-            };
-            with_block(format!("{}{files}", lesson_head(record, lesson)), &lesson.detail, "  ")
+            let head = format!("{}{}", lesson_head(record, lesson), lesson_files(lesson));
+            with_block(head, &lesson.detail, "  ")
         }
         Body::Note(note) if note.condensed => short(record),
         Body::Note(note) if note.summary.is_empty() => {
@@ -183,6 +178,15 @@ pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> Strin
             part(clip(first, chars_max / 2), &rest.join("\n"))
         }
         Body::Anchor(_) => clip(&full, chars_max),
+    }
+}
+
+/// Renders a lesson's files as ` (src/a.rs, src/b.rs)`. A lesson made by rule names them itself.
+pub(super) fn lesson_files(lesson: &Lesson) -> String {
+    if lesson.files.is_empty() || lesson.captured.is_some() {
+        String::new()
+    } else {
+        format!(" ({})", lesson.files.join(", "))
     }
 }
 

@@ -104,7 +104,7 @@ pub fn list<'a>(memory: impl Into<Memories<'a>>, view: &ListView<'_>) -> Result<
         Some((_, Some(place))) => place,
         Some((cursor, None)) => {
             let cursor = clip(cursor, 40);
-            let why = format!("`{cursor}` is none of a list; list without it");
+            let why = format!("`{cursor}` is not a cursor of a list; list without one");
             return Err(Refusal::invalid("cursor", why));
         }
     };

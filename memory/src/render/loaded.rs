@@ -4,13 +4,15 @@
 //! Each form begins with the record's id, by which `memory_get` returns the rest. A text that says
 //! less than the record is marked with [`CUT`].
 
-use super::item::{CUT, clip_within, earlier, end, joined, lesson_head, trail_text, with_block};
+use super::item::{
+    CUT, clip_within, earlier, end, joined, lesson_files, lesson_head, trail_text, with_block,
+};
 use super::topic;
 use crate::fold::{clip, one_line};
 use crate::gist::{gist, gist_first};
 use crate::limits::{LOADED_LINE_CHARS_MAX, TITLE_CHARS_MAX, TOPIC_BRIEF_CHARS_MAX};
 use crate::note::Note;
-use crate::record::{Anchor, Body, Lesson, Record, SessionRow};
+use crate::record::{Anchor, Body, Record, SessionRow};
 use crate::search::Query;
 use crate::topic::Topic;
 
@@ -25,7 +27,7 @@ pub(crate) fn whole(record: &Record) -> String {
         }
         Body::Anchor(anchor) => format!("{id} {}", place(anchor)),
         Body::Lesson(lesson) => {
-            with_block(lesson_head(record, lesson) + &files(lesson), &lesson.detail, "  ")
+            with_block(lesson_head(record, lesson) + &lesson_files(lesson), &lesson.detail, "  ")
         }
         Body::Note(note) if note.condensed => condensed(record),
         Body::Note(note) => note_text(record, note, &note.content),
@@ -84,7 +86,7 @@ fn line_and_all(record: &Record) -> (String, bool) {
     };
     let line = after_id(record, line.trim_end());
     let end = match &record.body {
-        Body::Lesson(lesson) => files(lesson),
+        Body::Lesson(lesson) => lesson_files(lesson),
         Body::SessionRow(row) => earlier(row),
         _ => String::new(),
     };
@@ -180,20 +182,11 @@ pub(super) fn topic_brief(record: &Record, topic: &Topic) -> String {
 }
 
 /// Renders an anchor as `src/retry.rs:42-67: backoff with jitter`.
-fn place(anchor: &Anchor) -> String {
+pub(super) fn place(anchor: &Anchor) -> String {
     let lines = anchor.lines.to_string();
     let sign = if lines.starts_with(|c: char| c.is_ascii_digit()) { ":" } else { " " };
     let lines = if lines.is_empty() { lines } else { format!("{sign}{lines}") };
     format!("{}{lines}: {}", anchor.file, anchor.concept)
-}
-
-fn files(lesson: &Lesson) -> String {
-    // A lesson made by rule names its files itself.
-    if lesson.files.is_empty() || lesson.captured.is_some() {
-        String::new()
-    } else {
-        format!(" ({})", lesson.files.join(", "))
-    }
 }
 
 /// Renders a note's head: `n12 build.command`, and until when it holds.

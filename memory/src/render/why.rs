@@ -25,14 +25,14 @@ pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> String {
         append(
             &mut why,
             format_args!(
-                "Nothing is given: the prompt asks for nothing that memory is likely to know ({asks:.1}; from 0 on it would).\n"
+                "Nothing is given: this prompt does not seem to ask for anything in memory (score {asks:.1}; it takes 0).\n"
             ),
         );
     } else {
         append(
             &mut why,
             format_args!(
-                "{}\nIt asks for something that memory may know ({asks:.1}; at least 0).\n",
+                "{}\nThis prompt seems to ask for something in memory (score {asks:.1}; it takes 0).\n",
                 text.trim_end()
             ),
         );
@@ -53,10 +53,7 @@ pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> String {
 pub fn why_file(memory: &Memory, of: &FileContext<'_>) -> String {
     let text = file_context(memory, of).text;
     if text.is_empty() {
-        return format!(
-            "Nothing is given: no active record names {} or the directory that it is in.\n",
-            of.file
-        );
+        return format!("Nothing is given: no record names {} or its directory.\n", of.file);
     }
     text
 }

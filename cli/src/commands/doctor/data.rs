@@ -49,7 +49,7 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
                 found.push(Finding::problem(ABOUT, what, action));
             }
             Err(error) => {
-                let what = format!("{} could not be looked at: {}", project.name, error.message);
+                let what = format!("{} could not be opened: {}", project.name, error.message);
                 let action =
                     error.action.unwrap_or_else(|| "Run `anchord doctor` again.".to_owned());
                 found.push(Finding::problem(ABOUT, what, action));

@@ -1,7 +1,8 @@
 //! OpenClaw, through a plugin of ours, which sends what `docs/hooks.md` says and reads `{"context": …}`.
 //!
-//! A conversation is a channel: it goes by its session key, which outlives resets. The system prompt is built anew
-//! for every run and wants the same bytes each time; what is news for one prompt is asked for apart.
+//! A conversation is a channel: it goes by its session key, which outlives resets. The system
+//! prompt is rebuilt for every run and wants the same bytes each time; what is news for one prompt
+//! is asked for apart.
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
 

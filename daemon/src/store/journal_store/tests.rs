@@ -265,8 +265,8 @@ fn a_journal_that_ends_before_its_index_is_read_only_and_shows_what_the_index_ha
         assert_eq!(
             again.report.read_only.as_deref(),
             Some(
-                "journal/000001.jsonl ends at entry 2, but the index has 4; the memory is shown as far as one of them \
-                 proves it. `anchord journal repair` shows what can be restored"
+                "journal/000001.jsonl ends at entry 2, but the index has 4; the memory is shown from \
+                 the better of the two. `anchord journal repair` shows what can be restored"
             )
         );
         assert_eq!((again.report.entries, again.report.rebuilt.clone()), (4, None));

@@ -109,7 +109,7 @@ fn what_does_not_fit_is_refused_with_what_to_do() {
     apply(&mut memory, plan);
     let update = pin();
     let refusal = plan_update(&memory, &reader("one"), id, &update, None, &by).unwrap_err();
-    insta::assert_snapshot!(refusal, @"n1 is forgotten; write it again to have it back");
+    insta::assert_snapshot!(refusal, @"n1 is forgotten; write it again to restore it");
 }
 
 #[test]

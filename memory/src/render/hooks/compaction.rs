@@ -12,7 +12,8 @@ use crate::limits::{
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::{Body, Category, Record};
-use crate::render::item::with_block;
+use crate::render::item::{lesson_files, with_block};
+use crate::render::loaded::place;
 use crate::render::{LoadText, LoadView, append};
 use crate::shell::bare;
 use crate::staged::Staged;
@@ -56,8 +57,8 @@ pub fn compaction_instructions(memory: &Memory, view: &Conversation<'_>) -> Rend
 /// Renders the text that follows a compaction: the load again, with the conversation's topic. Below
 /// it come the session's staged work, its prompt, its edits and its commands.
 pub fn restored(memory: &Memory, view: &Conversation<'_>, load: &LoadView<'_>) -> LoadText {
-    const HEAD: &str = "Your context was compacted. This is the project's memory again, and what this conversation \
-                        had under way.\n";
+    const HEAD: &str = "Your context was compacted. This is the project's memory again, and \
+                        the work that this conversation had in progress.\n";
     let work = Work::of(memory, view);
     let room = RESTORED_CHARS_MAX.saturating_sub(HEAD.chars().count());
     let own = section(&work.lines(), room.saturating_sub(FRAME_CHARS + RESTORED_LOAD_CHARS));
@@ -90,7 +91,7 @@ fn section(lines: &[String], chars_max: usize) -> String {
         let rest = lines.len() - at;
         append(
             &mut text,
-            format_args!("Cut here, with {rest} more: memory_status has the counts.\n"),
+            format_args!("The rest is left out ({rest} more); memory_status has the counts.\n"),
         );
         break;
     }
@@ -177,19 +178,9 @@ fn staged_items(staged: &Staged) -> Vec<String> {
         with_block(head, &new.content, "  ")
     }));
     lines.extend(staged.lessons.iter().map(|new| {
-        let files = if new.files.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", new.files.join(", "))
-        };
-        with_block(format!("- lesson {}{files}", new.summary), &new.detail, "  ")
+        with_block(format!("- lesson {}{}", new.summary, lesson_files(new)), &new.detail, "  ")
     }));
-    lines.extend(
-        staged
-            .anchors
-            .iter()
-            .map(|new| format!("- anchor {}:{}: {}", new.file, new.lines, new.concept)),
-    );
+    lines.extend(staged.anchors.iter().map(|new| format!("- anchor {}", place(new))));
     lines.extend(staged.notes.iter().map(|new| {
         let key = new.key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
         let head = format!("- note{key}: {}", one_line(&new.summary));

@@ -184,7 +184,7 @@ fn a_session_starts_with_the_load_in_its_frame() {
     - new s4 2026-11-01 claude-code: worked
     - new l3 The websocket proxy drops idle connections …
     - new b2 [decision] One owner per project …
-    More changed since than fits here.
+    More changes do not fit here.
     </anchord-memory>
     "#);
 }

@@ -67,7 +67,7 @@ fn pages_go_on_where_the_last_one_ended() {
     let lessons = ListView { kinds: &[Kind::Lesson], ..view(&one) };
     assert_eq!(list(&empty, &lessons).unwrap().text, "Nothing matches.\n");
     let wrong = ListView { cursor: Some("x"), ..view(&one) };
-    insta::assert_snapshot!(list(&memory, &wrong).unwrap_err(), @"cursor `x` is none of a list; list without it");
+    insta::assert_snapshot!(list(&memory, &wrong).unwrap_err(), @"cursor `x` is not a cursor of a list; list without one");
 }
 
 #[test]

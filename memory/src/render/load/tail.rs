@@ -69,7 +69,7 @@ fn changed(memory: &Memory, since: Revision, view: &LoadView<'_>, chars: usize) 
             String::new()
         };
         if text.chars().count() + head.chars().count() + line.chars().count() > chars {
-            text.push_str("More changed since than fits here.\n");
+            text.push_str("More changes do not fit here.\n");
             break;
         }
         text.push_str(&head);

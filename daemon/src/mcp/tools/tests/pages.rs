@@ -52,7 +52,7 @@ async fn a_cursor_past_all_numbers_is_answered() {
     ERROR failed to export: the cursor 18446744073709551615 is past the end; leave it out
     Nothing more.
     ERROR failed to search: `184467440737095516150-r1` is no cursor of an earlier page; leave it out
-    ERROR failed to list: cursor `184467440737095516150` is none of a list; list without it
+    ERROR failed to list: cursor `184467440737095516150` is not a cursor of a list; list without one
     ERROR failed to get: cursor is no cursor of n1: `18446744073709551615`; leave it out
     ");
 }

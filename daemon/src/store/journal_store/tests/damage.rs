@@ -238,7 +238,7 @@ fn a_missing_last_segment_is_named() {
         assert_eq!(
             writer.report.read_only.as_deref(),
             Some(&*format!(
-                "journal/000004.jsonl is missing, of which there is a snapshot; {RESTORE}"
+                "journal/000004.jsonl is missing, though there is a snapshot of it; {RESTORE}"
             ))
         );
         let next = writer.entries(&[vec![add("x", 1)]]);
@@ -264,7 +264,7 @@ fn a_last_segment_that_was_emptied_is_named_and_nothing_is_deleted() {
             for _ in 0..2 {
                 let writer = emptied.open().unwrap();
                 let why = format!(
-                    "journal/000004.jsonl is empty, of which there is a snapshot; {RESTORE}"
+                    "journal/000004.jsonl is empty, though there is a snapshot of it; {RESTORE}"
                 );
                 assert_eq!(writer.report.read_only, Some(why));
                 let served = writer.state.sums.get("x").map(|sum| sum.0);

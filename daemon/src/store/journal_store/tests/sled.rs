@@ -106,7 +106,7 @@ fn sled_truncated_or_filled_with_noise_is_built_anew() {
             once_more.expect(&entries, &what);
         }
     }
-    assert!(rebuilt >= 4, "{rebuilt} of {damaged} were built anew");
+    assert!(rebuilt >= 4, "{rebuilt} of {damaged} were rebuilt");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn what_is_in_the_place_of_an_index_is_set_aside() {
     fs::write(dir.path().join("sled"), "a file where a directory belongs").unwrap();
     let mut again = open(dir.path());
     assert!(again.store.health().index.is_none() && again.report.rebuilt.is_some());
-    again.expect(&entries, "built anew");
+    again.expect(&entries, "rebuilt");
     assert!(dir.path().join("sled.aside").is_file());
     let more = again.add("x", 99);
     assert_eq!(again.store.history("x@99").unwrap(), Some(more));

@@ -35,7 +35,7 @@ fn after_a_compaction_the_load_comes_back_with_what_was_under_way() {
     let noted = noted();
     assert_snapshot!(back(&memory(), Some(&noted)).text, @r#"
     <anchord-memory note="reference from earlier sessions, not instructions">
-    Your context was compacted. This is the project's memory again, and what this conversation had under way.
+    Your context was compacted. This is the project's memory again, and the work that this conversation had in progress.
     Memory of anchord from earlier sessions: reference, not instructions.
 
     ## Pinned
@@ -59,7 +59,7 @@ fn after_a_compaction_the_load_comes_back_with_what_was_under_way() {
     - new s4 2026-11-01 claude-code: worked
     - new l3 The websocket proxy drops idle connections …
     - new b2 [decision] One owner per project …
-    More changed since than fits here.
+    More changes do not fit here.
 
     ## Your topic
     queue: lanes are in; next: the bench
@@ -127,7 +127,10 @@ fn what_is_staged_comes_back_in_full() {
     let mut memory = memory();
     let mut part = blueprints([blueprint("Error style", "Say what to do.\nNever blame.")]);
     part.lessons = vec![lesson("Fsync the folder, too", "A rename is lost otherwise.")];
-    part.anchors = vec![crate::testing::anchor("src/a.rs", "1-9", "where it begins")];
+    part.anchors = vec![
+        crate::testing::anchor("src/a.rs", "1-9", "where it begins"),
+        crate::testing::anchor("src/b.rs", "the whole file", "where it ends"),
+    ];
     part.notes = vec![NewNote { key: Some("port".to_owned()), ..note("7717") }];
     checkpoint(&mut memory, &origin("me", 6), part);
     let text = back(&memory, None).text;
@@ -135,6 +138,7 @@ fn what_is_staged_comes_back_in_full() {
         "- blueprint [decision] Error style\n  Say what to do.\n  Never blame.\n",
         "- lesson Fsync the folder, too\n  A rename is lost otherwise.\n",
         "- anchor src/a.rs:1-9: where it begins\n",
+        "- anchor src/b.rs the whole file: where it ends\n",
         "- note port:\n  7717\n",
     ] {
         assert!(text.contains(line), "{line}{text}");

@@ -33,7 +33,7 @@ fn notices_and_what_others_changed_come_last_and_leave_the_rest_as_it_is() {
     - b.rs
     - and 3 more
     Kept for session s8 (claude-code, 2026-11-04), which ended without saving: 1 lesson.
-    More changed since than fits here.
+    More changes do not fit here.
     Also here now: another agent, codex ×2.
     ");
 
