@@ -15,7 +15,7 @@ use crate::lifecycle::Lifecycle;
 use crate::mcp::ToolList;
 use crate::metrics::Metrics;
 use crate::project::{Decide, Decided, OpenProject, OpenProjects, Owner};
-use crate::projects::{ProjectId, ProjectRecord, Registry, RegistryChange, Surroundings};
+use crate::projects::{ProjectId, Registry, RegistryChange, Surroundings};
 use crate::sessions::{Connection, SessionTable};
 use crate::store::StoreError;
 
@@ -70,43 +70,43 @@ impl Daemon {
         })
     }
 
-    /// Opens a project's memory, or begins it. A memory that was on disk once and is not there any
-    /// more is an error, and never an empty one.
+    /// Opens a project's memory or the user's own, or begins it. A memory that was on disk once and
+    /// is missing is an error, never an empty memory.
     pub(crate) async fn open_project(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
-        let known = self.registry.snapshot().project(id).cloned();
-        if known.as_ref().is_some_and(|known| known.stored) && !self.projects.has_data(id)? {
-            return Err(StoreError::Missing { path: self.projects.directory(id) });
+        let stored = self.registry.snapshot().is_stored(id);
+        if stored && !self.projects.has_data(id)? {
+            return Err(StoreError::Missing {
+                path: self.projects.directory(id),
+                personal: id.is_personal(),
+            });
         }
         let open = self.projects.open(id).await?;
-        if let Some(known) = known.filter(|known| !known.stored) {
-            self.remember_stored(&known).await;
+        if !stored {
+            self.remember_stored(id).await;
         }
         Ok(open)
     }
 
-    /// Opens a project's memory if there is one.
+    /// Opens a project's memory, or the user's own, if there is one.
     pub(crate) async fn open_known(
         &self,
         id: ProjectId,
     ) -> Result<Option<Arc<OpenProject>>, StoreError> {
-        let stored = self.registry.snapshot().project(id).is_some_and(|known| known.stored);
-        if !stored && !self.projects.exists(id)? {
+        if !self.registry.snapshot().is_stored(id) && !self.projects.exists(id)? {
             return Ok(None);
         }
         self.open_project(id).await.map(Some)
     }
 
-    /// Notes that a project's memory is on disk. The next opening does it if this fails.
-    async fn remember_stored(&self, known: &ProjectRecord) {
-        let id = known.id;
+    /// Records that a memory is on disk. If that fails, the next opening records it.
+    async fn remember_stored(&self, id: ProjectId) {
         let decide: Decide<Registry> = Box::new(move |registry, _| {
-            let known = registry.project(id).filter(|known| !known.stored);
-            let stored = known.map(|known| ProjectRecord { stored: true, ..(**known).clone() });
-            let changes = stored.map(RegistryChange::ProjectSeen).into_iter().collect();
-            Ok(Decided { changes, reply: String::new() })
+            let known = registry.is_stored(id);
+            let changes = (!known).then_some(RegistryChange::MemoryStored { id });
+            Ok(Decided { changes: changes.into_iter().collect(), reply: String::new() })
         });
         if let Err(error) = self.registry.write(None, None, "stored", decide).await {
-            tracing::warn!(project = %id, %error, "failed to record that the project has a memory");
+            tracing::warn!(memory = %id, %error, "failed to record that a memory is on disk");
         }
     }
 

@@ -234,7 +234,7 @@ fn a_memory_that_is_missing_is_an_error_and_never_an_empty_one() {
     let repair = ["journal", "repair"];
     for command in [&["load"][..], &["note", "into an empty one"], &["search", "before"], &repair] {
         let (code, text) = shell.said(command);
-        assert!(code != 0 && text.contains("is missing; bring it back"), "{command:?}: {text}");
+        assert!(code != 0 && text.contains("is missing; restore it"), "{command:?}: {text}");
         assert!(text.contains(memory.to_str().unwrap()), "{command:?}: {text}");
     }
     let (code, doctor) = shell.said(&["doctor"]);
@@ -243,6 +243,45 @@ fn a_memory_that_is_missing_is_an_error_and_never_an_empty_one() {
     fs::rename(&moved, memory).unwrap();
     let (code, loaded) = shell.said(&["load"]);
     assert!(code == 0 && loaded.contains("before it went"), "{loaded}");
+}
+
+#[test]
+fn notes_of_the_user_that_are_missing_are_an_error_until_they_are_forgotten() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["note", "--user", "answers in German"]);
+    shell.done(&["note", "of the project"]);
+    let (code, text) = shell.said(&["project", "forget", "--user"]);
+    assert!(code != 0 && text.contains("your own notes are on disk"), "{text}");
+    shell.done(&["stop"]);
+    let notes = instance.home().join("data/user");
+    let moved = notes.with_extension("moved");
+    fs::rename(&notes, &moved).unwrap();
+    for command in [
+        &["note", "--user", "into an empty one"][..],
+        &["list", "--user"],
+        &["journal", "verify", "--user"],
+        &["journal", "repair", "--user"],
+    ] {
+        let (code, text) = shell.said(command);
+        assert!(code != 0 && text.contains("is missing; restore it"), "{command:?}: {text}");
+        assert!(text.contains("`anchord project forget --user`"), "{command:?}: {text}");
+    }
+    let (code, loaded) = shell.said(&["load"]);
+    assert!(code == 0 && loaded.contains("of the project"), "{loaded}");
+    assert!(loaded.contains("own notes cannot be read"), "{loaded}");
+    let (code, doctor) = shell.said(&["doctor"]);
+    assert!(code == 1 && doctor.contains("own notes cannot be "), "{doctor}");
+    assert!(!notes.exists(), "no empty memory takes its place");
+
+    fs::rename(&moved, &notes).unwrap();
+    assert!(shell.done(&["load"]).contains("answers in German"));
+    shell.done(&["stop"]);
+    fs::rename(&notes, &moved).unwrap();
+    shell.done(&["project", "forget", "--user"]);
+    shell.done(&["note", "--user", "the first of the new ones"]);
+    assert!(!shell.done(&["load"]).contains("own notes cannot be read"));
 }
 
 /// A file that cannot be changed, until this is dropped.

@@ -9,7 +9,7 @@ use anchord_daemon::api::{
 };
 use anchord_proto::instance::InstanceDir;
 
-use super::{ProjectArg, directory, home, print_json, status, utf8};
+use super::{MemoryArg, ProjectArg, directory, home, print_json, status, utf8};
 use crate::client::Client;
 use crate::confirm::confirmed;
 use crate::exit::Error;
@@ -52,10 +52,11 @@ pub(crate) struct LinkArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord project forget
-  anchord project forget --project ~/src/old")]
+  anchord project forget --project ~/src/old
+  anchord project forget --user     # begin without your own notes, if their files are lost")]
 pub(crate) struct ForgetArgs {
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
 }
 
 /// Delete a project's memory from disk, for good
@@ -110,8 +111,11 @@ impl LinkArgs {
 
 impl ForgetArgs {
     fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
-        let params = ForgetParams { project: self.project.resolve()? };
+        let params = ForgetParams { project: self.memory.resolve()? };
         let gone: RemovedReply = client.post(api::PROJECT_FORGET, &params)?;
+        if params.project == api::USER {
+            return Ok(writeln!(out, "your own notes start empty")?);
+        }
         let root = show::path(&gone.project.root, home().as_deref());
         Ok(writeln!(
             out,

@@ -84,7 +84,9 @@ pub(super) async fn target(daemon: &Daemon, project: &str) -> Answer<Target> {
     if project != api::USER {
         return Ok(Target::project(&*known(daemon, project).await?));
     }
-    if !daemon.projects.exists(ProjectId::PERSONAL).map_err(store_error)? {
+    let id = ProjectId::PERSONAL;
+    let stored = daemon.registry.snapshot().is_stored(id);
+    if !stored && !daemon.projects.exists(id).map_err(store_error)? {
         return Err(ErrorReply {
             code: ErrorCode::NotFound,
             error: "the user has no notes of their own yet".to_owned(),

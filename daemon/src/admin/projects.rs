@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use anchord_memory::SessionId;
 
-use super::{Answer, bad_request, bytes_of, find, internal, known, reference, write_error};
+use super::{
+    Answer, Target, bad_request, bytes_of, find, internal, known, reference, store_error, target,
+    write_error,
+};
 use crate::api::{ErrorCode, ErrorReply, ProjectStatus, RemovedReply};
 use crate::beside::unwound;
 use crate::daemon::Daemon;
@@ -25,15 +28,22 @@ pub(crate) async fn link_directory(
     super::project(daemon, &target.id.to_string()).await
 }
 
-/// Takes a project out of the registry; its data stays.
+/// Takes a project out of the registry; its data stays. The user's own memory can be forgotten only
+/// if its data is missing.
 pub(crate) async fn forget_project(daemon: &Daemon, project: &str) -> Answer<RemovedReply> {
-    let record = known(daemon, project).await?;
-    refuse_while_live(daemon, record.id)?;
-    let id = record.id;
+    let Target { id, reference, .. } = target(daemon, project).await?;
+    if id.is_personal() && daemon.projects.has_data(id).map_err(store_error)? {
+        return Err(ErrorReply {
+            code: ErrorCode::Refused,
+            error: "your own notes are on disk, and no list has them".to_owned(),
+            action: Some("`anchord forget ID` forgets one of them".to_owned()),
+        });
+    }
+    refuse_while_live(daemon, id)?;
     let bytes = bytes_of(daemon.projects.directory(id)).await;
     change_registry(daemon, "forget", move |_| vec![RegistryChange::ProjectForgotten { id }])
         .await?;
-    Ok(RemovedReply { project: reference(&record), bytes })
+    Ok(RemovedReply { project: reference, bytes })
 }
 
 /// Takes a project out of the registry and off the disk.

@@ -171,7 +171,7 @@ async fn all_projects(daemon: &Daemon) -> Vec<ProjectStatus> {
 /// Reports the user's own memory, if there is one. Opens it, because `anchord status` shows how
 /// many notes it has.
 async fn personal_status(daemon: &Daemon) -> Option<ProjectStatus> {
-    match daemon.projects.personal().await {
+    match daemon.open_known(ProjectId::PERSONAL).await {
         Ok(open) => {
             let open = open?;
             Some(memory_status(daemon, open.id, Some(open)).await)

@@ -7,6 +7,7 @@ use anchord_memory::lifecycle::Subagent;
 use anchord_memory::render::hooks::{SubagentContext, subagent_context};
 
 use super::{Call, HookError, Said};
+use crate::projects::ProjectId;
 use crate::{budgets, clock, sessions};
 
 pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Said, HookError> {
@@ -16,7 +17,7 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Said, H
         return Ok(Said::default());
     }
     // Unreadable notes of the user do not stop the answer. A load reports the error.
-    let personal = call.daemon.projects.personal().await.ok().flatten();
+    let personal = call.daemon.open_known(ProjectId::PERSONAL).await.ok().flatten();
     let personal = personal.map(|open| open.memory());
     let task = call.threads().take_task(&call.name, &agent.agent_type);
     let context = subagent_context(

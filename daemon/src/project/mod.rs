@@ -203,14 +203,6 @@ impl OpenProjects {
         Ok(false)
     }
 
-    /// Opens the user's own memory. `None` until something is written to it.
-    pub(crate) async fn personal(&self) -> Result<Option<Arc<OpenProject>>, StoreError> {
-        if !self.exists(ProjectId::PERSONAL)? {
-            return Ok(None);
-        }
-        self.open(ProjectId::PERSONAL).await.map(Some)
-    }
-
     /// The project, opened if need be; one opens, the others wait for it.
     ///
     /// Opening goes on when the caller is cancelled: half-way it would leave a store that nobody closes.

@@ -194,6 +194,6 @@ async fn a_look_that_fails_is_an_error_and_not_an_empty_memory() {
     std::fs::write(dir.path().join("data"), "a file where the directory should be").unwrap();
     let projects = OpenProjects::new(dir.path().join("data"));
     assert!(projects.exists(ID).is_err() && projects.has_data(ID).is_err());
-    let personal = projects.personal().await.err().unwrap();
-    assert!(personal.to_string().contains("look for"), "{personal}");
+    let error = projects.exists(ProjectId::PERSONAL).unwrap_err();
+    assert!(error.to_string().contains("look for"), "{error}");
 }

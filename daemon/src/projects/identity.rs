@@ -146,7 +146,6 @@ pub fn establish(
         place: here.place,
         carries_id: stored == Stored::InProject,
         time: now,
-        stored: false,
     };
     let known = registry
         .project(id)

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anchord_memory::{Revision, Seq, SessionId, Timestamp};
-use imbl::OrdMap;
+use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -83,9 +83,6 @@ pub struct ProjectRecord {
     pub carries_id: bool,
     /// When it was last found at a new place.
     pub time: Timestamp,
-    /// Whether its memory was on disk once, so that a missing one is not taken for a new one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub stored: bool,
 }
 
 /// A session that has written, and the process it came from.
@@ -145,6 +142,12 @@ pub enum RegistryChange {
         /// The project.
         id: ProjectId,
     },
+    /// A memory is on disk: a project's, or the user's own. It is an error from now on if it is
+    /// missing.
+    MemoryStored {
+        /// The memory.
+        id: ProjectId,
+    },
     /// A place uses another project's memory, because the user said so.
     Linked {
         /// The directory in which the place would keep its id.
@@ -172,6 +175,7 @@ pub struct Registry {
     seq: Seq,
     ended_count: u64,
     projects: OrdMap<ProjectId, Arc<ProjectRecord>>,
+    stored: OrdSet<ProjectId>,
     links: OrdMap<String, ProjectId>,
     sessions: OrdMap<SessionId, Arc<SessionRecord>>,
     ended: OrdMap<u64, Arc<EndedSession>>,
@@ -186,6 +190,11 @@ impl Registry {
     /// One project.
     pub fn project(&self, id: ProjectId) -> Option<&Arc<ProjectRecord>> {
         self.projects.get(&id)
+    }
+
+    /// Whether a project's memory, or the user's own, has been on disk.
+    pub(crate) fn is_stored(&self, id: ProjectId) -> bool {
+        self.stored.contains(&id)
     }
 
     /// The project whose files are here; of several, the one found here last.
@@ -260,13 +269,14 @@ impl Registry {
     fn apply_one(&mut self, change: &RegistryChange) {
         match change {
             RegistryChange::ProjectSeen(project) => {
-                // It may have been found at another place.
-                let stored = self.projects.get(&project.id).is_some_and(|known| known.stored);
-                let project = ProjectRecord { stored: stored || project.stored, ..project.clone() };
-                self.projects.insert(project.id, Arc::new(project));
+                self.projects.insert(project.id, Arc::new(project.clone()));
             }
             RegistryChange::ProjectForgotten { id } | RegistryChange::ProjectDeleted { id } => {
                 self.projects.remove(id);
+                self.stored.remove(id);
+            }
+            RegistryChange::MemoryStored { id } => {
+                self.stored.insert(*id);
             }
             RegistryChange::Linked { path, id } => {
                 self.links.insert(path_text::encode(path), *id);
@@ -296,6 +306,7 @@ impl Registry {
             Key::Meta => Some(json(&Meta { seq: self.seq, ended: self.ended_count })),
             Key::Project(id) => self.projects.get(id).map(json),
             Key::Session(id) => self.sessions.get(id).map(json),
+            Key::Stored(id) => self.stored.get(id).map(json),
         };
         Row { key: key.to_string(), value }
     }
@@ -335,7 +346,10 @@ impl Machine for Registry {
                     keys.insert(Key::Project(project.id));
                 }
                 RegistryChange::ProjectForgotten { id } | RegistryChange::ProjectDeleted { id } => {
-                    keys.insert(Key::Project(*id));
+                    keys.extend([Key::Project(*id), Key::Stored(*id)]);
+                }
+                RegistryChange::MemoryStored { id } => {
+                    keys.insert(Key::Stored(*id));
                 }
                 RegistryChange::Linked { path, .. } => {
                     keys.insert(Key::Link(path_text::encode(path)));
@@ -360,7 +374,9 @@ impl Machine for Registry {
         let links = self.links.keys().map(|path| Key::Link(path.clone()));
         let projects = self.projects.keys().map(|id| Key::Project(*id));
         let sessions = self.sessions.keys().map(|id| Key::Session(id.clone()));
-        let keys = ended.chain(links).chain([Key::Meta]).chain(projects).chain(sessions);
+        let stored = self.stored.iter().map(|id| Key::Stored(*id));
+        let keys =
+            ended.chain(links).chain([Key::Meta]).chain(projects).chain(sessions).chain(stored);
         Box::new(keys.map(|key| self.row(&key)))
     }
 
@@ -392,6 +408,9 @@ impl Machine for Registry {
                 Some(("session", _)) => {
                     let session: SessionRecord = parse(key, value)?;
                     registry.sessions.insert(session.session.clone(), Arc::new(session));
+                }
+                Some(("stored", _)) => {
+                    registry.stored.insert(parse(key, value)?);
                 }
                 None if key == META => meta = Some(parse::<Meta>(key, value)?),
                 _ => return Err(format!("the registry has no row `{key}`")),
@@ -427,6 +446,7 @@ enum Key {
     Meta,
     Project(ProjectId),
     Session(SessionId),
+    Stored(ProjectId),
 }
 
 impl fmt::Display for Key {
@@ -437,6 +457,7 @@ impl fmt::Display for Key {
             Self::Meta => f.write_str(META),
             Self::Project(id) => write!(f, "project/{id}"),
             Self::Session(id) => write!(f, "session/{id}"),
+            Self::Stored(id) => write!(f, "stored/{id}"),
         }
     }
 }

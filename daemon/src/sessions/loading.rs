@@ -8,6 +8,7 @@ use anchord_memory::{Kind, Memory, NoticeId, Reader, SessionId, Timestamp};
 
 use super::{Session, View, session_key};
 use crate::daemon::Daemon;
+use crate::projects::ProjectId;
 use crate::{budgets, clock};
 
 /// All that is looked up for a load.
@@ -43,7 +44,7 @@ impl Session {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
         let live = self.others_live(daemon, view).into_iter();
         let mut last = self.remarks(daemon, view).await;
-        let personal = daemon.projects.personal().await.unwrap_or_else(|error| {
+        let personal = daemon.open_known(ProjectId::PERSONAL).await.unwrap_or_else(|error| {
             last.extend(["The user's own notes cannot be read: ", &error.to_string(), "\n"]);
             None
         });

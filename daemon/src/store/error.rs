@@ -85,13 +85,16 @@ pub enum StoreError {
 
     /// Refuse: a memory that was there is not there any more.
     #[error(
-        "the memory that was kept in {} is missing; bring it back (is its disk mounted?), or begin without it by \
-         `anchord project forget`",
-        path.display()
+        "the memory in {} is missing; restore it (is its disk mounted?), or start without it: \
+         `anchord project forget{}`",
+        path.display(),
+        if *personal { " --user" } else { "" }
     )]
     Missing {
         /// The directory.
         path: PathBuf,
+        /// Whether it is the user's own.
+        personal: bool,
     },
 
     /// Refuse: the directory holds something else.

@@ -15,7 +15,6 @@ fn project(number: u128, path: &str) -> ProjectRecord {
         place: Place { path: PathBuf::from(path), dev: 1, ino: 2, git: false, part: None },
         carries_id: true,
         time: Timestamp(5),
-        stored: false,
     }
 }
 
@@ -140,6 +139,7 @@ fn change() -> impl Strategy<Value = RegistryChange> {
         (0..4_u128, path.clone()).prop_map(|(n, p)| RegistryChange::ProjectSeen(project(n, p))),
         id.clone().prop_map(|id| RegistryChange::ProjectForgotten { id }),
         id.clone().prop_map(|id| RegistryChange::ProjectDeleted { id }),
+        id.clone().prop_map(|id| RegistryChange::MemoryStored { id }),
         (path, id).prop_map(|(path, id)| RegistryChange::Linked { path: path.into(), id }),
         (name.clone(), 0..4_u128).prop_map(|(s, p)| RegistryChange::SessionBound(session(s, p))),
         name.prop_map(ended),
