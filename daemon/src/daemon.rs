@@ -14,8 +14,9 @@ use crate::instance::Instance;
 use crate::lifecycle::Lifecycle;
 use crate::mcp::ToolList;
 use crate::metrics::Metrics;
-use crate::project::{Decide, Decided, OpenProject, OpenProjects, Owner};
+use crate::project::{Decide, Decided, OpenProject, OpenProjects};
 use crate::projects::{ProjectId, Registry, RegistryChange, Surroundings};
+use crate::registry_store::RegistryStore;
 use crate::sessions::{Connection, SessionTable};
 use crate::store::StoreError;
 
@@ -27,7 +28,7 @@ pub(crate) struct Daemon {
     pub(crate) surroundings: Surroundings,
     pub(crate) started: Timestamp,
     pub(crate) up_since: Instant,
-    pub(crate) registry: Owner<Registry>,
+    pub(crate) registry: RegistryStore,
     pub(crate) projects: OpenProjects,
     /// Whether the daemon before this one ended without saying so, or the machine did.
     pub(crate) after_crash: bool,
@@ -44,7 +45,7 @@ pub(crate) struct Parts {
     pub(crate) instance: Instance,
     pub(crate) config: Config,
     pub(crate) surroundings: Surroundings,
-    pub(crate) registry: Owner<Registry>,
+    pub(crate) registry: RegistryStore,
     pub(crate) projects: OpenProjects,
     pub(crate) after_crash: bool,
 }

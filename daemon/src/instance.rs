@@ -2,7 +2,8 @@
 //! the daemon's whole life.
 //!
 //! Liveness is the lock, never a PID or a file's presence. The lock file's text says who holds it, for
-//! messages alone. Before an instance is handed out it is proven that its directories take files.
+//! messages alone. Before an instance is handed out, it is proven that its directories take files. A
+//! full or read-only disk is no obstacle: what is on it can be read.
 
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -130,16 +131,16 @@ pub enum InstanceError {
         /// `instance.json`.
         instance_file: PathBuf,
     },
-    /// Another instance's memory is where this one's was.
+    /// The data directory is marked as another instance's.
     #[error(
-        "use {}: it is the memory of another instance; bring back this instance's, or delete {} to begin without",
-        data.display(), instance_file.display()
+        "use {}: it is the memory of another instance; move it away to begin without, or delete {} to take it over",
+        data.display(), mark.display()
     )]
     DataForeign {
         /// The data directory.
         data: PathBuf,
-        /// `instance.json`.
-        instance_file: PathBuf,
+        /// The file that marks it.
+        mark: PathBuf,
     },
     /// The system refused.
     #[error("{doing} {}: {source}", path.display())]
@@ -166,14 +167,14 @@ pub struct Instance {
 
 impl Instance {
     /// Locks the instance in `dir`, makes it if it is new (then `places` decides where things go), and
-    /// proves that it can be written.
+    /// proves that it can be written, as far as its disk takes writes at all.
     pub fn acquire(dir: &InstanceDir, places: &Places, host: &Host) -> Result<Self, InstanceError> {
         prepare(dir)?;
         let lock = take_lock(dir.path(), host)?;
         let file = describe(dir, places)?;
         let key = Key::load(&dir.key())?;
         for directory in [dir.path(), &file.data, &file.logs] {
-            prove_writable(directory)?;
+            unless_disk_refuses(prove_writable(directory))?;
         }
         Ok(Self { dir: dir.clone(), lock, file, key, socket: None })
     }
@@ -289,10 +290,13 @@ fn take_lock(dir: &Path, host: &Host) -> Result<File, InstanceError> {
     }
     let holder = Holder { pid: std::process::id(), host: host.clone() };
     let text = serde_json::to_string(&holder).expect("a struct of numbers and text");
-    lock.set_len(0)
-        .and_then(|()| lock.rewind())
+    // In place: a full disk takes no block anew.
+    let written = lock
+        .rewind()
         .and_then(|()| lock.write_all(text.as_bytes()))
-        .map_err(io_error("write", &path))?;
+        .and_then(|()| lock.set_len(text.len() as u64))
+        .map_err(io_error("write", &path));
+    unless_disk_refuses(written)?;
     Ok(lock)
 }
 
@@ -319,7 +323,7 @@ fn describe(dir: &InstanceDir, places: &Places) -> Result<InstanceFile, Instance
             return Err(InstanceError::DataMissing { data: file.data, instance_file: path });
         }
         check_data(&file, &path)?;
-        make_private(&file.logs)?;
+        unless_disk_refuses(make_private(&file.logs))?;
         return Ok(file);
     }
     make_private(&places.data)?;
@@ -336,6 +340,7 @@ fn describe(dir: &InstanceDir, places: &Places) -> Result<InstanceFile, Instance
         path: path.clone(),
         why: format!("it cannot be written: {error}"),
     })?;
+    refuse_foreign_data(&file.data)?;
     // First: without it an instance would not know its own data again.
     mark_data(&file)?;
     replace_private(&path, text.as_bytes())?;
@@ -350,19 +355,30 @@ fn mark_data(file: &InstanceFile) -> Result<(), InstanceError> {
     replace_private(&file.data.join(DATA_MARK), text.as_bytes())
 }
 
+/// Refuses to begin an instance with a memory that is marked as another's. A mark without a memory
+/// is left from a start that was cut short.
+fn refuse_foreign_data(data: &Path) -> Result<(), InstanceError> {
+    let mark = data.join(DATA_MARK);
+    if !has_memory(data) || read_private(&mark)?.is_none() {
+        return Ok(());
+    }
+    Err(InstanceError::DataForeign { data: data.to_owned(), mark })
+}
+
+fn has_memory(data: &Path) -> bool {
+    data.join("daemon").join("journal").is_dir()
+}
+
 /// Checks that the data directory is this instance's. An empty one is where a disk is mounted, and
 /// the disk is not. One that an older anchord made has no mark yet.
 fn check_data(file: &InstanceFile, instance_file: &Path) -> Result<(), InstanceError> {
     let mark = file.data.join(DATA_MARK);
     match fs::read_to_string(&mark) {
         Ok(text) if text.trim() == file.id.to_string() => Ok(()),
-        Ok(_) => Err(InstanceError::DataForeign {
-            data: file.data.clone(),
-            instance_file: instance_file.to_owned(),
-        }),
+        Ok(_) => Err(InstanceError::DataForeign { data: file.data.clone(), mark }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if file.data.join("daemon").join("journal").is_dir() {
-                return mark_data(file);
+            if has_memory(&file.data) {
+                return unless_disk_refuses(mark_data(file));
             }
             Err(InstanceError::DataMissing {
                 data: file.data.clone(),
@@ -371,6 +387,21 @@ fn check_data(file: &InstanceFile, instance_file: &Path) -> Result<(), InstanceE
         }
         Err(error) => Err(io_error("read", &mark)(error)),
     }
+}
+
+/// Passes over an error that says only that the disk is full or read-only.
+fn unless_disk_refuses(outcome: Result<(), InstanceError>) -> Result<(), InstanceError> {
+    match outcome {
+        Err(InstanceError::Io { source, .. }) if disk_refuses(&source) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// Whether the disk takes no writes because it is full or read-only. A sandbox that lets this
+/// process write nowhere says something else.
+pub(crate) fn disk_refuses(error: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(error.kind(), QuotaExceeded | ReadOnlyFilesystem | StorageFull)
 }
 
 fn prove_writable(dir: &Path) -> Result<(), InstanceError> {

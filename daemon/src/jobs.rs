@@ -26,6 +26,10 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
             daemon.stop("the daemon's own store has failed; the next daemon opens it again");
             return;
         }
+        if let Err(error) = daemon.registry.retry().await {
+            tracing::error!(%error, "the daemon's own records cannot be opened again");
+            continue;
+        }
         lifecycle::stage_silent(&daemon, limits::NOTED_STAGED_AFTER).await;
         sessions::sweep(&daemon).await;
         let in_use: BTreeSet<ProjectId> = daemon

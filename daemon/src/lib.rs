@@ -25,6 +25,7 @@ mod metrics;
 mod process;
 pub mod project;
 pub mod projects;
+mod registry_store;
 pub mod retrieval_log;
 mod run;
 mod secrets;

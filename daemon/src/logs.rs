@@ -5,20 +5,24 @@
 //! through them (rmcp prints whole requests from `debug` up, and an `error` of its may quote one), so
 //! of theirs only errors are kept, of rmcp none, whatever `ANCHORD_LOG` asks for.
 
+use std::error::Error;
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anchord_memory::Timestamp;
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, Metadata, Subscriber};
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
-use tracing_appender::rolling::{RollingFileAppender, Rotation};
+use tracing_appender::rolling::{InitError, RollingFileAppender, Rotation};
 use tracing_subscriber::filter::{FilterFn, Targets};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::clock;
+use crate::instance::disk_refuses;
 use crate::limits::{LOG_FILE_BYTES_MAX, LOG_FILES_MAX, LOG_LINES_QUEUED_MAX};
 use crate::secrets;
 
@@ -39,7 +43,7 @@ pub enum LogsError {
         /// The logs directory.
         directory: PathBuf,
         /// Why.
-        source: tracing_appender::rolling::InitError,
+        source: InitError,
     },
     /// The environment variable is no filter.
     #[error(
@@ -55,21 +59,51 @@ pub enum LogsError {
     Taken(#[from] tracing_subscriber::util::TryInitError),
 }
 
-/// Sends this process's events to the logs directory; `filter` is the value of [`LOG_VARIABLE`].
+/// Sends this process's events to the logs directory, or to stderr if its disk is full or
+/// read-only. `filter` is the value of [`LOG_VARIABLE`].
 pub fn start(directory: &Path, filter: Option<&str>) -> Result<Logs, LogsError> {
     let filter = Filter::parse(filter)?;
-    let files = RollingFileAppender::builder()
-        .rotation(Rotation::DAILY)
-        .filename_prefix("anchord")
-        .filename_suffix("log")
-        .max_log_files(LOG_FILES_MAX)
-        .build(directory)
-        .map_err(|source| LogsError::Directory { directory: directory.to_owned(), source })?;
+    let files: Box<dyn Write + Send> = match files(directory) {
+        Ok(files) => Box::new(files),
+        Err(source) if is_refused_by_disk(&source) => Box::new(io::stderr()),
+        Err(source) => {
+            return Err(LogsError::Directory { directory: directory.to_owned(), source });
+        }
+    };
     let (writer, guard) = NonBlockingBuilder::default()
         .buffered_lines_limit(LOG_LINES_QUEUED_MAX)
         .finish(Capped::new(files, LOG_FILE_BYTES_MAX, clock::now));
     subscriber(filter, writer).try_init()?;
+    if let Err(error) = make_private(directory) {
+        tracing::warn!(%error, "other users may be able to read the logs");
+    }
     Ok(Logs(guard))
+}
+
+fn files(directory: &Path) -> Result<RollingFileAppender, InitError> {
+    RollingFileAppender::builder()
+        .rotation(Rotation::DAILY)
+        .filename_prefix(LOG_FILE_PREFIX)
+        .filename_suffix("log")
+        .max_log_files(LOG_FILES_MAX)
+        .build(directory)
+}
+
+/// Keeps other users from reading the log files of earlier builds. The umask does that for new ones.
+fn make_private(directory: &Path) -> io::Result<()> {
+    for file in fs::read_dir(directory)? {
+        let file = file?;
+        let is_log = file.file_name().to_string_lossy().starts_with(LOG_FILE_PREFIX);
+        if is_log && file.metadata()?.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(file.path(), Permissions::from_mode(0o600))?;
+        }
+    }
+    Ok(())
+}
+
+fn is_refused_by_disk(error: &InitError) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    source.is_some_and(disk_refuses)
 }
 
 /// What is logged.
@@ -96,6 +130,9 @@ impl Filter {
         }
     }
 }
+
+/// The beginning of the names of log files.
+const LOG_FILE_PREFIX: &str = "anchord";
 
 /// Our crates, as targets name them.
 const OURS: [&str; 5] =

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -21,6 +22,11 @@ pub(crate) fn raise_descriptors() -> usize {
     }
     let now = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     usize::try_from(now).unwrap_or(usize::MAX)
+}
+
+/// Makes every file and directory that this process creates readable by its user alone.
+pub(crate) fn keep_files_private() {
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }
 
 /// Makes a write beyond a limit of file sizes an error. Without this, it ends the process. Within a

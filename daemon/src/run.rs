@@ -15,8 +15,9 @@ use crate::config::{Config, ConfigError, HTTP_VARIABLE};
 use crate::daemon::{Daemon, Parts};
 use crate::instance::{Host, Instance, InstanceError, Places};
 use crate::logs::{self, LOG_VARIABLE, LogsError};
-use crate::project::{OpenProjects, open_owner};
-use crate::projects::{Registry, Surroundings};
+use crate::project::OpenProjects;
+use crate::projects::Surroundings;
+use crate::registry_store::RegistryStore;
 use crate::socket::Peers;
 use crate::store::{self, StoreError};
 use crate::{activation, http, jobs, lifecycle, limits, process, sessions, socket};
@@ -63,6 +64,7 @@ pub fn run(
     given: Option<StdListener>,
     started: Started,
 ) -> Result<(), RunError> {
+    process::keep_files_private();
     let patience = wire::millis(wire::DRAIN_DEADLINE_MS + limits::LOCK_SLACK_MS);
     // One that drains no longer listens; one that listens stays. With a socket of the service manager's
     // in its place the other one will see that, and leave.
@@ -108,19 +110,12 @@ async fn serve(
     let mut hangup = signal(SignalKind::hangup()).map_err(system("cannot hear signals"))?;
 
     let data = instance.data().to_owned();
-    let (registry, report, marks) = open_owner::<Registry>(data.join("daemon")).await?;
+    let (registry, report, marks) = RegistryStore::open(data.join("daemon")).await?;
     report.log("the daemon's own records");
     let stopped_well = marks.contains_key(STOPPED_WELL);
     let after_crash = !report.created && !stopped_well;
     if stopped_well {
         registry.ask(|store, _| store.mark(STOPPED_WELL, None)).await.map_err(not_open)?;
-        // At once, since this daemon may be killed soon; but nobody waits for the disk.
-        let registry = registry.clone();
-        tokio::spawn(async move {
-            if let Err(error) = registry.ask(|store, _| store.flush()).await {
-                tracing::warn!(%error, "a kill of this daemon may not be noticed by the next");
-            }
-        });
     }
     let surroundings = Surroundings {
         home: std::env::home_dir(),
@@ -135,6 +130,15 @@ async fn serve(
         registry,
         after_crash,
     });
+    if stopped_well {
+        // At once, since this daemon may be killed soon; but nobody waits for the disk.
+        let daemon = Arc::clone(&daemon);
+        tokio::spawn(async move {
+            if let Err(error) = daemon.registry.ask(|store, _| store.flush()).await {
+                tracing::warn!(%error, "a kill of this daemon may not be noticed by the next");
+            }
+        });
+    }
     sessions::recover(&daemon);
     let http_state = http::listen(&daemon, &daemon.config.http).await;
     tracing::info!(

@@ -17,8 +17,9 @@ use crate::clock;
 use crate::config::Config;
 use crate::daemon::{Daemon, Parts};
 use crate::instance::{Host, Instance, Places};
-use crate::project::{OpenProjects, open_owner};
-use crate::projects::{Registry, Surroundings};
+use crate::project::OpenProjects;
+use crate::projects::Surroundings;
+use crate::registry_store::RegistryStore;
 use crate::{sessions, socket};
 
 /// Nothing here takes so long; a test that waits for what never comes ends.
@@ -341,7 +342,7 @@ async fn start(scratch: &Path, after_crash: bool) -> Arc<Daemon> {
     let (named, places) = (InstanceDir::named(&dir), Places::beneath(&dir));
     let instance = Instance::acquire_within(&named, &places, &host, DEADLINE, || true).unwrap();
     let data = instance.data().to_owned();
-    let (registry, _, _) = open_owner::<Registry>(data.join("daemon")).await.unwrap();
+    let (registry, _, _) = RegistryStore::open(data.join("daemon")).await.unwrap();
     let mut config = Config::default();
     // A session whose process is gone has no grace: tests do not wait for it.
     config.sessions.grace = Duration::ZERO;

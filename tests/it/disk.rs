@@ -1,9 +1,10 @@
 //! A disk that is full or may not be written: clear errors, and nothing acknowledged is lost.
 
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anchord_tests::{Agent, Instance, PATIENCE, Project, poll, skip, write};
+use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, poll, skip, write};
 use serde_json::json;
 
 /// Large enough to fill a small disk soon, small enough for any limit of a field.
@@ -29,9 +30,14 @@ impl Disk {
     }
 
     fn remount(&self, options: &str) {
+        assert!(self.try_remount(options), "cannot remount with {options}");
+    }
+
+    fn try_remount(&self, options: &str) -> bool {
         let options = format!("remount,{options}");
-        let status = Command::new("mount").args(["-o", &options]).arg(&self.0).status();
-        assert!(status.unwrap().success(), "cannot remount with {options}");
+        let mut mount = Command::new("mount");
+        mount.args(["-o", &options]).arg(&self.0);
+        mount.output().is_ok_and(|output| output.status.success())
     }
 
     fn bytes_free(&self) -> u64 {
@@ -121,6 +127,71 @@ fn a_read_only_disk_is_named_and_read() {
     });
     poll(PATIENCE, "a daemon is found again", || agent.request("initialize", &hello).ok());
     assert!(agent.tool("memory_load", &json!({})).contains("before it is read-only"));
+}
+
+/// A daemon that starts on a disk without room serves what is on it.
+#[test]
+fn a_daemon_that_starts_on_a_full_disk_serves_reads() {
+    let root = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::mount(root.path(), "64m") else { return };
+    let instance = Instance::at(root);
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("before it is full"));
+    drop(agent);
+    instance.kill9();
+    let ballast = disk.0.join("ballast");
+    std::fs::write(&ballast, vec![0; usize::try_from(disk.bytes_free()).unwrap()]).unwrap();
+    assert_eq!(disk.bytes_free(), 0);
+    assert_reads_go_on(&instance, &project, "the disk is full", || {
+        std::fs::remove_file(ballast).unwrap();
+    });
+}
+
+/// As when the system remounts a disk with errors read-only.
+#[test]
+fn a_daemon_that_starts_on_a_read_only_data_directory_serves_reads() {
+    let instance = Instance::new();
+    let data = instance.home().join("data");
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&data).unwrap();
+    let Some(disk) = Disk::mount(&data, "64m") else { return };
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("before it is read-only"));
+    drop(agent);
+    instance.kill9();
+    poll(PATIENCE, "nothing writes to the disk", || disk.try_remount("ro").then_some(()));
+    assert_reads_go_on(&instance, &project, "read-only", || {
+        assert!(disk.try_remount("rw"));
+    });
+}
+
+/// Reads the memory that has the save "before it is …" through an agent and the command line, while
+/// writes are refused with the reason, and writes once the fault is mended.
+fn assert_reads_go_on(instance: &Instance, project: &Project, why: &str, mend: impl FnOnce()) {
+    let mut agent = Agent::open(instance, project.path());
+    assert!(agent.tool("memory_load", &json!({})).contains("before it is"));
+    assert!(agent.tool("memory_search", &json!({ "query": "before" })).contains("before it is"));
+    let refused = agent.call("memory_save", &write::save("while it is")).unwrap();
+    assert!(refused.is_error && refused.text.contains("not saved"), "{}", refused.text);
+    assert!(refused.text.to_lowercase().contains(why), "{}", refused.text);
+    let shell = Shell::new(instance, project.path());
+    assert!(shell.done(&["load"]).contains("before it is"));
+    let (code, text) = shell.said(&["note", "while it is"]);
+    assert!(code != 0 && text.to_lowercase().contains(why), "{text}");
+    let (code, doctor) = shell.said(&["doctor"]);
+    assert_eq!(code, 1, "{doctor}");
+    let named = doctor.contains("own records cannot be written") || doctor.contains("full disk");
+    assert!(named, "{doctor}");
+
+    mend();
+    poll(PATIENCE, "the memory is written again", || {
+        let saved = agent.call("memory_save", &write::save("after it was mended")).unwrap();
+        (!saved.is_error).then_some(())
+    });
+    assert!(agent.tool("memory_load", &json!({})).contains("after it was mended"));
+    let (_, doctor) = shell.said(&["doctor"]);
+    assert!(!doctor.contains("own records cannot be written"), "{doctor}");
 }
 
 /// Saves until the daemon says no; the titles that were acknowledged are added to `saved`.

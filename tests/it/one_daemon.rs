@@ -1,10 +1,13 @@
 //! There is one daemon: a second one leaves, one that lost its place leaves, and a newer instance is
 //! not touched.
 
+use std::fs::{self, DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anchord_tests::{
-    Agent, Instance, PATIENCE, Project, Shell, Signal, poll, process, skip, write,
+    Agent, Instance, PATIENCE, Project, Shell, Signal, binaries, poll, process, skip, walk, write,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +17,7 @@ use serde_json::{Value, json};
 fn a_daemon_has_its_allocators_settings_however_it_was_started() {
     let instance = Instance::new();
     let settings = |pid: u32| {
-        let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap();
         let environ = String::from_utf8(environ).unwrap();
         let ours = environ.split('\0').filter(|pair| pair.starts_with("MALLOC_"));
         let mut ours: Vec<String> = ours.map(str::to_owned).collect();
@@ -93,7 +96,7 @@ fn a_daemon_whose_socket_was_taken_away_leaves() {
     let first = instance.start_daemon();
     let mut agent = Agent::open(&instance, project.path());
     agent.tool("memory_save", &write::save("before the loss"));
-    std::fs::remove_file(instance.socket()).unwrap();
+    fs::remove_file(instance.socket()).unwrap();
     instance.wait_gone(first);
     assert!(agent.tool("memory_load", &json!({})).contains("before the loss"));
     assert_ne!(instance.daemon_pid(), Some(first));
@@ -107,10 +110,10 @@ fn an_instance_of_a_newer_build_is_left_alone() {
     process::signal(first, Signal::TERM);
     instance.wait_gone(first);
     let path = instance.home().join("instance.json");
-    let mut newer: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let mut newer: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     newer["format"] = json!(99);
     newer["from_the_future"] = json!(true);
-    std::fs::write(&path, newer.to_string()).unwrap();
+    fs::write(&path, newer.to_string()).unwrap();
 
     let refused = instance.anchord().arg("daemon").output().unwrap();
     assert!(!refused.status.success());
@@ -120,7 +123,7 @@ fn an_instance_of_a_newer_build_is_left_alone() {
     let mut agent = Agent::start(&instance, project.path());
     let error = agent.request("tools/list", &json!({})).expect_err("no daemon can be had");
     assert!(error.message.contains("update"), "an agent hears what to do: {}", error.message);
-    let kept: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let kept: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     assert_eq!(kept, newer);
 }
 
@@ -140,7 +143,7 @@ fn socket_activation_takes_over_from_a_self_started_daemon() {
     for name in ["HOME", "PATH", "ANCHORD_HOME", "ANCHORD_HTTP", "ANCHORD_TEST_TOOLS"] {
         activator.args(["--setenv", name]);
     }
-    activator.arg(&anchord_tests::binaries().anchord).arg("daemon");
+    activator.arg(&binaries().anchord).arg("daemon");
     let mut activator =
         activator.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
 
@@ -156,4 +159,35 @@ fn socket_activation_takes_over_from_a_self_started_daemon() {
     assert!(text.contains("after activation"), "{text}");
     activator.kill().unwrap();
     activator.wait().unwrap();
+}
+
+/// Memory and logs are the user's alone, whatever umask the daemon is started with.
+#[test]
+fn every_file_of_an_instance_is_readable_by_its_user_alone() {
+    let instance = Instance::new();
+    let project = Project::git();
+    instance.configure("");
+    let logs = instance.home().join("logs");
+    DirBuilder::new().mode(0o700).create(&logs).unwrap();
+    let earlier = logs.join("anchord.2026-01-01.log");
+    fs::write(&earlier, "as an earlier build left it").unwrap();
+    fs::set_permissions(&earlier, Permissions::from_mode(0o644)).unwrap();
+    let daemon = binaries().anchord.display().to_string();
+    let mut open = instance.command("/bin/sh".as_ref());
+    open.args(["-c", "umask 000; exec \"$0\" daemon", &daemon]);
+    instance.start_daemon_by(open);
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["note", "for our eyes"]);
+    shell.done(&["note", "--user", "for my eyes"]);
+    shell.done(&["search", "eyes"]);
+    shell.done(&["stop"]);
+    let mut files = 0;
+    walk(&instance.home(), &mut |path: &Path| {
+        let mode = fs::symlink_metadata(path).unwrap().permissions().mode();
+        let is_config = path.starts_with(instance.home().join("config"));
+        let for_others = mode & 0o077;
+        assert!(is_config || for_others == 0, "{}: {mode:o}", path.display());
+        files += 1;
+    });
+    assert!(files > 10 && earlier.exists(), "{files} files");
 }

@@ -204,9 +204,17 @@ fn an_empty_or_anothers_directory_is_not_taken_for_this_instances_memory() {
     fs::write(&mark, &own).unwrap();
     drop(acquire(&dir).unwrap());
 
+    // A new instance does not take the memory of another for its own.
+    fs::create_dir_all(data.join("daemon/journal")).unwrap();
+    let instance_file = fs::read(dir.join("instance.json")).unwrap();
+    fs::remove_file(dir.join("instance.json")).unwrap();
+    let error = acquire(&dir).unwrap_err();
+    assert!(matches!(error, InstanceError::DataForeign { .. }), "{error}");
+    assert_eq!(fs::read_to_string(&mark).unwrap(), own);
+    fs::write(dir.join("instance.json"), instance_file).unwrap();
+
     // An older anchord made it.
     fs::remove_file(&mark).unwrap();
-    fs::create_dir_all(data.join("daemon/journal")).unwrap();
     drop(acquire(&dir).unwrap());
     assert_eq!(fs::read_to_string(&mark).unwrap(), own);
 }
