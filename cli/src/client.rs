@@ -8,13 +8,15 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, RecvError, RecvTimeoutError};
 use std::time::Duration;
 
 use anchord_daemon::api::{ErrorCode, ErrorReply};
 use anchord_daemon::instance::{self, InstanceError as Unavailable};
 use anchord_proto::hello::{Answer, RefusalCode, Refused, Role};
+use anchord_proto::host;
 use anchord_proto::instance::{InstanceDir, InstanceError};
-use anchord_proto::limits::{RECONNECT_DEADLINE_MS, WELCOME_DEADLINE_MS, millis};
+use anchord_proto::limits::{RECONNECT_DEADLINE_MS, millis};
 use anchord_proto::socket::{self, ConnectError};
 use anchord_shim::link::{self, Search};
 use anchord_shim::{Launcher, hello};
@@ -29,7 +31,7 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Runtime;
 
 use crate::exit::{Error, Kind};
-use crate::limits::{REPLY_BYTES_MAX, REQUEST_SECONDS_MAX};
+use crate::limits::{REPLY_BYTES_MAX, REQUEST_SECONDS_MAX, SILENT_DIAL_MS, WAIT_SILENTLY_MS};
 
 /// A way to the daemon.
 pub(crate) struct Client {
@@ -144,10 +146,41 @@ fn dial_or_start(dir: &InstanceDir, program: &Path) -> Result<UnixStream, Error>
         patience: millis(RECONNECT_DEADLINE_MS),
         may_start: Arc::new(AtomicBool::new(true)),
     };
-    match search.run() {
+    let (found, searched) = mpsc::channel();
+    std::thread::spawn(move || found.send(search.run()));
+    let patience = millis(WAIT_SILENTLY_MS);
+    let outcome = match searched.recv_timeout(patience) {
+        Err(RecvTimeoutError::Timeout) => {
+            refuse_stopped(dir)?;
+            anstream::eprintln!("waiting for the daemon, which starts or does not answer");
+            searched.recv()
+        }
+        outcome => outcome.map_err(|_| RecvError),
+    };
+    match outcome.context("the search for a daemon ended without a word")? {
         Ok(connection) => Ok(connection.stream),
         Err(reason) => Err(not_found(reason, dial(dir).err())),
     }
+}
+
+/// Refuses to wait for a daemon that is stopped, since nothing but a person continues it.
+fn refuse_stopped(dir: &InstanceDir) -> Result<(), Error> {
+    match instance::ensure_free(dir) {
+        Err(Unavailable::Held { pid: Some(pid), .. })
+            if host::process_stopped(pid) == Some(true) =>
+        {
+            Err(stopped(pid))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn stopped(pid: u32) -> Error {
+    let what = format!("the daemon (pid {pid}) does not answer: it is stopped");
+    Error::new(Kind::Unreachable, what).with_action(format!(
+        "`kill -CONT {pid}` continues it, and what agents wait for; `kill -9 {pid}` ends it, and \
+             the next command starts another. Nothing that was saved is lost."
+    ))
 }
 
 /// Why a search found no daemon. It ends in words alone; asking once more tells the kind, and better words only where a
@@ -161,7 +194,7 @@ fn not_found(reason: String, asked_again: Option<Error>) -> Error {
 
 /// Connects and says hello, once.
 fn dial(dir: &InstanceDir) -> Result<UnixStream, Error> {
-    let deadline = millis(WELCOME_DEADLINE_MS);
+    let deadline = millis(SILENT_DIAL_MS);
     let stream = match socket::connect(dir, deadline) {
         Ok(stream) => stream,
         Err(ConnectError::Instance(error)) => return Err(error.into()),
@@ -196,6 +229,11 @@ fn nobody_listens(dir: &InstanceDir) -> Error {
 fn silent(dir: &InstanceDir, why: &io::Error) -> Error {
     let error = |what: String| Error::new(Kind::Silent, format!("{what} ({why})"));
     match instance::ensure_free(dir) {
+        Err(Unavailable::Held { pid: Some(pid), .. })
+            if host::process_stopped(pid) == Some(true) =>
+        {
+            stopped(pid)
+        }
         Err(Unavailable::Held { pid, .. }) => {
             let what = format!("{} does not answer: it starts, ends or hangs", the_daemon(pid));
             error(what).with_action(wait_or_kill(pid))

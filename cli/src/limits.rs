@@ -6,6 +6,12 @@ pub(crate) const REPLY_BYTES_MAX: usize = 1 << 30;
 /// A request is given up after this; rebuilding a large project takes a while.
 pub(crate) const REQUEST_SECONDS_MAX: u64 = 600;
 
+/// A daemon that runs says welcome within this. A person is told of one that does not in under 2 s.
+pub(crate) const SILENT_DIAL_MS: u64 = 1_500;
+
+/// A command that needs a daemon waits for so long before it says what it waits for.
+pub(crate) const WAIT_SILENTLY_MS: u64 = 1_500;
+
 /// A daemon that was asked to stop has drained by then.
 pub(crate) const STOP_SECONDS_MAX: u64 = 60;
 

@@ -50,11 +50,17 @@ pub fn process_alive(pid: u32, start: Option<u64>) -> Option<bool> {
     start.map(|start| process.start == start)
 }
 
+/// Whether a process is stopped, by a signal or a debugger. `None` if nothing tells.
+pub fn process_stopped(pid: u32) -> Option<bool> {
+    ProcessStat::read(pid).map(|stat| stat.stopped)
+}
+
 /// What is used of `/proc/<pid>/stat`.
 #[derive(Debug, PartialEq, Eq)]
 struct ProcessStat {
     name: String,
     ended: bool,
+    stopped: bool,
     parent: u32,
     start: u64,
 }
@@ -74,7 +80,8 @@ impl ProcessStat {
         let parent = fields.next()?.parse().ok()?;
         let start = fields.nth(22 - 5)?.parse().ok()?;
         let ended = matches!(state, "Z" | "X" | "x");
-        Some(Self { name: name.to_owned(), ended, parent, start })
+        let stopped = matches!(state, "T" | "t");
+        Some(Self { name: name.to_owned(), ended, stopped, parent, start })
     }
 }
 

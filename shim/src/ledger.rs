@@ -101,6 +101,12 @@ impl Ledger {
         !self.open.is_empty()
     }
 
+    /// Returns the requests that an answer is due for. One that lasts has its answer at its end.
+    pub(crate) fn due(&self) -> impl Iterator<Item = &str> {
+        let due = self.open.iter().filter(|request| request.call != Call::Lasting);
+        due.map(|request| request.json.as_str())
+    }
+
     /// The revision that the agent was told in reply to `initialize`.
     pub(crate) fn revision(&self) -> Option<&str> {
         self.handshake.as_ref()?.revision.as_deref()

@@ -17,6 +17,7 @@ pub mod mcp;
 mod message;
 mod outbox;
 mod pipe;
+mod pulse;
 mod start;
 #[cfg(test)]
 mod testing;

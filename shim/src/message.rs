@@ -100,6 +100,18 @@ pub(crate) fn from_daemon(line: &[u8]) -> Option<FromDaemon<'_>> {
     })
 }
 
+/// Writes a progress notification for a request, if its caller wants any.
+pub(crate) fn progress(request: &str, message: &str) -> Option<String> {
+    let head: Head<'_> = serde_json::from_slice(request.as_bytes()).ok()?;
+    let token = inside(inside(head.params)?.meta)?.progress_token?;
+    let line = ProgressLine {
+        jsonrpc: "2.0",
+        method: "notifications/progress",
+        params: Progress { progress_token: token, progress: 0, message },
+    };
+    serde_json::to_string(&line).ok()
+}
+
 /// The revision that the result of `initialize` names.
 pub(crate) fn revision(result: Option<&RawValue>) -> Option<String> {
     inside(result)?.protocol_version.map(Cow::into_owned)
@@ -197,13 +209,32 @@ struct Head<'a> {
     result: Option<&'a RawValue>,
 }
 
-/// What is read inside of params or a result.
+/// What is read inside of params, their `_meta`, or a result.
 #[derive(Deserialize)]
 struct Inside<'a> {
     #[serde(borrow, rename = "requestId")]
     request_id: Option<&'a RawValue>,
     #[serde(borrow, rename = "protocolVersion")]
     protocol_version: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+    #[serde(borrow, rename = "progressToken")]
+    progress_token: Option<&'a RawValue>,
+}
+
+#[derive(Serialize)]
+struct ProgressLine<'a> {
+    jsonrpc: &'a str,
+    method: &'a str,
+    params: Progress<'a>,
+}
+
+#[derive(Serialize)]
+struct Progress<'a> {
+    #[serde(rename = "progressToken")]
+    progress_token: &'a RawValue,
+    progress: u32,
+    message: &'a str,
 }
 
 #[derive(Serialize)]

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use anchord_proto::hello::Resume;
+use anchord_proto::hello::{Hello, Resume, Role};
 use anchord_proto::limits::{
     ALONE_MS, BACKOFF_MAX_MS, LINE_BYTES_MAX, PARENT_POLL_MS, RETRY_PAUSE_MS, STDIN_END_GRACE_MS,
     TURN_POLL_MS, millis,
@@ -28,8 +28,13 @@ use crate::ledger::{Ledger, Reply};
 use crate::link::{Connection, Search};
 use crate::message::{self, FromAgent, FromDaemon, Id, Problem};
 use crate::outbox::Outbox;
+use crate::pulse::{self, Pulse};
 use crate::turn::Turn;
 use crate::watch::Parent;
+
+/// What a user and an agent are told while calls wait for a daemon that says nothing.
+const HANGS: &str = "the daemon does not answer: it is stopped, hangs, or starts on a busy disk; \
+                     `anchord doctor` names its process and says what to do";
 
 /// What one read takes at most.
 const READ_BYTES: usize = 16 * 1024;
@@ -64,6 +69,7 @@ pub(crate) fn run(ends: &Ends<'_>, search: Search, turn: Turn) -> io::Result<()>
         alone_until: None,
         waits_for_turn: false,
         end_at: None,
+        pulse: Pulse::new(Instant::now()),
     };
     pipe.look(true, Duration::ZERO, pipe.search.patience);
     pipe.run()
@@ -85,6 +91,7 @@ struct Pipe<'a> {
     waits_for_turn: bool,
     /// Set when stdin has ended.
     end_at: Option<Instant>,
+    pulse: Pulse,
 }
 
 type Found = Result<Connection, String>;
@@ -144,6 +151,8 @@ enum Event {
     Leave,
     Woken,
     Socket,
+    /// The daemon has answered the hello that asks whether it runs.
+    Pulse,
     Stdin,
     /// The next turn writes.
     Stdout,
@@ -194,10 +203,12 @@ impl Pipe<'_> {
                 Event::Leave => return Err(Leave::Told),
                 Event::Woken => self.take_found(now),
                 Event::Socket => self.read_socket(now),
+                Event::Pulse => self.daemon_runs(now),
                 Event::Stdin => self.read_stdin(now)?,
                 Event::Stdout => {}
             }
         }
+        self.feel_pulse(now);
         Ok(true)
     }
 
@@ -227,6 +238,9 @@ impl Pipe<'_> {
             flags.set(PollFlags::IN, self.stdout.len() <= LINE_BYTES_MAX);
             flags.set(PollFlags::OUT, !open.output.is_empty());
             add(open.stream.as_fd(), flags, Event::Socket);
+        }
+        if let Some(asked) = self.pulse.descriptor() {
+            add(asked, PollFlags::IN, Event::Pulse);
         }
         if self.reads_stdin() {
             add(self.ends.stdin, PollFlags::IN, Event::Stdin);
@@ -262,6 +276,7 @@ impl Pipe<'_> {
             self.alone_until,
             self.waits_for_turn.then(|| now + millis(TURN_POLL_MS)),
             waits_until,
+            self.pulse_due(),
             ask_parent.then(|| now + millis(PARENT_POLL_MS)),
         ]
         .into_iter()
@@ -368,13 +383,67 @@ impl Pipe<'_> {
         self.stdout.push_line(problem.answer(id).as_bytes());
     }
 
+    /// When to look whether the daemon runs: only while it owes an answer.
+    fn pulse_due(&self) -> Option<Instant> {
+        self.ledger.due().next()?;
+        self.pulse.due().or_else(|| self.hang_ends())
+    }
+
+    /// When calls have waited long enough for a daemon that hangs. A search has a limit of its own.
+    fn hang_ends(&self) -> Option<Instant> {
+        let is_up = matches!(self.link, Link::Up(_));
+        self.pulse.hangs_since().filter(|_| is_up).map(|since| since + self.search.patience)
+    }
+
+    /// Reports a daemon that hangs. Calls wait until it goes on, but not for ever.
+    fn feel_pulse(&mut self, now: Instant) {
+        if self.ledger.due().next().is_none() {
+            self.pulse.runs(now);
+            return;
+        }
+        let say_hello = || {
+            let hello = Hello { role: Role::Http, resume: None, ..self.search.hello.clone() };
+            match (&self.link, &self.search.dir) {
+                (Link::Up(_), Ok(dir)) => pulse::say_hello(dir, &hello),
+                // A search has said hello, or starts a daemon.
+                _ => None,
+            }
+        };
+        if self.pulse.beat(now, say_hello) {
+            self.report(HANGS);
+        }
+        if self.hang_ends().is_some_and(|end| end <= now) {
+            for id in self.ledger.lost() {
+                self.answer(Problem::FailedTwice, Some(&id));
+            }
+            self.give_up(HANGS.to_owned(), now);
+        }
+    }
+
+    fn daemon_runs(&mut self, now: Instant) {
+        if self.pulse.runs(now) {
+            crate::complain("the daemon answers again");
+        }
+    }
+
+    /// Tells the user, and the agent as far as it wants to hear of progress, why calls wait.
+    fn report(&mut self, what: &str) {
+        crate::complain(what);
+        for request in self.ledger.due() {
+            if let Some(line) = message::progress(request, what) {
+                self.stdout.push_line(line.as_bytes());
+            }
+        }
+    }
+
     fn read_socket(&mut self, now: Instant) {
-        let Link::Up(open) = &mut self.link else {
+        let Link::Up(open) = &self.link else {
             return;
         };
         let mut buffer = [0; READ_BYTES];
         match rustix::io::read(&open.stream, &mut buffer) {
             Ok(length) if length > 0 => {
+                self.daemon_runs(now);
                 self.take_bytes_of_daemon(buffer.get(..length).unwrap_or_default(), now);
             }
             Err(Errno::INTR | Errno::AGAIN) => {}
@@ -512,6 +581,7 @@ impl Pipe<'_> {
             since: now,
         }));
         self.ledger.connected();
+        self.daemon_runs(now);
         self.take_bytes_of_daemon(&rest, now);
     }
 

@@ -134,8 +134,8 @@ impl Served {
     }
 
     pub(crate) fn say(&mut self, line: &str) {
-        self.stream.write_all(line.as_bytes()).unwrap();
-        self.stream.write_all(b"\n").unwrap();
+        // At once: whoever only asks whether a daemon runs leaves at the first byte.
+        self.stream.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
     /// Says the beginning of a line.

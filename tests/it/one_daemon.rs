@@ -66,20 +66,45 @@ fn a_daemon_that_does_not_answer_is_not_taken_for_none() {
     let hangs = |command: &[&str]| {
         let (code, text) = shell.said(command);
         assert_eq!(code, 3, "{command:?}: {text}");
-        let named = format!("the daemon (pid {daemon}) does not answer: ");
-        assert!(text.contains(&named) && text.contains(&format!("`kill {daemon}`")), "{text}");
+        let named = format!("the daemon (pid {daemon}) does not answer: it is stopped");
+        assert!(text.contains(&named), "{text}");
+        assert!(text.contains(&format!("`kill -CONT {daemon}`")), "{text}");
     };
     // At once: those that stop it ask for a while.
     std::thread::scope(|scope| {
-        for command in [&["stop"][..], &["restart"], &["status"], &["uninstall", "--data", "--yes"]]
-        {
+        for command in [
+            &["stop"][..],
+            &["restart"],
+            &["status"],
+            &["uninstall", "--data", "--yes"],
+            &["load"],
+            &["note", "while it hangs"],
+        ] {
             scope.spawn(|| hangs(command));
         }
     });
     let (code, text) = shell.said(&["doctor"]);
     assert_eq!(code, 1, "{text}");
     assert!(text.contains(&format!("✗ daemon: the daemon (pid {daemon}) does not")), "{text}");
+    // A call that is under way hears of it, and goes on when the daemon does.
+    let call = agent.request_later(
+        "tools/call",
+        &json!({
+            "name": "memory_note",
+            "arguments": { "content": "sent while it hung" },
+            "_meta": { "progressToken": "p1" },
+        }),
+    );
+    let line = agent.next_line(PATIENCE).expect("the shim lives");
+    let progress: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(progress["method"], "notifications/progress", "{progress}");
+    assert_eq!(progress["params"]["progressToken"], "p1", "{progress}");
+    let waits = "the daemon does not answer: it is stopped, hangs, or starts on a busy disk";
+    assert!(progress["params"]["message"].as_str().unwrap().starts_with(waits), "{progress}");
+    poll(PATIENCE, "stderr has it", || agent.stderr().contains(waits).then_some(()));
     process::signal(daemon, Signal::CONT);
+    assert!(!agent.reply(call).unwrap().is_error);
+    poll(PATIENCE, "stderr says so", || agent.stderr().contains("answers again").then_some(()));
     let load = agent.tool("memory_load", &json!({}));
     assert!(load.contains("before it hung"), "nothing was taken from under it: {load}");
     assert_eq!(instance.daemon_pid(), Some(daemon));

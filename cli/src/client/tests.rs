@@ -104,7 +104,7 @@ fn a_refusal_and_a_silent_directory_have_their_exit_codes() {
 fn locked(dir: &InstanceDir) -> std::fs::File {
     let mut lock = std::fs::File::create(dir.lock()).unwrap();
     lock.lock().unwrap();
-    let boot = anchord_proto::host::boot_id();
+    let boot = host::boot_id();
     write!(lock, "{}", serde_json::json!({"pid": 4711, "boot": boot, "name": "here"})).unwrap();
     lock
 }

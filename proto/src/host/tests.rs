@@ -8,7 +8,7 @@ use super::*;
 fn a_name_with_brackets_and_spaces_does_not_shift_the_fields() {
     let stat = "77 (a) b (c)) S 12 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 123456 99 1 2";
     let name = "a) b (c)".to_owned();
-    let expected = ProcessStat { name, ended: false, parent: 12, start: 123_456 };
+    let expected = ProcessStat { name, ended: false, stopped: false, parent: 12, start: 123_456 };
     assert_eq!(ProcessStat::parse(stat), Some(expected));
 }
 

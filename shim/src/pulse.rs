@@ -1,0 +1,113 @@
+//! Finds out whether a daemon that owes an answer still runs, by saying hello to it on a connection
+//! of its own: a daemon that runs answers a hello at once, whatever its calls wait for.
+
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Instant;
+
+use anchord_proto::hello::Hello;
+use anchord_proto::instance::InstanceDir;
+use anchord_proto::limits::{BACKOFF_MAX_MS, HANG_ASK_AFTER_MS, HANG_REPLY_MS, millis};
+use anchord_proto::socket;
+
+/// A welcome is shorter.
+const ANSWER_BYTES: usize = 4 * 1024;
+
+/// See the module's header.
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    /// When the daemon last showed that it runs, or began to owe an answer.
+    seen: Instant,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// As far as is known, it runs.
+    Runs,
+    /// It was said hello to at this time, perhaps on a connection that is not this one.
+    Asked(Instant, Option<UnixStream>),
+    /// It has not answered the hello that was said at this time.
+    Hangs(Instant),
+}
+
+impl Pulse {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { seen: now, state: State::Runs }
+    }
+
+    /// Takes note that the daemon runs, or owes nothing. Returns whether it was known to hang.
+    pub(crate) fn runs(&mut self, now: Instant) -> bool {
+        self.seen = now;
+        match std::mem::replace(&mut self.state, State::Runs) {
+            State::Asked(_, Some(mut stream)) => {
+                // Read, so that the daemon sees an end and no broken connection. It does not block.
+                let _ = stream.read(&mut [0; ANSWER_BYTES]);
+                false
+            }
+            State::Runs | State::Asked(_, None) => false,
+            State::Hangs(_) => true,
+        }
+    }
+
+    /// Returns the connection whose first byte shows that the daemon runs.
+    pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        match &self.state {
+            State::Asked(_, stream) => stream.as_ref().map(AsFd::as_fd),
+            State::Runs | State::Hangs(_) => None,
+        }
+    }
+
+    /// Returns when [`Self::beat`] has something to do. `None` once the daemon is known to hang.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        match self.state {
+            State::Runs => Some(self.seen + millis(HANG_ASK_AFTER_MS)),
+            State::Asked(at, _) => Some(at + millis(HANG_REPLY_MS)),
+            State::Hangs(_) => None,
+        }
+    }
+
+    /// Asks by `say_hello` when it is time for that. Returns true once: when the daemon is found to
+    /// hang.
+    pub(crate) fn beat(
+        &mut self,
+        now: Instant,
+        say_hello: impl FnOnce() -> Option<UnixStream>,
+    ) -> bool {
+        if self.due().is_none_or(|due| now < due) {
+            return false;
+        }
+        match self.state {
+            State::Asked(at, _) => {
+                self.state = State::Hangs(at);
+                true
+            }
+            State::Runs | State::Hangs(_) => {
+                self.state = State::Asked(now, say_hello());
+                false
+            }
+        }
+    }
+
+    /// Returns since when the daemon is known to hang.
+    pub(crate) fn hangs_since(&self) -> Option<Instant> {
+        match self.state {
+            State::Hangs(since) => Some(since),
+            State::Runs | State::Asked(..) => None,
+        }
+    }
+}
+
+/// Connects and writes the hello, without waiting for an answer.
+pub(crate) fn say_hello(dir: &InstanceDir, hello: &Hello) -> Option<UnixStream> {
+    let mut stream = socket::connect(dir, millis(BACKOFF_MAX_MS)).ok()?;
+    let mut line = serde_json::to_vec(hello).ok()?;
+    line.push(b'\n');
+    stream.set_nonblocking(true).ok()?;
+    stream.write_all(&line).ok()?;
+    Some(stream)
+}
+
+#[cfg(test)]
+mod tests;
