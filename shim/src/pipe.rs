@@ -32,10 +32,6 @@ use crate::pulse::{self, Pulse};
 use crate::turn::Turn;
 use crate::watch::Parent;
 
-/// What a user and an agent are told while calls wait for a daemon that says nothing.
-const HANGS: &str = "the daemon does not answer: it is stopped, hangs, or starts on a busy disk; \
-                     `anchord doctor` names its process and says what to do";
-
 /// What one read takes at most.
 const READ_BYTES: usize = 16 * 1024;
 
@@ -410,13 +406,13 @@ impl Pipe<'_> {
             }
         };
         if self.pulse.beat(now, say_hello) {
-            self.report(HANGS);
+            self.report(pulse::HANGS);
         }
         if self.hang_ends().is_some_and(|end| end <= now) {
             for id in self.ledger.lost() {
                 self.answer(Problem::FailedTwice, Some(&id));
             }
-            self.give_up(HANGS.to_owned(), now);
+            self.give_up(pulse::HANGS.to_owned(), now);
         }
     }
 

@@ -282,8 +282,12 @@ impl Journal {
             Some(file) => file.write_all(lines).and_then(|()| file.sync_data()),
             None => Err(io::Error::other("the segment is not open")),
         };
-        let Err(source) = outcome.and_then(|()| self.sync_dir()) else {
-            return self.check_is_there(&path);
+        // A look that fails proves nothing: the write is taken back like one that failed.
+        let is_there = outcome.and_then(|()| self.sync_dir()).and_then(|()| self.is_there(&path));
+        let source = match is_there {
+            Ok(true) => return Ok(()),
+            Ok(false) => return Err(self.lose_segment(&path)),
+            Err(source) => source,
         };
         match self.cut_back() {
             Ok(()) => Err(StoreError::NotSaved { path, source }),
@@ -299,23 +303,22 @@ impl Journal {
         }
     }
 
-    /// Checks that the segment's name still leads to the file that is written. If it does not, the
-    /// next start will not find what is written now.
-    fn check_is_there(&mut self, path: &Path) -> Result<(), StoreError> {
-        let is_there = self.file.as_ref().map_or(Ok(true), |file| file.is_at(path));
-        let what = match is_there {
-            Ok(true) => return Ok(()),
-            Ok(false) => "was removed or replaced while the daemon ran".to_owned(),
-            Err(error) => format!("cannot be looked at any more: {error}"),
-        };
+    /// Whether the segment's name still leads to the file that is written. If it does not, the next
+    /// start will not find what is written now.
+    fn is_there(&self, path: &Path) -> io::Result<bool> {
+        self.file.as_ref().map_or(Ok(true), |file| file.is_at(path))
+    }
+
+    /// Writes no more, since the segment is not where the next start looks for it.
+    fn lose_segment(&mut self, path: &Path) -> StoreError {
         let why = format!(
-            "{} {what}; put it back or see what `anchord journal repair` can restore, then run \
-             `anchord restart`",
+            "{} was removed or replaced while the daemon ran; put it back or see what \
+             `anchord journal repair` can restore, then run `anchord restart`",
             path.display()
         );
         self.file = None;
         self.read_only = Some(why.clone());
-        Err(StoreError::ReadOnly { why })
+        StoreError::ReadOnly { why }
     }
 
     fn cut_back(&mut self) -> io::Result<()> {

@@ -278,7 +278,10 @@ impl DiskFile for SimHandle {
     }
 
     fn is_at(&self, path: &Path) -> io::Result<bool> {
-        self.with(|sim, file| Ok(sim.names.get(path) == Some(&file)))
+        self.with(|sim, file| {
+            sim.step()?;
+            Ok(sim.names.get(path) == Some(&file))
+        })
     }
 }
 

@@ -1,9 +1,10 @@
 //! The pipe between a real pair of descriptors and a daemon that dies when told to.
 
+mod hangs;
+
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anchord_proto::hello::Role;
 use anchord_proto::limits::{LINE_BYTES_MAX, UNANSWERED_LINES_MAX};
 
 use crate::testing::{
@@ -478,47 +479,6 @@ fn a_daemon_that_does_not_answer_does_not_hold_up_the_end() {
     let (rest, took) = agent.wait();
     assert!(rest.contains(r#""id":1,"error":{"code":-32053"#), "{rest}");
     assert!(took < AT_ONCE, "took {took:?}");
-}
-
-#[test]
-fn a_call_does_not_wait_for_ever_for_a_daemon_that_hangs() {
-    let instance = Instance::new();
-    let daemon = instance.daemon();
-    let mut search = instance.search();
-    search.patience = Duration::from_secs(1);
-    let mut agent = Agent::start(search);
-    let (_, mut served) = daemon.welcome();
-    agent.say(&request("1", "tools/call"));
-    served.expect(&request("1", "tools/call"));
-    // It is asked whether it runs, and does not answer.
-    assert!(daemon.is_asked_within(SOON));
-    let answer = agent.hear();
-    assert!(answer.contains("outcome unknown"), "{answer}");
-    assert!(answer.contains("the daemon does not answer: it is stopped, hangs"), "{answer}");
-}
-
-#[test]
-fn a_call_that_takes_long_is_not_taken_for_a_daemon_that_hangs() {
-    let instance = Instance::new();
-    let daemon = instance.daemon();
-    let mut search = instance.search();
-    search.patience = Duration::from_secs(1);
-    let mut agent = Agent::start(search);
-    let (_, mut served) = daemon.welcome();
-    agent.say(&request("1", "tools/call"));
-    served.expect(&request("1", "tools/call"));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            // It takes longer than the shim would wait for a daemon that hangs.
-            for _ in 0..3 {
-                let (hello, asked) = daemon.welcome();
-                assert_eq!((hello.role, hello.resume), (Role::Http, None));
-                assert_eq!(asked.rest(), "", "it asks for nothing else");
-            }
-            served.say(&reply("1"));
-        });
-    });
-    assert_eq!(agent.hear(), reply("1"));
 }
 
 #[test]

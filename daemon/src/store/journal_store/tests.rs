@@ -46,7 +46,7 @@ fn a_batch_is_one_sync() {
     machinery.disk.fail(None);
     writer.store.append(&entries).unwrap();
     let operations = machinery.disk.operations();
-    assert_eq!(operations, 3, "free space, write, sync");
+    assert_eq!(operations, 4, "free space, write, sync, name");
 }
 
 #[test]

@@ -1,0 +1,49 @@
+//! A daemon that says nothing, and one whose call takes long.
+
+use std::thread;
+use std::time::Duration;
+
+use anchord_proto::hello::Role;
+
+use crate::testing::{Agent, Instance, SOON, reply, request};
+
+#[test]
+fn a_call_does_not_wait_for_ever_for_a_daemon_that_hangs() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut search = instance.search();
+    search.patience = Duration::from_secs(1);
+    let mut agent = Agent::start(search);
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("1", "tools/call"));
+    served.expect(&request("1", "tools/call"));
+    // It is asked whether it runs, and does not answer.
+    assert!(daemon.is_asked_within(SOON));
+    let answer = agent.hear();
+    assert!(answer.contains("outcome unknown"), "{answer}");
+    assert!(answer.contains("the daemon does not answer: it is stopped, hangs"), "{answer}");
+}
+
+#[test]
+fn a_call_that_takes_long_is_not_taken_for_a_daemon_that_hangs() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut search = instance.search();
+    search.patience = Duration::from_secs(1);
+    let mut agent = Agent::start(search);
+    let (_, mut served) = daemon.welcome();
+    agent.say(&request("1", "tools/call"));
+    served.expect(&request("1", "tools/call"));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // It takes longer than the shim would wait for a daemon that hangs.
+            for _ in 0..3 {
+                let (hello, asked) = daemon.welcome();
+                assert_eq!((hello.role, hello.resume), (Role::Http, None));
+                assert_eq!(asked.rest(), "", "it asks for nothing else");
+            }
+            served.say(&reply("1"));
+        });
+    });
+    assert_eq!(agent.hear(), reply("1"));
+}
