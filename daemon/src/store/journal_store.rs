@@ -283,7 +283,7 @@ impl<M: Machine> JournalStore<M> {
     fn rotate(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
         self.journal.rotate()?;
         let gone: Vec<Row> = replies
-            .prune(self.time)
+            .prune()
             .iter()
             .map(|instance| Row { key: format!("{REPLIES}{instance}"), value: None })
             .collect();

@@ -55,5 +55,6 @@ pub const SLED_LOCK_WAIT_MAX: Duration = Duration::from_secs(2);
 /// How often it looks.
 pub const SLED_LOCK_POLL: Duration = Duration::from_millis(20);
 
-/// A shim without a write for so long is forgotten, with the replies it never acknowledged.
-pub const SHIM_IDLE_DAYS_MAX: i64 = 30;
+/// A shim is forgotten, with the replies it never acknowledged, when others have written on so many
+/// days since its last write.
+pub const SHIM_IDLE_DAYS_MAX: u64 = 30;

@@ -2,6 +2,9 @@
 //!
 //! A shim numbers its lines and says with each how far it has had answers. A reply is kept until it
 //! is acknowledged, so that the same number again gets the same reply and is not applied again.
+//!
+//! What a shim never acknowledged is forgotten after a number of days on which others wrote. A clock
+//! that jumps adds one such day at most: a day counts if it is later than all days before it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -18,6 +21,10 @@ const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replies {
     shims: HashMap<Arc<str>, Ledger>,
+    /// The latest day on which anything was recorded, since 1970.
+    newest_day: Option<i64>,
+    /// How many days have become the latest after the first.
+    days: u64,
 }
 
 /// What a line's number says about it.
@@ -35,6 +42,8 @@ pub enum Answer {
 struct Ledger {
     acknowledged: u64,
     last: Timestamp,
+    /// [`Replies::days`] at its last write.
+    day: u64,
     pending: BTreeMap<u64, Arc<str>>,
 }
 
@@ -52,20 +61,24 @@ impl Replies {
     /// Keeps the reply of a line that was applied at `time`, and lets go of those that the line
     /// acknowledges.
     pub fn record(&mut self, call: &Call, time: Timestamp, reply: impl Into<Arc<str>>) {
+        let day = day_of(time);
+        self.days += u64::from(self.newest_day.is_some_and(|newest| newest < day));
+        self.newest_day = self.newest_day.max(Some(day));
         let ledger = self.shims.entry(Arc::clone(&call.instance)).or_default();
         ledger.last = ledger.last.max(time);
+        ledger.day = self.days;
         ledger.acknowledged = ledger.acknowledged.max(call.acknowledged);
         ledger.pending.insert(call.number, reply.into());
         ledger.pending = ledger.pending.split_off(&ledger.acknowledged.saturating_add(1));
     }
 
-    /// Forgets shims whose last write is too long before `now`; says which.
-    pub(crate) fn prune(&mut self, now: Timestamp) -> Vec<Arc<str>> {
-        let oldest = now.0.saturating_sub(SHIM_IDLE_DAYS_MAX * DAY_MILLIS);
+    /// Forgets shims that have not written for [`SHIM_IDLE_DAYS_MAX`] days of writing, and returns
+    /// which.
+    pub(crate) fn prune(&mut self) -> Vec<Arc<str>> {
         let gone: Vec<Arc<str>> = self
             .shims
             .iter()
-            .filter(|(_, ledger)| ledger.last.0 < oldest)
+            .filter(|(_, ledger)| ledger.day + SHIM_IDLE_DAYS_MAX < self.days)
             .map(|(instance, _)| Arc::clone(instance))
             .collect();
         for instance in &gone {
@@ -80,6 +93,7 @@ impl Replies {
             let row = LedgerV1 {
                 acknowledged: ledger.acknowledged,
                 last: ledger.last,
+                day: ledger.day,
                 replies: ledger.pending.iter().map(|(n, reply)| (*n, Arc::clone(reply))).collect(),
             };
             serde_json::to_string(&row).expect("numbers and text always serialize")
@@ -97,8 +111,12 @@ impl Replies {
     /// Takes in a row that [`Replies::row`] gave.
     pub(crate) fn restore(&mut self, row: &Row) -> Result<(), serde_json::Error> {
         let Some(value) = &row.value else { return Ok(()) };
-        let LedgerV1 { acknowledged, last, replies } = serde_json::from_str(value)?;
-        let ledger = Ledger { acknowledged, last, pending: replies.into_iter().collect() };
+        let LedgerV1 { acknowledged, last, day, replies } = serde_json::from_str(value)?;
+        let pending = replies.into_iter().collect();
+        let ledger = Ledger { acknowledged, last, day, pending };
+        // The shim that wrote last is never forgotten, and has both.
+        self.days = self.days.max(day);
+        self.newest_day = self.newest_day.max(Some(day_of(last)));
         self.shims.insert(Arc::from(row.key.as_str()), ledger);
         Ok(())
     }
@@ -108,7 +126,19 @@ impl Replies {
 struct LedgerV1 {
     acknowledged: u64,
     last: Timestamp,
+    /// Absent on the first day, and in rows of earlier builds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    day: u64,
     replies: Vec<(u64, Arc<str>)>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(day: &u64) -> bool {
+    *day == 0
+}
+
+fn day_of(time: Timestamp) -> i64 {
+    time.0.div_euclid(DAY_MILLIS)
 }
 
 #[cfg(test)]

@@ -189,11 +189,21 @@ fn shims_long_gone_are_forgotten_when_a_segment_ends() {
     old[0].time = Timestamp(0);
     writer.write(&old).unwrap();
     assert!(machinery.index.row("r/gone").is_some());
-    while writer.store.sizes().segments == 1 {
+    let mut write_on = |days: i64| {
         let mut later = writer.entries(&[vec![add("x", 1)]]);
-        later[0].time = Timestamp(31 * 24 * 60 * 60 * 1000);
+        later[0].call = Some(call("stays", u64::try_from(days).unwrap(), 0));
+        later[0].time = Timestamp(days * 24 * 60 * 60 * 1000);
         writer.write(&later).unwrap();
+        writer.store.sizes().segments
+    };
+    // A clock that jumps makes one day of many.
+    while write_on(4_000) == 1 {}
+    assert!(machinery.index.row("r/gone").is_some());
+    for days in 4_001..4_031 {
+        write_on(days);
     }
+    let segments = write_on(4_031);
+    while write_on(4_031) == segments {}
     assert_eq!(machinery.index.row("r/gone"), None);
     assert_eq!(writer.replies.lookup(&call("gone", 1, 0)), Answer::Fresh);
     drop(writer);

@@ -44,22 +44,49 @@ fn rows_restore_to_the_same_ledger() {
     replies.record(&call("a", 5, 0), Timestamp(11), "");
     let rows: Vec<Row> = replies.rows().collect();
     assert_eq!(rows.iter().map(|row| row.key.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-    let mut restored = Replies::default();
-    for row in &rows {
-        restored.restore(row).unwrap();
-    }
-    assert_eq!(restored, replies);
+    assert_eq!(restored(&replies), replies);
 }
 
 #[test]
-fn shims_idle_for_over_thirty_days_are_forgotten() {
+fn shims_are_forgotten_after_thirty_days_on_which_others_wrote() {
     let mut replies = Replies::default();
-    let day = |days: i64| Timestamp(days * DAY_MILLIS);
     replies.record(&call("old", 1, 0), day(1), "x");
-    replies.record(&call("new", 1, 0), day(2), "y");
-    assert_eq!(replies.prune(day(31)), Vec::<Arc<str>>::new());
-    assert_eq!(replies.prune(day(32)), [Arc::<str>::from("old")]);
+    for number in 2..=31 {
+        replies.record(&call("new", number, number - 1), day(i64::try_from(number).unwrap()), "y");
+        assert_eq!(replies.prune(), Vec::<Arc<str>>::new(), "{number}");
+    }
+    replies.record(&call("new", 32, 31), day(32), "y");
+    assert_eq!(restored(&replies), replies);
+    assert_eq!(replies.prune(), [Arc::<str>::from("old")]);
     assert_eq!(replies.lookup(&call("old", 1, 0)), Answer::Fresh);
-    assert_eq!(replies.lookup(&call("new", 1, 0)), Answer::Answered(Arc::from("y")));
+    assert_eq!(replies.lookup(&call("new", 32, 0)), Answer::Answered(Arc::from("y")));
     assert_eq!(replies.row("old").value, None);
+    assert_eq!(restored(&replies), replies);
+}
+
+#[test]
+fn a_clock_that_jumps_makes_nothing_be_forgotten_early() {
+    let mut replies = Replies::default();
+    replies.record(&call("waits", 1, 0), day(100), "x");
+    // Years forward and back, again and again, and a day that comes twice.
+    for number in 1..200 {
+        let at =
+            [day(4_000), day(-4_000), day(100), day(101)][usize::try_from(number % 4).unwrap()];
+        replies.record(&call("other", number, number - 1), at, "y");
+        assert_eq!(replies.prune(), Vec::<Arc<str>>::new(), "{number}");
+        replies = restored(&replies);
+    }
+    assert_eq!(replies.lookup(&call("waits", 1, 0)), Answer::Answered(Arc::from("x")));
+}
+
+fn day(days: i64) -> Timestamp {
+    Timestamp(days * DAY_MILLIS)
+}
+
+fn restored(replies: &Replies) -> Replies {
+    let mut restored = Replies::default();
+    for row in replies.rows() {
+        restored.restore(&row).unwrap();
+    }
+    restored
 }
