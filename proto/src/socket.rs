@@ -156,10 +156,13 @@ pub fn check_peer(creds: io::Result<PeerCreds>) -> Result<Peer, PeerError> {
         }
         creds => creds.map_err(PeerError::Unknown)?,
     };
-    match creds.euid() {
-        Some(uid) if uid == rustix::process::geteuid().as_raw() => {
-            Ok(Peer { pid: creds.pid().and_then(|pid| u32::try_from(pid).ok()) })
-        }
+    check_user(creds.euid(), rustix::process::geteuid().as_raw())?;
+    Ok(Peer { pid: creds.pid().and_then(|pid| u32::try_from(pid).ok()) })
+}
+
+fn check_user(uid: Option<u32>, ours: u32) -> Result<(), PeerError> {
+    match uid {
+        Some(uid) if uid == ours => Ok(()),
         Some(uid) => Err(PeerError::NotOurs(uid)),
         None => Err(PeerError::Unknown(io::ErrorKind::Unsupported.into())),
     }

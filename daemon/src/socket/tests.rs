@@ -94,7 +94,9 @@ async fn who_says_nothing_is_not_waited_for() {
     let (_peer, ours) = tokio::io::duplex(1 << 10);
     let (reader, writer) = tokio::io::split(ours);
     // The clock jumps ahead as soon as there is nothing to do but wait.
-    serve(Arc::clone(&world.daemon), reader, writer).await;
+    let serving = serve(Arc::clone(&world.daemon), reader, writer);
+    let long = wire::millis(wire::WELCOME_DEADLINE_MS) * 10;
+    assert!(tokio::time::timeout(long, serving).await.is_ok(), "it is left");
 }
 
 /// Whether a client that says hello, sends this and then neither sends nor reads is left in time.

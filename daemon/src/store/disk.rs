@@ -152,3 +152,6 @@ impl DiskFile for File {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -109,6 +109,42 @@ fn a_peer_without_a_process_id_passes_and_an_unknown_one_does_not() {
     ));
 }
 
+#[test]
+fn a_peer_of_another_user_is_refused() {
+    assert!(check_user(Some(1000), 1000).is_ok());
+    assert!(matches!(check_user(Some(1001), 1000), Err(PeerError::NotOurs(1001))));
+    assert!(matches!(check_user(Some(0), 1000), Err(PeerError::NotOurs(0))), "nor is root");
+    assert!(matches!(check_user(None, 1000), Err(PeerError::Unknown(_))));
+}
+
+/// The same through the kernel, where this process may become another user: in one thread.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_kernel_says_that_a_peer_is_another_users() {
+    let (_scratch, dir) = instance();
+    dir.ensure().unwrap();
+    let listener = bind(&dir).unwrap();
+    for (path, mode) in [(dir.path().to_owned(), 0o711), (dir.sock(), 0o666)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let mut above = dir.path().parent();
+    while let Some(path) = above.filter(|path| path.starts_with(env::temp_dir())) {
+        // Not all of them are ours.
+        let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o711));
+        above = path.parent().filter(|path| *path != env::temp_dir());
+    }
+    let sock = dir.sock();
+    let connecting = std::thread::spawn(move || {
+        let other = rustix::process::Uid::from_raw(65_534);
+        rustix::thread::set_thread_res_uid(other, other, other).ok()?;
+        Some(UnixStream::connect(sock).unwrap())
+    });
+    let Some(_stream) = connecting.join().unwrap() else { return };
+    let server = uds_local_socket::Stream::from(listener.accept().unwrap().0);
+    let refused = check_peer(server.peer_creds());
+    assert!(matches!(refused, Err(PeerError::NotOurs(65_534))), "{refused:?}");
+}
+
 /// The way without `/proc`, which Linux does not take by itself.
 #[test]
 fn the_working_directory_comes_back() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::tally::{DIR, Machinery, Sum, Writer, add};
+use crate::store::twins::SimIndex;
 use crate::store::{Disk, Entry, Fault, JournalStore, Random, Store, StoreError};
 
 type TallyWriter = Writer<JournalStore<super::Tally>>;
@@ -269,6 +270,49 @@ fn a_line_that_failed_may_be_written_again() {
     assert_eq!(writer.state.sums, BTreeMap::from([("x".into(), (1, "x by 1".into()))]));
     drop(writer);
     machinery.open().unwrap().expect(&entries, "written again");
+}
+
+/// The file may end in entries of unknown outcome. What is appended to them could be lost with them.
+#[test]
+fn after_an_unknown_outcome_nothing_more_is_written() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    writer.add("x", 1);
+    let next = writer.entries(&[vec![add("x", 2)]]);
+    // The sync fails, and so does taking the line back.
+    machinery.disk.fail(Some(Fault::From(3)));
+    let error = writer.store.append(&next).unwrap_err();
+    assert!(matches!(error, StoreError::Uncertain { .. }), "{error}");
+    machinery.disk.fail(None);
+    let path = Path::new(DIR).join("journal/000001.jsonl");
+    let before = machinery.disk.bytes(&path).unwrap();
+    let again = writer.store.append(&next).unwrap_err();
+    assert!(matches!(again, StoreError::ReadOnly { .. }), "{again}");
+    assert_eq!(machinery.disk.bytes(&path).unwrap(), before);
+    let health = writer.store.health();
+    assert!(health.read_only.is_some() && health.passes, "{health:?}");
+}
+
+#[test]
+fn a_snapshot_outlives_a_power_loss() {
+    for seed in 0..20 {
+        let (machinery, mut writer) = with_room(1 << 20, true);
+        for n in 1.. {
+            writer.add(&format!("last-{n}"), n);
+            if writer.store.sizes().segments == 2 {
+                break;
+            }
+        }
+        let entries = writer.journal();
+        std::mem::forget(writer);
+        machinery.disk.power_loss(seed);
+        machinery.index.power_loss(seed);
+        let machinery = Machinery { index: SimIndex::default(), ..machinery };
+        let mut again = machinery.open().unwrap();
+        again.expect(&entries, "after the power loss");
+        let replayed = again.report.replayed;
+        assert!(replayed <= 1, "the snapshot is of use: {replayed} of {} replayed", entries.len());
+    }
 }
 
 /// A store whose next segments begin soon, on a disk with so much room beyond what it has.
