@@ -154,7 +154,7 @@ pub const PEER_CONNECTIONS_MAX: usize = 256;
 /// Time for a connection that is refused before it says anything.
 pub const REFUSAL_TIME_MAX: Duration = Duration::from_millis(500);
 
-/// Connections to the status port at once.
+/// Connections to the status port at once. One more takes the place of the oldest.
 pub const STATUS_CONNECTIONS_MAX: usize = 16;
 
 /// Time for the head of a status request.

@@ -3,6 +3,7 @@
 //! Browsers can reach loopback, too, so a request must name a loopback host: a page that rebinds its
 //! own name to 127.0.0.1 gets nothing.
 
+use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -15,7 +16,9 @@ use axum::routing::get;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
+use tokio::task::AbortHandle;
 
 use crate::api::HttpState;
 use crate::config::HttpConfig;
@@ -47,10 +50,9 @@ pub(crate) async fn listen(daemon: &Arc<Daemon>, config: &HttpConfig) -> HttpSta
 
 async fn accept(daemon: Arc<Daemon>, listener: TcpListener) {
     let stopping = daemon.stopping();
-    let slots = Arc::new(tokio::sync::Semaphore::new(limits::STATUS_CONNECTIONS_MAX));
     let router = router(daemon);
+    let mut served: VecDeque<AbortHandle> = VecDeque::new();
     loop {
-        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = stopping.cancelled() => return,
@@ -63,21 +65,32 @@ async fn accept(daemon: Arc<Daemon>, listener: TcpListener) {
                 continue;
             }
         };
-        let service = TowerToHyperService::new(router.clone());
-        tokio::spawn(async move {
-            let mut server = hyper::server::conn::http1::Builder::new();
-            server
-                .timer(TokioTimer::new())
-                .header_read_timeout(limits::STATUS_HEADER_TIME_MAX)
-                .keep_alive(false);
-            let served = server.serve_connection(TokioIo::new(stream), service);
-            if let Ok(Err(error)) =
-                tokio::time::timeout(limits::STATUS_REQUEST_TIME_MAX, served).await
-            {
-                tracing::debug!(%error, "a status request ended badly");
-            }
-            drop(slot);
-        });
+        served.retain(|connection| !connection.is_finished());
+        // A request takes milliseconds, so the oldest connection is one that sends none.
+        if served.len() >= limits::STATUS_CONNECTIONS_MAX
+            && let Some(oldest) = served.pop_front()
+        {
+            oldest.abort();
+        }
+        served.push_back(tokio::spawn(serve(stream, router.clone())).abort_handle());
+    }
+}
+
+/// Answers one request. A client that does not send it, or does not read the answer, is dropped.
+async fn serve<S>(stream: S, router: Router)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let mut server = hyper::server::conn::http1::Builder::new();
+    server
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits::STATUS_HEADER_TIME_MAX)
+        .keep_alive(false);
+    let served = server.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    match tokio::time::timeout(limits::STATUS_REQUEST_TIME_MAX, served).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::debug!(%error, "a status request ended badly"),
+        Err(_) => tracing::debug!("a status request took too long"),
     }
 }
 

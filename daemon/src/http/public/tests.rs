@@ -1,8 +1,12 @@
 //! What anyone on this machine may see: counts, and only under this machine's own name.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use http_body_util::BodyExt;
 use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tower::ServiceExt;
 
 use super::*;
@@ -189,4 +193,50 @@ async fn the_share_of_a_budget_stays_while_its_project_is_closed() {
         .await
         .unwrap();
     assert!(share().await.abs() < 1e-9, "a project that was deleted has no budget");
+}
+
+/// Sends this to the status port, then neither sends nor reads; returns how long that is endured.
+async fn time_until_left(world: &World, request: &str) -> Duration {
+    let (mut peer, ours) = tokio::io::duplex(1 << 9);
+    let began = tokio::time::Instant::now();
+    let serving = tokio::spawn(serve(ours, router(Arc::clone(&world.daemon))));
+    peer.write_all(request.as_bytes()).await.unwrap();
+    tokio::time::timeout(limits::STATUS_REQUEST_TIME_MAX * 2, serving).await.unwrap().unwrap();
+    began.elapsed()
+}
+
+#[tokio::test]
+async fn a_client_that_stalls_is_left() {
+    let world = World::new().await;
+    tokio::time::pause();
+    let head = "GET /status HTTP/1.1\r\nhost: localhost\r\n";
+    let slack = Duration::from_millis(100);
+    for request in ["", "GET", head] {
+        let took = time_until_left(&world, request).await;
+        assert!(took <= limits::STATUS_HEADER_TIME_MAX + slack, "{request:?}: {took:?}");
+    }
+    // The reply is longer than what fits into the pipe.
+    let took = time_until_left(&world, &format!("{head}\r\n")).await;
+    assert!(took <= limits::STATUS_REQUEST_TIME_MAX + slack, "{took:?}");
+}
+
+/// Idle connections took all places of the port, so that nobody else was answered.
+#[tokio::test]
+async fn idle_connections_keep_nobody_out() {
+    let world = World::new().await;
+    let state = listen(&world.daemon, &HttpConfig { enabled: true, port: 0 }).await;
+    let HttpState::Listening { address } = state else { panic!("{state:?}") };
+    let mut idle = Vec::new();
+    for _ in 0..limits::STATUS_CONNECTIONS_MAX * 2 {
+        idle.push(TcpStream::connect(&address).await.unwrap());
+    }
+    let mut client = TcpStream::connect(&address).await.unwrap();
+    client.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    let mut reply = String::new();
+    let read = client.read_to_string(&mut reply);
+    tokio::time::timeout(limits::STATUS_HEADER_TIME_MAX / 2, read).await.unwrap().unwrap();
+    assert!(reply.ends_with("ok\n"), "{reply}");
+    let mut byte = [0];
+    let read = tokio::time::timeout(limits::STATUS_HEADER_TIME_MAX / 2, idle[0].read(&mut byte));
+    assert_eq!(read.await.expect("the oldest is closed").unwrap_or(0), 0);
 }
