@@ -5,6 +5,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use anyhow::Context;
 
 use crate::exit::Error;
+use crate::show::plain_lines;
 
 /// Whether the user agrees. `yes` is their answer given beforehand; without it and without a terminal
 /// nobody can be asked, which is an error.
@@ -17,7 +18,7 @@ pub(crate) fn confirmed(question: &str, yes: bool) -> Result<bool, Error> {
             .with_action("Say --yes to do it without being asked."));
     }
     let mut terminal = io::stderr();
-    write!(terminal, "{question} [y/N] ")?;
+    write!(terminal, "{} [y/N] ", plain_lines(question))?;
     terminal.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).context("cannot read the answer")?;

@@ -14,6 +14,7 @@ mod show;
 mod spoken;
 mod table;
 mod tally;
+mod terminal;
 mod text;
 mod tool;
 mod transcripts;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::exit::{Error, Kind};
+use crate::terminal::Terminal;
 
 /// The memory that coding agents share: one daemon, one memory per project, nothing lost.
 #[derive(Debug, Parser)]
@@ -46,8 +48,10 @@ fn main() -> ExitCode {
     }
     // Any command may start a daemon, and `anchord daemon --detach` starts itself again.
     anchord_shim::descriptors::keep_from_children();
-    let mut out = anstream::stdout();
-    let done = cli.command.run(&mut out).and_then(|code| {
+    let stdout = anstream::stdout();
+    let mut out: Box<dyn Write> =
+        if stdout.is_terminal() { Box::new(Terminal::new(stdout)) } else { Box::new(stdout) };
+    let done = cli.command.run(&mut *out).and_then(|code| {
         out.flush()?;
         Ok(code)
     });
@@ -60,7 +64,7 @@ fn main() -> ExitCode {
 fn fail(error: &Error) -> ExitCode {
     if error.kind != Kind::ReaderGone {
         // Nobody is left to tell when stderr is closed, too; the exit code still says it.
-        let _ = writeln!(anstream::stderr(), "{error}");
+        let _ = writeln!(anstream::stderr(), "{}", show::plain_lines(&error.to_string()));
     }
     ExitCode::from(error.kind.code())
 }

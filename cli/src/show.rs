@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use anchord_memory::defuse::{defuse, defuse_line};
+
 /// `1 session`, `2 sessions`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -70,17 +72,14 @@ pub(crate) fn path(path: &str, home: Option<&Path>) -> String {
     plain(&short.unwrap_or_else(|| path.to_owned()))
 }
 
-/// One line that cannot move the cursor: names come from directories and clients we do not control.
+/// Makes a text safe to show on one line: names come from directories and clients.
 pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    defuse_line(text).into_owned()
 }
 
-/// Text of many lines that cannot move the cursor otherwise.
+/// Makes a text of many lines safe to show. An agent may read what a command prints.
 pub(crate) fn plain_lines(text: &str) -> String {
-    text.chars()
-        .filter(|c| *c != '\r')
-        .map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c })
-        .collect()
+    defuse(text).into_owned()
 }
 
 /// One line as several of so many characters at most, broken at spaces, those after the first with an indent. A word

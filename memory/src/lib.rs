@@ -8,6 +8,7 @@ pub mod archive;
 mod captured;
 mod change;
 mod compaction;
+pub mod defuse;
 mod difference;
 mod draft;
 pub mod error_line;

@@ -40,6 +40,7 @@ use std::process::ExitCode;
 
 use anchord_daemon::api;
 use anchord_memory::RecordId;
+use anchord_memory::defuse::defuse_json;
 use anyhow::Context;
 use serde::Serialize;
 
@@ -212,7 +213,9 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 
+/// Prints a value as JSON. JSON's own escapes make it safe for a terminal, so a program reads the
+/// values unchanged.
 pub(crate) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value).context("cannot write JSON")?;
-    Ok(writeln!(out, "{text}")?)
+    Ok(writeln!(out, "{}", defuse_json(&text))?)
 }

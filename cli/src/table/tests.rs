@@ -17,7 +17,7 @@ fn words_stand_left_and_numbers_right() {
     insta::assert_snapshot!(printed(&table), @r"
       name     bytes  where
       zürich       7  /z
-      a       123456  /a�[2Jb
+      a       123456  /a\u{1b}[2Jb
     ");
 }
 

@@ -1,9 +1,12 @@
 //! One call of a tool, whoever makes it: secrets are taken out first, a panic is caught, and what was asked and
 //! given is measured and logged.
 
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError};
 
+use anchord_memory::defuse::defuse_answer;
+use anchord_memory::limits::ANSWER_CHARS_MAX;
 use anchord_proto::hello::ToolSet;
 use futures::FutureExt;
 use serde_json::{Map, Value};
@@ -30,6 +33,22 @@ pub(crate) struct Called {
     pub(crate) given: Given,
     /// Under which the log has it.
     pub(crate) id: String,
+}
+
+impl Called {
+    /// Makes the answer, the error and the remark safe to show to a model.
+    pub(super) fn defused(self) -> Self {
+        let outcome = self.outcome.map(defused).map_err(ToolError::defused);
+        Self { outcome, remark: self.remark.map(defused), ..self }
+    }
+}
+
+/// Makes a text safe to show to a model, within the limit of an answer.
+pub(super) fn defused(text: String) -> String {
+    match defuse_answer(&text, ANSWER_CHARS_MAX) {
+        Cow::Owned(safe) => safe,
+        Cow::Borrowed(_) => text,
+    }
 }
 
 /// Runs a tool for a session; `line` is the shim's, if one sent the call.
@@ -135,3 +154,6 @@ pub(crate) fn internal_text(id: &str, what: &str) -> String {
     tracing::error!(id, what, "internal error");
     format!("internal error {id}; `anchord status` names the log that has it")
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! Prompts: what a person asks of an agent about memory by name, `save`, `resume`, `handoff`. The text asks; what it
 //! quotes of memory is framed as reference.
 
+use anchord_memory::defuse::defuse;
 use anchord_memory::injected::{FRAME_CHARS, frame};
 use anchord_memory::{MAIN, limits};
 use rmcp::model::{Prompt, PromptArgument};
@@ -62,35 +63,64 @@ async fn get(context: Context, params: Params) -> Result<String, ToolError> {
         let name: String = words.join(" ").chars().take(PROMPT_NAME_CHARS_MAX).collect();
         (!name.is_empty()).then_some(name)
     };
-    match params.name.as_str() {
-        SAVE => save(&context).await,
-        RESUME => resume(context, argument("topic")).await,
-        HANDOFF => handoff(context, argument("to")).await,
+    let request = match params.name.as_str() {
+        SAVE => save(&context).await?,
+        RESUME => resume(context, argument("topic")).await?,
+        HANDOFF => handoff(context, argument("to")).await?,
         other => {
             let other: String = other.chars().take(PROMPT_NAME_CHARS_MAX).collect();
-            Err(ToolError::Caller(format!(
-                "no prompt `{other}`; there are {SAVE}, {RESUME} and {HANDOFF}"
-            )))
+            let text = format!("no prompt `{other}`; there are {SAVE}, {RESUME} and {HANDOFF}");
+            return Err(ToolError::Caller(text));
         }
+    };
+    Ok(request.into_text())
+}
+
+/// A request to an agent.
+struct Request {
+    /// The request itself. Names in it are the caller's.
+    ask: String,
+    /// The part of memory that it is about, if any.
+    quoted: String,
+}
+
+impl Request {
+    /// Makes the request safe to show, and frames what it quotes. Cuts what does not fit into an
+    /// answer at a line.
+    fn into_text(self) -> String {
+        const CUT: &str = "… cut; memory_load has the rest\n";
+        let ask = defuse(&self.ask);
+        if self.quoted.is_empty() {
+            return ask.into_owned();
+        }
+        let left = limits::ANSWER_CHARS_MAX.saturating_sub(ask.chars().count());
+        let room = left.saturating_sub(FRAME_CHARS + CUT.chars().count());
+        if self.quoted.chars().count() <= room {
+            return ask.into_owned() + &frame(&self.quoted, left);
+        }
+        let mut part: String = self.quoted.chars().take(room).collect();
+        part.truncate(part.rfind('\n').map_or(0, |at| at + 1));
+        ask.into_owned() + &frame(&(part + CUT), left)
     }
 }
 
-async fn save(context: &Context) -> Result<String, ToolError> {
+async fn save(context: &Context) -> Result<Request, ToolError> {
     let view = context.view().await?;
     let topic = view.memory.bound(&session_key(&context.session)).unwrap_or(MAIN);
     let staged = match context.staged(&view) {
         Some(staged) => format!("\nStaged already, and saved with it: {staged}."),
         None => String::new(),
     };
-    Ok(format!(
+    let ask = format!(
         "Save this session to the project's memory now: call memory_save with a session_summary of what was done and \
          what is open, and with whatever was settled, learned from a failure or found in this conversation and is \
          not in memory yet. Say in `topic` how `{topic}` stands: its status, the questions that are open and those \
          that were decided, the files being worked on.{staged}\nThen say in one line what was saved.\n"
-    ))
+    );
+    Ok(Request { ask, quoted: String::new() })
 }
 
-async fn resume(context: Context, topic: Option<String>) -> Result<String, ToolError> {
+async fn resume(context: Context, topic: Option<String>) -> Result<Request, ToolError> {
     let of = topic.as_ref().map_or_else(String::new, |name| format!(" on `{name}`"));
     let ask = format!(
         "Go on with the work{of} where it stands. Below is what the project's memory has; files on disk win over it. Say \
@@ -101,10 +131,10 @@ async fn resume(context: Context, topic: Option<String>) -> Result<String, ToolE
         None => json!({}),
     };
     let load = run_tool(context, "memory_load", arguments.as_object().cloned().unwrap_or_default());
-    Ok(quoting(ask, &load.await?))
+    Ok(Request { ask, quoted: load.await? })
 }
 
-async fn handoff(context: Context, to: Option<String>) -> Result<String, ToolError> {
+async fn handoff(context: Context, to: Option<String>) -> Result<Request, ToolError> {
     let view = context.view().await?;
     let key = session_key(&context.session);
     let topic = view.memory.bound(&key).unwrap_or(MAIN).to_owned();
@@ -118,26 +148,13 @@ async fn handoff(context: Context, to: Option<String>) -> Result<String, ToolErr
     );
     let known = view.memory.topic_as_staged(&topic, &context.session.id).is_some();
     if !known {
-        return Ok(ask);
+        return Ok(Request { ask, quoted: String::new() });
     }
     let mut arguments = Map::new();
     arguments.insert("action".to_owned(), "read".into());
     arguments.insert("name".to_owned(), topic.into());
-    let topic = run_tool(context, "memory_topic", arguments).await?;
-    Ok(quoting(format!("{ask}\nWhat memory has of it now:\n\n"), &topic))
-}
-
-/// A request, and what it is about, framed; what does not fit into an answer is cut at a line.
-fn quoting(ask: String, text: &str) -> String {
-    const CUT: &str = "… cut; memory_load has the rest\n";
-    let taken = ask.chars().count() + FRAME_CHARS + CUT.chars().count();
-    let room = limits::ANSWER_CHARS_MAX.saturating_sub(taken);
-    if text.chars().count() <= room {
-        return ask + &frame(text);
-    }
-    let mut part: String = text.chars().take(room).collect();
-    part.truncate(part.rfind('\n').map_or(0, |at| at + 1));
-    ask + &frame(&(part + CUT))
+    let quoted = run_tool(context, "memory_topic", arguments).await?;
+    Ok(Request { ask: format!("{ask}\nWhat memory has of it now:\n\n"), quoted })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Resources: memory, a topic or a record, for people who pull them in by hand. What a resource says is what the tool
 //! of the same purpose answers.
 
+use anchord_memory::defuse::defuse_line;
 use anchord_memory::{MAIN, Memory};
 use anchord_proto::hello::ToolSet;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -31,7 +32,7 @@ pub(super) fn list(memory: Option<&Memory>) -> Vec<Resource> {
     ];
     resources.extend(topics.iter().take(RESOURCES_LISTED_MAX).map(|(_, topic)| {
         let uri = format!("{TOPIC}{}", utf8_percent_encode(&topic.name, &PLAIN));
-        Resource::new(uri, format!("topic {}", topic.name))
+        Resource::new(uri, format!("topic {}", defuse_line(&topic.name)))
             .with_description("How this thread of work stands")
             .with_mime_type("text/plain")
     }));

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use anchord_memory::Memory;
+use anchord_memory::defuse::defuse_line;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult,
     ErrorData, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
@@ -81,7 +82,7 @@ impl Service {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let called = self.called(spec, arguments, context).await?;
+        let called = self.called(spec, arguments, context).await?.defused();
         match called.outcome {
             Ok(text) => Ok(CallToolResult::success(blocks(text, called.remark))),
             Err(ToolError::Caller(text) | ToolError::Damaged(text)) => {
@@ -200,7 +201,7 @@ impl ServerHandler for Service {
         let Some(spec) = self.tools.get(&request.name) else {
             let text = format!(
                 "unknown tool `{}`; this server offers {}",
-                request.name,
+                defuse_line(&request.name),
                 self.tools.names().join(", ")
             );
             return Err(ErrorData::invalid_params(text, None));
@@ -237,7 +238,8 @@ impl ServerHandler for Service {
         arguments.insert("name".to_owned(), request.name.into());
         arguments.insert("arguments".to_owned(), request.arguments.unwrap_or_default().into());
         let called = self.called(&prompts::getter(), arguments, &context).await?;
-        match called.outcome {
+        // The text itself is framed, which makes it safe.
+        match called.outcome.map_err(ToolError::defused) {
             Ok(text) => {
                 let mut result =
                     GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
@@ -283,7 +285,7 @@ impl ServerHandler for Service {
         }
         let mut arguments = JsonObject::new();
         arguments.insert("uri".to_owned(), request.uri.clone().into());
-        let called = self.called(&resources::reader(), arguments, &context).await?;
+        let called = self.called(&resources::reader(), arguments, &context).await?.defused();
         match called.outcome {
             Ok(text) => {
                 let contents = vec![ResourceContents::text(text, request.uri)];

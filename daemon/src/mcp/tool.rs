@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::calls::defused;
 use super::context::Context;
 use super::input;
 use crate::project::WriteError;
@@ -26,6 +27,17 @@ pub(crate) enum ToolError {
     /// Our fault. Becomes a protocol error with an id that the log has, too.
     #[error("{0}")]
     Internal(String),
+}
+
+impl ToolError {
+    /// Makes the text of an error safe to show to a model.
+    pub(super) fn defused(self) -> Self {
+        match self {
+            Self::Caller(text) => Self::Caller(defused(text)),
+            Self::Damaged(text) => Self::Damaged(defused(text)),
+            Self::Internal(text) => Self::Internal(defused(text)),
+        }
+    }
 }
 
 impl From<WriteError> for ToolError {

@@ -154,7 +154,7 @@ fn injected(world: &World) -> Vec<String> {
     let memory = world.daemon.projects.all().first().map(|open| open.memory());
     let text =
         memory.map(|memory| export::markdown(&memory, "project", clock::now())).unwrap_or_default();
-    let whole = frame(&text);
+    let whole = frame(&text, usize::MAX);
     let cut = whole.get(..whole.len() / 2).unwrap().to_owned();
     let quoted = format!("SessionStart hook additional context: {whole}");
     vec![whole, cut, quoted]
@@ -213,7 +213,7 @@ async fn what_stands_around_injected_text_is_kept_alone() {
 #[tokio::test]
 async fn an_import_brings_nothing_injected_over() {
     let world = World::new().await;
-    let content = format!("ours\n{}", frame("b1 [decision] shown before"));
+    let content = format!("ours\n{}", frame("b1 [decision] shown before", usize::MAX));
     let state = json!({ "lessons": [{ "summary": "a lesson", "detail": content }] });
     let params = ImportParams {
         project: world.hello().cwd.unwrap(),

@@ -302,7 +302,7 @@ fn a_file_that_may_not_be_kept_is_in_no_step_and_in_no_later_fix() {
 fn nothing_is_long_and_nothing_holds_a_secret_or_what_was_injected() {
     let long = "wäre 🦀 ".repeat(40_000);
     let key = "ghp_0123456789abcdefABCDEF0123456789abcd";
-    let shown = frame("b1 [decision] Store");
+    let shown = frame("b1 [decision] Store", usize::MAX);
     let mut events = vec![
         prompt(&format!("{shown}use {key} here {long}")),
         said(&format!("{long}{shown}")),

@@ -57,8 +57,8 @@ pub fn already_loaded(
     now: Timestamp,
 ) -> String {
     let mut text = format!(
-        "Memory is already loaded in your context, at revision {}: the block that begins with \
-         `<anchord-memory`. For a part again in full: memory_load {{\"sections\":[\"blueprints\"]}}.\n",
+        "Memory is already loaded in your context, at revision {}: the anchord-memory block. \
+         For a part again in full: memory_load {{\"sections\":[\"blueprints\"]}}.\n",
         injected.0
     );
     let lines = changes_since(memory, since, Some(session), now);

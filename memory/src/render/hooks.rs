@@ -48,7 +48,8 @@ pub struct RenderedContext {
 /// even if the view allows more. Ignores the view's cursor.
 pub fn session_start(memory: &Memory, view: &LoadView<'_>) -> LoadText {
     let mut load = load_within(memory, view, SESSION_START_CHARS_MAX);
-    load.text = framed(&load.text);
+    let chars_max = view.chars_max.unwrap_or(usize::MAX).min(SESSION_START_CHARS_MAX);
+    load.text = framed(&load.text, chars_max);
     load
 }
 
@@ -60,7 +61,7 @@ fn load_within(memory: &Memory, view: &LoadView<'_>, chars_max: usize) -> LoadTe
     };
     let view = LoadView { cursor: None, ..*view };
     // `fitted` refuses only cursors.
-    load::fitted(memory, &view, outer.without(Room::of(&frame("")))).unwrap_or_default()
+    load::fitted(memory, &view, outer.without(Room::of(&frame("", 0)))).unwrap_or_default()
 }
 
 /// Lists the pinned records that are shared or the reader's own, oldest first.
@@ -77,15 +78,16 @@ fn pinned<'a>(memory: &'a Memory, reader: &'a Reader, now: Timestamp) -> Vec<&'a
     pinned
 }
 
-/// Frames a text. A blank text becomes empty.
-fn framed(text: &str) -> String {
-    if text.trim().is_empty() { String::new() } else { frame(text) }
+/// Frames a text, in at most `chars_max` characters with its frame. A blank text becomes empty.
+fn framed(text: &str, chars_max: usize) -> String {
+    if text.trim().is_empty() { String::new() } else { frame(text, chars_max) }
 }
 
 /// Lines under headings, as long as there is room. After the first line that does not fit, no other
 /// is added; the missing lines are counted.
 struct Page {
     text: String,
+    chars_max: usize,
     left: usize,
     head: String,
     missing: usize,
@@ -102,6 +104,7 @@ impl Page {
         let left = chars_max.saturating_sub(FRAME_CHARS + REST_CHARS);
         Self {
             text: String::new(),
+            chars_max,
             left,
             head: String::new(),
             missing: 0,
@@ -194,8 +197,8 @@ impl Page {
                 format_args!("{} more did not fit; memory_load shows them.\n", self.missing),
             );
         }
-        let Self { text, shown, whole, .. } = self;
-        RenderedContext { text: framed(&text), shown, whole, truncated }
+        let Self { text, chars_max, shown, whole, .. } = self;
+        RenderedContext { text: framed(&text, chars_max), shown, whole, truncated }
     }
 }
 

@@ -51,7 +51,7 @@ fn a_plan_names_what_goes_and_what_stays() {
     insta::assert_snapshot!(shown(&plan()), @r"
     This goes from /src/parser:
       id   versions
-      b3          1  deploys�[2J
+      b3          1  deploys\u{1b}[2J
       n12        14  a note
       what 2 checkpoints held of it
       what 3 other files held of it, such as logs

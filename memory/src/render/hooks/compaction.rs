@@ -68,7 +68,7 @@ pub fn restored(memory: &Memory, view: &Conversation<'_>, load: &LoadView<'_>) -
     // The staged work follows below, in full.
     let load = LoadView { topic, last: "", ..*load };
     let mut load = load_within(memory, &load, left);
-    load.text = framed(&format!("{HEAD}{}{own}", load.text));
+    load.text = framed(&format!("{HEAD}{}{own}", load.text), RESTORED_CHARS_MAX);
     load
 }
 

@@ -431,14 +431,14 @@ fn the_frame_is_part_of_the_budget_also_of_the_least() {
     let mut memory = Memory::default();
     let short = (0..200).map(|at| lesson(&format!("lesson {at}"), ""));
     save(&mut memory, &origin("other", 40), lessons(short.collect::<Vec<_>>()));
-    let frame_room = Room::of(&frame(""));
+    let frame_room = Room::of(&frame("", 0));
     for tokens in LOAD_TOKENS_MIN..LOAD_TOKENS_MIN + 60 {
         let (start, load) = with_budget(("anchord", tokens), &[], "", |view| {
             let whole = Room { chars: SESSION_START_CHARS_MAX, tokens: tokens as usize };
             let load = load::fitted(&memory, view, whole.without(frame_room)).unwrap();
             (session_start(&memory, view), load)
         });
-        assert_eq!(start.text, frame(&load.text), "{tokens}");
+        assert_eq!(start.text, frame(&load.text, usize::MAX), "{tokens}");
     }
 }
 

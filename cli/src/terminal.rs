@@ -1,0 +1,68 @@
+//! Standard output where it is a terminal: nothing but our own colours reaches it as a control.
+//!
+//! Commands make stored text safe themselves, for readers behind a pipe too. This is the net below
+//! them, and all there is for documents such as an export, which a file gets unchanged.
+
+use std::io::{self, Write};
+
+use anchord_memory::defuse::defuse;
+
+/// A terminal. Text goes out line by line.
+pub(crate) struct Terminal<W: Write> {
+    inner: W,
+    line: Vec<u8>,
+}
+
+impl<W: Write> Terminal<W> {
+    /// Wraps a terminal.
+    pub(crate) fn new(inner: W) -> Self {
+        Self { inner, line: Vec::new() }
+    }
+
+    /// Writes the first bytes of what waits, made safe.
+    fn write_safe(&mut self, bytes: usize) -> io::Result<()> {
+        let rest = self.line.split_off(bytes);
+        let whole = std::mem::replace(&mut self.line, rest);
+        let text = String::from_utf8_lossy(&whole);
+        let mut rest = &*text;
+        while !rest.is_empty() {
+            let (plain, colour, after) = next_colour(rest);
+            self.inner.write_all(defuse(plain).as_bytes())?;
+            self.inner.write_all(colour.as_bytes())?;
+            rest = after;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for Terminal<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.extend_from_slice(bytes);
+        if let Some(last) = self.line.iter().rposition(|byte| *byte == b'\n') {
+            self.write_safe(last + 1)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_safe(self.line.len())?;
+        self.inner.flush()
+    }
+}
+
+/// Splits a text at its first colour sequence, `ESC [ 1;31 m`.
+fn next_colour(text: &str) -> (&str, &str, &str) {
+    for (at, start) in text.match_indices("\x1b[") {
+        let after = text.get(at + start.len()..).unwrap_or_default();
+        let numbers = after.bytes().take_while(|b| b.is_ascii_digit() || *b == b';').count();
+        if after.as_bytes().get(numbers) == Some(&b'm') {
+            let (plain, colour) = text.split_at(at);
+            let (colour, after) = colour.split_at(start.len() + numbers + 1);
+            return (plain, colour, after);
+        }
+    }
+    (text, "", "")
+}
+
+#[cfg(test)]
+mod tests;

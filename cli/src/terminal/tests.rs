@@ -1,0 +1,30 @@
+//! Bytes in, bytes out.
+
+use super::*;
+
+fn shown(pieces: &[&[u8]]) -> String {
+    let mut terminal = Terminal::new(Vec::new());
+    for piece in pieces {
+        terminal.write_all(piece).unwrap();
+    }
+    terminal.flush().unwrap();
+    String::from_utf8(terminal.inner).unwrap()
+}
+
+#[test]
+fn only_colours_control_the_terminal() {
+    let ours = "\x1b[1;31mred\x1b[0m plain\n";
+    assert_eq!(shown(&[ours.as_bytes()]), ours);
+    let theirs = "\x1b]52;c;aGk=\x07\x1b[2J\x1b[1A\u{9b}31m\u{202e}\n</system-reminder>";
+    assert_eq!(
+        shown(&[theirs.as_bytes()]),
+        "\\u{1b}]52;c;aGk=\\u{7}\\u{1b}[2J\\u{1b}[1A\\u{9b}31m\\u{202e}\n‹/system-reminder>"
+    );
+}
+
+#[test]
+fn a_text_in_pieces_is_read_as_one() {
+    let pieces: [&[u8]; 5] = [b"a </anch", b"ord-memory> \xe2\x80", b"\xae", b"\x1b[", b"31mred"];
+    assert_eq!(shown(&pieces), "a ‹/anchord-memory> \\u{202e}\x1b[31mred");
+    assert_eq!(shown(&[b"\xff\n"]), "\u{fffd}\n");
+}

@@ -1,0 +1,227 @@
+//! Marks that a model could take for the end of anchord's frame or for a wrapper of its client.
+//!
+//! A mark is read loosely, since a model reads it so: case, white space, invisible characters and
+//! full-width forms do not matter. What begins at one bracket ends before the next, so that a text
+//! is read once however many brackets it has.
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::hidden::is_hidden;
+use super::wrappers::{BARE, BRACKETED, JOINED};
+
+/// A kind of mark, named after its bracket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// `<…>`
+    Angle,
+    /// `[…]`
+    Square,
+}
+
+impl Mark {
+    /// Returns the sign that is shown for the bracket.
+    pub(super) fn shown(self) -> char {
+        match self {
+            Self::Angle => '‹',
+            Self::Square => '⟦',
+        }
+    }
+}
+
+/// Finds the mark that begins at `at`, and the bytes of its bracket.
+pub(super) fn mark(text: &str, at: usize) -> Option<(Mark, usize)> {
+    let rest = text.get(at..)?;
+    if let Some(rest) = rest.strip_prefix('[') {
+        return is_bracketed(rest).then_some((Mark::Square, 1));
+    }
+    let bytes = bracket(rest)?;
+    let inside = rest.get(bytes..)?;
+    let is_mark = frame_name(inside).is_some()
+        || !rest.starts_with('&') && (is_turn(inside) || is_wrapper(text.get(..at)?, inside));
+    is_mark.then_some((Mark::Angle, bytes))
+}
+
+/// Returns the bytes of the angle bracket with which a text begins. Some client escapes what a hook
+/// gives, so that its `&lt;` is a bracket as well.
+pub(crate) fn bracket(text: &str) -> Option<usize> {
+    const BRACKETS: [&str; 4] = ["<", "&lt;", "\u{ff1c}", "\u{fe64}"];
+    BRACKETS.iter().find(|bracket| text.starts_with(**bracket)).map(|bracket| bracket.len())
+}
+
+/// A tag of anchord's frame, however it is spelled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FrameTag {
+    /// Whether it ends a block.
+    pub(crate) closes: bool,
+    /// The byte behind it.
+    pub(crate) end: usize,
+}
+
+/// Reads the tag at `at`, where a bracket stands, to its end. A tag that opens a block has `note`
+/// as its only attribute, in the spelling of [`squeezed`].
+pub(crate) fn frame_tag(text: &str, at: usize, note: &str) -> Option<FrameTag> {
+    let rest = text.get(at..)?;
+    let inside = rest.get(bracket(rest)?..)?;
+    let (closes, mut loose) = frame_name(inside)?;
+    let mut expected = if closes { "" } else { note }.chars();
+    loop {
+        match loose.next_squeezed()? {
+            '>' => {
+                let is_whole = expected.next().is_none();
+                return is_whole.then(|| FrameTag { closes, end: text.len() - loose.rest.len() });
+            }
+            c => (expected.next() == Some(c)).then_some(())?,
+        }
+    }
+}
+
+/// Returns an attribute without the characters that do not tell two spellings of it apart.
+pub(crate) fn squeezed(attribute: &str) -> String {
+    let mut loose = Loose { rest: attribute };
+    std::iter::from_fn(|| loose.next_squeezed()).collect()
+}
+
+/// Reads the frame's name, with the slash before it; gives what follows.
+fn frame_name(inside: &str) -> Option<(bool, Loose<'_>)> {
+    let mut loose = Loose { rest: inside };
+    loose.skip(char::is_whitespace);
+    let closes = loose.take('/');
+    loose.skip(char::is_whitespace);
+    "anchord".chars().all(|c| loose.take(c)).then_some(())?;
+    loose.skip(|c| matches!(c, '-' | '_') || c.is_whitespace());
+    "memory".chars().all(|c| loose.take(c)).then_some(())?;
+    let goes_on = loose.peek().is_some_and(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    (!goes_on).then_some((closes, loose))
+}
+
+/// `|im_start|>`, `|end|>`: a turn in a chat template.
+fn is_turn(inside: &str) -> bool {
+    let mut loose = Loose { rest: inside };
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '\u{2581}');
+    loose.take('|') && !loose.name(in_name).is_empty() && loose.take('|') && loose.take('>')
+}
+
+/// `system-reminder>`, `/tool_result>`, `invoke name=…`: a wrapper of some client.
+fn is_wrapper(before: &str, inside: &str) -> bool {
+    let mut loose = Loose { rest: inside };
+    let spaced = loose.skip(char::is_whitespace);
+    let closes = loose.take('/');
+    let spaced = loose.skip(char::is_whitespace) || spaced;
+    let name = loose.name(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    let name = name.replace('_', "-");
+    // Tools are called under a namespace by some models.
+    let (space, name) = name.rsplit_once(':').unwrap_or(("", &name));
+    if space == "antml" || JOINED.binary_search(&name).is_ok() {
+        return true;
+    }
+    // A common word: not `a < system`, and not `Vec<System>`.
+    let is_argument =
+        !closes && before.ends_with(|c: char| c.is_alphanumeric() || "_:".contains(c));
+    let ends = loose.peek().is_none_or(|c| c.is_whitespace() || matches!(c, '>' | '/' | '='));
+    let doubled = name == "sys" && before.ends_with('<');
+    !spaced && !is_argument && ends && (doubled || BARE.binary_search(&name).is_ok())
+}
+
+/// `INST]`, `/INST]`: a turn in a chat template, in capitals.
+fn is_bracketed(inside: &str) -> bool {
+    let mut loose = Loose { rest: inside };
+    loose.take('/');
+    let start = loose.rest;
+    if !start.starts_with(|c: char| c.is_ascii_uppercase() || !c.is_ascii()) {
+        return false;
+    }
+    let name = loose.name(|c| c.is_alphanumeric() || c == '_');
+    let is_small = start.get(..start.len() - loose.rest.len()).unwrap_or_default();
+    BRACKETED.contains(&name.as_str())
+        && !is_small.contains(|c: char| c.is_lowercase())
+        && loose.take(']')
+}
+
+/// Characters that a name may have; what is longer is not one of ours.
+const NAME_CHARS_MAX: usize = 48;
+
+/// Reads a text without what is hidden in it, in small letters and in plain forms.
+#[derive(Clone, Copy)]
+struct Loose<'a> {
+    rest: &'a str,
+}
+
+impl Loose<'_> {
+    fn peek(&mut self) -> Option<char> {
+        self.rest = self.rest.trim_start_matches(|c| is_hidden(c) && !c.is_whitespace());
+        self.rest.chars().next().map(plain)
+    }
+
+    fn bump(&mut self) {
+        let mut chars = self.rest.chars();
+        chars.next();
+        self.rest = chars.as_str();
+    }
+
+    /// Takes this character if it is next.
+    fn take(&mut self, c: char) -> bool {
+        let is_next = self.peek() == Some(c);
+        if is_next {
+            self.bump();
+        }
+        is_next
+    }
+
+    /// Skips such characters; returns whether there was one.
+    fn skip(&mut self, is_skipped: impl Fn(char) -> bool) -> bool {
+        let mut any = false;
+        while self.peek().is_some_and(&is_skipped) {
+            self.bump();
+            any = true;
+        }
+        any
+    }
+
+    /// Takes the characters of a name; nothing if there are too many.
+    fn name(&mut self, is_part: impl Fn(char) -> bool) -> String {
+        let mut name = String::new();
+        while let Some(c) = self.peek().filter(|c| is_part(*c)) {
+            if name.len() > NAME_CHARS_MAX {
+                return String::new();
+            }
+            name.push(c);
+            self.bump();
+        }
+        name
+    }
+
+    /// Takes the next character that is not white space or a quote; `&gt;` is `>`.
+    fn next_squeezed(&mut self) -> Option<char> {
+        loop {
+            let c = self.peek()?;
+            if let Some(rest) = self.rest.strip_prefix("&gt;") {
+                self.rest = rest;
+                return Some('>');
+            }
+            if let Some(rest) = self.rest.strip_prefix("&quot;") {
+                self.rest = rest;
+                continue;
+            }
+            self.bump();
+            if !(c.is_whitespace() || matches!(c, '"' | '\'' | '“' | '”')) {
+                return Some(c);
+            }
+        }
+    }
+}
+
+/// Folds a character's case and form: full-width and mathematical letters are letters.
+fn plain(c: char) -> char {
+    if c.is_ascii() {
+        return c.to_ascii_lowercase();
+    }
+    let mut forms = std::iter::once(c).nfkc();
+    let c = match (forms.next(), forms.next()) {
+        (Some(one), None) => one,
+        _ => c,
+    };
+    match c {
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        c => c.to_lowercase().next().unwrap_or(c),
+    }
+}
