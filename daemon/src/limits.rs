@@ -39,6 +39,12 @@ pub const GIT_POINTER_BYTES_MAX: u64 = 8 << 10;
 /// has a few hundred kilobytes.
 pub const GIT_CONFIG_BYTES_MAX: u64 = 4 << 20;
 
+/// Files and directories looked at for repositories beneath a directory.
+pub const NESTED_ENTRIES_MAX: u32 = 20_000;
+
+/// Time given to one look for repositories beneath a directory.
+pub const NESTED_TIME_MAX: Duration = Duration::from_secs(1);
+
 /// How long one daemon waits for another to finish writing a project's id.
 pub const PROJECT_ID_WAIT_MAX: Duration = Duration::from_secs(1);
 

@@ -117,11 +117,7 @@ async fn serve(
     if stopped_well {
         registry.ask(|store, _| store.mark(STOPPED_WELL, None)).await.map_err(not_open)?;
     }
-    let surroundings = Surroundings {
-        home: std::env::home_dir(),
-        tmp: Some(std::env::temp_dir()),
-        instance_dir: Some(instance.dir().to_owned()),
-    };
+    let surroundings = Surroundings::here(Some(instance.dir().to_owned()));
     let daemon = Daemon::new(Parts {
         projects: OpenProjects::new(data),
         instance,

@@ -346,8 +346,11 @@ async fn start(scratch: &Path, after_crash: bool) -> Arc<Daemon> {
     let mut config = Config::default();
     // A session whose process is gone has no grace: tests do not wait for it.
     config.sessions.grace = Duration::ZERO;
-    let surroundings =
-        Surroundings { home: Some(scratch.join("home")), tmp: None, instance_dir: Some(dir) };
+    let surroundings = Surroundings {
+        home: Some(scratch.join("home")),
+        tmp: None,
+        ..Surroundings::here(Some(dir))
+    };
     let projects = OpenProjects::new(data);
     let parts = Parts { instance, config, surroundings, registry, projects, after_crash };
     let daemon = Daemon::new(parts);

@@ -11,6 +11,7 @@ mod exactly_once;
 mod failing_tools;
 mod floods;
 mod hook;
+mod identity;
 mod layers;
 mod mcp_revisions;
 mod one_daemon;

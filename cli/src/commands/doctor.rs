@@ -151,11 +151,7 @@ impl Args {
 
 /// The project of the working directory, where agents may be set up as well.
 fn project(dir: &InstanceDir) -> Option<Scope> {
-    let surroundings = Surroundings {
-        home: home(),
-        tmp: Some(std::env::temp_dir()),
-        instance_dir: Some(dir.path().to_owned()),
-    };
+    let surroundings = Surroundings::here(Some(dir.path().to_owned()));
     let located = locate(&directory(Path::new(".")).ok()?, false, &surroundings).ok()?;
     Some(Scope::Project(located.root))
 }

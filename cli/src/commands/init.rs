@@ -5,9 +5,9 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anchord_daemon::projects::{Located, Surroundings, locate};
+use anchord_daemon::projects::{Located, Surroundings, locate, workspace};
 use anchord_memory::guide::{self, CheckpointMode, Loading};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
@@ -46,11 +46,15 @@ const IGNORED: [&str; 6] =
 #[command(after_help = "Examples:
   anchord init
   anchord init --checkpoint aggressive
+  anchord init --workspace --project ~/src/shop
   anchord init --remove --dry-run")]
 pub(crate) struct Args {
     /// How often agents are told to checkpoint [default: what the block says now, else balanced]
     #[arg(long, value_name = "MODE", value_parser = modes(), conflicts_with = "remove")]
     checkpoint: Option<CheckpointMode>,
+    /// Make the directory a workspace: everything beneath it, repositories too, shares one memory
+    #[arg(long)]
+    workspace: bool,
     /// Take out what init put in
     #[arg(long)]
     remove: bool,
@@ -63,8 +67,11 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let located = self.located()?;
-        let root = &located.root;
+        let surroundings =
+            Surroundings::here(InstanceDir::locate().ok().map(|dir| dir.path().to_owned()));
+        let workspace = if self.workspace { Some(self.workspace(&surroundings)?) } else { None };
+        let located = self.located(&surroundings)?;
+        let root = workspace.as_ref().unwrap_or(&located.root);
         let agents = Manifest::read(&InstanceDir::locate()?)?;
         let loading = if agents.hooked(root) { Loading::ByHooks } else { Loading::ByAgent };
         let edits = if self.remove {
@@ -73,7 +80,7 @@ impl Args {
             placement(root, located.git.is_some(), self.checkpoint, loading)?
         };
         let home = home();
-        if edits.is_empty() {
+        if edits.is_empty() && !self.workspace {
             writeln!(
                 out,
                 "{}: nothing to change",
@@ -87,6 +94,9 @@ impl Args {
             let would = if self.dry_run { "would be " } else { "" };
             let path = show::path(&edit.path.to_string_lossy(), home.as_deref());
             writeln!(out, "{path}: {would}{}", edit.done())?;
+        }
+        if let Some(root) = &workspace {
+            self.mark(root, surroundings.uid, out)?;
         }
         if self.remove {
             return Ok(writeln!(
@@ -112,15 +122,48 @@ impl Args {
 }
 
 impl Args {
-    fn located(&self) -> Result<Located, Error> {
-        let surroundings = Surroundings {
-            home: home(),
-            tmp: Some(std::env::temp_dir()),
-            instance_dir: InstanceDir::locate().ok().map(|dir| dir.path().to_owned()),
-        };
+    fn located(&self, surroundings: &Surroundings) -> Result<Located, Error> {
         let named = self.project.named().is_some();
-        locate(&self.project.directory()?, named, &surroundings)
+        locate(&self.project.directory()?, named, surroundings)
             .map_err(|error| Error::usage(format!("failed to {error}")))
+    }
+
+    /// Returns the directory that is to be a workspace, or is not to be one any more.
+    fn workspace(&self, surroundings: &Surroundings) -> Result<PathBuf, Error> {
+        let directory = self.project.directory()?;
+        let directory = fs::canonicalize(&directory)
+            .with_context(|| format!("cannot look at {}", directory.display()))?;
+        match surroundings.excluded(&directory) {
+            None => Ok(directory),
+            Some(what) => {
+                let path = directory.display();
+                Err(Error::usage(format!("{path} is {what} and cannot be a workspace")))
+            }
+        }
+    }
+
+    /// Makes a directory a workspace, or a plain directory again.
+    fn mark(&self, root: &Path, uid: u32, out: &mut dyn Write) -> Result<(), Error> {
+        let shown = show::path(&root.to_string_lossy(), home().as_deref());
+        let changed = || format!("cannot mark {}", root.display());
+        let was = workspace::read(root, uid).with_context(changed)? == workspace::Mark::Valid;
+        let said = match (self.remove, was) {
+            (true, false) => "is not a workspace",
+            (false, true) => "is a workspace already",
+            (true, true) if self.dry_run => "would not be a workspace any more",
+            (false, false) if self.dry_run => "would be made a workspace",
+            (true, true) => {
+                workspace::unmark(root).with_context(changed)?;
+                "is not a workspace any more; each repository beneath it has a memory of its own"
+            }
+            (false, false) => {
+                workspace::mark(root, uid).with_context(changed)?;
+                "is a workspace now: everything beneath it, repositories too, shares one memory. \
+                 Memories that repositories had are kept; `anchord init --workspace --remove` \
+                 brings them back"
+            }
+        };
+        Ok(writeln!(out, "{shown} {said}")?)
     }
 }
 

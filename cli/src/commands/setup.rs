@@ -9,7 +9,7 @@ use anchord_daemon::projects::{Surroundings, locate};
 use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
 
-use super::{directory, home, import};
+use super::{directory, import};
 use crate::agents::manifest::Manifest;
 use crate::agents::plan::{self, FilePlan, RealDisk};
 use crate::agents::state::State;
@@ -107,11 +107,8 @@ impl Args {
         if self.scope == ScopeName::User {
             return Ok(Scope::User);
         }
-        let surroundings = Surroundings {
-            home: home(),
-            tmp: Some(std::env::temp_dir()),
-            instance_dir: InstanceDir::locate().ok().map(|dir| dir.path().to_owned()),
-        };
+        let surroundings =
+            Surroundings::here(InstanceDir::locate().ok().map(|dir| dir.path().to_owned()));
         let located = locate(&directory(Path::new("."))?, false, &surroundings)
             .map_err(|error| Error::usage(format!("failed to {error}")))?;
         Ok(Scope::Project(located.root))

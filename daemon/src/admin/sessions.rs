@@ -50,8 +50,9 @@ pub(crate) async fn past_sessions(
         }
     }
     for (root, (located, sessions)) in places {
-        let project = take_in(daemon, &root, located, sessions, params.dry_run).await?;
+        let (project, remark) = take_in(daemon, &root, located, sessions, params.dry_run).await?;
         reply.projects.push(project);
+        reply.remarks.extend(remark);
     }
     if !removed.no_secrets() {
         reply.remarks.push(format!("secrets were taken out: {}", removed.kinds()));
@@ -95,7 +96,7 @@ async fn take_in(
     located: Located,
     sessions: Vec<PastSession>,
     dry_run: bool,
-) -> Answer<PastSessionsProject> {
+) -> Answer<(PastSessionsProject, Option<String>)> {
     let (registry, there) = (daemon.registry.snapshot(), located.clone());
     let identified = look(root, move || identify(&there, &registry).map(|found| found.id));
     let known = identified.await.map_err(hangs)?.map_err(|error| bad_request(&error))?;
@@ -115,9 +116,10 @@ async fn take_in(
         empty: outcome.empty,
     };
     if dry_run || outcome.added + outcome.updated == 0 {
-        return Ok(project);
+        return Ok((project, None));
     }
-    let id = crate::sessions::establish_in_registry(daemon, located).await.map_err(bind_error)?;
+    let established = crate::sessions::establish_in_registry(daemon, located).await;
+    let (id, remark) = established.map_err(bind_error)?;
     let open = daemon.open_project(id).await.map_err(store_error)?;
     let decide: Decide<Memory> = Box::new(move |memory, now| {
         let plan = plan_import_sessions(memory, &sessions, now);
@@ -125,7 +127,7 @@ async fn take_in(
     });
     open.owner.write(None, None, "import sessions", decide).await.map_err(write_error)?;
     project.project = Some(reference(id));
-    Ok(project)
+    Ok((project, remark))
 }
 
 #[cfg(test)]

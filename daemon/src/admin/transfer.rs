@@ -19,7 +19,7 @@ use crate::clock;
 use crate::daemon::Daemon;
 use crate::limits::RETRIEVAL_IDS_MAX;
 use crate::project::{Decide, Decided};
-use crate::projects::{Located, ProjectId};
+use crate::projects::ProjectId;
 use crate::secrets::{self, Removed};
 use crate::sessions::{self, Touched};
 
@@ -117,7 +117,12 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         return Ok(reply);
     }
     let id = match (&asked.located, asked.id) {
-        (Some(located), _) => establish_project(daemon, located.clone()).await?,
+        (Some(located), _) => {
+            let established = sessions::establish_in_registry(daemon, located.clone()).await;
+            let (id, notice) = established.map_err(bind_error)?;
+            reply.remarks.extend(notice);
+            id
+        }
         (None, Some(id)) => id,
         (None, None) => return Err(not_found(&named)),
     };
@@ -228,10 +233,6 @@ impl Source {
             }
         }
     }
-}
-
-async fn establish_project(daemon: &Daemon, located: Located) -> Answer<ProjectId> {
-    sessions::establish_in_registry(daemon, located).await.map_err(bind_error)
 }
 
 /// What of the source needs a word: what stayed as it was here, and what could not be used.

@@ -103,7 +103,9 @@ pub(super) async fn call(
     tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), append_micros, "answered");
     let stored = outcome.is_ok() && !reads;
     let unknown = given.unknown.in_words().filter(|_| spec.names_unknown);
-    let remarks: Vec<String> = remark(&removed, stored).into_iter().chain(unknown).collect();
+    let of_place = session.take_remark();
+    let remarks: Vec<String> =
+        remark(&removed, stored).into_iter().chain(unknown).chain(of_place).collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
     Called { outcome, remark, given, id }
 }

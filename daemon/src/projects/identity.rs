@@ -17,7 +17,8 @@ use super::registry::{Place, ProjectId, ProjectRecord, Registry, RegistryChange}
 
 mod id_file;
 
-use id_file::Kept;
+pub(super) use id_file::ignore_in;
+use id_file::{Kept, WriteError};
 
 /// What a place is to the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +80,49 @@ pub struct Resolution {
     pub status: Status,
 }
 
+impl Resolution {
+    /// What the user should be told about the place, if anything.
+    pub fn notice(&self, located: &Located, registry: &Registry) -> Option<String> {
+        let root = &located.root;
+        let mut lines: Vec<String> = self.status.notice(root).into_iter().collect();
+        if self.status != Status::Known {
+            lines.extend(located.passed.foreign.iter().map(|mark| {
+                format!(
+                    "{} belongs to another user (uid {}), so it does not count; to work in that project all \
+                     the same, name it with `--project DIR` or ANCHORD_PROJECT",
+                    mark.path.display(),
+                    mark.uid,
+                )
+            }));
+        }
+        if let Some(workspace) = &located.passed.stale_workspace {
+            lines.push(format!(
+                "the workspace mark in {dir} was made for another directory (before a copy, a restored \
+                 backup, or in an archive), so it does not count; if {dir} is a workspace: \
+                 anchord init --workspace --project {dir}",
+                dir = workspace.display(),
+            ));
+        }
+        let covered = located.passed.marked.as_ref().filter(|_| self.status == Status::New);
+        if let Some(above) = covered.filter(|above| registry.project_at(above).is_some()) {
+            lines.push(format!(
+                "{above} has a memory, too, which earlier versions of anchord used for {root}; to move \
+                 here what was written here: anchord project split --project {above}; to give all \
+                 repositories beneath it that memory: anchord init --workspace --project {above}",
+                above = above.display(),
+                root = root.display(),
+            ));
+        }
+        joined(lines)
+    }
+}
+
+/// Joins lines; `None` if there are none.
+fn joined(lines: impl IntoIterator<Item = String>) -> Option<String> {
+    let lines: Vec<String> = lines.into_iter().collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
 /// Whether a project carries its id itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stored {
@@ -89,8 +133,27 @@ pub enum Stored {
         /// Why it could not.
         why: String,
     },
+    /// Repositories are, or may be, beneath it, so no marker was created. The registry alone remembers
+    /// the place.
+    AboveRepositories {
+        /// What was found, or why nothing can be said.
+        what: String,
+    },
     /// The place was linked to another project and carries no id of its own.
     Linked,
+}
+
+impl Stored {
+    /// What the user should be told about a project that is new to the registry, if anything.
+    fn notice(&self, root: &Path) -> Option<String> {
+        let Self::AboveRepositories { what } = self else { return None };
+        Some(format!(
+            "{what}, so anchord leaves no mark in {root} and knows this memory by the path alone. Each \
+             repository keeps a memory of its own; to give everything beneath {root} this one: \
+             anchord init --workspace --project {root}",
+            root = root.display(),
+        ))
+    }
 }
 
 /// A project that can be written to.
@@ -104,6 +167,8 @@ pub struct Established {
     pub stored: Stored,
     /// What the registry has to learn before the first write is answered.
     pub change: Option<RegistryChange>,
+    /// What the user should be told.
+    pub notice: Option<String>,
 }
 
 /// The project's directory cannot be looked at, so nothing can be said about it.
@@ -128,15 +193,18 @@ pub fn establish(
 ) -> Result<Established, EstablishError> {
     let here = Here::look(located)?;
     if let Some(id) = registry.link(&here.place.id_dir()) {
-        let status = Status::Known;
-        return Ok(Established { id, status, stored: Stored::Linked, change: None });
+        let (status, stored) = (Status::Known, Stored::Linked);
+        return Ok(Established { id, status, stored, change: None, notice: None });
     }
-    let Resolution { id, status } = here.resolve(registry)?;
-    let wanted = id.unwrap_or_else(|| ProjectId(Uuid::new_v4()));
+    let resolution = here.resolve(registry)?;
+    let wanted = resolution.id.unwrap_or_else(|| ProjectId(Uuid::new_v4()));
     // What a copy came with must go, also when its own id could only be remembered so far.
     let replaced = here.found.id().filter(|found| *found != wanted);
-    let (id, stored) = match id_file::write(&here.place, wanted, replaced) {
+    let (id, stored) = match id_file::write(&here.place, wanted, replaced, here.uid) {
         Ok(id) => (id, Stored::InProject),
+        Err(error @ (WriteError::AboveRepository(_) | WriteError::MayBeAboveRepositories(_))) => {
+            (wanted, Stored::AboveRepositories { what: error.to_string() })
+        }
         Err(error) => (wanted, Stored::InRegistry { why: error.to_string() }),
     };
     let record = ProjectRecord {
@@ -150,8 +218,10 @@ pub fn establish(
     let known = registry
         .project(id)
         .is_some_and(|known| known.place == record.place && known.carries_id == record.carries_id);
+    let unmarked = stored.notice(&located.root).filter(|_| !known);
+    let notice = joined(resolution.notice(located, registry).into_iter().chain(unmarked));
     let change = (!known).then_some(RegistryChange::ProjectSeen(record));
-    Ok(Established { id, status, stored, change })
+    Ok(Established { id, status: resolution.status, stored, change, notice })
 }
 
 /// The change that makes the project at `located` use another one's memory from now on.
@@ -162,6 +232,7 @@ pub fn link(located: &Located, id: ProjectId) -> Result<RegistryChange, Establis
 
 /// A project's place and the id found there.
 struct Here {
+    uid: u32,
     place: Place,
     /// The directory where the project would be without git: an id made before `git init` is there.
     plain: Place,
@@ -173,11 +244,12 @@ impl Here {
         let fail = |source| EstablishError { path: located.root.clone(), source };
         let place = located.place().map_err(fail)?;
         let plain = Place::of(located.root.clone(), false, None).map_err(fail)?;
-        let found = match id_file::read(&place).map_err(fail)? {
-            Kept::Nothing => id_file::read(&plain).map_err(fail)?,
+        let uid = located.uid;
+        let found = match id_file::read(&place, uid).map_err(fail)? {
+            Kept::Nothing => id_file::read(&plain, uid).map_err(fail)?,
             kept => kept,
         };
-        Ok(Self { place, plain, found })
+        Ok(Self { uid, place, plain, found })
     }
 
     fn resolve(&self, registry: &Registry) -> Result<Resolution, EstablishError> {
@@ -205,7 +277,7 @@ impl Here {
         if self.is_at(&known.place) {
             return resolved(Some(id), Status::Known);
         }
-        let original = id_file::read(&known.place)
+        let original = id_file::read(&known.place, self.uid)
             .map_err(|source| EstablishError { path: known.root.clone(), source })?;
         if original.id() != Some(id) {
             return resolved(Some(id), Status::Moved { from: known.root.clone() });

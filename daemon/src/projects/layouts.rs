@@ -65,7 +65,7 @@ impl Scratch {
 
     /// A home that is the scratch directory itself.
     pub(super) fn surroundings(&self) -> Surroundings {
-        Surroundings { home: Some(self.path.clone()), tmp: None, instance_dir: None }
+        Surroundings { home: Some(self.path.clone()), tmp: None, ..Surroundings::here(None) }
     }
 }
 
@@ -89,3 +89,20 @@ pub(super) fn copy_tree(from: &Path, to: &Path) {
         }
     }
 }
+
+/// Gives a name to another user, as only root can. Returns whether that was possible.
+pub(super) fn give_away(path: &Path) -> bool {
+    let owner = rustix::fs::Uid::from_raw(STRANGER);
+    let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+    match rustix::fs::chownat(rustix::fs::CWD, path, Some(owner), None, flags) {
+        Ok(()) => true,
+        Err(rustix::io::Errno::PERM) => {
+            println!("SKIPPED: only root can give a file to another user");
+            false
+        }
+        Err(error) => panic!("{}: {error}", path.display()),
+    }
+}
+
+/// A user who is not the one that runs the tests.
+pub(super) const STRANGER: u32 = 4_242;

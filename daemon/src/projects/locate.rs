@@ -1,28 +1,30 @@
-//! Finds the project of a directory: its nearest ancestor with `.anchord/`, else its git root, else the
-//! directory itself.
+//! Finds the project of a directory. In a git repository it is the repository, or the nearest part of
+//! it with `.anchord/`; outside git, the nearest ancestor with `.anchord/`, else the directory itself.
 //!
-//! A repository within another one is a project of its own, so the outer one's `.anchord/` does not
-//! reach into it; one in a plain folder covers the repositories beneath. HOME, `/`, the temporary
-//! directories and the instance directory are passed over on the way up, whatever they hold; named
-//! explicitly, they are projects like any other.
+//! A git root ends the search: above it only a directory that the user made a workspace counts. A
+//! marker or a `.git` counts only if it belongs to our uid. HOME, `/`, the temporary directories and
+//! the instance directory are passed over on the way up, whatever they hold; named explicitly, they
+//! are projects like any other. A directory that cannot be looked at is an error: it may hold anything.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::registry::Place;
+use super::workspace;
 
 mod git;
 
 use git::Found;
 pub use git::GitPlace;
-pub(super) use git::is_git_directory;
+pub(super) use git::{DOT_GIT, is_git_directory};
 
 /// Names the directory that marks a project, and holds its id where there is no git.
 pub(super) const MARKER: &str = ".anchord";
 
-/// Directories of this machine that are never found by the walk.
-#[derive(Clone, Debug, Default)]
+/// Facts about this machine and its user that the search depends on.
+#[derive(Clone, Debug)]
 pub struct Surroundings {
     /// The user's home.
     pub home: Option<PathBuf>,
@@ -30,6 +32,34 @@ pub struct Surroundings {
     pub tmp: Option<PathBuf>,
     /// anchord's own directory.
     pub instance_dir: Option<PathBuf>,
+    /// The user whose markers and repositories count.
+    pub uid: u32,
+}
+
+impl Surroundings {
+    /// Returns the facts about this process's user.
+    pub fn here(instance_dir: Option<PathBuf>) -> Self {
+        Self {
+            home: std::env::home_dir(),
+            tmp: Some(std::env::temp_dir()),
+            instance_dir,
+            uid: rustix::process::geteuid().as_raw(),
+        }
+    }
+
+    /// Returns what a canonical directory is if the search never selects it.
+    pub fn excluded(&self, directory: &Path) -> Option<&'static str> {
+        Excluded::new(self).why(directory)
+    }
+}
+
+/// A marker or a `.git` that does not count, because it belongs to another user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignMark {
+    /// The marker or `.git`.
+    pub path: PathBuf,
+    /// Its owner.
+    pub uid: u32,
 }
 
 /// Where a project is. All paths are canonical.
@@ -43,9 +73,30 @@ pub struct Located {
     pub git: Option<GitPlace>,
     /// The initialised part of that repository, relative to its root.
     pub part: Option<PathBuf>,
+    /// The user whose files count here.
+    pub uid: u32,
+    /// What was passed over on the way.
+    pub passed: Box<PassedOver>,
+}
+
+/// What a search met and did not take.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Markers and repositories that belong to other users.
+    pub foreign: Vec<ForeignMark>,
+    /// The nearest marked directory above the repository that is not a workspace.
+    pub marked: Option<PathBuf>,
+    /// The nearest directory above the repository whose workspace mark was made for another directory.
+    pub stale_workspace: Option<PathBuf>,
 }
 
 impl Located {
+    /// Returns the project that is this directory alone, of a user.
+    pub(crate) fn plain(root: &Path, uid: u32) -> Self {
+        let (root, name) = (root.to_owned(), name_of(root));
+        Self { root, name, git: None, part: None, uid, passed: Box::default() }
+    }
+
     /// The directory that makes this project what it is, as it stands now.
     pub fn place(&self) -> io::Result<Place> {
         let path = self.git.as_ref().map_or(&self.root, |git| &git.common_dir);
@@ -99,56 +150,141 @@ pub fn locate(start: &Path, explicit: bool, facts: &Surroundings) -> Result<Loca
         .filter(|path| (explicit && *path == start) || excluded.why(path).is_none())
         .collect();
 
-    let mark = candidates.iter().position(|path| is_directory(&path.join(MARKER)));
-    let repository =
-        candidates.iter().enumerate().find_map(|(nth, path)| Some((nth, *path, git::at(path)?)));
+    let mut walk = Walk::of(facts.uid);
+    let search = walk.search(&candidates);
+    let found = search.map_err(|(path, source)| NotAProject::Unreadable { path, source })?;
+    let located = match found {
+        Some(located) => located,
+        None => match excluded.why(&start) {
+            Some(what) if !explicit => {
+                return Err(NotAProject::Excluded { path: start, what });
+            }
+            _ => Located::plain(&start, facts.uid),
+        },
+    };
+    Ok(Located { passed: Box::new(walk.passed), ..located })
+}
 
-    match (mark.and_then(|nth| Some((nth, *candidates.get(nth)?))), repository) {
-        (Some((_, marked)), None) => Ok(plain(marked)),
-        (Some((mark, marked)), Some((nth, _, found))) if mark <= nth => Ok(beneath(found, marked)),
-        (Some((mark, marked)), Some((_, root, found))) => {
-            let above = candidates.iter().skip(mark);
-            if above.clone().any(|path| git::at(path).is_some()) {
-                Ok(beneath(found, root))
-            } else {
-                Ok(plain(marked))
+/// A search upwards for what a user made.
+struct Walk {
+    uid: u32,
+    passed: PassedOver,
+}
+
+/// A directory that could not be looked at.
+type Unseen = (PathBuf, io::Error);
+
+impl Walk {
+    fn of(uid: u32) -> Self {
+        Self { uid, passed: PassedOver::default() }
+    }
+
+    /// Returns the project that marks or git's layout show, of directories from the innermost outwards.
+    fn search(&mut self, directories: &[&Path]) -> Result<Option<Located>, Unseen> {
+        let mut marked = None;
+        for (nth, path) in directories.iter().enumerate() {
+            if marked.is_none() && self.is_marked(path)? {
+                marked = Some(*path);
+            }
+            let Some(found) = self.git_at(path)? else { continue };
+            if let Some(marked) = marked {
+                return Ok(Some(self.beneath(found, marked)));
+            }
+            let above = directories.get(nth + 1..).unwrap_or_default();
+            let workspace = self.workspace(above)?;
+            return Ok(Some(workspace.unwrap_or_else(|| self.beneath(found, path))));
+        }
+        Ok(marked.map(|marked| Located::plain(marked, self.uid)))
+    }
+
+    /// Returns the project of the nearest workspace, of directories above a git root.
+    fn workspace(&mut self, directories: &[&Path]) -> Result<Option<Located>, Unseen> {
+        for (nth, path) in directories.iter().enumerate() {
+            let mark = workspace::read(path, self.uid);
+            match mark.map_err(|source| (path.to_path_buf(), source))? {
+                workspace::Mark::Valid => {
+                    let around = directories.get(nth..).unwrap_or_default();
+                    for above in around {
+                        if let Some(found) = self.git_at(above)? {
+                            return Ok(Some(self.beneath(found, path)));
+                        }
+                    }
+                    return Ok(Some(Located::plain(path, self.uid)));
+                }
+                workspace::Mark::Stale => {
+                    let stale = &mut self.passed.stale_workspace;
+                    stale.get_or_insert_with(|| path.to_path_buf());
+                }
+                workspace::Mark::None => {
+                    // A stranger's marker up here changes nothing.
+                    if self.passed.marked.is_none() && Self::of(self.uid).is_marked(path)? {
+                        self.passed.marked = Some(path.to_path_buf());
+                    }
+                }
             }
         }
-        (None, Some((_, root, found))) => Ok(beneath(found, root)),
-        (None, None) => match excluded.why(&start) {
-            Some(what) if !explicit => Err(NotAProject::Excluded { path: start, what }),
-            _ => Ok(plain(&start)),
-        },
+        Ok(None)
+    }
+
+    /// Whether a directory has a marker of ours.
+    fn is_marked(&mut self, directory: &Path) -> Result<bool, Unseen> {
+        let path = directory.join(MARKER);
+        let seen = metadata(&path).map_err(|source| (path.clone(), source))?;
+        Ok(match seen {
+            Some(meta) if meta.is_dir() && meta.uid() != self.uid => {
+                self.disregard(ForeignMark { path, uid: meta.uid() });
+                false
+            }
+            Some(meta) => meta.is_dir(),
+            None => false,
+        })
+    }
+
+    fn git_at(&mut self, directory: &Path) -> Result<Option<Found>, Unseen> {
+        let found = git::at(directory, self.uid);
+        match found.map_err(|source| (directory.join(DOT_GIT), source))? {
+            Some(Found::Foreign(mark)) => {
+                self.disregard(mark);
+                Ok(None)
+            }
+            found => Ok(found),
+        }
+    }
+
+    fn disregard(&mut self, mark: ForeignMark) {
+        if !self.passed.foreign.contains(&mark) {
+            self.passed.foreign.push(mark);
+        }
+    }
+
+    /// Returns the project at `root`, which is where git's layout was found or beneath it.
+    fn beneath(&self, found: Found, root: &Path) -> Located {
+        match found {
+            Found::Repository(git) => in_git(git, root, self.uid),
+            Found::Claim | Found::Foreign(_) => Located::plain(root, self.uid),
+        }
     }
 }
 
 /// The project that is this directory itself: its own where it is a repository's root, whatever is above it.
-pub fn locate_exactly(directory: &Path) -> Result<Located, NotAProject> {
+pub fn locate_exactly(directory: &Path, uid: u32) -> Result<Located, NotAProject> {
     let root = self::directory(directory)
         .map_err(|source| NotAProject::Unreadable { path: directory.to_owned(), source })?;
-    if root.iter().any(|name| name == git::DOT_GIT) {
+    if root.iter().any(|name| name == DOT_GIT) {
         return Err(NotAProject::Excluded { path: root, what: "within a git directory" });
     }
-    Ok(match git::at(&root) {
-        Some(found) => beneath(found, &root),
-        None => plain(&root),
-    })
-}
-
-/// The project at `root`, which is where git's layout was found or beneath it.
-fn beneath(found: Found, root: &Path) -> Located {
-    match found {
-        Found::Repository(git) => in_git(git, root),
-        Found::Claim => plain(root),
-    }
-}
-
-fn plain(root: &Path) -> Located {
-    Located { root: root.to_owned(), name: name_of(root), git: None, part: None }
+    let mut walk = Walk::of(uid);
+    let found = walk.git_at(&root);
+    let found = found.map_err(|(path, source)| NotAProject::Unreadable { path, source })?;
+    let located = match found {
+        Some(found) => walk.beneath(found, &root),
+        None => Located::plain(&root, uid),
+    };
+    Ok(Located { passed: Box::new(walk.passed), ..located })
 }
 
 /// The project at `root`, which is the repository's root or beneath it.
-fn in_git(git: GitPlace, root: &Path) -> Located {
+fn in_git(git: GitPlace, root: &Path, uid: u32) -> Located {
     let part = root.strip_prefix(&git.root).ok().filter(|part| !part.as_os_str().is_empty());
     let repository = name_of(git.main_root());
     let repository = match repository.strip_suffix(".git") {
@@ -159,7 +295,8 @@ fn in_git(git: GitPlace, root: &Path) -> Located {
         Some(part) => format!("{repository}/{}", part.display()),
         None => repository,
     };
-    Located { root: root.to_owned(), name, part: part.map(Path::to_owned), git: Some(git) }
+    let part = part.map(Path::to_owned);
+    Located { name, part, git: Some(git), ..Located::plain(root, uid) }
 }
 
 fn name_of(root: &Path) -> String {
@@ -172,9 +309,29 @@ fn directory(path: &Path) -> io::Result<PathBuf> {
     if fs::metadata(&path)?.is_dir() { Ok(path) } else { Err(io::ErrorKind::NotADirectory.into()) }
 }
 
-/// Whether this is a directory itself, not a link to one.
-fn is_directory(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
+/// Looks at a name without following a link. An error says that it could not be looked at.
+fn metadata(path: &Path) -> io::Result<Option<Metadata>> {
+    unless_absent(fs::symlink_metadata(path))
+}
+
+/// Turns an error which says that nothing of ours is there into `None`.
+fn unless_absent<T>(looked: io::Result<T>) -> io::Result<Option<T>> {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
+    match looked {
+        Ok(found) => Ok(Some(found)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                NotFound | NotADirectory | PermissionDenied | InvalidFilename
+            ) || matches!(
+                rustix::io::Errno::from_io_error(&error),
+                Some(rustix::io::Errno::LOOP | rustix::io::Errno::NXIO)
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The directories that are passed over, with what each is.

@@ -10,13 +10,18 @@ mod identity;
 #[cfg(test)]
 mod layouts;
 mod locate;
+mod nested;
 mod registry;
+pub mod workspace;
 
 pub use files::{Changed, Excerpt, FileRefusal, Presence, ProjectFiles};
 pub use identity::{
     EstablishError, Established, Resolution, Status, Stored, establish, identify, link,
 };
-pub use locate::{GitPlace, Located, NotAProject, Surroundings, locate, locate_exactly};
+pub use locate::{
+    ForeignMark, GitPlace, Located, NotAProject, PassedOver, Surroundings, locate, locate_exactly,
+};
+pub use nested::Unknown;
 pub use registry::{
     EndedSession, Place, ProjectId, ProjectRecord, Registry, RegistryChange, SessionRecord,
 };

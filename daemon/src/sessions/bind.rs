@@ -200,7 +200,8 @@ impl Session {
                 let there = located.clone();
                 let looking = look(&located.root, move || {
                     let resolution = identify(&there, &registry)?;
-                    Ok::<_, EstablishError>((resolution.id, resolution.status.notice(&there.root)))
+                    let notice = resolution.notice(&there, &registry);
+                    Ok::<_, EstablishError>((resolution.id, notice))
                 });
                 looking.await??
             }
@@ -311,7 +312,11 @@ impl Session {
                 return Err(BindError::Unknown(*id));
             }
             (Place::Foreign(id), _) => *id,
-            (Place::Here(located), _) => establish_in_registry(daemon, located.clone()).await?,
+            (Place::Here(located), _) => {
+                let (id, notice) = establish_in_registry(daemon, located.clone()).await?;
+                self.remark_on(notice);
+                id
+            }
         };
         let project = daemon.open_project(id).await?;
         if !self.visits {
@@ -447,7 +452,7 @@ fn find(
         return known.map(|project| Place::Foreign(project.id)).ok_or(BindError::Foreign);
     }
     if let Some(named) = named.filter(|_| hello.exact) {
-        return Ok(Place::Here(locate_exactly(Path::new(named))?));
+        return Ok(Place::Here(locate_exactly(Path::new(named), surroundings.uid)?));
     }
     Ok(Place::Here(locate(Path::new(start(hello)), named.is_some(), surroundings)?))
 }
@@ -457,12 +462,12 @@ fn start(hello: &Hello) -> &str {
     hello.project.as_deref().or(hello.cwd.as_deref()).unwrap_or("/")
 }
 
-/// Gives a place its project id. The files are looked at by whoever asks, since a project's disk may hang;
+/// Gives a place its project id, and returns what the user should be told. The files are looked at by whoever asks, since a project's disk may hang;
 /// only then is the registry written.
 pub(crate) async fn establish_in_registry(
     daemon: &Daemon,
     located: Located,
-) -> Result<ProjectId, BindError> {
+) -> Result<(ProjectId, Option<String>), BindError> {
     let registry = daemon.registry.snapshot();
     let now = clock::now();
     let root = located.root.clone();
@@ -470,14 +475,14 @@ pub(crate) async fn establish_in_registry(
     if let Status::Moved { from } = &established.status {
         tracing::info!(project = %established.id, from = %from.display(), "a project moved");
     }
-    let Established { id, change, stored, .. } = established;
-    let Some(RegistryChange::ProjectSeen(record)) = change else { return Ok(id) };
+    let Established { id, change, stored, notice, .. } = established;
+    let Some(RegistryChange::ProjectSeen(record)) = change else { return Ok((id, notice)) };
     let decided = Arc::new(OnceLock::new());
     let decision = Arc::clone(&decided);
     let decide: Decide<Registry> = Box::new(move |registry, _| {
         // Where the project cannot carry its id, another session may have been here first.
         let first = match stored {
-            Stored::InRegistry { .. } => {
+            Stored::InRegistry { .. } | Stored::AboveRepositories { .. } => {
                 registry.projects().find(|known| known.place == record.place).map(|known| known.id)
             }
             Stored::InProject | Stored::Linked => None,
@@ -490,7 +495,7 @@ pub(crate) async fn establish_in_registry(
         Ok(Decided { changes, reply: String::new() })
     });
     daemon.registry.write(None, None, "establish", decide).await?;
-    Ok(*decided.get().unwrap_or(&id))
+    Ok((*decided.get().unwrap_or(&id), notice))
 }
 
 #[cfg(test)]

@@ -135,6 +135,8 @@ pub(crate) struct Session {
     binding: tokio::sync::Mutex<bool>,
     /// In no table and no registry: it stages nothing, so nothing of it is to be found again.
     visits: bool,
+    /// What the next answer tells about the project's place.
+    remark: Mutex<Option<String>>,
     revision_seen: AtomicU64,
     injected: AtomicU64,
 }
@@ -157,6 +159,7 @@ impl Session {
             working: ArcSwapOption::empty(),
             binding: tokio::sync::Mutex::default(),
             visits: false,
+            remark: Mutex::default(),
             revision_seen: AtomicU64::new(u64::MAX),
             injected: AtomicU64::new(u64::MAX),
         }
@@ -239,6 +242,18 @@ impl Session {
         if client.as_ref() != name {
             *client = name.into();
         }
+    }
+
+    /// Keeps what the next answer tells about the project's place.
+    fn remark_on(&self, remark: Option<String>) {
+        if remark.is_some() {
+            *self.remark.lock().unwrap_or_else(PoisonError::into_inner) = remark;
+        }
+    }
+
+    /// Takes what an answer has to tell about the project's place.
+    pub(crate) fn take_remark(&self) -> Option<String> {
+        self.remark.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// The project the session works in, once it is known.

@@ -104,8 +104,9 @@ impl Session {
         if let Some(staged) = self.staged(daemon, view) {
             remarks = format!("Staged by you and not saved yet: {staged}; memory_save keeps it.\n");
         }
-        if let Some(remark) = &view.remark {
-            remarks.push_str(remark);
+        // What a hook's write found out no answer has told yet.
+        if let Some(remark) = view.remark.clone().or_else(|| self.take_remark()) {
+            remarks.push_str(&remark);
             remarks.push('\n');
         }
         if view.memory.seq().0 == 0

@@ -7,7 +7,7 @@ use super::*;
 
 type Make<'a> = &'a dyn Fn(&Path);
 
-fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
+fn scratch() -> (tempfile::TempDir, PathBuf) {
     let scratch = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(scratch.path()).unwrap().join("project");
     fs::create_dir(&root).unwrap();

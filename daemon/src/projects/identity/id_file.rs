@@ -1,14 +1,15 @@
-//! The file that holds a project's id, and the only thing anchord writes into a project.
+//! The file that holds a project's id. With `.anchord/.gitignore`, which keeps it out of commits, it is
+//! all that anchord writes into a project.
 //!
 //! Every directory on the way is opened from the one before without following links, so that a prepared
-//! repository cannot lead the write elsewhere. It is written only into a directory of ours, and into git
-//! only where git's common directory really is one.
+//! repository cannot lead the write elsewhere. It is written only into a directory of ours, into git
+//! only where git's common directory really is one, and never above repositories where no marker is.
 
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -17,6 +18,7 @@ use uuid::Uuid;
 use crate::clock;
 use crate::limits::{LOCK_POLL, PROJECT_ID_FILE_BYTES_MAX, PROJECT_ID_WAIT_MAX};
 use crate::projects::locate::{MARKER, is_git_directory};
+use crate::projects::nested::{self, Nested, Unknown};
 use crate::projects::registry::{Place, ProjectId};
 
 pub(super) const FILE: &str = "project-id";
@@ -32,6 +34,10 @@ pub(super) enum WriteError {
     Busy,
     #[error("the id's file holds no id")]
     Damaged,
+    #[error("{} is a repository beneath it", .0.display())]
+    AboveRepository(PathBuf),
+    #[error("it cannot be told whether repositories are beneath it: {0}")]
+    MayBeAboveRepositories(Unknown),
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -74,8 +80,8 @@ impl Kept {
     }
 }
 
-/// Reads what is kept at a place. An error says that it could not be looked at.
-pub(super) fn read(place: &Place) -> io::Result<Kept> {
+/// Reads what a user's file keeps at a place. An error says that it could not be looked at.
+pub(super) fn read(place: &Place, uid: u32) -> io::Result<Kept> {
     let is_absent = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP);
     let mut dir = match open_place(&place.path) {
         Err(error) if is_absent(error) => return Ok(Kept::Nothing),
@@ -86,8 +92,11 @@ pub(super) fn read(place: &Place) -> io::Result<Kept> {
             Err(error) if is_absent(error) => return Ok(Kept::Nothing),
             opened => opened?,
         };
+        if rustix::fs::fstat(&dir)?.st_uid != uid {
+            return Ok(Kept::Nothing);
+        }
     }
-    match read_in(&dir) {
+    match read_in(&dir, uid) {
         Ok(kept) => Ok(kept),
         Err(WriteError::Io(error)) => Err(error),
         Err(error) => Err(io::Error::other(error)),
@@ -99,33 +108,64 @@ pub(super) fn write(
     place: &Place,
     wanted: ProjectId,
     replaced: Option<ProjectId>,
+    uid: u32,
 ) -> Result<ProjectId, WriteError> {
-    if let Some(id) = read(place)?.id().filter(|id| Some(*id) != replaced) {
+    if let Some(id) = read(place, uid)?.id().filter(|id| Some(*id) != replaced) {
+        ignore(place)?;
         return Ok(id);
     }
-    if place.git && !is_git_directory(&place.path) {
+    if place.git && !is_git_directory(&place.path)? {
         return Err(WriteError::NotGit);
     }
+    let ours = |dir: &OwnedFd| {
+        if rustix::fs::fstat(dir)?.st_uid == uid { Ok(()) } else { Err(WriteError::NotOurs) }
+    };
     let mut dir = open_place(&place.path)?;
-    if rustix::fs::fstat(&dir)?.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(WriteError::NotOurs);
+    ours(&dir)?;
+    if !place.git && matches!(open_dir(&dir, OsStr::new(MARKER)), Err(Errno::NOENT)) {
+        match nested::look(&place.path) {
+            Nested::None => {}
+            Nested::Found(path) => return Err(WriteError::AboveRepository(path)),
+            Nested::Unknown(why) => return Err(WriteError::MayBeAboveRepositories(why)),
+        }
     }
     for name in components(place) {
         match rustix::fs::mkdirat(&dir, name, Mode::from_raw_mode(0o755)) {
             Ok(()) | Err(Errno::EXIST) => dir = open_dir(&dir, name)?,
             Err(error) => return Err(error.into()),
         }
+        ours(&dir)?;
     }
+    ignore(place)?;
     let dir = File::from(dir);
     lock(&dir)?;
     // Under the lock, look again: another daemon (another instance of the user's) may have been first.
-    match read_in(&dir)?.id() {
+    match read_in(&dir, uid)?.id() {
         Some(id) if Some(id) != replaced => return Ok(id),
         None if exists(&dir)? => return Err(WriteError::Damaged),
         _ => {}
     }
     put(&dir, wanted, replaced.is_some())?;
-    read_in(&dir)?.id().ok_or(WriteError::Damaged)
+    read_in(&dir, uid)?.id().ok_or(WriteError::Damaged)
+}
+
+/// Keeps the id of a place without git out of the commits of a repository around it.
+fn ignore(place: &Place) -> Result<(), WriteError> {
+    if place.git {
+        return Ok(());
+    }
+    let marker = open_dir(&open_place(&place.path)?, OsStr::new(MARKER))?;
+    Ok(ignore_in(&marker)?)
+}
+
+/// Writes a `.gitignore` that ignores everything into a marker, unless it has one.
+pub(in crate::projects) fn ignore_in(marker: &OwnedFd) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat(marker, ".gitignore", flags, Mode::from_raw_mode(0o644)) {
+        Ok(file) => File::from(file).write_all(b"*\n"),
+        Err(Errno::EXIST) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Writes the file beside its place, so that nobody reads half an id, and gives it its name: by a link,
@@ -155,14 +195,16 @@ fn put(dir: &File, id: ProjectId, replace: bool) -> Result<(), WriteError> {
     Ok(written?)
 }
 
-fn read_in(dir: &impl std::os::fd::AsFd) -> Result<Kept, WriteError> {
+fn read_in(dir: &impl std::os::fd::AsFd, uid: u32) -> Result<Kept, WriteError> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(dir, FILE, flags, Mode::empty()) {
         Ok(file) => file,
         Err(Errno::NOENT | Errno::LOOP) => return Ok(Kept::Nothing),
         Err(error) => return Err(error.into()),
     };
-    if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
+    let seen = rustix::fs::fstat(&file)?;
+    let is_file = FileType::from_raw_mode(seen.st_mode) == FileType::RegularFile;
+    if !is_file || seen.st_uid != uid {
         return Ok(Kept::Nothing);
     }
     let mut text = Vec::new();

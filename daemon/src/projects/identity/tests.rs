@@ -6,7 +6,8 @@ use std::sync::Barrier;
 
 use anchord_memory::Seq;
 
-use super::super::layouts::{Scratch, copy_tree};
+use super::super::layouts::{STRANGER, Scratch, copy_tree, give_away};
+use super::super::locate::{Surroundings, locate};
 use super::*;
 use crate::store::Machine;
 
@@ -71,6 +72,7 @@ fn nothing_is_created_before_the_first_write() {
         "app/.git/anchord",
         "app/.git/anchord/project-id",
         "plain/.anchord",
+        "plain/.anchord/.gitignore",
         "plain/.anchord/project-id",
     ];
     assert_eq!(made, expected.map(|path| scratch.path.join(path)));
@@ -226,7 +228,10 @@ fn where_the_id_cannot_be_written_the_registry_remembers() {
     fs::remove_file(dir.join(".anchord")).unwrap();
     let written = daemon.write(&located);
     assert_eq!((written.id, written.stored), (established.id, Stored::InProject));
-    assert_eq!(id_file::read(&located.place().unwrap()).unwrap().id(), Some(established.id));
+    assert_eq!(
+        id_file::read(&located.place().unwrap(), located.uid).unwrap().id(),
+        Some(established.id)
+    );
 }
 
 #[test]
@@ -291,8 +296,9 @@ fn a_git_directory_that_is_none_is_not_written() {
     let scratch = Scratch::new();
     let dir = scratch.dir("not-git");
     let place = Place::of(dir.clone(), true, None).unwrap();
-    let error = id_file::write(&place, ProjectId(Uuid::new_v4()), None).unwrap_err();
-    assert!(matches!(error, id_file::WriteError::NotGit), "{error}");
+    let uid = scratch.surroundings().uid;
+    let error = id_file::write(&place, ProjectId(Uuid::new_v4()), None, uid).unwrap_err();
+    assert!(matches!(error, WriteError::NotGit), "{error}");
     assert_eq!(tree(&dir), [] as [PathBuf; 0]);
 }
 
@@ -302,23 +308,25 @@ fn racing_daemons_agree_on_one_id() {
     for copied_from in [None, Some(ProjectId(Uuid::new_v4()))] {
         let dir = scratch.dir(if copied_from.is_some() { "copy" } else { "new" });
         let place = Place::of(dir, false, None).unwrap();
+        let uid = scratch.surroundings().uid;
         if let Some(id) = copied_from {
-            id_file::write(&place, id, None).unwrap();
+            id_file::write(&place, id, None, uid).unwrap();
         }
         let barrier = Barrier::new(8);
         let ids: Vec<_> = std::thread::scope(|scope| {
             let race = || {
                 barrier.wait();
-                id_file::write(&place, ProjectId(Uuid::new_v4()), copied_from).unwrap()
+                id_file::write(&place, ProjectId(Uuid::new_v4()), copied_from, uid).unwrap()
             };
             let racers: Vec<_> = (0..8).map(|_| scope.spawn(race)).collect();
             racers.into_iter().map(|racer| racer.join().unwrap()).collect()
         });
-        let winner = id_file::read(&place).unwrap().id().unwrap();
+        let winner = id_file::read(&place, uid).unwrap().id().unwrap();
         assert_eq!(ids, [winner; 8]);
         assert_ne!(Some(winner), copied_from);
         let left = tree(&place.path.join(".anchord"));
-        assert_eq!(left, [place.path.join(".anchord/project-id")], "no temporary file is left");
+        let kept = [".gitignore", "project-id"].map(|name| place.path.join(".anchord").join(name));
+        assert_eq!(left, kept, "no temporary file is left");
     }
 }
 
@@ -356,4 +364,75 @@ fn an_id_that_is_gone_is_told_and_one_that_was_emptied_is_an_error() {
         fs::write(&file, text).unwrap();
         assert_eq!(daemon.write(&located).id, id);
     }
+}
+
+#[test]
+fn no_marker_is_created_above_repositories_or_what_cannot_be_looked_through() {
+    let scratch = Scratch::new();
+    let above = scratch.dir("above");
+    let app = scratch.repository("above/app");
+    let crowded = scratch.dir("crowded");
+    for name in 0..=crate::limits::NESTED_ENTRIES_MAX {
+        fs::write(crowded.join(name.to_string()), "").unwrap();
+    }
+    for (dir, said) in [(&above, "is a repository beneath it"), (&crowded, "more than 20000")] {
+        let mut daemon = Daemon::default();
+        let located = scratch.locate(dir);
+        let established = daemon.write(&located);
+        assert!(matches!(established.stored, Stored::AboveRepositories { .. }), "{established:?}");
+        assert!(!dir.join(".anchord").exists());
+        let notice = established.notice.unwrap();
+        let command = format!("anchord init --workspace --project {}", dir.display());
+        assert!(notice.contains(said) && notice.contains(&command), "{notice}");
+        // The registry remembers it, and it is told once.
+        let again = daemon.write(&located);
+        assert_eq!((again.id, again.change, again.notice), (established.id, None, None));
+
+        // The command that is named lets the memory stay with the directory.
+        crate::projects::workspace::mark(dir, located.uid).unwrap();
+        let marked = daemon.write(&located);
+        assert_eq!((marked.id, marked.stored), (established.id, Stored::InProject));
+        if dir == &above {
+            assert_eq!(daemon.read(&scratch.locate(&app)).id, Some(established.id));
+        }
+    }
+}
+
+#[test]
+fn an_id_file_of_another_user_is_not_read_and_its_directory_not_written() {
+    let scratch = Scratch::new();
+    let dir = scratch.dir("plain");
+    let mut daemon = Daemon::default();
+    let id = daemon.write(&scratch.locate(&dir)).id;
+    let stranger = Surroundings { uid: STRANGER, ..scratch.surroundings() };
+    let theirs = locate(&dir, false, &stranger).unwrap();
+    let here = theirs.place().unwrap();
+    assert_eq!(id_file::read(&here, theirs.uid).unwrap(), Kept::Nothing);
+    let error = id_file::write(&here, id, None, theirs.uid).unwrap_err();
+    assert!(matches!(error, WriteError::NotOurs), "{error}");
+
+    if give_away(&dir.join(".anchord/project-id")) {
+        assert_eq!(daemon.read(&scratch.locate(&dir)).id, None);
+        assert!(give_away(&dir.join(".anchord")));
+        assert_eq!(daemon.read(&scratch.locate(&dir)).id, None);
+    }
+}
+
+#[test]
+fn a_memory_of_the_directory_above_is_named_with_the_ways_to_go_on() {
+    let scratch = Scratch::new();
+    let above = scratch.dir("work");
+    scratch.dir("work/.anchord");
+    let app = scratch.repository("work/app");
+    let mut daemon = Daemon::default();
+    let located = scratch.locate(&app);
+    assert_eq!(daemon.read(&located).notice(&located, &daemon.0), None);
+    daemon.write(&scratch.locate(&above));
+    let notice = daemon.read(&located).notice(&located, &daemon.0).unwrap();
+    for way in ["project split", "init --workspace"] {
+        let command = format!("anchord {way} --project {}", above.display());
+        assert!(notice.contains(&command), "{notice}");
+    }
+    daemon.write(&located);
+    assert_eq!(daemon.read(&located).notice(&located, &daemon.0), None);
 }

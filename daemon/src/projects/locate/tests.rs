@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use super::super::layouts::{Scratch, git_directory};
+use super::super::layouts::{STRANGER, Scratch, copy_tree, git_directory, give_away};
 use super::*;
 
 #[test]
@@ -108,18 +108,131 @@ fn an_initialised_part_is_a_project_within_its_repository() {
 }
 
 #[test]
-fn a_marked_folder_covers_what_is_beneath_unless_it_is_inside_another_repository() {
+fn a_git_root_ends_the_search_and_outside_git_a_marker_covers_what_is_beneath() {
     let scratch = Scratch::new();
     let folder = scratch.dir("work");
     scratch.dir("work/.anchord");
-    scratch.repository("work/app");
-    assert_eq!(scratch.locate(&scratch.dir("work/app/src")).root, folder);
+    let app = scratch.repository("work/app");
+    let located = scratch.locate(&scratch.dir("work/app/src"));
+    assert_eq!(
+        (located.root, located.passed.marked.as_deref()),
+        (app.clone(), Some(folder.as_path()))
+    );
+    assert_eq!(locate(&app, true, &scratch.surroundings()).unwrap().root, app);
+    assert_eq!(scratch.locate(&scratch.dir("work/notes/old")).root, folder);
 
     let outer = scratch.repository("outer");
     scratch.dir("outer/vendor/.anchord");
     let inner = scratch.repository("outer/vendor/inner");
     assert_eq!(scratch.locate(&inner).root, inner);
     assert_eq!(scratch.locate(&outer).root, outer);
+}
+
+#[test]
+fn a_workspace_covers_the_repositories_beneath_it() {
+    let scratch = Scratch::new();
+    let workspace = scratch.dir("work");
+    let uid = scratch.surroundings().uid;
+    assert!(workspace::mark(&workspace, uid).unwrap());
+    let app = scratch.repository("work/app");
+    let part = scratch.repository("work/own");
+    scratch.dir("work/own/.anchord");
+    for beneath in [scratch.dir("work/app/src"), scratch.dir("work/notes"), workspace.clone()] {
+        let located = scratch.locate(&beneath);
+        assert_eq!((located.root.as_path(), located.git), (workspace.as_path(), None));
+    }
+    assert_eq!(scratch.locate(&part).root, part, "what is initialised itself is nearer");
+
+    assert!(workspace::unmark(&workspace).unwrap());
+    assert_eq!(scratch.locate(&app).root, app);
+
+    // Within a repository it is a part of that one.
+    let outer = scratch.repository("outer");
+    workspace::mark(&scratch.dir("outer/vendor"), uid).unwrap();
+    let located = scratch.locate(&scratch.repository("outer/vendor/inner"));
+    assert_eq!(located.git.unwrap().root, outer);
+    assert_eq!(located.part.as_deref(), Some(Path::new("vendor")));
+}
+
+/// What a clone or an archive brings along, and what is left of a copy.
+#[test]
+fn a_workspace_mark_that_was_made_for_another_directory_does_not_count() {
+    let scratch = Scratch::new();
+    let workspace = scratch.dir("work");
+    let uid = scratch.surroundings().uid;
+    workspace::mark(&workspace, uid).unwrap();
+    let copy = scratch.path.join("copy");
+    copy_tree(&workspace, &copy);
+    let app = scratch.repository("copy/app");
+    let located = scratch.locate(&app);
+    assert_eq!((located.root, located.passed.stale_workspace), (app.clone(), Some(copy.clone())));
+    assert!(workspace::mark(&copy, uid).unwrap());
+    assert_eq!(scratch.locate(&app).root, copy);
+    let moved = scratch.path.join("moved");
+    fs::rename(&copy, &moved).unwrap();
+    assert_eq!(scratch.locate(&moved.join("app")).root, moved, "it is the same directory");
+
+    scratch.file("bomb/.anchord/workspace", "1\n");
+    let app = scratch.repository("bomb/app");
+    assert_eq!(scratch.locate(&app).root, app);
+    let elsewhere = scratch.file("elsewhere", "");
+    symlink(elsewhere, scratch.dir("linked/.anchord").join("workspace")).unwrap();
+    let app = scratch.repository("linked/app");
+    let located = scratch.locate(&app);
+    assert_eq!((located.root, located.passed.stale_workspace), (app, None));
+}
+
+#[test]
+fn nothing_of_another_user_counts() {
+    let scratch = Scratch::new();
+    let stranger = Surroundings { uid: STRANGER, ..scratch.surroundings() };
+    let workspace = scratch.dir("work");
+    workspace::mark(&workspace, scratch.surroundings().uid).unwrap();
+    let app = scratch.repository("work/app");
+    let side = scratch.worktree(&app, "side");
+    let bare = scratch.dir("app.git");
+    git_directory(&bare);
+    for (start, mark) in [
+        (scratch.dir("work/app/src"), app.join(".git")),
+        (scratch.dir("work/notes"), workspace.join(".anchord")),
+        (scratch.dir("side/src"), side.join(".git")),
+        (scratch.dir("app.git/src"), bare),
+    ] {
+        let located = locate(&start, false, &stranger).unwrap();
+        assert_eq!((located.root, located.git), (start, None));
+        assert_eq!(located.passed.foreign.first().map(|foreign| &foreign.path), Some(&mark));
+    }
+}
+
+/// A shared parent, in which anybody may create a name.
+#[test]
+fn a_strangers_marks_in_a_shared_parent_do_not_count() {
+    let scratch = Scratch::new();
+    let mine = scratch.dir("shared/mine");
+    let repository = scratch.repository("shared/repository");
+    for mark in [".anchord", ".git"] {
+        if mark == ".git" {
+            git_directory(&scratch.dir("shared/.git"));
+        }
+        if !give_away(&scratch.dir(&format!("shared/{mark}"))) {
+            return;
+        }
+        let located = scratch.locate(&mine);
+        let foreign: Vec<_> = located.passed.foreign.iter().map(|foreign| foreign.uid).collect();
+        assert_eq!(located.root, mine, "{mark}");
+        assert!(!foreign.is_empty() && foreign.iter().all(|uid| *uid == STRANGER), "{mark}");
+        assert_eq!(scratch.locate(&repository).root, repository, "{mark}");
+    }
+    // A `.git` of ours that leads to a stranger's git directory.
+    let main = scratch.repository("main");
+    let side = scratch.worktree(&main, "side");
+    give_away(&main.join(".git"));
+    assert_eq!(scratch.locate(&side).git, None);
+    // A workspace mark, in a marker of ours.
+    workspace::mark(&scratch.dir("open"), scratch.surroundings().uid).unwrap();
+    give_away(&scratch.path.join("open/.anchord/workspace"));
+    let app = scratch.repository("open/app");
+    assert_eq!(scratch.locate(&app).root, app);
 }
 
 #[test]
@@ -132,7 +245,7 @@ fn the_walk_passes_over_home_the_temporary_and_the_instance_directory() {
     let facts = Surroundings {
         home: Some(home.clone()),
         tmp: Some(tmp.clone()),
-        instance_dir: Some(instance_dir.clone()),
+        ..Surroundings::here(Some(instance_dir.clone()))
     };
     for excluded in [&home, &tmp, &instance_dir, Path::new("/"), Path::new("/tmp")] {
         let error = locate(excluded, false, &facts).unwrap_err();
@@ -352,16 +465,29 @@ fn a_directory_that_is_meant_itself_is_its_own_project_wherever_it_lies() {
     let scratch = Scratch::new();
     let root = scratch.repository("app");
     let inside = scratch.dir("app/.notes");
-    let located = locate_exactly(&inside).unwrap();
+    let uid = scratch.surroundings().uid;
+    let located = locate_exactly(&inside, uid).unwrap();
     assert_eq!(
         (located.root.as_path(), &located.git, &located.part),
         (inside.as_path(), &None, &None)
     );
     // Once its id is there, the search would take it for a part of the repository.
     scratch.dir("app/.notes/.anchord");
-    assert_eq!(locate_exactly(&inside).unwrap(), located);
-    assert_eq!(locate_exactly(&root).unwrap(), scratch.locate(&root));
-    let refused = locate_exactly(&root.join(".git/refs")).unwrap_err();
+    assert_eq!(locate_exactly(&inside, uid).unwrap(), located);
+    assert_eq!(locate_exactly(&root, uid).unwrap(), scratch.locate(&root));
+    let refused = locate_exactly(&root.join(".git/refs"), uid).unwrap_err();
     assert!(refused.to_string().contains("is within a git directory"), "{refused}");
-    assert!(locate_exactly(&scratch.path.join("missing")).is_err());
+    assert!(locate_exactly(&scratch.path.join("missing"), uid).is_err());
+}
+
+#[test]
+fn an_error_that_may_pass_is_never_an_absence() {
+    use rustix::io::Errno;
+    let seen = |errno: Errno| unless_absent::<()>(Err(errno.into())).is_ok();
+    for absent in [Errno::NOENT, Errno::NOTDIR, Errno::ACCESS, Errno::LOOP, Errno::NXIO] {
+        assert!(seen(absent), "{absent}");
+    }
+    for passing in [Errno::MFILE, Errno::NFILE, Errno::IO, Errno::NOMEM, Errno::STALE] {
+        assert!(!seen(passing), "{passing}");
+    }
 }

@@ -265,7 +265,7 @@ fn a_connection_works_in_the_hooks_project_whatever_it_calls_that() {
         let session = Session::new(SessionId::new("x:a"), Arc::new(hello), None, Timestamp(1));
         let located = root.map(|root| {
             let root = std::path::PathBuf::from(root);
-            Place::Here(Located { root, name: String::new(), git: None, part: None })
+            Place::Here(Located::plain(&root, 0))
         });
         *session.place.lock().unwrap() = located.map(Arc::new);
         session

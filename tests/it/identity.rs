@@ -1,0 +1,109 @@
+//! Which project an agent gets, whatever others leave on the disk: real processes, real repositories.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anchord_tests::{Agent, Instance, Project, Shell, skip};
+use rustix::fs::{AtFlags, CWD, Uid, chownat};
+use serde_json::{Value, json};
+
+/// Whether an agent that starts in a directory finds a note by its first words; `note` writes them.
+fn finds(instance: &Instance, directory: &Path, words: &str) -> bool {
+    let mut agent = Agent::open(instance, directory);
+    let found = agent.tool("memory_search", &json!({ "query": words }));
+    found.contains(&format!("{words}{REST}"))
+}
+
+/// How the notes of these tests end, so that a note is told from an echo of the question.
+const REST: &str = " (as written)";
+
+fn note(instance: &Instance, directory: &Path, text: &str) -> String {
+    let content = format!("{text}{REST}");
+    Agent::open(instance, directory).tool("memory_note", &json!({ "content": content }))
+}
+
+fn repository(around: &Project, name: &str) -> PathBuf {
+    let root = around.path().join(name);
+    fs::create_dir_all(&root).unwrap();
+    around.run_git(&["init", "--quiet", name]);
+    root
+}
+
+const GATEWAY: &str = "the gateway drops idle sockets";
+const INVOICES: &str = "invoices are numbered by quarter";
+
+/// The roots of the projects that the daemon knows.
+fn roots(shell: &Shell<'_>) -> Vec<String> {
+    let listed = shell.json(&["project", "list"]);
+    let root = |project: &Value| project.get("root")?.as_str().map(str::to_owned);
+    let projects = listed.get("projects").and_then(Value::as_array).unwrap();
+    projects.iter().filter_map(root).collect()
+}
+
+#[test]
+fn a_parent_of_repositories_hides_and_merges_none_of_them() {
+    let (instance, work) = (Instance::new(), Project::plain());
+    let (api, web) = (repository(&work, "api"), repository(&work, "web"));
+    note(&instance, &api, GATEWAY);
+
+    // An agent starts in the parent and writes.
+    let said = note(&instance, work.path(), INVOICES);
+    let command = format!("anchord init --workspace --project {}", work.path().display());
+    assert!(said.contains("is a repository beneath it") && said.contains(&command), "{said}");
+    assert!(!work.path().join(".anchord").exists());
+    // What an earlier build left there changes nothing, nor does the user's own marker.
+    for marker in [false, true] {
+        if marker {
+            fs::create_dir(work.path().join(".anchord")).unwrap();
+        }
+        assert!(finds(&instance, &api, GATEWAY) && !finds(&instance, &api, INVOICES));
+        assert!(!finds(&instance, &web, GATEWAY) && !finds(&instance, &web, INVOICES));
+        assert!(finds(&instance, work.path(), INVOICES));
+    }
+
+    let shell = Shell::new(&instance, work.path());
+    let said = shell.done(&["init", "--workspace", "--dry-run"]);
+    assert!(said.contains("would be made a workspace"), "{said}");
+    assert!(!finds(&instance, &web, INVOICES));
+    let said = shell.done(&["init", "--workspace"]);
+    assert!(said.contains("is a workspace now"), "{said}");
+    assert!(finds(&instance, &api, INVOICES) && finds(&instance, &web, INVOICES));
+    assert!(!finds(&instance, &api, GATEWAY));
+    let said = shell.done(&["init", "--workspace", "--remove"]);
+    assert!(said.contains("is not a workspace any more"), "{said}");
+    assert!(finds(&instance, &api, GATEWAY) && !finds(&instance, &web, INVOICES));
+
+    let home = instance.user_home().to_str().unwrap().to_owned();
+    let (code, said) = shell.said(&["init", "--workspace", "--project", &home]);
+    assert!(code == 2 && said.contains("is your home directory"), "{said}");
+}
+
+/// Another local user, who can create names in a shared parent.
+#[test]
+fn a_strangers_marks_in_a_shared_parent_open_no_siblings_files() {
+    let (instance, shared) = (Instance::new(), Project::plain());
+    fs::create_dir(shared.path().join(".anchord")).unwrap();
+    repository(&shared, ".");
+    for mark in [".anchord", ".git"] {
+        let (path, stranger) = (shared.path().join(mark), Some(Uid::from_raw(4_242)));
+        if chownat(CWD, path, stranger, None, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+            return skip("only root can give a file to another user");
+        }
+    }
+    let mine = shared.path().join("mine");
+    fs::create_dir(&mine).unwrap();
+    shared.write("sibling/.env", "TOKEN_OF_SIBLING\n");
+    let mut agent = Agent::open(&instance, &mine);
+    let loaded = agent.tool("memory_load", &json!({}));
+    assert!(loaded.contains("belongs to another user (uid 4242)"), "{loaded}");
+    let anchor = json!({ "file": "../sibling/.env", "lines": "1", "concept": "c" });
+    agent.tool("memory_save", &json!({ "session_summary": "s", "anchors": [anchor] }));
+    let read = agent.call("memory_get", &json!({ "id": "a1", "expand": true })).unwrap();
+    assert!(!read.text.contains("TOKEN_OF_SIBLING"), "{read:?}");
+    let anchor = json!({ "file": "sibling/.env", "lines": "1", "concept": "c" });
+    agent.tool("memory_save", &json!({ "session_summary": "s", "anchors": [anchor] }));
+    let read = agent.call("memory_get", &json!({ "id": "a2", "expand": true })).unwrap();
+    assert!(!read.text.contains("TOKEN_OF_SIBLING"), "{read:?}");
+    let real = fs::canonicalize(&mine).unwrap();
+    assert_eq!(roots(&Shell::new(&instance, &mine)), [real.to_str().unwrap()]);
+}
