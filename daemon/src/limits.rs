@@ -39,6 +39,12 @@ pub const GIT_POINTER_BYTES_MAX: u64 = 8 << 10;
 /// has a few hundred kilobytes.
 pub const GIT_CONFIG_BYTES_MAX: u64 = 4 << 20;
 
+/// git's list of tracked files is shorter than this, or is not read. A name takes about 100 bytes.
+pub const GIT_INDEX_BYTES_MAX: u64 = 512 << 20;
+
+/// A tracked file's path is shorter than this, or the list is not understood.
+pub const GIT_INDEX_NAME_BYTES_MAX: u64 = 64 << 10;
+
 /// Files and directories looked at for repositories beneath a directory.
 pub const NESTED_ENTRIES_MAX: u32 = 20_000;
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anchord_tests::{Agent, Instance, Project, Shell, skip};
 use rustix::fs::{AtFlags, CWD, Uid, chownat};
@@ -106,4 +107,71 @@ fn a_strangers_marks_in_a_shared_parent_open_no_siblings_files() {
     assert!(!read.text.contains("TOKEN_OF_SIBLING"), "{read:?}");
     let real = fs::canonicalize(&mine).unwrap();
     assert_eq!(roots(&Shell::new(&instance, &mine)), [real.to_str().unwrap()]);
+}
+
+fn move_to(from: &Path, to: &Path) {
+    fs::rename(from, to).unwrap();
+}
+
+fn copy_to(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-R").arg(from).arg(to).status().unwrap();
+    assert!(copied.success());
+}
+
+/// An id is a hint: who carries one gets no memory by it, and the owner keeps it.
+#[test]
+fn an_id_opens_no_memory_and_its_owner_is_never_the_copy() {
+    let (instance, around) = (Instance::new(), Project::plain());
+    let (owner, away) = (around.path().join("owner"), around.path().join("away"));
+    let copy = around.path().join("copy");
+    fs::create_dir(&owner).unwrap();
+    note(&instance, &owner, GATEWAY);
+    assert_eq!(fs::read_to_string(owner.join(".anchord/.gitignore")).unwrap(), "*\n");
+    move_to(&owner, &away);
+    for carrier in [&copy, &owner] {
+        copy_to(&away, carrier);
+        assert!(!finds(&instance, carrier, GATEWAY));
+        let said = note(&instance, carrier, INVOICES);
+        let command = format!("anchord project link {} --project ", carrier.display());
+        assert!(said.contains(&command), "{said}");
+    }
+    assert!(finds(&instance, &away, GATEWAY) && !finds(&instance, &away, INVOICES));
+    fs::remove_dir_all(&owner).unwrap();
+    move_to(&away, &owner);
+    assert!(finds(&instance, &owner, GATEWAY) && !finds(&instance, &owner, INVOICES));
+
+    // The command that the copy is told gives it that memory, if the user says so.
+    let shell = Shell::new(&instance, &copy);
+    shell.done(&["project", "link", "--project", owner.to_str().unwrap()]);
+    assert!(finds(&instance, &copy, GATEWAY));
+}
+
+/// A fork that has the id of a memory in its history, cloned where the original was.
+#[test]
+fn a_hostile_fork_neither_reads_nor_plants_memory() {
+    let (instance, around) = (Instance::new(), Project::plain());
+    let shop = repository(&around, "shop");
+    fs::write(shop.join("lib.rs"), "").unwrap();
+    // The id was committed by an earlier build of anchord, which kept no `.gitignore` there.
+    let id = "0b8e6a52-9a38-4a9b-b6cf-0d5b3c9f7c11";
+    fs::create_dir(shop.join(".anchord")).unwrap();
+    fs::write(shop.join(".anchord/project-id"), format!("{id}\n")).unwrap();
+    let commit = ["-C", "shop", "commit", "--quiet", "-m", "all"];
+    note(&instance, &shop, GATEWAY);
+    around.run_git(&["-C", "shop", "add", "-A", "-f"]);
+    around.run_git(&commit);
+    around.run_git(&["clone", "--quiet", "shop", "fork"]);
+    let (fork, away) = (around.path().join("fork"), around.path().join("away"));
+    assert!(fork.join(".anchord/project-id").is_file(), "it brings the id along");
+
+    move_to(&shop, &away);
+    let said = note(&instance, &fork, INVOICES);
+    assert!(said.contains("git tracks") && said.contains("git rm --cached"), "{said}");
+    assert!(!finds(&instance, &fork, GATEWAY));
+    move_to(&fork, &shop);
+    assert!(!finds(&instance, &shop, GATEWAY), "in the original's place, too");
+    assert!(finds(&instance, &away, GATEWAY) && !finds(&instance, &away, INVOICES));
+    move_to(&shop, &fork);
+    move_to(&away, &shop);
+    assert!(finds(&instance, &shop, GATEWAY) && !finds(&instance, &shop, INVOICES));
 }

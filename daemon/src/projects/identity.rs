@@ -2,9 +2,10 @@
 //!
 //! The id is a UUID in a file: in git's common directory (`anchord/project-id`, for an initialised part
 //! `anchord/sub/<path>/project-id`), else in `.anchord/project-id`. A folder that becomes a repository
-//! later takes the id it had along. The registry knows where each id was: found elsewhere while the
-//! old place still holds it, it is a copy and gets its own; otherwise it has moved. Where no id can be
-//! written, the registry alone remembers the place.
+//! later takes the id it had along. An id is a hint: the registry knows which directory carried it, and
+//! an id that is found in any other directory is a copy's, which gets its own. A copy changes nothing
+//! about the original, so an owner who comes back is never the copy. An id that git tracks came with a
+//! clone and does not count. Where no id can be written, the registry alone remembers the place.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,8 @@ use std::path::{Path, PathBuf};
 use anchord_memory::Timestamp;
 use uuid::Uuid;
 
-use super::locate::Located;
+use super::git_index;
+use super::locate::{Located, repository_around};
 use super::registry::{Place, ProjectId, ProjectRecord, Registry, RegistryChange};
 
 mod id_file;
@@ -27,16 +29,16 @@ pub enum Status {
     Known,
     /// Never written to by this instance. It may carry an id that another one gave it.
     New,
-    /// Written to before, at a place that no longer holds it.
+    /// Written to before, and the same directory was at another path.
     Moved {
         /// Where it was.
         from: PathBuf,
     },
-    /// A copy of a project that is still where it was; it gets an id and a memory of its own.
+    /// Carries the id of a project that is another directory; it gets an id and a memory of its own.
     Copy {
-        /// The project it was copied from.
+        /// The project whose id it carries.
         of: ProjectId,
-        /// Where that is.
+        /// Where that was found last.
         original: PathBuf,
     },
     /// Another project was here, whose id is not here any more: a fresh clone, or a file that was
@@ -61,9 +63,15 @@ impl Status {
                  memory: anchord project link {root} --project {of}",
                 root = root.display(),
             )),
-            Self::Copy { of, original } => Some(format!(
-                "{root} is a copy of {original} and has a memory of its own; to share that one's: \
+            Self::Copy { of, original } if original == root => Some(format!(
+                "{root} is not the directory that was here before (it was restored, unpacked or cloned \
+                 again), so it has a memory of its own; if it shall have the one before: \
                  anchord project link {root} --project {of}",
+                root = root.display(),
+            )),
+            Self::Copy { of, original } => Some(format!(
+                "{root} carries the id of {original}, which is another directory, so it has a memory of its \
+                 own; if it shall share that one's: anchord project link {root} --project {of}",
                 root = root.display(),
                 original = original.display(),
             )),
@@ -78,6 +86,8 @@ pub struct Resolution {
     pub id: Option<ProjectId>,
     /// What the place is to the registry.
     pub status: Status,
+    /// An id file here that git tracks, so that it does not count.
+    pub tracked: Option<PathBuf>,
 }
 
 impl Resolution {
@@ -101,6 +111,13 @@ impl Resolution {
                  backup, or in an archive), so it does not count; if {dir} is a workspace: \
                  anchord init --workspace --project {dir}",
                 dir = workspace.display(),
+            ));
+        }
+        if let Some(file) = &self.tracked {
+            lines.push(format!(
+                "git tracks {file}, so the id in it is not this directory's and does not count; \
+                 git rm --cached {file}",
+                file = file.display(),
             ));
         }
         let covered = located.passed.marked.as_ref().filter(|_| self.status == Status::New);
@@ -173,10 +190,23 @@ pub struct Established {
 
 /// The project's directory cannot be looked at, so nothing can be said about it.
 #[derive(Debug, thiserror::Error)]
-#[error("look at the project's directory {}: {source}", path.display())]
-pub struct EstablishError {
-    path: PathBuf,
-    source: io::Error,
+pub enum EstablishError {
+    /// The directory or the id's file.
+    #[error("look at the project's directory {}: {source}", path.display())]
+    Unreadable {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// git's list of tracked files.
+    #[error("tell whether git tracks {}: failed to {why}; if the file is not this machine's, remove it", file.display())]
+    Untold {
+        /// The id's file.
+        file: PathBuf,
+        /// Why.
+        why: String,
+    },
 }
 
 /// Tells which project this is and writes nothing.
@@ -198,15 +228,7 @@ pub fn establish(
     }
     let resolution = here.resolve(registry)?;
     let wanted = resolution.id.unwrap_or_else(|| ProjectId(Uuid::new_v4()));
-    // What a copy came with must go, also when its own id could only be remembered so far.
-    let replaced = here.found.id().filter(|found| *found != wanted);
-    let (id, stored) = match id_file::write(&here.place, wanted, replaced, here.uid) {
-        Ok(id) => (id, Stored::InProject),
-        Err(error @ (WriteError::AboveRepository(_) | WriteError::MayBeAboveRepositories(_))) => {
-            (wanted, Stored::AboveRepositories { what: error.to_string() })
-        }
-        Err(error) => (wanted, Stored::InRegistry { why: error.to_string() }),
-    };
+    let (id, stored) = here.store(wanted, registry);
     let record = ProjectRecord {
         id,
         name: located.name.clone(),
@@ -226,68 +248,100 @@ pub fn establish(
 
 /// The change that makes the project at `located` use another one's memory from now on.
 pub fn link(located: &Located, id: ProjectId) -> Result<RegistryChange, EstablishError> {
-    let fail = |source| EstablishError { path: located.root.clone(), source };
+    let fail = |source| EstablishError::Unreadable { path: located.root.clone(), source };
     Ok(RegistryChange::Linked { path: located.place().map_err(fail)?.id_dir(), id })
 }
 
 /// A project's place and the id found there.
 struct Here {
     uid: u32,
+    root: PathBuf,
     place: Place,
     /// The directory where the project would be without git: an id made before `git init` is there.
     plain: Place,
     found: Kept,
+    /// An id file that is not counted as found, because git tracks it.
+    tracked: Option<PathBuf>,
 }
 
 impl Here {
     fn look(located: &Located) -> Result<Self, EstablishError> {
-        let fail = |source| EstablishError { path: located.root.clone(), source };
+        let fail = |source| EstablishError::Unreadable { path: located.root.clone(), source };
+        let uid = located.uid;
         let place = located.place().map_err(fail)?;
         let plain = Place::of(located.root.clone(), false, None).map_err(fail)?;
-        let uid = located.uid;
-        let found = match id_file::read(&place, uid).map_err(fail)? {
-            Kept::Nothing => id_file::read(&plain, uid).map_err(fail)?,
-            kept => kept,
-        };
-        Ok(Self { uid, place, plain, found })
+        let mut found = id_file::read(&place, uid).map_err(fail)?;
+        let mut at = &place;
+        if found == Kept::Nothing {
+            at = &plain;
+            found = id_file::read(&plain, uid).map_err(fail)?;
+        }
+        let tracked = if found == Kept::Nothing || at.git { None } else { tracked(at, uid)? };
+        if tracked.is_some() {
+            found = Kept::Nothing;
+        }
+        Ok(Self { uid, root: located.main_root(), place, plain, found, tracked })
     }
 
     fn resolve(&self, registry: &Registry) -> Result<Resolution, EstablishError> {
-        let resolved = |id, status| Ok(Resolution { id, status });
+        let tracked = self.tracked.clone();
+        let resolved = |id, status| Ok(Resolution { id, status, tracked });
         if let Some(id) = registry.link(&self.place.id_dir()) {
             return resolved(Some(id), Status::Known);
         }
-        let remembered = registry.project_without_id(&self.place).map(|known| known.id);
-        let Some(id) = self.found.id() else {
-            if remembered.is_some() {
-                return resolved(remembered, Status::Known);
+        let remembered = registry
+            .project_without_id(&self.place)
+            .or_else(|| registry.project_without_id(&self.plain))
+            .map(|known| known.id);
+        let found = self.found.id();
+        let known = found.and_then(|id| registry.project(id));
+        if let Some(known) = known {
+            if self.places().any(|place| place.is_still(&known.place)) {
+                return resolved(found, Status::Known);
             }
-            let mut places = [&self.place, &self.plain].into_iter();
-            let lost = places.find_map(|place| registry.project_with_id(place));
-            return match lost.map(|lost| lost.id) {
-                None => resolved(None, Status::New),
-                // Perhaps only the content of the file is wrong.
-                Some(of) if self.found == Kept::NoId => Err(self.without_id(of)),
-                Some(of) => resolved(None, Status::Lost { of }),
-            };
-        };
-        let Some(known) = registry.project(id) else {
-            return resolved(Some(id), Status::New);
-        };
-        if self.is_at(&known.place) {
-            return resolved(Some(id), Status::Known);
+            if self.places().any(|place| place.is_same_directory(&known.place)) {
+                let status = if is_gone(&known.place) {
+                    Status::Moved { from: known.root.clone() }
+                } else {
+                    Status::Known
+                };
+                return resolved(found, status);
+            }
         }
-        let original = id_file::read(&known.place, self.uid)
-            .map_err(|source| EstablishError { path: known.root.clone(), source })?;
-        if original.id() != Some(id) {
-            return resolved(Some(id), Status::Moved { from: known.root.clone() });
+        // So it is, too, with a copy that could not be given its id, whatever its file says.
+        if remembered.is_some() {
+            return resolved(remembered, Status::Known);
         }
-        // A copy has its own id already if that could not be written over the one it came with.
-        let status = match remembered {
-            Some(_) => Status::Known,
-            None => Status::Copy { of: id, original: known.root.clone() },
+        if let Some(known) = known {
+            return resolved(None, Status::Copy { of: known.id, original: known.root.clone() });
+        }
+        let lost = registry.project_before([&self.place, &self.plain], &self.root);
+        match lost.map(|lost| lost.id) {
+            None => resolved(found, Status::New),
+            // Perhaps only the content of the file is wrong.
+            Some(of) if self.found == Kept::NoId => Err(self.without_id(of)),
+            Some(of) => resolved(found, Status::Lost { of }),
+        }
+    }
+
+    /// Lets the project carry its id, where it can.
+    fn store(&self, wanted: ProjectId, registry: &Registry) -> (ProjectId, Stored) {
+        let other = self.found.id().filter(|found| *found != wanted);
+        // An id that came with a copy must go. One of another instance of anchord must not.
+        let replaced = other.filter(|other| registry.project(*other).is_some());
+        let why = match (&self.tracked, other) {
+            (Some(file), _) if !self.place.git => format!("git tracks {}", file.display()),
+            (_, Some(_)) if replaced.is_none() => "its file holds another id".to_owned(),
+            _ => match id_file::write(&self.place, wanted, replaced, self.uid) {
+                Ok(id) => return (id, Stored::InProject),
+                Err(
+                    error
+                    @ (WriteError::AboveRepository(_) | WriteError::MayBeAboveRepositories(_)),
+                ) => return (wanted, Stored::AboveRepositories { what: error.to_string() }),
+                Err(error) => error.to_string(),
+            },
         };
-        resolved(remembered, status)
+        (wanted, Stored::InRegistry { why })
     }
 
     fn without_id(&self, of: ProjectId) -> EstablishError {
@@ -295,18 +349,37 @@ impl Here {
             "its file {} holds no id any more; put {of} into it",
             self.place.id_dir().join(id_file::FILE).display()
         );
-        EstablishError { path: self.place.path.clone(), source: io::Error::other(why) }
+        EstablishError::Unreadable { path: self.place.path.clone(), source: io::Error::other(why) }
     }
 
-    /// Whether a recorded place is this one: by name, or the same directory under another name, which
-    /// is still there (a bind mount).
-    fn is_at(&self, recorded: &Place) -> bool {
-        [&self.place, &self.plain].into_iter().any(|place| {
-            place.is(recorded)
-                || (place.part == recorded.part
-                    && Place::of(recorded.path.clone(), recorded.git, None)
-                        .is_ok_and(|now| (now.dev, now.ino) == (place.dev, place.ino)))
-        })
+    fn places(&self) -> impl Iterator<Item = &Place> {
+        [&self.place, &self.plain].into_iter()
+    }
+}
+
+/// Returns the id file of a place without git, if the repository around it tracks the file.
+fn tracked(place: &Place, uid: u32) -> Result<Option<PathBuf>, EstablishError> {
+    let file = place.id_dir().join(id_file::FILE);
+    let around = repository_around(&place.path, uid);
+    let around =
+        around.map_err(|source| EstablishError::Unreadable { path: place.path.clone(), source })?;
+    let Some(git) = around.filter(|git| !git.bare) else { return Ok(None) };
+    let Ok(relative) = file.strip_prefix(&git.root) else { return Ok(None) };
+    match git_index::tracks(&git, relative) {
+        Ok(true) => Ok(Some(file)),
+        Ok(false) => Ok(None),
+        Err(error) => Err(EstablishError::Untold { file, why: error.to_string() }),
+    }
+}
+
+/// Whether a recorded directory is certainly not at its path any more. One directory may have two
+/// paths (a bind mount), and a disk that does not answer says nothing.
+fn is_gone(recorded: &Place) -> bool {
+    match Place::of(recorded.path.clone(), recorded.git, None) {
+        Ok(now) => (now.dev, now.ino) != (recorded.dev, recorded.ino),
+        Err(error) => {
+            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        }
     }
 }
 

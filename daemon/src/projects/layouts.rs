@@ -58,6 +58,21 @@ impl Scratch {
         root
     }
 
+    /// Lists names as tracked, as git does in version 2.
+    pub(super) fn index(&self, repository: &Path, names: &[&str]) {
+        assert!(repository.starts_with(&self.path));
+        let count = u8::try_from(names.len()).unwrap();
+        let mut bytes = [b"DIRC".as_slice(), &[0, 0, 0, 2, 0, 0, 0, count]].concat();
+        for name in names {
+            bytes.extend([0; 61]);
+            bytes.push(u8::try_from(name.len()).unwrap());
+            bytes.extend(name.as_bytes());
+            bytes.extend(vec![0; 8 - (62 + name.len()) % 8]);
+        }
+        bytes.extend([0; 20]);
+        fs::write(repository.join(".git/index"), bytes).unwrap();
+    }
+
     /// The project of a directory, with nothing special about any.
     pub(super) fn locate(&self, start: &Path) -> Located {
         locate(start, false, &self.surroundings()).unwrap()

@@ -283,6 +283,16 @@ pub fn locate_exactly(directory: &Path, uid: u32) -> Result<Located, NotAProject
     Ok(Located { passed: Box::new(walk.passed), ..located })
 }
 
+/// Returns the repository of ours around a canonical directory, whatever project the directory is.
+pub(super) fn repository_around(directory: &Path, uid: u32) -> io::Result<Option<GitPlace>> {
+    for path in directory.ancestors() {
+        if let Some(Found::Repository(git)) = git::at(path, uid)? {
+            return Ok(Some(git));
+        }
+    }
+    Ok(None)
+}
+
 /// The project at `root`, which is the repository's root or beneath it.
 fn in_git(git: GitPlace, root: &Path, uid: u32) -> Located {
     let part = root.strip_prefix(&git.root).ok().filter(|part| !part.as_os_str().is_empty());

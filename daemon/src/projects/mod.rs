@@ -6,6 +6,7 @@
 //! daemon write elsewhere.
 
 mod files;
+mod git_index;
 mod identity;
 #[cfg(test)]
 mod layouts;

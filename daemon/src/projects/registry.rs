@@ -43,15 +43,18 @@ impl fmt::Display for ProjectId {
 }
 
 /// The directory that makes a project what it is: git's common directory, which all worktrees share,
-/// or without git the project's own. Device and inode tell a move from a copy.
+/// or without git the project's own. An id that is found in another directory is a copy's, unless the
+/// directory was moved: then it has the same device and inode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// Canonical.
     #[serde(with = "path_text")]
     pub path: PathBuf,
-    /// The device of `path`.
+    /// The device of `path`; 0 where it was not recorded.
+    #[serde(default)]
     pub dev: u64,
-    /// The inode of `path`.
+    /// The inode of `path`; 0 where it was not recorded.
+    #[serde(default)]
     pub ino: u64,
     /// Whether `path` is git's common directory.
     pub git: bool,
@@ -64,6 +67,19 @@ impl Place {
     /// Whether both have the same name.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.path == other.path && self.part == other.part
+    }
+
+    /// Whether this is the recorded directory, where it was recorded. The device does not count: file
+    /// systems without one of their own get another at each start of the machine.
+    pub(super) fn is_still(&self, recorded: &Self) -> bool {
+        self.is(recorded) && [0, self.ino].contains(&recorded.ino)
+    }
+
+    /// Whether this is the recorded directory, wherever it is now.
+    pub(super) fn is_same_directory(&self, recorded: &Self) -> bool {
+        self.part == recorded.part
+            && self.ino != 0
+            && (self.dev, self.ino) == (recorded.dev, recorded.ino)
     }
 }
 
@@ -205,22 +221,26 @@ impl Registry {
             .max_by_key(|project| (project.time, project.id))
     }
 
-    /// The project without an id of its own whose place is this one. The device does not count: file
-    /// systems without one of their own get another at each start of the machine.
+    /// The project without an id of its own whose place is this one.
     pub(super) fn project_without_id(&self, place: &Place) -> Option<&Arc<ProjectRecord>> {
         self.projects
             .values()
             .filter(|project| !project.carries_id)
-            .filter(|project| project.place.is(place) && project.place.ino == place.ino)
+            .filter(|project| place.is_still(&project.place))
             .max_by_key(|project| (project.time, project.id))
     }
 
-    /// The project that carried its id at this place; of several, the one found there last.
-    pub(super) fn project_with_id(&self, place: &Place) -> Option<&Arc<ProjectRecord>> {
-        let carried = self.projects.values().filter(|project| project.carries_id);
-        carried
-            .filter(|project| project.place.is(place))
-            .max_by_key(|project| (project.time, project.id))
+    /// The project that was seen at one of these places or had its files here; of several, the one that
+    /// was found there last.
+    pub(super) fn project_before(
+        &self,
+        places: [&Place; 2],
+        root: &Path,
+    ) -> Option<&Arc<ProjectRecord>> {
+        let was_here = |project: &&Arc<ProjectRecord>| {
+            places.iter().any(|place| project.place.is(place)) || project.root == root
+        };
+        self.projects.values().filter(was_here).max_by_key(|project| (project.time, project.id))
     }
 
     /// The project to which the place that would keep its id here was linked; none once that is forgotten or deleted,

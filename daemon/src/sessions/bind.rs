@@ -468,34 +468,46 @@ pub(crate) async fn establish_in_registry(
     daemon: &Daemon,
     located: Located,
 ) -> Result<(ProjectId, Option<String>), BindError> {
-    let registry = daemon.registry.snapshot();
-    let now = clock::now();
-    let root = located.root.clone();
-    let established = look(&root, move || establish(&located, &registry, now)).await??;
-    if let Status::Moved { from } = &established.status {
-        tracing::info!(project = %established.id, from = %from.display(), "a project moved");
+    loop {
+        let registry = daemon.registry.snapshot();
+        let (now, root, there) = (clock::now(), located.root.clone(), located.clone());
+        let seen = registry.clone();
+        let established = look(&root, move || establish(&there, &seen, now)).await??;
+        if let Status::Moved { from } = &established.status {
+            tracing::info!(project = %established.id, from = %from.display(), "a project moved");
+        }
+        let Established { id, change, stored, notice, .. } = established;
+        let Some(RegistryChange::ProjectSeen(record)) = change else { return Ok((id, notice)) };
+        let place_of = |registry: &Registry| registry.project(id).map(|known| known.place.clone());
+        let before = place_of(&registry);
+        let decided = Arc::new(OnceLock::new());
+        let decision = Arc::clone(&decided);
+        let decide: Decide<Registry> = Box::new(move |registry, _| {
+            // Where the project cannot carry its id, another session may have been here first.
+            let first = match stored {
+                Stored::InRegistry { .. } | Stored::AboveRepositories { .. } => {
+                    let mut projects = registry.projects();
+                    projects.find(|known| known.place == record.place).map(|known| known.id)
+                }
+                Stored::InProject | Stored::Linked => None,
+            };
+            // Of two directories with one id, the second is the copy.
+            let is_late = first.is_none()
+                && registry.project(record.id).is_some_and(|known| {
+                    known.place != record.place && Some(&known.place) != before.as_ref()
+                });
+            decision.get_or_init(|| (!is_late).then(|| first.unwrap_or(record.id)));
+            let changes = match first {
+                None if !is_late => vec![RegistryChange::ProjectSeen(record)],
+                _ => Vec::new(),
+            };
+            Ok(Decided { changes, reply: String::new() })
+        });
+        daemon.registry.write(None, None, "establish", decide).await?;
+        if let Some(id) = decided.get().copied().unwrap_or(Some(id)) {
+            return Ok((id, notice));
+        }
     }
-    let Established { id, change, stored, notice, .. } = established;
-    let Some(RegistryChange::ProjectSeen(record)) = change else { return Ok((id, notice)) };
-    let decided = Arc::new(OnceLock::new());
-    let decision = Arc::clone(&decided);
-    let decide: Decide<Registry> = Box::new(move |registry, _| {
-        // Where the project cannot carry its id, another session may have been here first.
-        let first = match stored {
-            Stored::InRegistry { .. } | Stored::AboveRepositories { .. } => {
-                registry.projects().find(|known| known.place == record.place).map(|known| known.id)
-            }
-            Stored::InProject | Stored::Linked => None,
-        };
-        decision.get_or_init(|| first.unwrap_or(record.id));
-        let changes = match first {
-            Some(_) => Vec::new(),
-            None => vec![RegistryChange::ProjectSeen(record)],
-        };
-        Ok(Decided { changes, reply: String::new() })
-    });
-    daemon.registry.write(None, None, "establish", decide).await?;
-    Ok((*decided.get().unwrap_or(&id), notice))
 }
 
 #[cfg(test)]

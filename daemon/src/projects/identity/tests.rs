@@ -35,6 +35,10 @@ impl Daemon {
     }
 }
 
+fn resolved(id: Option<ProjectId>, status: Status) -> Resolution {
+    Resolution { id, status, tracked: None }
+}
+
 fn tree(path: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(path).unwrap() {
@@ -55,14 +59,14 @@ fn nothing_is_created_before_the_first_write() {
     let before = tree(&scratch.path);
     let mut daemon = Daemon::default();
     for located in &located {
-        assert_eq!(daemon.read(located), Resolution { id: None, status: Status::New });
+        assert_eq!(daemon.read(located), resolved(None, Status::New));
     }
     assert_eq!(tree(&scratch.path), before);
 
     for located in &located {
         let established = daemon.write(located);
         assert_eq!((&established.status, &established.stored), (&Status::New, &Stored::InProject));
-        let known = Resolution { id: Some(established.id), status: Status::Known };
+        let known = resolved(Some(established.id), Status::Known);
         assert_eq!(daemon.read(located), known);
         let again = daemon.write(located);
         assert_eq!((again.id, again.change), (established.id, None));
@@ -110,7 +114,7 @@ fn an_id_from_before_git_init_is_taken_along() {
     let id = daemon.write(&scratch.locate(&dir)).id;
     scratch.repository("young");
     let located = scratch.locate(&dir);
-    assert_eq!(daemon.read(&located), Resolution { id: Some(id), status: Status::Known });
+    assert_eq!(daemon.read(&located), resolved(Some(id), Status::Known));
     let adopted = daemon.write(&located);
     assert_eq!((adopted.id, adopted.stored), (id, Stored::InProject));
     assert!(adopted.change.is_some(), "the registry learns the new place");
@@ -130,7 +134,7 @@ fn a_move_keeps_the_id() {
         let located = scratch.locate(&to);
         let moved = daemon.write(&located);
         assert_eq!((moved.id, moved.status), (id, Status::Moved { from: dir }));
-        assert_eq!(daemon.read(&located), Resolution { id: Some(id), status: Status::Known });
+        assert_eq!(daemon.read(&located), resolved(Some(id), Status::Known));
         assert_eq!(daemon.0.project(id).unwrap().root, to);
     }
 }
@@ -145,7 +149,7 @@ fn a_copy_gets_an_id_of_its_own_and_says_how_to_share() {
         copy_tree(&dir, &copy);
         let located = scratch.locate(&copy);
         let status = Status::Copy { of: id, original: dir.clone() };
-        assert_eq!(daemon.read(&located), Resolution { id: None, status: status.clone() });
+        assert_eq!(daemon.read(&located), resolved(None, status.clone()));
 
         let established = daemon.write(&located);
         assert_ne!(established.id, id);
@@ -160,20 +164,127 @@ fn a_copy_gets_an_id_of_its_own_and_says_how_to_share() {
     }
 }
 
+/// Whoever knows an id can put it into a directory; the owner may be away for a while.
 #[test]
-fn a_copy_of_what_is_gone_is_a_move() {
+fn an_id_elsewhere_is_a_copys_and_the_owner_who_comes_back_is_not() {
     let scratch = Scratch::new();
-    let dir = scratch.repository("app");
+    for dir in [scratch.repository("app"), scratch.dir("plain")] {
+        let mut daemon = Daemon::default();
+        let id = daemon.write(&scratch.locate(&dir)).id;
+        let (away, elsewhere) = (dir.with_extension("away"), dir.with_extension("elsewhere"));
+        fs::rename(&dir, &away).unwrap();
+        // At another path, and at the path of the one that is away.
+        for copy in [&elsewhere, &dir] {
+            copy_tree(&away, copy);
+            let located = scratch.locate(copy);
+            let status = Status::Copy { of: id, original: dir.clone() };
+            assert_eq!(daemon.read(&located), resolved(None, status));
+            let established = daemon.write(&located);
+            assert_ne!(established.id, id);
+            let command = format!("anchord project link {} --project {id}", copy.display());
+            assert!(established.notice.unwrap().contains(&command));
+            assert_eq!(daemon.write(&located).id, established.id);
+        }
+        let moved = daemon.write(&scratch.locate(&away));
+        assert_eq!((moved.id, moved.status), (id, Status::Moved { from: dir.clone() }));
+
+        fs::remove_dir_all(&dir).unwrap();
+        fs::rename(&away, &dir).unwrap();
+        let back = daemon.write(&scratch.locate(&dir));
+        assert_eq!((back.id, back.status), (id, Status::Moved { from: away }));
+        assert_eq!(daemon.read(&scratch.locate(&dir)), resolved(Some(id), Status::Known));
+    }
+}
+
+#[test]
+fn a_record_of_an_earlier_build_is_completed_where_it_was_seen() {
+    let scratch = Scratch::new();
+    for dir in [scratch.repository("app"), scratch.dir("plain")] {
+        let located = scratch.locate(&dir);
+        let mut daemon = Daemon::default();
+        let id = daemon.write(&located).id;
+        // A row without device and inode, as one may be left; a device changes between two starts.
+        let mut row = serde_json::to_value(daemon.0.project(id).unwrap()).unwrap();
+        for (dev, ino) in [(false, false), (false, true)] {
+            for (field, keep) in [("dev", dev), ("ino", ino)] {
+                if !keep {
+                    row["place"].as_object_mut().unwrap().remove(field);
+                }
+            }
+            let old: ProjectRecord = serde_json::from_value(row.clone()).unwrap();
+            daemon.apply([RegistryChange::ProjectSeen(old)]);
+            let copy = dir.with_extension("copy");
+            copy_tree(&dir, &copy);
+            assert!(matches!(daemon.read(&scratch.locate(&copy)).status, Status::Copy { .. }));
+            fs::remove_dir_all(&copy).unwrap();
+
+            assert_eq!(daemon.read(&located), resolved(Some(id), Status::Known));
+            let established = daemon.write(&located);
+            assert_eq!((established.id, &established.status), (id, &Status::Known));
+            assert_eq!(daemon.0.project(id).unwrap().place, located.place().unwrap());
+            assert_eq!(daemon.write(&located).change, None, "it is complete");
+            row["place"]["ino"] = located.place().unwrap().ino.into();
+        }
+    }
+}
+
+/// What a fork brings that has `.anchord/project-id` in a commit.
+#[test]
+fn an_id_that_git_tracks_does_not_count() {
+    let scratch = Scratch::new();
+    let owner = scratch.dir("plain");
     let mut daemon = Daemon::default();
-    let id = daemon.write(&scratch.locate(&dir)).id;
-    let copy = scratch.path.join("copy");
-    copy_tree(&dir, &copy);
-    fs::remove_dir_all(&dir).unwrap();
-    // Another repository in the old place does not hold the id, so the project is not there either.
-    scratch.repository("app");
-    let moved = daemon.write(&scratch.locate(&copy));
-    assert_eq!((moved.id, moved.status), (id, Status::Moved { from: dir.clone() }));
-    assert_eq!(daemon.write(&scratch.locate(&dir)).status, Status::New);
+    let known = daemon.write(&scratch.locate(&owner)).id;
+    fs::rename(&owner, scratch.path.join("away")).unwrap();
+    for (name, id) in [("known", known), ("new", ProjectId(Uuid::new_v4()))] {
+        let fork = scratch.repository(name);
+        let file = scratch.file(&format!("{name}/.anchord/project-id"), &format!("{id}\n"));
+        scratch.index(&fork, &[".anchord/project-id", "src/lib.rs"]);
+        let located = scratch.locate(&fork);
+        let expected = Resolution { tracked: Some(file.clone()), ..resolved(None, Status::New) };
+        assert_eq!(daemon.read(&located), expected);
+        let established = daemon.write(&located);
+        assert_ne!(established.id, id);
+        assert!(established.notice.unwrap().contains("git rm --cached"));
+        assert_eq!(daemon.read(&located).id, Some(established.id));
+
+        // The directory itself, in the repository, as `--state-dir` names it.
+        let state = scratch.dir(&format!("{name}/state"));
+        let state_id =
+            scratch.file(&format!("{name}/state/.anchord/project-id"), &format!("{id}\n"));
+        scratch.index(&fork, &["state/.anchord/project-id"]);
+        let located = crate::projects::locate_exactly(&state, located.uid).unwrap();
+        let established = daemon.write(&located);
+        assert_ne!(established.id, id);
+        assert!(matches!(established.stored, Stored::InRegistry { .. }));
+        assert_eq!(daemon.write(&located).id, established.id);
+        assert_eq!(fs::read_to_string(state_id).unwrap(), format!("{id}\n"), "it is git's");
+    }
+    let fork = scratch.path.join("new");
+    fs::remove_dir_all(fork.join(".git/anchord")).unwrap();
+    fs::write(fork.join(".git/index"), "no index").unwrap();
+    let error = identify(&scratch.locate(&fork), &Registry::default()).unwrap_err().to_string();
+    assert!(error.contains("tell whether git tracks") && error.contains("remove it"), "{error}");
+}
+
+#[test]
+fn a_directory_that_the_registry_alone_knows_keeps_its_memory_whatever_id_it_gets() {
+    let scratch = Scratch::new();
+    let above = scratch.dir("work");
+    scratch.repository("work/app");
+    let located = scratch.locate(&above);
+    let mut daemon = Daemon::default();
+    let id = daemon.write(&located).id;
+    let other = ProjectId(Uuid::new_v4());
+    scratch.file("work/.anchord/project-id", &format!("{other}\n"));
+    let again = daemon.write(&located);
+    assert_eq!((again.id, again.status), (id, Status::Known));
+    assert!(matches!(again.stored, Stored::InRegistry { .. }));
+
+    fs::remove_dir_all(above.join(".anchord")).unwrap();
+    scratch.repository("work");
+    let adopted = daemon.write(&scratch.locate(&above));
+    assert_eq!((adopted.id, adopted.stored), (id, Stored::InProject));
 }
 
 #[test]
@@ -197,7 +308,7 @@ fn a_link_shares_a_memory_and_writes_nothing() {
     let id = daemon.write(&scratch.locate(&one)).id;
     let two = scratch.locate(&two);
     daemon.apply([link(&two, id).unwrap()]);
-    assert_eq!(daemon.read(&two), Resolution { id: Some(id), status: Status::Known });
+    assert_eq!(daemon.read(&two), resolved(Some(id), Status::Known));
     let established = daemon.write(&two);
     assert_eq!((established.id, established.stored), (id, Stored::Linked));
     assert_eq!(established.change, None);
@@ -220,7 +331,8 @@ fn where_the_id_cannot_be_written_the_registry_remembers() {
     // Another directory under the same name is another project.
     fs::rename(&dir, scratch.path.join("kept")).unwrap();
     let other = scratch.locate(&scratch.dir("stubborn"));
-    assert_eq!(daemon.read(&other), Resolution { id: None, status: Status::New });
+    let of = established.id;
+    assert_eq!(daemon.read(&other), resolved(None, Status::Lost { of }));
 
     // Once it can be written, it is, and the id is the same.
     fs::rename(scratch.path.join("stubborn"), scratch.path.join("away")).unwrap();
@@ -249,7 +361,7 @@ fn a_copy_that_cannot_be_written_is_told_from_its_original_for_good() {
     let own = daemon.write(&located);
     assert_ne!(own.id, id);
     assert!(matches!(own.stored, Stored::InRegistry { .. }));
-    assert_eq!(daemon.read(&located), Resolution { id: Some(own.id), status: Status::Known });
+    assert_eq!(daemon.read(&located), resolved(Some(own.id), Status::Known));
     assert_eq!(daemon.read(&scratch.locate(&dir)).id, Some(id));
 
     held.unlock().unwrap();
@@ -344,7 +456,7 @@ fn an_id_that_is_gone_is_told_and_one_that_was_emptied_is_an_error() {
         // As `git clean`, or a fresh clone at the same path.
         fs::remove_file(&file).unwrap();
         let gone = daemon.read(&located);
-        assert_eq!(gone, Resolution { id: None, status: Status::Lost { of: id } });
+        assert_eq!(gone, resolved(None, Status::Lost { of: id }));
         let notice = gone.status.notice(&dir).unwrap();
         let way = format!("anchord project link {} --project {id}", dir.display());
         assert!(notice.contains(&way), "{notice}");
