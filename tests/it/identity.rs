@@ -1,10 +1,11 @@
 //! Which project an agent gets, whatever others leave on the disk: real processes, real repositories.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use anchord_tests::{Agent, Instance, Project, Shell, skip};
+use anchord_tests::{Agent, Instance, Project, Shell, binaries, skip};
 use rustix::fs::{AtFlags, CWD, Uid, chownat};
 use serde_json::{Value, json};
 
@@ -174,4 +175,32 @@ fn a_hostile_fork_neither_reads_nor_plants_memory() {
     move_to(&shop, &fork);
     move_to(&away, &shop);
     assert!(finds(&instance, &shop, GATEWAY) && !finds(&instance, &shop, INVOICES));
+}
+
+/// Any client can put the name of any conversation into a call.
+#[test]
+fn the_name_of_a_conversation_gives_no_notes_of_its_project() {
+    let (instance, shop, other) = (Instance::new(), Project::git(), Project::git());
+    instance.start_daemon();
+    let mut hook = instance.command(&binaries().anchord_hook);
+    hook.arg("codex").current_dir(shop.path()).stdin(Stdio::piped());
+    let mut hook = hook.spawn().unwrap();
+    let event =
+        json!({ "hook_event_name": "UserPromptSubmit", "session_id": "talk", "prompt": "go" });
+    hook.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
+    assert!(hook.wait().unwrap().success());
+
+    let named = |directory: &Path, tool: &str, arguments: Value| {
+        let mut agent = Agent::open(&instance, directory);
+        let meta = json!({ "threadId": "talk" });
+        let call = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+        agent.request("tools/call", &call).unwrap().to_string()
+    };
+    let private = json!({ "content": GATEWAY, "scope": "session" });
+    named(shop.path(), "memory_note", private);
+    let search = json!({ "query": GATEWAY, "scope": "session" });
+    let own = named(shop.path(), "memory_search", search.clone());
+    assert!(own.contains("n1"), "{own}");
+    let theirs = named(other.path(), "memory_search", search);
+    assert!(theirs.contains("works in another project") && !theirs.contains("n1"), "{theirs}");
 }

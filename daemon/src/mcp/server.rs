@@ -20,6 +20,7 @@ use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::calls::{self, Called, internal_text, request_id};
+use super::context::Given;
 use super::tool::{ToolError, ToolSpec};
 use super::tools::ToolList;
 use super::transport::{NumberedLines, Ticket};
@@ -115,7 +116,17 @@ impl Service {
         let client = context.client_info().map(|info| name(&info.name));
         let named = |field| context.meta.get(field).and_then(|id| id.as_str());
         let (thread, call) = (named(THREAD), named(CALL));
-        let session = self.connection.session(thread, client.as_deref(), call);
+        let thread = match thread {
+            Some(name) => match self.connection.thread_here(&self.daemon, name).await {
+                Ok(thread) => Some(thread),
+                Err(error) => {
+                    let (outcome, id) = (Err(ToolError::from(error)), request_id());
+                    return Ok(Called { outcome, remark: None, given: Given::default(), id });
+                }
+            },
+            None => None,
+        };
+        let session = self.connection.session(thread.as_ref(), client.as_deref(), call);
         Ok(calls::call(&self.daemon, session, spec, arguments, Some(ticket.call)).await)
     }
 

@@ -276,11 +276,7 @@ impl Session {
         if let Some(place) = known {
             return Ok(place);
         }
-        let (hello, registry) = (Arc::clone(&self.hello), daemon.registry.snapshot());
-        let surroundings = daemon.surroundings.clone();
-        let start = PathBuf::from(start(&hello));
-        let found = look(&start, move || find(&hello, &registry, &surroundings)).await??;
-        let found = Arc::new(found);
+        let found = place_of(daemon, &self.hello).await?;
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(place.get_or_insert(found)))
     }
@@ -428,6 +424,15 @@ pub(super) fn is_foreign(hello: &Hello) -> bool {
         }
         _ => false,
     }
+}
+
+/// Finds where a peer works, by what its hello says.
+pub(super) async fn place_of(daemon: &Daemon, hello: &Arc<Hello>) -> Result<Arc<Place>, BindError> {
+    let (hello, registry) = (Arc::clone(hello), daemon.registry.snapshot());
+    let surroundings = daemon.surroundings.clone();
+    let start = PathBuf::from(start(&hello));
+    let found = look(&start, move || find(&hello, &registry, &surroundings)).await??;
+    Ok(Arc::new(found))
 }
 
 fn find(

@@ -12,8 +12,9 @@ mod loading;
 mod reading;
 mod sweep;
 mod table;
+mod thread;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use anchord_memory::{Revision, SessionId, Timestamp};
@@ -29,6 +30,7 @@ pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use reading::LiveSession;
 pub(crate) use sweep::{recover, sweep};
 pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};
+pub(crate) use thread::Thread;
 
 use crate::project::OpenProject;
 use crate::projects::ProjectId;
@@ -48,6 +50,10 @@ pub(crate) struct Connection {
     pub(crate) hello: Arc<Hello>,
     /// The processes above the one that started the shim, nearest first: some clients start servers through wrappers.
     above: Vec<u32>,
+    /// Where its own directory leads, once a call has named a conversation.
+    place: tokio::sync::OnceCell<Arc<Place>>,
+    /// Whether it was told that a conversation belongs to another project.
+    refused_thread: AtomicBool,
     pub(crate) stop: CancellationToken,
     table: Arc<SessionTable>,
 }
@@ -67,12 +73,12 @@ impl Connection {
     /// it may be known that one of the session's subagents makes it.
     pub(crate) fn session(
         &self,
-        thread: Option<&str>,
+        thread: Option<&Thread>,
         client: Option<&str>,
         call: Option<&str>,
     ) -> Arc<Session> {
-        let (thread, client) = (thread.map(secrets::clean), client.map(secrets::clean));
-        self.table.session(self, thread.as_deref(), client.as_deref(), call)
+        let client = client.map(secrets::clean);
+        self.table.session(self, thread, client.as_deref(), call)
     }
 }
 

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::bind::{is_dead, is_foreign_process};
-use super::{Connection, Session};
+use super::{Connection, Session, Thread};
 use crate::{clock, limits, secrets};
 
 pub(crate) use join::{Joined, Replaced, Sure, Teller};
@@ -128,6 +128,8 @@ impl SessionTable {
             tool_set,
             tools_seen,
             above: above(&hello),
+            place: tokio::sync::OnceCell::new(),
+            refused_thread: false.into(),
             hello: Arc::new(hello),
             stop,
             table: Arc::clone(self),
@@ -155,16 +157,18 @@ impl SessionTable {
     pub(super) fn session(
         &self,
         connection: &Connection,
-        thread: Option<&str>,
+        thread: Option<&Thread>,
         client: Option<&str>,
         call: Option<&str>,
     ) -> Arc<Session> {
-        let named = thread.or(connection.hello.agent_session.as_deref());
+        let here = thread.filter(|thread| !thread.is_elsewhere);
+        let name = here.map(|thread| thread.name.as_str());
+        let named = name.or(connection.hello.agent_session.as_deref());
         let now = clock::now();
         let mut inner = self.lock();
         // A call may outlive its connection; the session it begins then is away from the start.
         let disconnected = (!inner.holds(&connection.id)).then(clock::start);
-        let id = match (inner.told(connection, thread, named, client), thread) {
+        let id = match (inner.told(connection, thread, named, client), name) {
             (Some(told), _) => told,
             (None, Some(thread)) => thread_id(&connection.id, thread),
             (None, None) => connection.id.clone(),

@@ -13,7 +13,7 @@ use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::Hello;
 
 use super::super::bind::is_dead;
-use super::super::{Connection, Session};
+use super::super::{Connection, Session, Thread};
 use super::{Inner, Row, SessionTable};
 use crate::projects::ProjectId;
 use crate::{clock, limits};
@@ -93,6 +93,17 @@ impl SessionTable {
             joined.session.set_client(teller.client);
         }
         joined
+    }
+
+    /// Returns the session that hooks began for a conversation, if a connection may know of it.
+    pub(in crate::sessions) fn begun_by_hooks(
+        &self,
+        connection: &Connection,
+        named: &str,
+    ) -> Option<Arc<Session>> {
+        let inner = self.lock();
+        let id = inner.own_named(connection, named)?;
+        Some(Arc::clone(&inner.sessions.get(&id)?.session))
     }
 
     /// Sessions of this name that are away and whose process is gone. Processes are looked at without the lock.
@@ -289,10 +300,14 @@ impl Inner {
     pub(super) fn told(
         &mut self,
         connection: &Connection,
-        thread: Option<&str>,
+        thread: Option<&Thread>,
         named: Option<&str>,
         client: Option<&str>,
     ) -> Option<SessionId> {
+        // What is guessed by the process may be that very conversation.
+        if thread.is_some_and(|thread| thread.is_elsewhere) {
+            return None;
+        }
         if thread.is_none()
             && let Some(current) = self.current.get(&connection.id)
             && self.sessions.contains_key(current)
@@ -300,7 +315,12 @@ impl Inner {
             return Some(current.clone());
         }
         let (id, sure, certain) = if let Some(named) = named {
-            (self.own_named(connection, named)?, Sure::ById, true)
+            let id = self.own_named(connection, named)?;
+            // Only that one was found to be in the connection's project.
+            if thread.is_some_and(|thread| thread.hooks.as_ref() != Some(&id)) {
+                return None;
+            }
+            (id, Sure::ById, true)
         } else {
             let (id, only) = self.own_of_process(connection, client?)?;
             (id, Sure::ByProcess, only)

@@ -43,12 +43,15 @@ fn threads_of_an_agent_have_sessions_of_their_own() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", hello(1));
     let default = connection.session(None, None, None);
-    let thread = connection.session(Some("0199-ab"), None, None);
-    let other = connection.session(Some("0199-cd"), None, None);
+    let thread = connection.session(Some(&connection.thread("0199-ab")), None, None);
+    let other = connection.session(Some(&connection.thread("0199-cd")), None, None);
     assert_eq!(thread.id.to_string(), "one/0199-ab");
     assert_eq!(thread.agent_session.as_deref(), Some("0199-ab"));
     assert_ne!(other.id, thread.id);
-    assert!(Arc::ptr_eq(&connection.session(Some("0199-ab"), None, None), &thread));
+    assert!(Arc::ptr_eq(
+        &connection.session(Some(&connection.thread("0199-ab")), None, None),
+        &thread
+    ));
     table.disconnected(&connection);
     for session in [default, thread, other] {
         assert!(away(&table, &session.id.to_string()));
@@ -128,7 +131,8 @@ fn restoring_does_not_take_the_place_of_who_is_here() {
 fn threads_that_differ_in_signs_alone_are_two_sessions() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", hello(1));
-    let session = |thread| connection.session(Some(thread), None, None).id.clone();
+    let session =
+        |thread| connection.session(Some(&connection.thread(thread)), None, None).id.clone();
     assert_eq!(session("ab-1"), SessionId::new("one/ab-1"), "one that is plain is kept as it is");
     assert_ne!(session("a.b"), session("ab"));
     assert_ne!(session("a.b"), session("a/b"));

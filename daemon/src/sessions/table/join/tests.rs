@@ -98,13 +98,26 @@ fn calls_before_the_first_event_were_of_the_same_conversation() {
 fn a_thread_that_calls_name_is_a_session_of_its_own() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", shim(1));
-    let first = connection.session(Some("t1"), Some("codex-mcp-client"), None);
+    let first = connection.session(Some(&connection.thread("t1")), Some("codex-mcp-client"), None);
     assert_eq!(first.client().as_ref(), "codex", "as its hooks call it");
     let codex = |thread| Teller { client: "codex", ..told(thread, AGENT) };
     assert!(Arc::ptr_eq(&table.join(&codex("t1")).session, &first));
     let second = table.join(&codex("t2")).session;
-    assert!(Arc::ptr_eq(&connection.session(Some("t2"), None, None), &second));
-    assert!(Arc::ptr_eq(&connection.session(Some("t1"), None, None), &first), "not mixed up");
+    assert!(Arc::ptr_eq(&connection.session(Some(&connection.thread("t2")), None, None), &second));
+    assert!(
+        Arc::ptr_eq(&connection.session(Some(&connection.thread("t1")), None, None), &first),
+        "not mixed up"
+    );
+}
+
+/// What was looked at is what is used: a session that hooks begin after the look is not.
+#[test]
+fn a_conversation_that_hooks_begin_after_it_was_looked_for_is_not_the_calls() {
+    let table = Arc::new(SessionTable::default());
+    let connection = connect(&table, "one", shim(1));
+    let seen = connection.thread("t1");
+    table.join(&Teller { client: "codex", ..told("t1", 5) });
+    assert_eq!(connection.session(Some(&seen), None, None).id.0.as_ref(), "one/t1");
 }
 
 #[test]

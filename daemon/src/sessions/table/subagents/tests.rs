@@ -32,7 +32,10 @@ fn a_call_that_was_told_of_is_the_subagents_and_others_are_not() {
     assert!(Arc::ptr_eq(&connection.session(None, None, Some("t3")), &own));
     assert!(Arc::ptr_eq(&connection.session(None, None, None), &own));
     let other = connected(&table, "two", 2);
-    assert_eq!(other.session(Some("thread"), None, Some("t1")).id.to_string(), "two/thread");
+    assert_eq!(
+        other.session(Some(&other.thread("thread")), None, Some("t1")).id.to_string(),
+        "two/thread"
+    );
     assert_eq!(table.subagents(&own.id).len(), 2);
     assert!(Arc::ptr_eq(&table.subagent(&own, "explore").unwrap(), &explore));
     assert!(table.subagent(&own, "nobody").is_none());
