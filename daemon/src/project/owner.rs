@@ -214,8 +214,7 @@ struct Worker<M: Machine> {
 
 impl<M: Machine> Worker<M> {
     fn run(mut self, queue: &FairQueue<Job<M>>) {
-        // An index that was rebuilt lacks history, which is looked up while nothing else is to be
-        // done.
+        // What is to be done on the store's files begins soon after it was opened.
         let (mut dirty, mut left) = (true, Left::Nothing);
         let mut flushed = clock::start();
         loop {

@@ -10,10 +10,10 @@ use rustix::io::Errno;
 
 use super::Row;
 
-/// Prefixes of keys: the state's rows, the reply ledger's, history, soft marks.
+/// Prefixes of keys: the state's rows, the reply ledger's, soft marks. Indexes of older builds also
+/// have rows of history, under `h/`, which nothing reads any more.
 pub(crate) const STATE: &str = "d/";
 pub(crate) const REPLIES: &str = "r/";
-pub(crate) const HISTORY: &str = "h/";
 pub(crate) const MARKS: &str = "k/";
 /// What the index is of, and how far it is.
 pub(crate) const META: &str = "meta";
@@ -24,13 +24,15 @@ pub(crate) fn is_counted(key: &str) -> bool {
     key.starts_with(STATE) || key.starts_with(REPLIES)
 }
 
-/// The number of rows, and a digest of them that does not depend on their order.
+/// The number of rows and their bytes, and a digest of them that does not depend on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowSum {
     /// How many.
     pub rows: u64,
     /// The sum of their digests.
     pub digest: u64,
+    /// Bytes of their keys and texts.
+    pub bytes: u64,
 }
 
 impl RowSum {
@@ -38,17 +40,23 @@ impl RowSum {
     pub(crate) fn add(&mut self, prefix: &str, key: &str, text: &str) {
         self.rows += 1;
         self.digest = self.digest.wrapping_add(digest(prefix, key, text));
+        self.bytes += (prefix.len() + key.len() + text.len()) as u64;
     }
 
     /// Takes a row away that was added before.
     pub(crate) fn remove(&mut self, key: &str, text: &str) {
         self.rows = self.rows.saturating_sub(1);
         self.digest = self.digest.wrapping_sub(digest("", key, text));
+        self.bytes = self.bytes.saturating_sub((key.len() + text.len()) as u64);
     }
 
     /// Adds the rows of another sum.
     pub(crate) fn join(self, other: Self) -> Self {
-        Self { rows: self.rows + other.rows, digest: self.digest.wrapping_add(other.digest) }
+        Self {
+            rows: self.rows + other.rows,
+            digest: self.digest.wrapping_add(other.digest),
+            bytes: self.bytes + other.bytes,
+        }
     }
 }
 
@@ -117,6 +125,12 @@ pub trait Index: Send + Debug {
 
     /// Bytes on disk.
     fn bytes(&self) -> u64;
+
+    /// Returns the sum of the rows that are read at an open, once [`Index::check`] has seen them.
+    fn sum(&self) -> RowSum;
+
+    /// Returns another handle, to read from while this one is written.
+    fn reader(&self) -> Box<dyn Index>;
 }
 
 /// Where an index is.
@@ -130,6 +144,74 @@ pub trait IndexPlace: Send + Debug {
     /// Keeps the index, which must not be open, under another name, in place of one that was set
     /// aside before.
     fn set_aside(&self) -> Result<(), IndexError>;
+
+    /// Opens an empty index beside the one that is there, in place of a copy that was not finished.
+    fn begin_copy(&self) -> Result<Box<dyn Index>, IndexError>;
+
+    /// Puts the copy in the place of the index. Neither may be open.
+    fn take_copy(&self) -> Result<(), IndexError>;
+}
+
+/// An index that can remember what is written to it, while a copy of it is made.
+#[derive(Debug)]
+pub(super) struct TrackedIndex {
+    index: Box<dyn Index>,
+    changes: Option<BTreeMap<String, Option<String>>>,
+}
+
+impl TrackedIndex {
+    pub(super) fn new(index: Box<dyn Index>) -> Self {
+        Self { index, changes: None }
+    }
+
+    /// Remembers what is written from now on.
+    pub(super) fn begin_changes(&mut self) {
+        self.changes = Some(BTreeMap::new());
+    }
+
+    /// Returns what was written since, the newest of each row, and remembers nothing more.
+    pub(super) fn take_changes(&mut self) -> Vec<Row> {
+        let changes = self.changes.take().unwrap_or_default();
+        changes.into_iter().map(|(key, value)| Row { key, value }).collect()
+    }
+}
+
+impl Index for TrackedIndex {
+    fn get(&self, key: &str) -> Result<Option<String>, IndexError> {
+        self.index.get(key)
+    }
+
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
+        self.index.scan(prefix, visit)
+    }
+
+    fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
+        self.index.apply(rows)?;
+        if let Some(changes) = &mut self.changes {
+            changes.extend(rows.iter().map(|row| (row.key.clone(), row.value.clone())));
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, read: RowSum) -> Result<(), IndexError> {
+        self.index.check(read)
+    }
+
+    fn flush(&mut self) -> Result<(), IndexError> {
+        self.index.flush()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.index.bytes()
+    }
+
+    fn sum(&self) -> RowSum {
+        self.index.sum()
+    }
+
+    fn reader(&self) -> Box<dyn Index> {
+        self.index.reader()
+    }
 }
 
 /// An index that is kept as it is: what is written goes to memory.
@@ -172,6 +254,14 @@ impl Index for KeptIndex {
     fn bytes(&self) -> u64 {
         self.kept.bytes()
     }
+
+    fn sum(&self) -> RowSum {
+        self.kept.sum()
+    }
+
+    fn reader(&self) -> Box<dyn Index> {
+        self.kept.reader()
+    }
 }
 
 /// An index in memory alone: a stand-in while there is no better.
@@ -213,5 +303,17 @@ impl Index for MemIndex {
 
     fn bytes(&self) -> u64 {
         0
+    }
+
+    fn sum(&self) -> RowSum {
+        let mut sum = RowSum::default();
+        for (key, text) in self.rows.iter().filter(|(key, _)| is_counted(key)) {
+            sum.add("", key, text);
+        }
+        sum
+    }
+
+    fn reader(&self) -> Box<dyn Index> {
+        Box::new(self.clone())
     }
 }

@@ -4,6 +4,7 @@
 //! cut back to the last acknowledged byte and synced, or the journal takes no more. Opening one is in
 //! `recover.rs`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use super::disk::{Disk, DiskFile};
 use super::format::{self, Crc, FORMAT, HeaderV1};
 use super::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX};
 use super::segment::{self, file_name};
-use super::{Entry, StoreError};
+use super::{Entry, Machine, StoreError};
 
 /// Where an entry's line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,6 +213,32 @@ impl Journal {
         let crc = format::check_line(&line).map_err(damaged)?;
         let entry = format::read_entry(&line).map_err(damaged)?;
         Ok(Placed { entry, position, crc })
+    }
+
+    /// The numbers of the segments, in order.
+    pub(crate) fn numbers(&self) -> impl DoubleEndedIterator<Item = u32> + use<> {
+        let numbers: Vec<u32> = self.segments.iter().map(|segment| segment.number).collect();
+        numbers.into_iter()
+    }
+
+    /// Reads where the entries of a segment are, by their history keys.
+    pub(crate) fn locate<M: Machine>(
+        &self,
+        number: u32,
+    ) -> Result<BTreeMap<String, Position>, StoreError> {
+        let mut located = BTreeMap::new();
+        let segment = self.segments.iter().find(|segment| segment.number == number);
+        if let Some(segment) = segment {
+            self.replay::<M::Change>(segment.first, &mut |placed| {
+                if placed.position.segment != number {
+                    return false;
+                }
+                let keys = placed.entry.changes.iter().flat_map(M::history_keys);
+                located.extend(keys.map(|key| (key, placed.position)));
+                true
+            })?;
+        }
+        Ok(located)
     }
 
     /// Where the entry with this seq is, if it is there.

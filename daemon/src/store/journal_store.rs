@@ -12,12 +12,18 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::format::{self, Crc, FORMAT};
-use super::index::{HISTORY, Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE};
+use super::index::{
+    Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE, TrackedIndex,
+};
 use super::journal::{Journal, Position};
-use super::limits::{ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX, MARKS_BATCH_ROWS_MAX};
+use super::limits::{
+    ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX, INDEX_BYTES_LEAST, INDEX_TIMES_STATE_MAX,
+    MARKS_BATCH_ROWS_MAX,
+};
 use super::open::restore;
 use super::segment::file_name;
 use super::sled_index::SledPlace;
+use super::upkeep::{Outcome, Tasks, copy_index};
 use super::{
     CheckedSnapshot, Entry, Health, Left, Machine, Reading, Replies, Row, Sizes, Snapshots, Store,
     StoreError, snapshot,
@@ -28,14 +34,15 @@ use super::{
 pub struct JournalStore<M: Machine> {
     pub(super) journal: Journal,
     pub(super) snapshots: PathBuf,
-    pub(super) index: Box<dyn Index>,
+    pub(super) index: TrackedIndex,
     pub(super) place: Box<dyn IndexPlace>,
     /// Why `index` is a stand-in.
     pub(super) index_fault: Option<String>,
-    /// History of segments before this one may be missing in the index.
-    pub(super) history_from: u32,
-    /// Such a segment is damaged: looked at again only when history is asked for.
-    pub(super) history_damaged: bool,
+    /// Where the entries of a segment are, by their history keys, once one of them was looked up.
+    pub(super) history: BTreeMap<u32, BTreeMap<String, Position>>,
+    pub(super) tasks: Tasks,
+    /// Bytes of the index after the last try to copy it.
+    pub(super) copied_bytes: u64,
     /// Appended, but not in the index yet.
     pub(super) pending: Vec<Pending<M::Change>>,
     /// Where the last entry is.
@@ -66,7 +73,6 @@ pub(super) struct MetaV1 {
     pub(super) seq: Seq,
     pub(super) line: Crc,
     pub(super) at: Option<String>,
-    pub(super) history_from: u32,
 }
 
 /// Removes a closed store's index; the next open builds it anew.
@@ -115,35 +121,34 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         if !self.unwritten_marks.is_empty() {
             return Left::Marks;
         }
-        if self.history_from > 1
-            && !self.history_damaged
-            && let Err(error) = self.fill_history(self.history_from - 1)
-        {
-            self.history_damaged = true;
-            tracing::warn!(%error, "history before this segment cannot be read");
-        }
         if let Err(error) = self.index.flush() {
             self.drop_index(&error);
         }
-        let lacks = self.history_from > 1 && !self.history_damaged && self.index_fault.is_none();
-        if lacks { Left::History } else { Left::Nothing }
+        if let Some(outcome) = self.tasks.outcome() {
+            self.take(outcome);
+        }
+        if self.tasks.is_free() {
+            self.begin_task();
+        }
+        if self.tasks.is_busy() { Left::Upkeep } else { Left::Nothing }
     }
 
     fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
-        let row = format!("{HISTORY}{key}");
-        loop {
-            match self.index.get(&row) {
-                Err(error) => self.drop_index(&error),
-                Ok(Some(text)) => {
-                    if let Ok(position) = text.parse() {
-                        return Ok(Some(self.journal.entry_at(position)?.entry));
-                    }
-                    self.drop_index(&IndexError::damaged(format!("the value of {row} is damaged")));
+        let mut fault = None;
+        for number in self.journal.numbers().rev() {
+            if !self.history.contains_key(&number) {
+                match self.journal.locate::<M>(number) {
+                    Ok(located) => drop(self.history.insert(number, located)),
+                    // It may be in another segment.
+                    Err(error) => fault = fault.or(Some(error)),
                 }
-                Ok(None) if self.history_from > 1 => self.fill_history(self.history_from - 1)?,
-                Ok(None) => return Ok(None),
+            }
+            let position = self.history.get(&number).and_then(|located| located.get(key));
+            if let Some(position) = position {
+                return Ok(Some(self.journal.entry_at(*position)?.entry));
             }
         }
+        fault.map_or(Ok(None), Err)
     }
 
     fn reading(&self) -> Reading<M> {
@@ -190,6 +195,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
             journal_bytes: self.journal.segments.iter().map(|segment| segment.bytes).sum(),
             snapshot_bytes: snapshot::bytes(&*self.journal.disk, &self.snapshots),
             index_bytes: self.index.bytes(),
+            state_bytes: self.index.sum().bytes,
         }
     }
 
@@ -202,6 +208,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
     }
 
     fn close(mut self: Box<Self>) {
+        self.tasks.cancel();
         while !self.unwritten_marks.is_empty() {
             self.write_marks();
         }
@@ -217,6 +224,10 @@ impl<M: Machine> JournalStore<M> {
     pub(super) fn follow(&mut self, entry: &Entry<M::Change>, position: Position) {
         self.at = Some(position);
         self.time = self.time.max(entry.time);
+        if let Some(located) = self.history.get_mut(&position.segment) {
+            let keys = entry.changes.iter().flat_map(M::history_keys);
+            located.extend(keys.map(|key| (key, position)));
+        }
         self.pending.push(Pending {
             changes: entry.changes.clone(),
             instance: entry.call.as_ref().map(|call| Arc::clone(&call.instance)),
@@ -234,9 +245,6 @@ impl<M: Machine> JournalStore<M> {
             for row in state.touched_rows(&pending.changes) {
                 rows.insert(format!("{STATE}{}", row.key), row.value);
             }
-            for key in history_keys::<M>(&pending.changes) {
-                rows.insert(key, Some(pending.position.to_string()));
-            }
             if let Some(instance) = pending.instance {
                 let row = replies.row(&instance);
                 rows.insert(format!("{REPLIES}{}", row.key), row.value);
@@ -244,7 +252,7 @@ impl<M: Machine> JournalStore<M> {
         }
         let rows = rows.into_iter().map(|(key, value)| Row { key, value });
         let meta = self.meta(state.seq());
-        if let Err(error) = write_rows(&mut *self.index, rows, meta) {
+        if let Err(error) = write_rows(&mut self.index, rows, meta) {
             self.drop_index(&error);
         }
     }
@@ -259,7 +267,6 @@ impl<M: Machine> JournalStore<M> {
             seq,
             line: self.journal.last_crc,
             at: self.at.map(|at| at.to_string()),
-            history_from: self.history_from,
         };
         let text = serde_json::to_string(&meta).expect("numbers and text always serialize");
         Row { key: META.to_owned(), value: Some(text) }
@@ -268,9 +275,8 @@ impl<M: Machine> JournalStore<M> {
     /// Goes on without the index. What it held is in the journal.
     pub(super) fn drop_index(&mut self, error: &IndexError) {
         tracing::error!(%error, "the index is out of use until the store is opened again");
-        self.index = Box::new(MemIndex::default());
+        self.index = TrackedIndex::new(Box::new(MemIndex::default()));
         self.index_fault = Some(error.to_string());
-        self.history_from = self.journal.last_segment() + 1;
         self.pending.clear();
         // After a passing fault it only lags behind, and the next open lets it catch up.
         if !error.passes()
@@ -339,37 +345,83 @@ impl<M: Machine> JournalStore<M> {
         }
     }
 
-    /// Gives the index the history of one more segment, which must be the one before `history_from`.
-    fn fill_history(&mut self, number: u32) -> Result<(), StoreError> {
-        let first = self.journal.segments.iter().find(|segment| segment.number == number);
-        let mut rows = BTreeMap::new();
-        if let Some(first) = first.map(|segment| segment.first) {
-            self.journal.replay::<M::Change>(first, &mut |placed| {
-                if placed.position.segment != number {
-                    return false;
-                }
-                for key in history_keys::<M>(&placed.entry.changes) {
-                    rows.insert(key, Some(placed.position.to_string()));
-                }
-                true
-            })?;
+    /// Begins what is to be done on the store's files, if there is anything.
+    fn begin_task(&mut self) {
+        if self.journal.read_only.is_some() {
+            return;
         }
-        let mut rows: Vec<Row> = rows.into_iter().map(|(key, value)| Row { key, value }).collect();
-        let outcome = rows.chunks_mut(INDEX_BATCH_ROWS_MAX).try_for_each(|rows| {
-            // A later segment may have said something newer under the same key.
-            let mut absent = Vec::with_capacity(rows.len());
-            for row in rows {
-                if self.index.get(&row.key)?.is_none() {
-                    absent.push(row.clone());
-                }
-            }
-            self.index.apply(&absent)
-        });
+        if self.index_fault.is_none() && self.is_index_outgrown() {
+            self.begin_copy();
+        }
+    }
+
+    /// Takes what came of a task.
+    fn take(&mut self, outcome: Outcome) {
         match outcome {
-            Ok(()) => self.history_from = number,
+            Outcome::Copied(copied) => {
+                let changes = self.index.take_changes();
+                if self.index_fault.is_some() {
+                    return;
+                }
+                let replaced = copied.and_then(|copy| self.replace_index(copy, &changes));
+                if let Err(error) = replaced {
+                    tracing::warn!(%error, "the index stays larger than it need be");
+                }
+                self.copied_bytes = self.index.bytes();
+            }
+            Outcome::Panicked => {
+                self.index.take_changes();
+                tracing::error!("a task on the store's files panicked");
+            }
+        }
+    }
+
+    /// Whether the index takes up too much. sled never gives back what it has taken.
+    fn is_index_outgrown(&self) -> bool {
+        let state_bytes = self.index.sum().bytes;
+        let bytes_max = INDEX_BYTES_LEAST.max(state_bytes.saturating_mul(INDEX_TIMES_STATE_MAX));
+        // A copy that is no smaller is not made again at once.
+        self.index.bytes() > bytes_max.max(self.copied_bytes + self.copied_bytes / 4)
+    }
+
+    fn begin_copy(&mut self) {
+        match self.place.begin_copy() {
+            Ok(copy) => {
+                self.index.begin_changes();
+                let from = self.index.reader();
+                self.tasks.begin(move |is_cancelled| {
+                    Outcome::Copied(copy_index(&*from, copy, is_cancelled))
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the index cannot be copied");
+                self.copied_bytes = self.index.bytes();
+            }
+        }
+    }
+
+    /// Puts a copy in the place of the index, with what was written since it was begun.
+    fn replace_index(
+        &mut self,
+        mut copy: Box<dyn Index>,
+        changes: &[Row],
+    ) -> Result<(), IndexError> {
+        changes.chunks(INDEX_BATCH_ROWS_MAX).try_for_each(|rows| copy.apply(rows))?;
+        copy.flush()?;
+        let sum = self.index.sum();
+        if copy.sum() != sum {
+            return Err(IndexError::damaged("the copy is not what was copied"));
+        }
+        drop(copy);
+        // Nothing may hold its files open.
+        self.index = TrackedIndex::new(Box::new(MemIndex::default()));
+        let placed = self.place.take_copy();
+        let opened = self.place.open().and_then(|mut index| index.check(sum).map(|()| index));
+        match opened {
+            Ok(index) => self.index = TrackedIndex::new(index),
             Err(error) => self.drop_index(&error),
         }
-        Ok(())
+        placed
     }
 }
 
@@ -397,12 +449,7 @@ pub(super) fn write_rows(
     index.apply(&part)
 }
 
-/// Rows of history for an entry's changes, without their values.
-pub(super) fn history_keys<M: Machine>(changes: &[M::Change]) -> impl Iterator<Item = String> {
-    changes.iter().flat_map(M::history_keys).map(|key| format!("{HISTORY}{key}"))
-}
-
-/// Everything that a snapshot holds, and an index but for history.
+/// Everything that a snapshot holds.
 pub(super) fn all_rows<'a, M: Machine>(
     state: &'a M,
     replies: &'a Replies,

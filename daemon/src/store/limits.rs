@@ -27,6 +27,9 @@ pub const SNAPSHOTS_KEPT_MAX: usize = 2;
 /// Rows written to the index at once. More are written in parts, with the index invalid in between.
 pub const INDEX_BATCH_ROWS_MAX: usize = 2048;
 
+/// Rows written at once to a copy of an index: more of them leave sled's nodes half empty.
+pub const INDEX_COPY_ROWS_MAX: usize = 256;
+
 /// Soft marks written to the index at once. sled copies a node for each row, and lets go of the copies after the batch:
 /// those of 10,000 marks came to 30 MB. Nobody else can write meanwhile.
 pub const MARKS_BATCH_ROWS_MAX: usize = 64;
@@ -45,6 +48,12 @@ pub const RESTORE_TEXTS_QUEUED_MAX: usize = 4;
 
 /// The longest value that sled is given: larger tree nodes go to blob files, which it never syncs.
 pub const SLED_VALUE_BYTES_MAX: usize = 4 << 10;
+
+/// An index that takes up more than so many times the bytes of its state is copied into a fresh one.
+pub const INDEX_TIMES_STATE_MAX: u64 = 2;
+
+/// An index of fewer bytes is left alone: sled's least is half of it.
+pub const INDEX_BYTES_LEAST: u64 = 1 << 20;
 
 /// sled's page cache, per store. Its own default is 1 GB.
 pub const SLED_CACHE_BYTES_MAX: u64 = 8 << 20;

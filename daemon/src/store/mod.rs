@@ -18,6 +18,7 @@ mod journal;
 mod journal_store;
 pub mod limits;
 mod open;
+mod packing;
 mod place;
 mod project;
 mod recover;
@@ -27,6 +28,7 @@ mod rewrite;
 mod segment;
 mod sled_index;
 mod snapshot;
+mod upkeep;
 
 #[cfg(any(test, feature = "test-hooks"))]
 mod sim_disk;
@@ -52,6 +54,7 @@ pub use replies::{Answer, Replies};
 #[cfg(any(test, feature = "test-hooks"))]
 pub use sim_disk::{Fault, Random, SimDisk};
 pub use sled_index::SledPlace;
+pub use upkeep::Upkeep;
 
 /// One acknowledged change: a line of the journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,7 +173,7 @@ pub type Snapshots<M> = Box<dyn Fn() -> Vec<CheckedSnapshot<M>> + Send>;
 /// Keeps what it is given: the daemon's only way to write.
 ///
 /// Calls come in this order: `append`, once or more, then `settle` with the state after them, any number of times;
-/// `close` at the end. What looks things up in the index (`history`) comes after `settle`, the other calls anywhere.
+/// `close` at the end. `history` comes after `settle`, the other calls anywhere.
 pub trait Store<M: Machine>: Send {
     /// Appends entries that follow the last one without a gap, as one group with one sync.
     ///
@@ -194,9 +197,9 @@ pub trait Store<M: Machine>: Send {
     /// appended stays promised, and a later call tries again.
     fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError>;
 
-    /// Writes what may be written late: soft marks, then the index's own buffers, and history that a rebuilt index still
-    /// lacks. To be called off the hot path, every few seconds. Says what is left to write, which another call does: each
-    /// takes a bounded time.
+    /// Writes what may be written late: soft marks, then the index's own buffers. Begins and ends
+    /// tasks on the store's files, which run on a thread. To be called off the hot path, every few
+    /// seconds. Says what is left, which another call does: each takes a bounded time.
     fn flush(&mut self) -> Left;
 
     /// The entry whose change has this history key (see [`Machine::history_keys`]), read from the
@@ -243,8 +246,8 @@ pub enum Left {
     Nothing,
     /// Soft marks, which take a moment each time.
     Marks,
-    /// History of earlier segments, each of which takes a while to read.
-    History,
+    /// The outcome of a task on the store's files.
+    Upkeep,
 }
 
 /// What a store takes up on disk.
@@ -260,6 +263,8 @@ pub struct Sizes {
     pub snapshot_bytes: u64,
     /// Bytes of the index; it can be deleted.
     pub index_bytes: u64,
+    /// Bytes of the rows that it holds of the state.
+    pub state_bytes: u64,
 }
 
 /// What is wrong with a store; nothing, normally.

@@ -17,14 +17,16 @@ use super::disk::{Disk, RealDisk};
 use super::format::{Crc, FORMAT};
 use super::index::{
     Index, IndexError, IndexPlace, KeptIndex, MARKS, META, MemIndex, REPLIES, RowSum, STATE,
+    TrackedIndex,
 };
 use super::journal::Position;
-use super::journal_store::{JournalStore, MetaV1, all_rows, history_keys, write_rows};
+use super::journal_store::{JournalStore, MetaV1, all_rows, write_rows};
 use super::limits::{
     RESERVE_BYTES, RESTORE_TEXTS_BYTES, RESTORE_TEXTS_QUEUED_MAX, SEGMENT_BYTES_MAX,
 };
 use super::recover::{self, Proof, Recovered};
 use super::sled_index::SledPlace;
+use super::upkeep::{Tasks, Upkeep};
 use super::{Machine, OpenReport, Opened, Replies, Row, StoreError, rewrite, segment, snapshot};
 
 /// What a store stands on, and how large its parts get.
@@ -38,6 +40,8 @@ pub struct Options {
     pub segment_bytes_max: u64,
     /// Room that a write must leave free.
     pub reserve_bytes: u64,
+    /// Where work runs that no write waits for.
+    pub upkeep: Upkeep,
 }
 
 impl Options {
@@ -48,6 +52,7 @@ impl Options {
             index: Box::new(SledPlace::new(dir.join("sled"))),
             segment_bytes_max: SEGMENT_BYTES_MAX,
             reserve_bytes: RESERVE_BYTES,
+            upkeep: Upkeep::Thread,
         }
     }
 }
@@ -59,7 +64,6 @@ struct Base<M> {
     /// Where the state's last entry is, if that is known.
     at: Option<Position>,
     line: Crc,
-    history_from: u32,
 }
 
 /// The index as it was found.
@@ -112,7 +116,7 @@ enum Relation {
 impl<M: Machine> JournalStore<M> {
     /// Opens the store in `dir`, or begins one. The caller holds the daemon's lock.
     pub fn open(dir: &Path, options: Options) -> Result<Opened<M, Self>, StoreError> {
-        let Options { disk, index: place, segment_bytes_max, reserve_bytes } = options;
+        let Options { disk, index: place, segment_bytes_max, reserve_bytes, upkeep } = options;
         let journal_dir = dir.join("journal");
         let snapshots = dir.join("snapshot");
         let hands_off = rewrite::recover(&*disk, &journal_dir, &snapshots, &*place)?;
@@ -131,11 +135,12 @@ impl<M: Machine> JournalStore<M> {
         let mut store = Self {
             journal,
             snapshots,
-            index: Box::new(MemIndex::default()),
+            index: TrackedIndex::new(Box::new(MemIndex::default())),
             place,
             index_fault: None,
-            history_from: 1,
-            history_damaged: false,
+            history: BTreeMap::new(),
+            tasks: Tasks::new(upkeep),
+            copied_bytes: 0,
             pending: Vec::new(),
             at: None,
             time: Timestamp::default(),
@@ -199,7 +204,7 @@ impl<M: Machine> JournalStore<M> {
             return Ok((None, None));
         }
         match self.place.set_aside().and_then(|()| self.place.open()) {
-            Ok(index) => self.index = index,
+            Ok(index) => self.index = TrackedIndex::new(index),
             Err(error) => {
                 tracing::error!(%error, "no index can be made; going on without one");
                 self.index_fault = Some(error.to_string());
@@ -271,18 +276,17 @@ impl<M: Machine> JournalStore<M> {
         };
         index.scan(MARKS, &mut collect)?;
         self.marks = marks;
-        self.index = match self.journal.read_only {
+        self.index = TrackedIndex::new(match self.journal.read_only {
             Some(_) => Box::new(KeptIndex::new(index)),
             None => index,
-        };
-        Ok(Base { state, replies, at, line: meta.line, history_from: meta.history_from })
+        });
+        Ok(Base { state, replies, at, line: meta.line })
     }
 
     /// Applies what the journal holds beyond the index's state, and lets the index follow.
     fn catch_up(&mut self, base: Base<M>) -> Result<(M, Replies, u64), StoreError> {
-        let Base { mut state, mut replies, at, line, history_from } = base;
+        let Base { mut state, mut replies, at, line } = base;
         self.at = at;
-        self.history_from = history_from;
         let mut entries = Vec::new();
         let mut crc = line;
         self.replay(&mut state, &mut replies, &mut |placed| {
@@ -300,21 +304,16 @@ impl<M: Machine> JournalStore<M> {
 
     /// Builds the state from the newest snapshot of use and what follows, and the index from that.
     fn rebuild(&mut self) -> Result<(M, Replies, u64), StoreError> {
-        let Base { mut state, mut replies, at, line, history_from } = self.newest_snapshot()?;
+        let Base { mut state, mut replies, at, line } = self.newest_snapshot()?;
         self.at = at;
-        self.history_from = history_from;
         let mut crc = line;
         let mut time = self.time;
-        let mut history = BTreeMap::new();
         let mut last = None;
         let before = state.seq();
         self.replay(&mut state, &mut replies, &mut |placed| {
             crc = placed.crc;
             time = time.max(placed.entry.time);
             last = Some(placed.position);
-            for key in history_keys::<M>(&placed.entry.changes) {
-                history.insert(key, placed.position);
-            }
         })?;
         self.time = time;
         self.stand_at(&state, crc);
@@ -322,9 +321,8 @@ impl<M: Machine> JournalStore<M> {
             None if state.seq() > Seq(0) => self.journal.find(state.seq())?,
             last => last,
         };
-        let rows = history.into_iter().map(|(key, at)| Row { key, value: Some(at.to_string()) });
         let meta = self.meta(state.seq());
-        let written = write_rows(&mut *self.index, all_rows(&state, &replies).chain(rows), meta);
+        let written = write_rows(&mut self.index, all_rows(&state, &replies), meta);
         if let Err(error) = written {
             self.drop_index(&error);
         }
@@ -372,13 +370,8 @@ impl<M: Machine> JournalStore<M> {
     }
 
     fn newest_snapshot(&self) -> Result<Base<M>, StoreError> {
-        let nothing = Base {
-            state: M::default(),
-            replies: Replies::default(),
-            at: None,
-            line: Crc(0),
-            history_from: 1,
-        };
+        let nothing =
+            Base { state: M::default(), replies: Replies::default(), at: None, line: Crc(0) };
         let disk = &*self.journal.disk;
         if self.journal.segments.is_empty() {
             return Ok(self.lone_snapshot()?.unwrap_or(nothing));
@@ -401,8 +394,7 @@ impl<M: Machine> JournalStore<M> {
             let restored = snapshot::read(disk, &self.snapshots, &place).and_then(restore::<M>);
             match restored {
                 Ok((state, replies)) if state.seq() == place.seq => {
-                    let history_from = segment.number;
-                    return Ok(Base { state, replies, at: None, line, history_from });
+                    return Ok(Base { state, replies, at: None, line });
                 }
                 Ok(_) => tracing::warn!(segment = segment.number, "a snapshot is of another entry"),
                 Err(why) => {
@@ -420,9 +412,8 @@ impl<M: Machine> JournalStore<M> {
             let read = snapshot::read_any(disk, &self.snapshots, number, M::NAME)?;
             let restored = read.and_then(|(place, rows)| Ok((place, restore::<M>(rows)?)));
             match restored {
-                Ok((snapshot::Place { line, segment, .. }, (state, replies))) => {
-                    let base = Base { state, replies, at: None, line, history_from: segment };
-                    return Ok(Some(base));
+                Ok((snapshot::Place { line, .. }, (state, replies))) => {
+                    return Ok(Some(Base { state, replies, at: None, line }));
                 }
                 Err(why) => tracing::warn!(number, why, "a snapshot is of no use"),
             }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::disk::Disk;
 use super::format::{self, Crc, FORMAT, HeaderV1};
-use super::index::{IndexPlace, MemIndex};
+use super::index::{IndexPlace, MemIndex, TrackedIndex};
 use super::journal_store::JournalStore;
 use super::segment::{self, file_name};
 use super::{Entry, Machine, Store as _, StoreError, snapshot};
@@ -60,7 +60,8 @@ impl<M: Machine> JournalStore<M> {
         let bytes = self.journal.segments.iter().map(|segment| segment.bytes).sum();
         self.journal.check_space(bytes)?;
         // Its files go: nothing may hold them open.
-        self.index = Box::new(MemIndex::default());
+        self.tasks.cancel();
+        self.index = TrackedIndex::new(Box::new(MemIndex::default()));
         self.journal.file = None;
         let epoch = self.journal.epoch + 1;
         let written = self.write_anew(epoch, edit, last).and_then(|()| self.commit(epoch));

@@ -19,13 +19,16 @@ use super::index::{Index, IndexError, IndexPlace, RowSum, is_counted};
 use super::limits::{
     SLED_CACHE_BYTES_MAX, SLED_LOCK_POLL, SLED_LOCK_WAIT_MAX, SLED_VALUE_BYTES_MAX,
 };
+use super::packing::{Packer, Unpacker};
 
 /// The sum of the counted rows: their number and their digest, which indexes of older builds lack.
 /// No row's key begins with a zero byte; those of the parts of long values do, too.
 const COUNT_KEY: &[u8] = b"\0count";
-/// The first byte of a value: whole, or the number of its parts.
+/// The first byte of a value: a whole text, or the number of its parts; either may be packed.
 const WHOLE: u8 = b'=';
 const PARTS: u8 = b'#';
+const PACKED: u8 = b'z';
+const PACKED_PARTS: u8 = b'Z';
 
 /// A directory for sled.
 #[derive(Clone, Debug)]
@@ -41,6 +44,25 @@ impl SledPlace {
 
     fn aside(&self) -> PathBuf {
         self.dir.with_extension("aside")
+    }
+
+    /// A copy that is not in place yet.
+    fn copy(&self) -> PathBuf {
+        self.dir.with_extension("copy")
+    }
+
+    /// The index whose place a copy takes.
+    fn replaced(&self) -> PathBuf {
+        self.dir.with_extension("replaced")
+    }
+
+    /// Undoes a replacement that was cut short, and removes what an earlier one left.
+    fn recover_copy(&self) -> Result<(), IndexError> {
+        if is_missing(&self.dir)? && !is_missing(&self.replaced())? {
+            fs::rename(self.replaced(), &self.dir)?;
+        }
+        remove(&self.replaced())?;
+        remove(&self.copy())
     }
 
     fn open_db(&self) -> Result<sled::Db, IndexError> {
@@ -84,15 +106,18 @@ impl SledPlace {
 
 impl IndexPlace for SledPlace {
     fn open(&self) -> Result<Box<dyn Index>, IndexError> {
+        self.recover_copy()?;
         self.remove_generating()?;
-        let mut index = SledIndex { db: Some(self.open_db()?), rows: 0, digest: Some(0) };
+        let mut index = SledIndex { db: Some(self.open_db()?), rows: 0, digest: Some(0), bytes: 0 };
         (index.rows, index.digest) = index.stored_sum()?;
         Ok(Box::new(index))
     }
 
     fn discard(&self) -> Result<(), IndexError> {
-        remove(&self.dir)?;
-        remove(&self.aside())
+        for dir in [self.copy(), self.replaced(), self.dir.clone(), self.aside()] {
+            remove(&dir)?;
+        }
+        Ok(())
     }
 
     fn set_aside(&self) -> Result<(), IndexError> {
@@ -104,6 +129,42 @@ impl IndexPlace for SledPlace {
         }
         Ok(fs::rename(&self.dir, self.aside())?)
     }
+
+    fn begin_copy(&self) -> Result<Box<dyn Index>, IndexError> {
+        remove(&self.copy())?;
+        Self::new(self.copy()).open()
+    }
+
+    fn take_copy(&self) -> Result<(), IndexError> {
+        sync_all(&self.copy())?;
+        remove(&self.replaced())?;
+        fs::rename(&self.dir, self.replaced())?;
+        fs::rename(self.copy(), &self.dir)?;
+        if let Some(parent) = self.dir.parent() {
+            fs::File::open(parent)?.sync_all()?;
+        }
+        remove(&self.replaced())
+    }
+}
+
+fn is_missing(path: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        found => found.map(|_| false),
+    }
+}
+
+/// Syncs the files of a directory, which sled does not.
+fn sync_all(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_all(&entry.path())?;
+        } else {
+            fs::File::open(entry.path())?.sync_all()?;
+        }
+    }
+    fs::File::open(dir)?.sync_all()
 }
 
 /// Removes a directory, or what is there instead.
@@ -128,6 +189,8 @@ struct SledIndex {
     rows: u64,
     /// Their digest, once it is known.
     digest: Option<u64>,
+    /// Bytes of their keys and texts, once they were read.
+    bytes: u64,
 }
 
 impl SledIndex {
@@ -148,22 +211,37 @@ impl SledIndex {
     }
 
     /// The text of a value, its parts put together.
-    fn text<'v>(&self, key: &str, value: &'v [u8]) -> Result<Cow<'v, str>, IndexError> {
+    fn text<'v>(
+        &self,
+        key: &str,
+        value: &'v [u8],
+        unpacker: &mut Unpacker,
+    ) -> Result<Cow<'v, str>, IndexError> {
+        let unpacked = |packed: &[u8], unpacker: &mut Unpacker| {
+            unpacker.unpack(packed).map(Cow::Owned).ok_or_else(|| torn(key))
+        };
         match value.split_first() {
             Some((&WHOLE, bytes)) => {
                 std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| torn(key))
             }
+            Some((&PACKED, bytes)) => unpacked(bytes, unpacker),
             Some((&PARTS, _)) => {
-                let db = self.db()?;
-                let mut bytes = Vec::new();
-                for part in 0..part_count(value) {
-                    let found = guarded(|| db.get(part_key(key, part)))?;
-                    bytes.extend_from_slice(&found.ok_or_else(|| torn(key))?);
-                }
-                String::from_utf8(bytes).map(Cow::Owned).map_err(|_| torn(key))
+                String::from_utf8(self.joined(key, value)?).map(Cow::Owned).map_err(|_| torn(key))
             }
+            Some((&PACKED_PARTS, _)) => unpacked(&self.joined(key, value)?, unpacker),
             _ => Err(torn(key)),
         }
+    }
+
+    /// The parts of a value.
+    fn joined(&self, key: &str, value: &[u8]) -> Result<Vec<u8>, IndexError> {
+        let db = self.db()?;
+        let mut bytes = Vec::new();
+        for part in 0..part_count(value) {
+            let found = guarded(|| db.get(part_key(key, part)))?;
+            bytes.extend_from_slice(&found.ok_or_else(|| torn(key))?);
+        }
+        Ok(bytes)
     }
 }
 
@@ -171,15 +249,17 @@ impl Index for SledIndex {
     fn get(&self, key: &str) -> Result<Option<String>, IndexError> {
         let db = self.db()?;
         let value = guarded(|| db.get(key))?;
-        value.map(|value| self.text(key, &value).map(Cow::into_owned)).transpose()
+        let text = |value| self.text(key, value, &mut Unpacker::new()).map(Cow::into_owned);
+        value.as_deref().map(text).transpose()
     }
 
     fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
         let db = self.db()?;
         let mut rows = guarded(|| Ok(db.scan_prefix(prefix)))?;
+        let mut unpacker = Unpacker::new();
         while let Some((key, value)) = guarded(|| rows.next().transpose())? {
             let key = std::str::from_utf8(&key).map_err(|_| torn("a key"))?;
-            let text = self.text(key, &value)?;
+            let text = self.text(key, &value, &mut unpacker)?;
             // The cache has 256 parts, and each looks at its limit at every 64th touch of one of its pages. A scan touches
             // a page once: those of 100,000 notes would all stay, in 80 MB.
             guarded(|| db.contains_key(key))?;
@@ -191,40 +271,42 @@ impl Index for SledIndex {
     fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
         let db = self.db()?;
         let mut batch = sled::Batch::default();
-        let mut sum = RowSum { rows: self.rows, digest: self.digest.unwrap_or_default() };
+        let (digest, bytes) = (self.digest.unwrap_or_default(), self.bytes);
+        let mut sum = RowSum { rows: self.rows, digest, bytes };
+        let (mut packer, mut unpacker) = (Packer::new(), Unpacker::new());
         for row in rows {
             let old = guarded(|| db.get(&row.key))?;
             let old_parts = old.as_deref().map_or(0, part_count);
-            let new_parts = match &row.value {
-                None => {
-                    batch.remove(row.key.as_bytes());
-                    0
-                }
-                Some(text) if text.len() < SLED_VALUE_BYTES_MAX => {
-                    let mut value = Vec::with_capacity(text.len() + 1);
-                    value.push(WHOLE);
-                    value.extend_from_slice(text.as_bytes());
-                    batch.insert(row.key.as_bytes(), value);
-                    0
-                }
+            let mut new_parts = 0;
+            match &row.value {
+                None => batch.remove(row.key.as_bytes()),
                 Some(text) => {
-                    let mut parts = 0_u32;
-                    for bytes in text.as_bytes().chunks(SLED_VALUE_BYTES_MAX) {
-                        batch.insert(part_key(&row.key, parts), bytes);
-                        parts += 1;
+                    let packed = packer.pack(text);
+                    let (whole, parts, bytes) = match &packed {
+                        Some(packed) => (PACKED, PACKED_PARTS, packed.as_slice()),
+                        None => (WHOLE, PARTS, text.as_bytes()),
+                    };
+                    let mut value = Vec::with_capacity(bytes.len().min(SLED_VALUE_BYTES_MAX) + 1);
+                    if bytes.len() < SLED_VALUE_BYTES_MAX {
+                        value.push(whole);
+                        value.extend_from_slice(bytes);
+                    } else {
+                        for part in bytes.chunks(SLED_VALUE_BYTES_MAX) {
+                            batch.insert(part_key(&row.key, new_parts), part);
+                            new_parts += 1;
+                        }
+                        value.push(parts);
+                        value.extend_from_slice(&new_parts.to_be_bytes());
                     }
-                    let mut value = vec![PARTS];
-                    value.extend_from_slice(&parts.to_be_bytes());
                     batch.insert(row.key.as_bytes(), value);
-                    parts
                 }
-            };
+            }
             for part in new_parts..old_parts {
                 batch.remove(part_key(&row.key, part));
             }
             if is_counted(&row.key) {
                 if let Some(old) = &old {
-                    sum.remove(&row.key, &self.text(&row.key, old)?);
+                    sum.remove(&row.key, &self.text(&row.key, old, &mut unpacker)?);
                 }
                 if let Some(text) = &row.value {
                     sum.add("", &row.key, text);
@@ -239,6 +321,7 @@ impl Index for SledIndex {
         guarded(|| db.apply_batch(batch))?;
         self.rows = sum.rows;
         self.digest = self.digest.map(|_| sum.digest);
+        self.bytes = sum.bytes;
         Ok(())
     }
 
@@ -251,6 +334,7 @@ impl Index for SledIndex {
             return Err(IndexError::damaged("its rows are not those that were written"));
         }
         self.digest = Some(read.digest);
+        self.bytes = read.bytes;
         Ok(())
     }
 
@@ -261,6 +345,16 @@ impl Index for SledIndex {
 
     fn bytes(&self) -> u64 {
         self.db().and_then(|db| guarded(|| db.size_on_disk())).unwrap_or(0)
+    }
+
+    fn sum(&self) -> RowSum {
+        let digest = self.digest.unwrap_or_default();
+        RowSum { rows: self.rows, digest, bytes: self.bytes }
+    }
+
+    fn reader(&self) -> Box<dyn Index> {
+        let Self { db, rows, digest, bytes } = self;
+        Box::new(Self { db: db.clone(), rows: *rows, digest: *digest, bytes: *bytes })
     }
 }
 
@@ -301,7 +395,7 @@ fn part_key(key: &str, part: u32) -> Vec<u8> {
 
 fn part_count(value: &[u8]) -> u32 {
     match value.split_first() {
-        Some((&PARTS, count)) => count.try_into().map_or(0, u32::from_be_bytes),
+        Some((&(PARTS | PACKED_PARTS), count)) => count.try_into().map_or(0, u32::from_be_bytes),
         _ => 0,
     }
 }

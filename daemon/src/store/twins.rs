@@ -319,6 +319,9 @@ struct SimPlace {
     rows: MemIndex,
     flushed: MemIndex,
     aside: Option<MemIndex>,
+    copy: MemIndex,
+    /// Bytes that it takes up beyond its rows, as after many changes.
+    excess_bytes: u64,
     /// A row that is read at every open is not what was written.
     is_damaged: bool,
     is_refused: bool,
@@ -368,6 +371,11 @@ impl SimIndex {
         place.rows.apply(&[Row { key: key.to_owned(), value }])
     }
 
+    /// Makes it take up more than its rows, as after many changes.
+    pub fn outgrow(&self, bytes: u64) {
+        lock(&self.place).excess_bytes = bytes;
+    }
+
     /// A row of the index that was set aside.
     pub fn row_aside(&self, key: &str) -> Option<String> {
         lock(&self.place).aside.as_ref()?.get(key).ok().flatten()
@@ -396,7 +404,23 @@ impl IndexPlace for SimIndex {
         place.rows = MemIndex::default();
         place.flushed = MemIndex::default();
         place.aside = None;
+        place.copy = MemIndex::default();
+        place.excess_bytes = 0;
         place.is_damaged = false;
+        Ok(())
+    }
+
+    fn begin_copy(&self) -> Result<Box<dyn Index>, IndexError> {
+        self.step()?.copy = MemIndex::default();
+        Ok(Box::new(SimCopy(self.clone())))
+    }
+
+    fn take_copy(&self) -> Result<(), IndexError> {
+        let mut place = self.step()?;
+        place.rows = std::mem::take(&mut place.copy);
+        // Its files were synced.
+        place.flushed = place.rows.clone();
+        place.excess_bytes = 0;
         Ok(())
     }
 
@@ -439,7 +463,54 @@ impl Index for SimIndex {
     }
 
     fn bytes(&self) -> u64 {
-        0
+        let place = lock(&self.place);
+        place.rows.sum().bytes + place.excess_bytes
+    }
+
+    fn sum(&self) -> RowSum {
+        lock(&self.place).rows.sum()
+    }
+
+    fn reader(&self) -> Box<dyn Index> {
+        Box::new(self.clone())
+    }
+}
+
+/// The copy beside a simulated index.
+#[derive(Debug)]
+struct SimCopy(SimIndex);
+
+impl Index for SimCopy {
+    fn get(&self, key: &str) -> Result<Option<String>, IndexError> {
+        self.0.step()?.copy.get(key)
+    }
+
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
+        self.0.step()?.copy.scan(prefix, visit)
+    }
+
+    fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
+        self.0.step()?.copy.apply(rows)
+    }
+
+    fn check(&mut self, counted: RowSum) -> Result<(), IndexError> {
+        self.0.step()?.copy.check(counted)
+    }
+
+    fn flush(&mut self) -> Result<(), IndexError> {
+        self.0.step().map(|_| ())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.sum().bytes
+    }
+
+    fn sum(&self) -> RowSum {
+        lock(&self.0.place).copy.sum()
+    }
+
+    fn reader(&self) -> Box<dyn Index> {
+        Box::new(Self(self.0.clone()))
     }
 }
 

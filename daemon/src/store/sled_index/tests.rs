@@ -3,6 +3,7 @@
 use tempfile::TempDir;
 
 use super::*;
+use crate::store::Random;
 use crate::store::index::{REPLIES, STATE};
 
 fn row(key: &str, value: Option<&str>) -> Row {
@@ -36,7 +37,8 @@ fn values_of_any_length_come_back_and_leave_nothing_behind() {
     let mut index = place.open().unwrap();
     let lengths = [0, 1, 4095, 4096, 4097, 8192, 50_000, 5000, 10, 20_000];
     for length in lengths {
-        let value = "é".repeat(length / 2) + if length % 2 == 1 { "x" } else { "" };
+        let packable = "é".repeat(length / 2) + if length % 2 == 1 { "x" } else { "" };
+        let value = if length > 4097 { noise(length) } else { packable };
         index.apply(&[row("d/a", Some(&value)), row("d/a\0b", Some("other"))]).unwrap();
         assert_eq!(index.get("d/a").unwrap().as_deref(), Some(value.as_str()), "{length}");
         assert_eq!(
@@ -56,13 +58,21 @@ fn values_of_any_length_come_back_and_leave_nothing_behind() {
     assert_eq!(left, [COUNT_KEY], "parts of long values are left");
 }
 
+/// A text that packing makes hardly shorter.
+fn noise(bytes: usize) -> String {
+    let mut random = Random(7);
+    (0..bytes).map(|_| char::from(33 + u8::try_from(random.below(90)).unwrap())).collect()
+}
+
 #[test]
 fn no_value_that_sled_is_given_is_long() {
     let (_dir, place) = place();
     let mut index = place.open().unwrap();
-    index.apply(&[row("d/a", Some(&"x".repeat(100_000)))]).unwrap();
+    index.apply(&[row("d/a", Some(&noise(100_000)))]).unwrap();
+    assert_eq!(index.get("d/a").unwrap(), Some(noise(100_000)));
     drop(index);
     let db = place.open_db().unwrap();
+    assert!(db.len() > 15, "{} keys and parts", db.len());
     for pair in db.iter() {
         assert!(pair.unwrap().1.len() <= SLED_VALUE_BYTES_MAX);
     }
@@ -108,6 +118,63 @@ fn counted_rows_survive_reopening_and_a_missing_one_is_noticed() {
     assert_eq!(outcome, Err("its rows are not those that were written".to_owned()));
     let outcome = tampered(b"r/9", None);
     assert_eq!(outcome, Err("it holds 98 rows of 99".to_owned()));
+}
+
+#[test]
+fn values_of_older_builds_are_read_and_replaced() {
+    let (_dir, place) = place();
+    let db = place.open_db().unwrap();
+    let long = "long ".repeat(1000);
+    db.insert("d/a", b"=a whole text").unwrap();
+    for (part, bytes) in (0..).zip(long.as_bytes().chunks(SLED_VALUE_BYTES_MAX)) {
+        db.insert(part_key("d/b", part), bytes).unwrap();
+    }
+    db.insert("d/b", b"#\0\0\0\x02").unwrap();
+    db.insert(COUNT_KEY, &2_u64.to_be_bytes()).unwrap();
+    drop(db);
+    let mut index = place.open().unwrap();
+    assert_eq!(index.get("d/a").unwrap().as_deref(), Some("a whole text"));
+    assert_eq!(index.get("d/b").unwrap().as_ref(), Some(&long));
+    index.check(summed(&*index)).unwrap();
+    index.apply(&[row("d/b", Some("short now"))]).unwrap();
+    index.check(summed(&*index)).unwrap();
+    drop(index);
+    assert_eq!(place.open_db().unwrap().len(), 3, "no part is left");
+}
+
+#[test]
+fn a_replacement_that_was_cut_short_is_undone_and_one_that_was_done_stays() {
+    let (dir, place) = place();
+    let mut index = place.open().unwrap();
+    index.apply(&[row("d/a", Some("old"))]).unwrap();
+    drop(index);
+    let mut copy = place.begin_copy().unwrap();
+    copy.apply(&[row("d/a", Some("new"))]).unwrap();
+    drop(copy);
+    let names = || {
+        let mut names: Vec<_> =
+            fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(), ["sled", "sled.copy"]);
+    // Killed between the two renames.
+    fs::rename(&place.dir, place.replaced()).unwrap();
+    let index = place.open().unwrap();
+    assert_eq!(index.get("d/a").unwrap().as_deref(), Some("old"));
+    drop(index);
+    assert_eq!(names(), ["sled"]);
+
+    let mut copy = place.begin_copy().unwrap();
+    copy.apply(&[row("d/a", Some("new"))]).unwrap();
+    drop(copy);
+    place.take_copy().unwrap();
+    // Killed before the old one was removed.
+    fs::create_dir(place.replaced()).unwrap();
+    let index = place.open().unwrap();
+    assert_eq!(index.get("d/a").unwrap().as_deref(), Some("new"));
+    drop(index);
+    assert_eq!(names(), ["sled"]);
 }
 
 #[test]

@@ -259,6 +259,38 @@ fn when_any_one_index_call_fails_nothing_is_lost() {
 }
 
 #[test]
+fn when_any_one_index_call_fails_while_it_is_copied_nothing_is_lost() {
+    let (mut copied, mut failed) = (0, 0);
+    for n in 1.. {
+        let machinery = Machinery::default();
+        let mut outcome = Outcome::default();
+        let mut writer = machinery.open_upkept().unwrap();
+        work(&mut writer, Random(1), &mut outcome);
+        writer.store.flush();
+        machinery.index.outgrow(2 << 20);
+        machinery.index.fail(Some(n));
+        writer.store.flush();
+        outcome.acknowledged.push(writer.add("x", 77));
+        writer.store.flush();
+        let is_over = machinery.index.fail(None) < n;
+        copied += usize::from(writer.store.sizes().index_bytes < 2 << 20);
+        failed += usize::from(writer.store.health().index.is_some());
+        let acknowledged = outcome.acknowledged.clone();
+        writer.expect(&acknowledged, &format!("index call {n}, before reopening"));
+        let power = machinery.duplicate();
+        power.index.power_loss(n);
+        power.disk.power_loss(n);
+        writer.store.close();
+        check(&machinery, &outcome, &format!("index call {n} failed"));
+        check(&power, &outcome, &format!("index call {n} failed, then the power"));
+        if is_over {
+            break;
+        }
+    }
+    assert!(copied > 3 && failed > 3, "{copied} were copied, {failed} were dropped");
+}
+
+#[test]
 fn a_line_that_failed_may_be_written_again() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();

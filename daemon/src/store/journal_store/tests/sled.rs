@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::tally::{Sum, Tally, Writer, add};
-use crate::store::{Entry, JournalStore, Options, Random, Store, discard_index};
+use crate::store::limits::INDEX_BYTES_LEAST;
+use crate::store::{Entry, JournalStore, Left, Options, Random, Store, discard_index};
 
 fn open(dir: &Path) -> Writer<JournalStore<Tally>> {
     let options = Options { segment_bytes_max: 4000, ..Options::real(dir) };
@@ -124,6 +126,44 @@ fn what_is_in_the_place_of_an_index_is_set_aside() {
     drop(again);
     discard_index(dir.path()).unwrap();
     assert!(!dir.path().join("sled.aside").exists(), "a purge leaves nothing");
+}
+
+/// sled alone would take up several times as much, and never less again.
+#[test]
+fn an_index_is_at_most_twice_its_state_once_it_has_caught_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
+    let mut random = Random(1);
+    let (mut entries, mut outgrown) = (Vec::new(), 0);
+    for round in 0..80 {
+        let changes = (0..100).map(|n| {
+            let words = (0..120).map(|_| format!("word{} ", random.below(5000)));
+            let key = format!("key-{}", (round * 100 + n) % 1000);
+            vec![Sum::Add { key, by: round * 100 + n, note: words.collect() }]
+        });
+        let batch = writer.entries(&changes.collect::<Vec<_>>());
+        writer.write(&batch).unwrap();
+        entries.extend(batch);
+        let deadline = Instant::now() + Duration::from_mins(1);
+        while writer.store.flush() != Left::Nothing {
+            outgrown += 1;
+            assert!(Instant::now() < deadline, "the upkeep does not end");
+            std::thread::yield_now();
+        }
+        let sizes = writer.store.sizes();
+        let bytes: u64 = files(&dir.path().join("sled"))
+            .iter()
+            .map(|file| fs::metadata(file).unwrap().len())
+            .sum();
+        let bytes_max = INDEX_BYTES_LEAST.max(2 * sizes.state_bytes);
+        assert!(bytes <= bytes_max + 1024, "round {round}: {bytes} bytes on disk, {sizes:?}");
+    }
+    assert!(outgrown > 0, "it never outgrew its state");
+    assert!(writer.store.sizes().state_bytes > 900_000);
+    writer.store.close();
+    let mut again = open(dir.path());
+    assert_eq!((again.report.rebuilt.clone(), again.report.replayed), (None, 0));
+    assert_eq!(again.journal(), entries);
 }
 
 fn copy(from: &Path, to: &Path) {

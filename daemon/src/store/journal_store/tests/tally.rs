@@ -12,7 +12,7 @@ use crate::store::format::FORMAT;
 use crate::store::twins::SimIndex;
 use crate::store::{
     Answer, Call, Entry, JournalStore, Machine, OpenReport, Opened, Options, Replies, Row, SimDisk,
-    Store, StoreError,
+    Store, StoreError, Upkeep,
 };
 
 pub(super) const DIR: &str = "/store";
@@ -169,11 +169,18 @@ impl Machinery {
             index: Box::new(self.index.clone()),
             segment_bytes_max: 1000,
             reserve_bytes: 0,
+            upkeep: Upkeep::Off,
         }
     }
 
     pub(super) fn open(&self) -> Result<Writer<JournalStore<Tally>>, StoreError> {
         JournalStore::open(Path::new(DIR), self.options()).map(Writer::new)
+    }
+
+    /// Opens a store that does its upkeep whenever it is flushed.
+    pub(super) fn open_upkept(&self) -> Result<Writer<JournalStore<Tally>>, StoreError> {
+        let options = Options { upkeep: Upkeep::Inline, ..self.options() };
+        JournalStore::open(Path::new(DIR), options).map(Writer::new)
     }
 
     /// Makes the journal what an anchord of format 1 wrote.

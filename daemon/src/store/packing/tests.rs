@@ -1,0 +1,27 @@
+use super::*;
+
+#[test]
+fn texts_come_back_and_rows_become_much_shorter() {
+    let (mut packer, mut unpacker) = (Packer::new(), Unpacker::new());
+    let row = r#"{"id":"n7","version":3,"revision":41,"created":{"session":"01JE","client":"codex","time":1763760000000},"updated":{"session":"01JE","client":"codex","time":1763760000000},"body":{"note":{"content":"one writer per project","importance":5,"content_type":"prose","tokens":9}}}"#;
+    for text in [row, &"ä".repeat(50_000), &format!("{row}{row}")] {
+        let packed = packer.pack(text).unwrap();
+        assert!(packed.len() * 3 < text.len(), "{} of {}", packed.len(), text.len());
+        assert_eq!(unpacker.unpack(&packed).as_deref(), Some(text));
+    }
+    assert_eq!(packer.pack(""), None);
+    assert_eq!(packer.pack("1:2:3"), None, "a short text stays as it is");
+}
+
+#[test]
+fn damage_is_noticed_or_gives_a_text() {
+    let packed = Packer::new().pack(&"one text of some length, ".repeat(9)).unwrap();
+    let mut unpacker = Unpacker::new();
+    for at in 0..packed.len() {
+        let mut damaged = packed.clone();
+        damaged[at] ^= 0x55;
+        // A digest over the rows finds what deflate does not.
+        let _ = unpacker.unpack(&damaged);
+        assert_eq!(unpacker.unpack(&packed[..at]), None, "cut at {at}");
+    }
+}
