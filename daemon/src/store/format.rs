@@ -210,10 +210,16 @@ pub(crate) fn write_line<T: Serialize>(object: &T, out: &mut Vec<u8>) -> Crc {
     serde_json::to_writer(&mut *out, object).expect("disk types always serialize");
     out.pop();
     let crc = Crc(crc32fast::hash(out.get(start..).unwrap_or_default()));
-    out.extend_from_slice(CRC_KEY);
-    out.extend_from_slice(String::from(crc).as_bytes());
-    out.extend_from_slice(b"\"}\n");
+    out.extend_from_slice(&line_end(crc));
     crc
+}
+
+/// The bytes that a line with this checksum ends in, its newline among them.
+pub(crate) fn line_end(crc: Crc) -> Vec<u8> {
+    let mut end = CRC_KEY.to_vec();
+    end.extend_from_slice(String::from(crc).as_bytes());
+    end.extend_from_slice(b"\"}\n");
+    end
 }
 
 /// Checks a line, without its newline, against its checksum.

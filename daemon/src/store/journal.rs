@@ -187,6 +187,21 @@ impl Journal {
         Segments { disk, dir, segments: self.segments.clone() }
     }
 
+    /// The segments that are written to no more, newest first.
+    pub(crate) fn sealed(&self) -> Vec<Sealed> {
+        let pairs = self.segments.windows(2).rev();
+        let sealed = pairs.filter_map(|pair| match pair {
+            [segment, next] => Some(Sealed {
+                disk: Arc::clone(&self.disk),
+                dir: self.dir.clone(),
+                segment: *segment,
+                next: *next,
+            }),
+            _ => None,
+        });
+        sealed.collect()
+    }
+
     /// Reads every entry from `from` on, checked, until `visit` says false.
     pub(crate) fn replay<C: DeserializeOwned>(
         &self,
@@ -408,6 +423,48 @@ impl Segments {
             }
         }
         Ok(())
+    }
+}
+
+/// A segment that another one follows.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    pub(crate) segment: Segment,
+    next: Segment,
+}
+
+impl Sealed {
+    /// Whether the file ends in the line that the next segment's header names.
+    pub(crate) fn ends_as_named(&self) -> Result<bool, StoreError> {
+        let Some(crc) = self.next.previous else { return Ok(false) };
+        let named = format::line_end(crc);
+        let path = self.dir.join(file_name(self.segment.number));
+        let start = self.segment.bytes.saturating_sub(named.len() as u64);
+        let end = self.disk.read_at(&path, start, named.len());
+        Ok(end.map_err(StoreError::io("read", &path))? == named)
+    }
+
+    /// Checks every line. Returns the first fault.
+    pub(crate) fn check(&self) -> Result<Option<StoreError>, StoreError> {
+        let Self { segment, next, .. } = self;
+        let bytes = read_segment(&*self.disk, &self.dir, segment)?;
+        let check = segment::check(&bytes, segment.first);
+        let last = check.last.map_or(segment.first.0.saturating_sub(1), |(seq, _)| seq.0);
+        let crc = check.last.map(|(_, crc)| crc).or(segment.previous);
+        let (line, why) = if let Some(fault) = check.fault {
+            fault
+        } else if check.complete_bytes < bytes.len() as u64 {
+            (check.lines + 1, "the line is incomplete".to_owned())
+        } else if last + 1 != next.first.0 {
+            (check.lines, format!("entries {} to {} are missing", last + 1, next.first.0 - 1))
+        } else if crc != next.previous && next.previous.is_some() {
+            (check.lines, "it is not the line that the next segment follows".to_owned())
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(segment::damaged(segment.number, line, why)))
     }
 }
 

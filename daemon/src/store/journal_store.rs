@@ -15,10 +15,10 @@ use super::format::{self, Crc, FORMAT};
 use super::index::{
     Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE, TrackedIndex,
 };
-use super::journal::{Journal, Position};
+use super::journal::{Journal, Position, Sealed};
 use super::limits::{
-    ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX, INDEX_BYTES_LEAST, INDEX_TIMES_STATE_MAX,
-    MARKS_BATCH_ROWS_MAX,
+    CHECK_AGAIN_AFTER_DAYS, ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX, INDEX_BYTES_LEAST,
+    INDEX_TIMES_STATE_MAX, MARKS_BATCH_ROWS_MAX,
 };
 use super::open::restore;
 use super::segment::file_name;
@@ -28,6 +28,8 @@ use super::{
     CheckedSnapshot, Entry, Health, Left, Machine, Reading, Replies, Row, Sizes, Snapshots, Store,
     StoreError, snapshot,
 };
+
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 /// A store in a directory.
 #[derive(Debug)]
@@ -352,7 +354,23 @@ impl<M: Machine> JournalStore<M> {
         }
         if self.index_fault.is_none() && self.is_index_outgrown() {
             self.begin_copy();
+        } else if let Some(sealed) = self.next_unchecked() {
+            self.tasks.begin(move |_| {
+                let number = sealed.segment.number;
+                Outcome::Checked { number, checked: sealed.check() }
+            });
         }
+    }
+
+    /// The newest sealed segment whose lines were not checked for long.
+    fn next_unchecked(&self) -> Option<Sealed> {
+        let is_old = |sealed: &Sealed| {
+            let mark = self.marks.get(&checked_mark(sealed.segment.number));
+            let checked = mark.and_then(|time| time.parse::<i64>().ok());
+            let again = CHECK_AGAIN_AFTER_DAYS * DAY_MILLIS;
+            checked.is_none_or(|checked| self.time.0.saturating_sub(checked) >= again)
+        };
+        self.journal.sealed().into_iter().find(is_old)
     }
 
     /// Takes what came of a task.
@@ -369,6 +387,23 @@ impl<M: Machine> JournalStore<M> {
                 }
                 self.copied_bytes = self.index.bytes();
             }
+            Outcome::Checked { number, checked } => match checked {
+                Ok(None) => {
+                    let time = self.time.0.to_string();
+                    Store::<M>::mark(self, &checked_mark(number), Some(&time));
+                }
+                Ok(Some(fault)) => {
+                    tracing::error!(%fault, "an old segment is damaged; read-only from now on");
+                    self.journal.read_only.get_or_insert(fault.to_string());
+                }
+                Err(error) => {
+                    tracing::error!(%error, "an old segment cannot be read; read-only until it can");
+                    if self.journal.read_only.is_none() {
+                        self.journal.read_only = Some(error.to_string());
+                        self.journal.passes = true;
+                    }
+                }
+            },
             Outcome::Panicked => {
                 self.index.take_changes();
                 tracing::error!("a task on the store's files panicked");
@@ -379,7 +414,9 @@ impl<M: Machine> JournalStore<M> {
     /// Whether the index takes up too much. sled never gives back what it has taken.
     fn is_index_outgrown(&self) -> bool {
         let state_bytes = self.index.sum().bytes;
-        let bytes_max = INDEX_BYTES_LEAST.max(state_bytes.saturating_mul(INDEX_TIMES_STATE_MAX));
+        // sled has some small files that it does not count.
+        let most = state_bytes.saturating_mul(INDEX_TIMES_STATE_MAX) - state_bytes / 8;
+        let bytes_max = INDEX_BYTES_LEAST.max(most);
         // A copy that is no smaller is not made again at once.
         self.index.bytes() > bytes_max.max(self.copied_bytes + self.copied_bytes / 4)
     }
@@ -423,6 +460,11 @@ impl<M: Machine> JournalStore<M> {
         }
         placed
     }
+}
+
+/// The soft mark that says when the lines of a segment were checked.
+fn checked_mark(number: u32) -> String {
+    format!("checked/{number:06}")
 }
 
 /// Writes rows and what they make the index to be. Too many for one batch are written in parts, and the

@@ -17,9 +17,8 @@ pub const BATCH_BYTES_MAX: usize = 64;
 /// still enough for the index to follow. A snapshot is written only where it leaves as much.
 pub const RESERVE_BYTES: u64 = 16 << 20;
 
-/// How much of the older segments is checked each time a store is opened, newest first.
-/// `anchord journal verify` checks the rest.
-pub const CHECKED_AT_OPEN_BYTES_MAX: u64 = 256 << 20;
+/// The lines of an old segment are checked again after so long.
+pub const CHECK_AGAIN_AFTER_DAYS: i64 = 30;
 
 /// Snapshots kept; the older ones are for the case that the newest is damaged.
 pub const SNAPSHOTS_KEPT_MAX: usize = 2;

@@ -214,7 +214,7 @@ impl<M: Machine> JournalStore<M> {
     }
 
     /// Says what an index is to the journal.
-    fn relate(&self, meta: &MetaV1) -> Result<Relation, StoreError> {
+    fn relate(&mut self, meta: &MetaV1) -> Result<Relation, StoreError> {
         let journal = &self.journal;
         if meta.format > FORMAT {
             let why = format!("it is of format {}, this anchord's is {FORMAT}", meta.format);
@@ -251,6 +251,7 @@ impl<M: Machine> JournalStore<M> {
         let Some(at) = at else { return Ok(Relation::Outdated("it names no place".to_owned())) };
         match journal.entry_at::<M::Change>(at) {
             Ok(there) if there.entry.seq == meta.seq && there.crc == meta.line => {
+                self.time = there.entry.time;
                 Ok(Relation::Follows(Some(at)))
             }
             Err(error @ StoreError::Io { .. }) if journal.read_only.is_none() => Err(error),

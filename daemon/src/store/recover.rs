@@ -1,4 +1,5 @@
-//! Opening a journal: find its segments, check them, remove an incomplete last line.
+//! Opening a journal: find its segments, check them, remove an incomplete last line. Of all but the
+//! last one it reads the header and the end.
 //!
 //! A line of the last segment that has no newline was never acknowledged, nor was a damaged batch
 //! at its end that the index does not know: it is kept aside and cut off. Anything else that is not
@@ -17,7 +18,7 @@ use super::disk::Disk;
 use super::format::{BATCHES_FROM, Crc, FORMAT, HeaderV1, peek_seq};
 use super::index::IndexError;
 use super::journal::{Journal, Segment};
-use super::limits::{CHECKED_AT_OPEN_BYTES_MAX, HEADER_BYTES_MAX};
+use super::limits::HEADER_BYTES_MAX;
 use super::segment::{self, Header, file_name};
 use super::{StoreError, snapshot};
 
@@ -86,9 +87,7 @@ pub(crate) fn open(
     opening.look_for_last(&beyond, &headless);
     let tail = opening.check_last(number, &bytes);
     opening.put_aside(&headless, (number, tail), prove)?;
-    // The others are as large, and need not all be in memory at once.
-    drop(bytes);
-    opening.check_sealed()?;
+    opening.check_ends()?;
     opening.make_writable();
     Ok(opening.finish(false))
 }
@@ -357,33 +356,13 @@ impl Opening {
         Tail { bytes: bytes.get(cut..).unwrap_or_default(), fault }
     }
 
-    /// Checks older segments, newest first, as far as the limit goes.
-    fn check_sealed(&mut self) -> Result<(), StoreError> {
-        let segments = self.journal.segments.clone();
-        let mut budget = CHECKED_AT_OPEN_BYTES_MAX;
-        for pair in segments.windows(2).rev() {
-            let [segment, next] = pair else { continue };
-            let Some(left) = budget.checked_sub(segment.bytes) else { break };
-            budget = left;
-            let bytes = self.journal.read_segment(segment)?;
-            let check = segment::check(&bytes, segment.first);
-            let last = check.last.map_or(segment.first.0.saturating_sub(1), |(seq, _)| seq.0);
-            let fault = if let Some(fault) = check.fault {
-                Some(fault)
-            } else if check.complete_bytes < bytes.len() as u64 {
-                Some((check.lines + 1, "the line is incomplete".to_owned()))
-            } else if last + 1 != next.first.0 {
-                Some((
-                    check.lines,
-                    format!("entries {} to {} are missing", last + 1, next.first.0 - 1),
-                ))
-            } else if check.last.map(|(_, crc)| crc) != next.previous && next.previous.is_some() {
-                Some((check.lines, "it is not the line that the next segment follows".to_owned()))
-            } else {
-                None
-            };
-            if let Some((line, why)) = fault {
-                let fault = segment::damaged(segment.number, line, why);
+    /// Checks that each older segment ends in the line that the next one names. Their other lines
+    /// are checked later, while the store is open.
+    fn check_ends(&mut self) -> Result<(), StoreError> {
+        for sealed in self.journal.sealed() {
+            if !sealed.ends_as_named()?
+                && let Some(fault) = sealed.check()?
+            {
                 self.refuse_writes(fault.to_string());
             }
         }

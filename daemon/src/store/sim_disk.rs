@@ -38,6 +38,7 @@ struct Sim {
     /// Rises with each power loss; files opened before are dead.
     boot: u64,
     operations: u64,
+    bytes_read: u64,
     fault: Option<Fault>,
     read_only: bool,
     capacity: Option<Capacity>,
@@ -82,6 +83,11 @@ impl SimDisk {
     /// Operations since the last [`SimDisk::fail`].
     pub fn operations(&self) -> u64 {
         self.lock().operations
+    }
+
+    /// Bytes of files that were read so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.lock().bytes_read
     }
 
     /// Refuses every change from now on, as a disk that is mounted read-only does.
@@ -185,11 +191,16 @@ impl Disk for SimDisk {
         let data = sim.files.get(&file).map(|file| file.data.as_slice()).unwrap_or_default();
         let start = usize::try_from(offset).unwrap_or(usize::MAX).min(data.len());
         let end = start.saturating_add(bytes_max).min(data.len());
-        Ok(data.get(start..end).unwrap_or_default().to_vec())
+        let bytes = data.get(start..end).unwrap_or_default().to_vec();
+        sim.bytes_read += bytes.len() as u64;
+        Ok(bytes)
     }
 
     fn length(&self, path: &Path) -> io::Result<u64> {
-        Ok(self.read(path)?.len() as u64)
+        let mut sim = self.lock();
+        sim.step()?;
+        let file = sim.find(path)?;
+        Ok(sim.files.get(&file).map_or(0, |file| file.data.len() as u64))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use super::Row;
 use super::index::{Index, IndexError, MARKS, META, REPLIES, STATE};
 use super::limits::INDEX_COPY_ROWS_MAX;
+use super::{Row, StoreError};
 
 /// Where tasks run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub enum Upkeep {
 pub(super) enum Outcome {
     /// A copy of the index, all but what was written since.
     Copied(Result<Box<dyn Index>, IndexError>),
+    /// A sealed segment was read: the fault that was found, if one was.
+    Checked { number: u32, checked: Result<Option<StoreError>, StoreError> },
     /// The task panicked, which the log has.
     Panicked,
 }

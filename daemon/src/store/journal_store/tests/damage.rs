@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::tally::{DIR, Machinery, Sum, add};
+use anchord_memory::Timestamp;
+
+use super::tally::{DIR, Machinery, Sum, Tally, Writer, add};
 use crate::store::format::FORMAT;
+use crate::store::limits::HEADER_BYTES_MAX;
 use crate::store::twins::SimIndex;
-use crate::store::{Entry, Store, StoreError};
+use crate::store::{Entry, JournalStore, Options, Store, StoreError};
 
 const RESTORE: &str = "put it back from a backup, or see what `anchord journal repair` can restore";
 
@@ -116,7 +119,7 @@ fn a_flipped_bit_makes_the_store_read_only_and_is_named() {
             let damaged = Machinery { disk: machinery.disk.duplicate(), index };
             damaged.disk.put(&segment(number), flipped.clone());
             let what = format!("byte {at} of segment {number}");
-            let mut writer = damaged.open().unwrap();
+            let mut writer = damaged.open_upkept().unwrap();
             let line = lines_before(&bytes, at) + 1;
             // The last line, or what became the last by losing its end, without an index: nothing
             // tells that it was ever synced.
@@ -131,7 +134,8 @@ fn a_flipped_bit_makes_the_store_read_only_and_is_named() {
                 writer.expect(&entries[..kept], &what);
                 continue;
             }
-            let why = writer.report.read_only.clone().unwrap_or_default();
+            writer.keep_up();
+            let why = writer.store.health().read_only.unwrap_or_default();
             let named = format!("damaged at journal/{number:06}.jsonl:{line}:");
             assert!(why.starts_with(&named), "{what}: {why}");
 
@@ -211,10 +215,75 @@ fn damage_behind_the_index_and_the_snapshot_hides_nothing_new() {
     machinery.disk.put(&segment(1), bytes);
     for index in [machinery.index.duplicate(), SimIndex::default()] {
         let damaged = Machinery { disk: machinery.disk.duplicate(), index };
-        let writer = damaged.open().unwrap();
+        let mut writer = damaged.open_upkept().unwrap();
         assert_eq!(writer.report.entries, entries.len() as u64);
-        assert!(writer.report.read_only.is_some());
+        writer.keep_up();
+        let why = writer.store.health().read_only.unwrap();
+        assert!(why.starts_with("damaged at journal/000001.jsonl:5:"), "{why}");
+        writer.store.close();
+        // Nothing remembers that it was checked.
+        let mut again = damaged.open_upkept().unwrap();
+        again.keep_up();
+        assert_eq!(again.store.health().read_only, Some(why));
     }
+}
+
+#[test]
+fn an_old_segment_is_checked_again_after_a_month_and_not_before() {
+    let (machinery, ..) = filled();
+    let checked = |machinery: &Machinery| {
+        let mut writer = machinery.open_upkept().unwrap();
+        let tasks = writer.keep_up();
+        writer.store.close();
+        tasks
+    };
+    assert_eq!(checked(&machinery), 3);
+    assert_eq!(checked(&machinery), 0);
+    let mut writer = machinery.open().unwrap();
+    let mut later = writer.entries(&[vec![add("x", 15)]]);
+    later[0].time = Timestamp(31 * 24 * 60 * 60 * 1000);
+    writer.write(&later).unwrap();
+    writer.store.close();
+    assert_eq!(checked(&machinery), 3);
+}
+
+/// Cut, emptied or replaced by another one: its end tells, without its lines.
+#[test]
+fn an_old_segment_that_is_not_the_one_that_was_written_is_named_when_the_store_is_opened() {
+    let (machinery, ..) = filled();
+    let bytes = machinery.disk.bytes(&segment(2)).unwrap();
+    let header = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let mut longer = bytes.clone();
+    longer.extend_from_slice(b"more");
+    for other in [&bytes[..0], &bytes[..10], &bytes[..header], &bytes[..bytes.len() - 1], &longer] {
+        let replaced = machinery.duplicate();
+        replaced.disk.put(&segment(2), other.to_vec());
+        let why = replaced.open().unwrap().report.read_only.unwrap();
+        assert!(why.starts_with("damaged at journal/000002.jsonl:"), "{why}");
+    }
+}
+
+#[test]
+fn opening_reads_the_last_segment_and_hardly_anything_of_the_others() {
+    let machinery = Machinery::default();
+    let options = || Options { segment_bytes_max: 40_000, ..machinery.options() };
+    let open = || Writer::new(JournalStore::<Tally>::open(Path::new(DIR), options()).unwrap());
+    let mut writer = open();
+    for by in 0..1000 {
+        writer.add(&format!("key-{}", by % 20), by);
+    }
+    let sizes = writer.store.sizes();
+    assert!(sizes.segments > 5, "{sizes:?}");
+    writer.store.close();
+    let last = machinery.disk.bytes(&segment(sizes.segments)).unwrap().len() as u64;
+    let before = machinery.disk.bytes_read();
+    let mut again = open();
+    let read = machinery.disk.bytes_read() - before;
+    let others = u64::from(sizes.segments - 1);
+    let most = last + 8_000 + others * (HEADER_BYTES_MAX as u64 + 50);
+    assert!(read < most, "{read} bytes were read, {} are there", sizes.journal_bytes);
+    assert_eq!(again.report.read_only, None);
+    assert_eq!(again.journal().len(), 1000);
 }
 
 #[test]

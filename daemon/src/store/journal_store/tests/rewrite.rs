@@ -204,8 +204,10 @@ fn a_damaged_journal_is_not_rewritten() {
     machinery.disk.put(&path, bytes.clone());
     for index in [machinery.index.duplicate(), SimIndex::default()] {
         let damaged = Machinery { disk: machinery.disk.duplicate(), index };
-        assert!(matches!(rewrite(&damaged), Err(StoreError::ReadOnly { .. })));
+        let before = damaged.disk.paths();
+        assert!(matches!(rewrite(&damaged), Err(StoreError::Damaged { .. })));
         assert_eq!(damaged.disk.bytes(&path).unwrap(), bytes);
+        assert_eq!(damaged.disk.paths(), before);
     }
 }
 

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::store::format::FORMAT;
 use crate::store::twins::SimIndex;
 use crate::store::{
-    Answer, Call, Entry, JournalStore, Machine, OpenReport, Opened, Options, Replies, Row, SimDisk,
-    Store, StoreError, Upkeep,
+    Answer, Call, Entry, JournalStore, Left, Machine, OpenReport, Opened, Options, Replies, Row,
+    SimDisk, Store, StoreError, Upkeep,
 };
 
 pub(super) const DIR: &str = "/store";
@@ -258,6 +258,12 @@ impl<S: Store<Tally>> Writer<S> {
         let entries = self.entries(&[vec![add(key, by)]]);
         self.write(&entries).unwrap();
         entries.into_iter().next().unwrap()
+    }
+
+    /// Flushes until there is nothing left to do. Returns how many calls that took.
+    pub(super) fn keep_up(&mut self) -> usize {
+        let calls = (0..1000).find(|_| self.store.flush() == Left::Nothing);
+        calls.expect("upkeep comes to an end")
     }
 
     pub(super) fn journal(&mut self) -> Vec<Entry<Sum>> {
