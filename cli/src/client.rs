@@ -142,6 +142,7 @@ fn dial_or_start(dir: &InstanceDir, program: &Path) -> Result<UnixStream, Error>
     let search = Search {
         dir: Ok(dir.clone()),
         hello: hello(Role::Http, None),
+        opening: Vec::new(),
         launcher: Some(Launcher::new(program.to_owned())),
         patience: millis(RECONNECT_DEADLINE_MS),
         may_start: Arc::new(AtomicBool::new(true)),
@@ -203,7 +204,7 @@ fn dial(dir: &InstanceDir) -> Result<UnixStream, Error> {
         Err(ConnectError::Io(why)) => return Err(silent(dir, &why)),
     };
     // Nothing follows the answer until we ask, so that the rest is empty.
-    let (answer, _) = link::say_hello(&stream, &hello(Role::Http, None), deadline)
+    let (answer, _) = link::say_hello(&stream, &hello(Role::Http, None), &[], deadline)
         .map_err(|why| silent(dir, &why))?;
     match answer {
         Answer::Welcome(_) => Ok(stream),

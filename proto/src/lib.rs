@@ -58,10 +58,11 @@
 //!
 //! # Role `hook`
 //!
-//! One line, the event as the agent gave it; one line back, the [`hook::HookReply`]: `{}` if there is nothing to
-//! print, else `{"stdout":"text"}`, which the hook prints as it is. Then both close. The hook gives up after
-//! [`limits::HOOK_DEADLINE_MS`], at a session's end after [`limits::HOOK_END_DEADLINE_MS`], and prints nothing;
-//! the daemon handles an event to its end all the same.
+//! One line, the event as the agent gave it, which may be sent with the hello; one line back, the
+//! [`hook::HookReply`]: `{}` if there is nothing to print, else `{"stdout":"text"}`, which the hook
+//! prints as it is. Then both close. The hook gives up after [`limits::HOOK_DEADLINE_MS`], at a
+//! session's end after [`limits::HOOK_END_DEADLINE_MS`], and prints nothing; the daemon handles the
+//! event to its end all the same.
 //!
 //! # Role `http`
 //!

@@ -68,6 +68,7 @@ pub fn run(options: HookOptions) -> ExitCode {
     let search = Search {
         dir: InstanceDir::locate().map_err(|error| error.to_string()),
         hello,
+        opening: Vec::new(),
         launcher: Some(options.program.map_or_else(Launcher::beside_this_program, Launcher::new)),
         patience: millis(HOOK_DEADLINE_MS),
         may_start: Arc::new(AtomicBool::new(true)),
@@ -87,7 +88,9 @@ fn printed_for(
 ) -> Option<String> {
     let until = begin + millis(HOOK_DEADLINE_MS);
     let event = within(until, move || read_event(stdin))?;
-    let until = if is_end(&event) {
+    let is_end = is_end(&event);
+    search.opening = event;
+    let until = if is_end {
         // Nobody waits for a daemon that would be started to hear of the end.
         search.launcher = None;
         search.patience = millis(HOOK_END_DEADLINE_MS);
@@ -95,7 +98,7 @@ fn printed_for(
     } else {
         until
     };
-    within(until, move || reply(&search, &event, until)?.stdout)
+    within(until, move || reply(&search, until)?.stdout)
 }
 
 /// What `work` gives by `until`. It may block for ever; a thread that does is left behind.
@@ -113,12 +116,11 @@ fn within<T: Send + 'static>(
     receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok()?
 }
 
-fn reply(search: &Search, event: &[u8], until: Instant) -> Option<HookReply> {
+/// Finds the daemon, which is sent the event with the hello, and reads its reply.
+fn reply(search: &Search, until: Instant) -> Option<HookReply> {
     let connection = search.run().ok()?;
     let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
     connection.stream.set_read_timeout(Some(left)).ok()?;
-    connection.stream.set_write_timeout(Some(left)).ok()?;
-    (&connection.stream).write_all(event).ok()?;
     let mut line = Vec::new();
     let mut replies = BufReader::new(connection.rest.chain(&connection.stream));
     if read_line_capped(&mut replies, &mut line, LINE_BYTES_MAX).ok()? != LineRead::Line {

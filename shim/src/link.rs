@@ -33,6 +33,8 @@ pub struct Search {
     pub dir: Result<InstanceDir, String>,
     /// Line 1.
     pub hello: Hello,
+    /// Lines that are sent with it, before the answer: a daemon that answers late has them.
+    pub opening: Vec<u8>,
     /// How to start a daemon; none: only wait for one.
     pub launcher: Option<Launcher>,
     /// For how long to try; anew from when a daemon may be started.
@@ -82,7 +84,7 @@ impl Search {
         let mut silent_starts = 0;
         loop {
             let until = begin + self.patience;
-            let Failed { next, reason } = match attempt(dir, &self.hello, until) {
+            let Failed { next, reason } = match attempt(dir, &self.hello, &self.opening, until) {
                 Ok(connection) => return Ok(connection),
                 Err(failed) => failed,
             };
@@ -150,7 +152,7 @@ impl Search {
     /// next attempt shows.
     fn replace(&self, dir: &InstanceDir, until: Instant) {
         let hello = Hello { role: Role::Replace, resume: None, ..self.hello.clone() };
-        let Ok(mut connection) = attempt(dir, &hello, until) else {
+        let Ok(mut connection) = attempt(dir, &hello, &[], until) else {
             return;
         };
         let left = until.saturating_duration_since(Instant::now());
@@ -164,7 +166,12 @@ impl Search {
 
 /// Connects and says hello, once. The answer is waited for until the end: a daemon that listens and does not answer yet
 /// would find all the hellos that were said meanwhile, and takes the one that it hears last for the shim's newest.
-fn attempt(dir: &InstanceDir, hello: &Hello, until: Instant) -> Result<Connection, Failed> {
+fn attempt(
+    dir: &InstanceDir,
+    hello: &Hello,
+    opening: &[u8],
+    until: Instant,
+) -> Result<Connection, Failed> {
     let deadline = until.saturating_duration_since(Instant::now()).max(millis(BACKOFF_MAX_MS));
     let stream =
         socket::connect(dir, deadline.min(millis(WELCOME_DEADLINE_MS))).map_err(|error| {
@@ -180,7 +187,7 @@ fn attempt(dir: &InstanceDir, hello: &Hello, until: Instant) -> Result<Connectio
                 },
             }
         })?;
-    let (answer, rest) = say_hello(&stream, hello, deadline).map_err(|reason| Failed {
+    let (answer, rest) = say_hello(&stream, hello, opening, deadline).map_err(|reason| Failed {
         reason: format!(
             "the daemon did not answer: {reason}; `anchord doctor` says which process it is"
         ),
@@ -202,16 +209,18 @@ fn attempt(dir: &InstanceDir, hello: &Hello, until: Instant) -> Result<Connectio
     }
 }
 
-/// Says line 1 and reads line 2 and what came with it. Leaves the stream blocking and without
+/// Says line 1 and what may follow it, and reads line 2 and what came with it. Leaves the stream blocking and without
 /// deadlines.
 pub fn say_hello(
     mut stream: &UnixStream,
     hello: &Hello,
+    opening: &[u8],
     deadline: Duration,
 ) -> io::Result<(Answer, Vec<u8>)> {
     let until = Instant::now() + deadline;
     let mut line = serde_json::to_vec(hello).map_err(|_| io::ErrorKind::InvalidInput)?;
     line.push(b'\n');
+    line.extend_from_slice(opening);
     stream.set_write_timeout(Some(deadline))?;
     stream.write_all(&line)?;
 

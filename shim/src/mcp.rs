@@ -69,6 +69,7 @@ pub fn run(options: McpOptions) -> ExitCode {
     let search = Search {
         dir: dir.map_err(|error| error.to_string()),
         hello,
+        opening: Vec::new(),
         launcher: Some(options.program.map_or_else(Launcher::beside_this_program, Launcher::new)),
         patience: millis(RECONNECT_DEADLINE_MS),
         may_start: Arc::new(AtomicBool::new(true)),

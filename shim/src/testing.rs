@@ -48,6 +48,7 @@ impl Instance {
         Search {
             dir: Ok(self.dir.clone()),
             hello: Hello::new(Role::Mcp, Uuid::from_u128(7), 1),
+            opening: Vec::new(),
             launcher: None,
             patience: SOON,
             may_start: Arc::new(AtomicBool::new(true)),
@@ -68,12 +69,17 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Accepts a connection, reads the hello, and answers `answer`.
     pub(crate) fn answer(&self, answer: &Answer) -> (Hello, Served) {
+        let (hello, mut served) = self.hear_hello();
+        served.say(&serde_json::to_string(answer).unwrap());
+        (hello, served)
+    }
+
+    /// Accepts a connection that its client may have left, and reads the hello.
+    pub(crate) fn hear_hello(&self) -> (Hello, Served) {
         let (stream, _) = self.listener.accept().unwrap();
         stream.set_read_timeout(Some(SOON)).unwrap();
         let mut served = Served { lines: BufReader::new(stream.try_clone().unwrap()), stream };
-        let hello = serde_json::from_str(&served.raw_line()).unwrap();
-        served.say(&serde_json::to_string(answer).unwrap());
-        (hello, served)
+        (serde_json::from_str(&served.raw_line()).unwrap(), served)
     }
 
     /// Whether anybody connects in this time.

@@ -67,10 +67,31 @@ fn an_instance_that_cannot_be_made_is_no_reason_to_fail() {
     assert_silent(&hook(&instance, EVENT));
 }
 
+/// A hook leaves after a second. A daemon that is too busy to answer by then has the event.
+#[test]
+fn an_event_for_a_daemon_that_stands_still_is_heard_when_it_goes_on() {
+    let instance = Instance::new();
+    instance.configure("[sessions]\ngrace_seconds = 1\n");
+    let daemon = instance.start_daemon();
+    let mut talk = Talk::new(&instance, "a");
+    talk.tell("SessionStart", &json!({"source": "startup"}));
+    process::signal(daemon, Signal::STOP);
+    assert_eq!(talk.tell("UserPromptSubmit", &json!({"prompt": "make it faster"})), "");
+    process::signal(daemon, Signal::CONT);
+    talk.tell("Stop", &json!({"last_assistant_message": "It is."}));
+    talk.agent.kill().unwrap();
+    talk.agent.wait().unwrap();
+    poll(PATIENCE, "the session is kept", || {
+        (instance.entries_with("keep", "make it faster") > 0).then_some(())
+    });
+}
+
 #[test]
 fn an_agent_that_is_killed_leaves_what_it_did() {
     let instance = Instance::new();
     instance.configure("[sessions]\ngrace_seconds = 1\n");
+    // An event for a daemon that takes longer than a second to start is lost, which is another matter.
+    instance.start_daemon();
     let mut talk = Talk::new(&instance, "a");
     talk.work();
     talk.agent.kill().unwrap();

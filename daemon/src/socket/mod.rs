@@ -122,7 +122,9 @@ where
     };
     let Ok(mut bytes) = serde_json::to_vec(&answer) else { return };
     bytes.push(b'\n');
-    if writer.write_all(&bytes).await.is_err() {
+    let is_welcomed = writer.write_all(&bytes).await.is_ok();
+    // A hook sends its event with the hello. One that has left by now is heard all the same.
+    if !is_welcomed && !matches!(role, Some(Admitted::Hook(_))) {
         return;
     }
     daemon.metrics().connected(role.is_some());

@@ -90,6 +90,16 @@ fn a_daemon_that_does_not_answer_costs_the_deadline_and_no_more() {
 }
 
 #[test]
+fn a_daemon_that_answers_late_has_the_event() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let (printed, ()) = printed(&instance, "{\"a\":1}", || {});
+    assert_eq!(printed, None);
+    let (_, mut served) = daemon.hear_hello();
+    assert_eq!(served.raw_line(), "{\"a\":1}");
+}
+
+#[test]
 fn stdin_that_never_ends_costs_the_deadline_and_no_more() {
     let instance = Instance::new();
     let (stdin, _open) = UnixStream::pair().unwrap();

@@ -139,7 +139,7 @@ fn a_socket_that_says_nothing_or_nonsense_is_no_daemon() {
                 (&writer).write_all(nonsense.as_bytes()).unwrap();
                 done.send(()).unwrap();
             });
-            assert!(say_hello(&near, &search.hello, SOON).is_err());
+            assert!(say_hello(&near, &search.hello, &[], SOON).is_err());
             wait.recv().unwrap();
         });
         far.set_nonblocking(true).unwrap();
