@@ -18,7 +18,9 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-use hidden::{is_hidden, is_part_of_a_word};
+use hidden::is_part_of_a_word;
+
+pub(crate) use hidden::is_hidden;
 use marks::{Mark, mark};
 
 /// Makes a text of many lines safe. Tabs and line breaks stay; `\r\n` becomes `\n`. Defusing twice

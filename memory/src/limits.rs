@@ -125,6 +125,12 @@ pub const SECRET_PASSES_MAX: usize = 4;
 pub const SECRET_NAME_BYTES_MAX: usize = 200;
 /// A secret beside a word is shorter than this; what is longer is data.
 pub const SECRET_VALUE_BYTES_MAX: usize = 512;
+/// Lines over which a token may be broken.
+pub const SECRET_BROKEN_LINES_MAX: usize = 8;
+/// A title over a secret is no longer than this.
+pub const SECRET_TITLE_CHARS_MAX: usize = 60;
+/// Rows of a table that are looked through for each column of secrets.
+pub const SECRET_TABLE_ROWS_MAX: usize = 50;
 /// A block with a private key ends within this.
 pub const KEY_BLOCK_BYTES_MAX: usize = 32 * 1024;
 

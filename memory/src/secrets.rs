@@ -9,12 +9,20 @@
 //! (gitleaks') is hundreds of regular expressions that would run over every write, and the crates for
 //! Rust that are light take commit hashes for secrets.
 
+mod broken;
 mod commands;
+#[cfg(test)]
+mod corpus;
 mod examples;
+mod near;
+mod normal;
+mod phrases;
 mod places;
 mod runs;
+mod shapes;
 mod tokens;
 mod values;
+mod words;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,10 +35,11 @@ use crate::change::Change;
 use crate::limits::{SECRET_NAME_BYTES_MAX, SECRET_PASSES_MAX};
 use crate::purge::texts;
 use crate::record::Body;
-use commands::Command;
-use places::Word;
+use commands::{COMMANDS, Command};
+use normal::Normal;
 use runs::Runs;
 use tokens::{TOKENS, Token};
+use words::{WORDS, Word};
 
 /// What a secret was, in words for people: `GitHub token`, `password`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +64,10 @@ const URL_PASSWORD: SecretKind = SecretKind("password in a URL");
 const PASSWORD: SecretKind = SecretKind("password");
 const VALUE: SecretKind = SecretKind("secret value");
 const JWT: SecretKind = SecretKind("JSON web token");
+const SERVICE: SecretKind = SecretKind("service token");
+const SEED: SecretKind = SecretKind("seed phrase");
+const COOKIE: SecretKind = SecretKind("session cookie");
+const SIGNATURE: SecretKind = SecretKind("signature");
 
 /// Text without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,7 +155,17 @@ enum Clue {
     Bearer,
     Url,
     /// The name of a command that takes a password in an option.
-    Command(Command),
+    Command(&'static Command),
+    /// A command that reads a password; whether a user's name stands before it.
+    Piped(bool),
+    Telegram,
+    Azure,
+    Terraform,
+    Cookie,
+    /// The signature of a URL that opens by itself.
+    Signature,
+    Oracle,
+    PuttyKey,
     Word(Word),
     /// The beginning of a marker: what is in it was never a secret.
     Marker,
@@ -158,11 +181,19 @@ static CLUES: LazyLock<(AhoCorasick, Vec<Clue>)> = LazyLock::new(|| {
         ("authorization", Clue::Authorization),
         ("bearer ", Clue::Bearer),
         ("://", Clue::Url),
-        ("mysql", Clue::Command(Command::Mysql)),
-        ("mariadb", Clue::Command(Command::Mysql)),
-        ("curl", Clue::Command(Command::Curl)),
+        ("chpasswd", Clue::Piped(true)),
+        ("sudo -s", Clue::Piped(false)),
+        (":a", Clue::Telegram),
+        ("q~", Clue::Azure),
+        (".atlasv1.", Clue::Terraform),
+        ("cookie:", Clue::Cookie),
+        ("key is ", Clue::Bearer),
+        ("&sig=", Clue::Signature),
+        (":thin:", Clue::Oracle),
+        ("putty-user-key-file-", Clue::PuttyKey),
     ];
-    patterns.extend(places::WORDS.iter().map(|(text, word)| (*text, Clue::Word(*word))));
+    patterns.extend(COMMANDS.iter().map(|command| (command.name, Clue::Command(command))));
+    patterns.extend(WORDS.iter().map(|(text, word)| (*text, Clue::Word(*word))));
     patterns.extend(TOKENS.iter().map(|token| (token.prefix, Clue::Token(token))));
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -175,6 +206,25 @@ static CLUES: LazyLock<(AhoCorasick, Vec<Clue>)> = LazyLock::new(|| {
 
 /// The secrets in a text, in order, none overlapping another.
 fn find(text: &str) -> Vec<Found> {
+    let normal = Normal::of(text);
+    let mut found = find_by_clues(&normal.text);
+    let found_as = |range, kind| Found { range, kind, sure: 3 };
+    found.extend(shapes::shapes(&normal.text).into_iter().map(|range| found_as(range, SERVICE)));
+    found.extend(phrases::phrases(&normal.text).into_iter().map(|range| found_as(range, SEED)));
+    for joined in broken::joined(&normal.text) {
+        let tokens = find_by_clues(&joined.text);
+        found.extend(tokens.into_iter().filter_map(|token| {
+            Some(Found { range: joined.original(token.range.clone())?, ..token })
+        }));
+    }
+    for found in &mut found {
+        found.range = normal.original(found.range.clone());
+    }
+    united(found)
+}
+
+/// The secrets that some clue leads to.
+fn find_by_clues(text: &str) -> Vec<Found> {
     let (automaton, clues) = &*CLUES;
     let mut found: Vec<Found> = Vec::new();
     let mut runs = Runs::of(text);
@@ -184,6 +234,9 @@ fn find(text: &str) -> Vec<Found> {
         let (start, end) = (hit.start(), hit.end());
         let one = |range: Option<Range<usize>>, kind, sure| {
             range.map(|range| Found { range, kind, sure })
+        };
+        let many = |ranges: Vec<Range<usize>>, kind, sure| {
+            ranges.into_iter().map(|range| Found { range, kind, sure }).collect::<Vec<_>>()
         };
         let secret = match clue {
             Clue::Marker => {
@@ -202,21 +255,33 @@ fn find(text: &str) -> Vec<Found> {
                     usize::MAX,
                 )
             }
+            Clue::PuttyKey => one(places::putty_key(text, start), PRIVATE_KEY, usize::MAX),
             Clue::Jwt => one(tokens::jwt(&mut runs, start..end), JWT, 3),
             Clue::Authorization => one(places::authorization(text, end), AUTHORIZATION, 2),
             Clue::Bearer => one(places::bearer(text, end), AUTHORIZATION, 2),
             Clue::Url => one(places::url_password(text, start), URL_PASSWORD, 2),
+            Clue::Oracle => one(places::oracle_password(text, end), URL_PASSWORD, 2),
+            Clue::Signature => one(places::signature(text, end), SIGNATURE, 2),
             Clue::Command(command) => {
-                one(commands::password(text, start..end, *command), PASSWORD, 1)
+                one(commands::password(text, start..end, command), PASSWORD, 1)
+            }
+            Clue::Piped(has_user) => one(commands::piped(text, start, *has_user), PASSWORD, 1),
+            Clue::Telegram => one(shapes::telegram(text, start), SERVICE, 3),
+            Clue::Azure => one(shapes::azure(text, start), SERVICE, 3),
+            Clue::Terraform => one(shapes::terraform(text, start..end), SERVICE, 3),
+            Clue::Cookie => {
+                found.extend(many(places::cookies(text, end), COOKIE, 1));
+                None
             }
             Clue::Word(word) => {
-                let kind = if *word == Word::Secret { VALUE } else { PASSWORD };
-                one(places::beside(text, start..end, *word), kind, 1)
+                let kind = if word.is_generated() { VALUE } else { PASSWORD };
+                found.extend(many(places::beside(text, start..end, *word), kind, 1));
+                None
             }
         };
         found.extend(secret);
     }
-    united(found)
+    found
 }
 
 /// Overlapping finds as one, named after the surest.
@@ -255,7 +320,18 @@ fn marker(kind: SecretKind) -> String {
 
 /// Where the marker ends whose kind begins at `at`; `at` itself when that is no marker of ours.
 fn marker_end(text: &str, at: usize) -> usize {
-    let others = [PRIVATE_KEY, AUTHORIZATION, URL_PASSWORD, PASSWORD, VALUE, JWT];
+    let others = [
+        PRIVATE_KEY,
+        AUTHORIZATION,
+        URL_PASSWORD,
+        PASSWORD,
+        VALUE,
+        JWT,
+        SERVICE,
+        SEED,
+        COOKIE,
+        SIGNATURE,
+    ];
     let rest = text.get(at..).unwrap_or_default();
     let names = others.into_iter().map(SecretKind::name);
     names

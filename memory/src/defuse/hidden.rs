@@ -2,7 +2,7 @@
 
 /// Returns whether a character is a control character, or one that is shown as nothing: Unicode's
 /// `Default_Ignorable_Code_Point` with bidi, tag and annotation characters, and its line breaks.
-pub(super) fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'

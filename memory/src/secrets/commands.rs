@@ -1,4 +1,5 @@
-//! Passwords that stand in an option of a command: `mysql -pSECRET`, `curl -u user:SECRET`.
+//! Passwords in an option of a command: `mysql -pSECRET`, `curl -u user:SECRET`, and in what is piped
+//! into one: `echo SECRET | sudo -S`.
 
 use std::ops::Range;
 
@@ -6,17 +7,93 @@ use super::examples::is_placeholder;
 use super::places::{SAID, clipped, open_quote, run};
 use crate::limits::SECRET_VALUE_BYTES_MAX;
 
-/// What a command's option says of its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Command {
-    /// Without a space after `-p`.
-    Mysql,
-    /// After a user's name and a colon.
-    Curl,
+/// A command that takes a password.
+#[derive(Debug)]
+pub(super) struct Command {
+    /// Its name, with the subcommand that takes one.
+    pub(super) name: &'static str,
+    options: &'static [(&'static [&'static str], Form)],
 }
 
-/// The password in the options of the command whose name stands at `name`.
-pub(super) fn password(text: &str, name: Range<usize>, command: Command) -> Option<Range<usize>> {
+/// Where the password is in an option's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Without a space behind the option.
+    Attached,
+    /// Behind a space or `=`.
+    Spaced,
+    /// With a space or without.
+    Either,
+    /// Behind a user's name and this sign.
+    User(char),
+    /// Behind `pass:`.
+    Pass,
+    /// In the word after the next two.
+    Third,
+    /// In the next word; the option ends with the user's name.
+    Next,
+}
+
+use Form::{Attached, Either, Next, Pass, Spaced, Third, User};
+
+const LOGIN: &[(&[&str], Form)] = &[(&["-p", "--password"], Spaced)];
+const MYSQL: &[(&[&str], Form)] = &[(&["-p"], Attached)];
+const LDAP: &[(&[&str], Form)] = &[(&["-w"], Spaced)];
+const STORE: &[(&[&str], Form)] = &[(&["-storepass", "-keypass"], Spaced)];
+const PUTTY: &[(&[&str], Form)] = &[(&["-pw"], Spaced)];
+const SMB: &[(&[&str], Form)] = &[(&["-U", "--user"], User('%'))];
+
+const fn command(
+    name: &'static str,
+    options: &'static [(&'static [&'static str], Form)],
+) -> Command {
+    Command { name, options }
+}
+
+/// The commands.
+pub(super) const COMMANDS: &[Command] = &[
+    command("mysql", MYSQL),
+    command("mariadb", MYSQL),
+    command("curl", &[(&["-u", "--user", "-U", "--proxy-user"], User(':'))]),
+    command("http", &[(&["-a", "--auth"], User(':'))]),
+    command("sshpass", &[(&["-p"], Either)]),
+    command("docker login", LOGIN),
+    command("podman login", LOGIN),
+    command("nerdctl login", LOGIN),
+    command("buildah login", LOGIN),
+    command("skopeo login", LOGIN),
+    command("registry login", LOGIN),
+    command("oc login", LOGIN),
+    command("az login", LOGIN),
+    command("cf login", LOGIN),
+    command("mongosh", LOGIN),
+    command("mongodump", LOGIN),
+    command("mongorestore", LOGIN),
+    command("redis-cli", &[(&["-a", "--pass"], Spaced)]),
+    command("ldapsearch", LDAP),
+    command("ldapmodify", LDAP),
+    command("ldapadd", LDAP),
+    command("ldapwhoami", LDAP),
+    command("smbclient", SMB),
+    command("rpcclient", SMB),
+    command("unzip", &[(&["-P"], Either)]),
+    command("zip", &[(&["-P"], Either)]),
+    command("7z", &[(&["-p"], Attached)]),
+    command("openssl", &[(&["-passin", "-passout", "-pass"], Pass), (&["-k"], Spaced)]),
+    command("keytool", STORE),
+    command("jarsigner", STORE),
+    command("htpasswd", &[(&["-b", "-cb", "-bc", "-Bb", "-bB", "-bn", "-nb"], Third)]),
+    command("net use", &[(&["/user:"], Next)]),
+    command("xfreerdp", &[(&["/p:"], Attached)]),
+    command("plink", PUTTY),
+    command("pscp", PUTTY),
+    command("lftp", &[(&["-u", "--user"], User(','))]),
+    command("mosquitto_pub", &[(&["-P", "--pw"], Spaced)]),
+    command("mosquitto_sub", &[(&["-P", "--pw"], Spaced)]),
+];
+
+/// Finds the password in the options of the command whose name stands at `name`.
+pub(super) fn password(text: &str, name: Range<usize>, command: &Command) -> Option<Range<usize>> {
     let before = text.as_bytes().get(..name.start)?.last();
     if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'))
     {
@@ -24,43 +101,74 @@ pub(super) fn password(text: &str, name: Range<usize>, command: Command) -> Opti
     }
     let rest = text.get(name.end..)?;
     // `mysqldump` is another of the kind, `MYSQL_HOST` and `curling` are none.
-    let kind = |c: char| command == Command::Mysql && c.is_ascii_alphanumeric();
-    if !rest.trim_start_matches(kind).starts_with([' ', '\t']) {
+    let goes_on = |c: char| command.options == MYSQL && c.is_ascii_alphanumeric();
+    if !rest.trim_start_matches(goes_on).starts_with([' ', '\t']) {
         return None;
     }
     let line = line(rest);
-    let at = match command {
-        Command::Mysql => option(line, &["-p"])?,
-        Command::Curl => option(line, &["-u", "--user", "-U", "--proxy-user"])?,
-    };
-    let value = line.get(at..)?;
-    let spaced = value.trim_start_matches([' ', '=']);
-    let start = match command {
-        Command::Mysql => name.end + at,
-        Command::Curl => name.end + at + value.len() - spaced.len(),
+    let mut forms = command.options.iter();
+    forms.find_map(|(names, form)| {
+        let at = option(line, names, *form)?;
+        value(text, name.end + at, *form)
+    })
+}
+
+/// Finds the password in the value of an option, which ends at `at`.
+fn value(text: &str, at: usize, form: Form) -> Option<Range<usize>> {
+    let after = text.get(at..)?;
+    let spaced = after.trim_start_matches([' ', '=']);
+    let start = match form {
+        Attached => at,
+        Spaced | User(_) | Pass | Third if spaced.len() == after.len() => return None,
+        Next => text.len() - word_after(after)?.len(),
+        Third => text.len() - word_after(word_after(spaced)?)?.len(),
+        _ => text.len() - spaced.len(),
     };
     let (start, quote) = open_quote(text, start);
     let rest = clipped(text.get(start..)?, SECRET_VALUE_BYTES_MAX);
     let value = match quote.and_then(|quote| rest.lines().next()?.split_once(quote)) {
         Some((value, _)) => value,
+        None if matches!(form, User(',')) => rest.split_whitespace().next()?,
         None => run(rest, true),
     };
-    let (start, value) = match command {
-        Command::Mysql => (start, value),
-        Command::Curl => {
-            let (user, password) = value.split_once(':')?;
-            (start + user.len() + 1, password)
+    let (start, value) = match form {
+        User(sign) => {
+            let (user, password) = value.split_once(sign)?;
+            (start + user.len() + sign.len_utf8(), password)
         }
+        Pass => (start + "pass:".len(), value.strip_prefix("pass:")?),
+        _ => (start, value),
     };
     // `-p3306:3306` is a port, and `-p/a/b` a path: of another command on the line.
-    let other = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
-        && command == Command::Mysql
-        || value.starts_with('/');
+    let is_port = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
+    let other = form == Attached && is_port || value.starts_with(['/', '-']);
     let said = SAID.contains(&value.to_ascii_lowercase().as_str())
         || value.starts_with('[') && value.contains(']')
         || is_placeholder(value)
         || ["ort", "rotocol", "lugin-dir"].contains(&value.split('=').next().unwrap_or_default());
     (value.len() >= 3 && !other && !said).then(|| start..start + value.len())
+}
+
+/// Returns what follows the next word and the spaces behind it.
+fn word_after(text: &str) -> Option<&str> {
+    let text = text.get(text.find(' ')?..)?.trim_start_matches(' ');
+    (!text.is_empty()).then_some(text)
+}
+
+/// Finds the password that `echo` pipes into the command at `at`: with a user before it, or alone.
+pub(super) fn piped(text: &str, at: usize, has_user: bool) -> Option<Range<usize>> {
+    let near = text.get(text.floor_char_boundary(at.saturating_sub(SECRET_VALUE_BYTES_MAX))..at)?;
+    let line = near.rsplit('\n').next()?;
+    let (said, pipe) = line.rsplit_once('|')?;
+    let (_, said) = said.rsplit_once("echo ")?;
+    let begin = at - pipe.len() - 1 - said.len();
+    let said = said.trim_end();
+    let options = if said.starts_with('-') { said.split_once(' ')?.1 } else { said };
+    let inner = options.trim().trim_matches(['"', '\'']);
+    let value = if has_user { inner.split_once(':')?.1 } else { inner };
+    let start = begin + said.rfind(value)?;
+    let is_sound = value.len() >= 4 && !value.starts_with('$') && !is_placeholder(value);
+    is_sound.then(|| start..start + value.len())
 }
 
 /// The rest of a command, over line ends that are escaped.
@@ -76,15 +184,15 @@ fn line(text: &str) -> &str {
 }
 
 /// Where an option of these names ends that comes first.
-fn option(line: &str, names: &[&str]) -> Option<usize> {
+fn option(line: &str, names: &[&str], form: Form) -> Option<usize> {
     let found = names.iter().flat_map(|name| line.match_indices(name));
     found
         .filter(|(at, name)| {
             let before = line.get(..*at).unwrap_or_default();
             let after = line.get(at + name.len()..).unwrap_or_default();
             // A long one ends before its value.
-            let ended = !name.starts_with("--") || after.starts_with([' ', '=']);
-            before.ends_with(char::is_whitespace) && ended
+            let is_long = name.starts_with("--") || !matches!(form, Attached | Either | Next);
+            before.ends_with(char::is_whitespace) && (!is_long || after.starts_with([' ', '=']))
         })
         .map(|(at, name)| at + name.len())
         .min()

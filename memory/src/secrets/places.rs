@@ -3,156 +3,10 @@
 use std::ops::Range;
 
 use super::examples::{is_called, is_generated, is_placeholder};
-use super::values::{is_password, is_random};
+use super::near;
+use super::values::{is_base32, is_grouped, is_password, is_random, is_uuid};
+use super::words::{ABOUT, OPEN_KEYS, OWNERS, PLACES, Word};
 use crate::limits::{KEY_BLOCK_BYTES_MAX, SECRET_VALUE_BYTES_MAX};
-
-/// What a word says of the value beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
-    /// People make these: short, with some sense.
-    Password,
-    /// One of these where whose it is stands before it: `db_pass`, not `high_pass`.
-    Pass,
-    /// Generators make these.
-    Secret,
-}
-
-/// The words, in any case and within longer names: `DB_PASSWORD`, `clientSecret`.
-pub(super) const WORDS: &[(&str, Word)] = &[
-    ("password", Word::Password),
-    ("passwd", Word::Password),
-    ("passphrase", Word::Password),
-    ("db_pwd", Word::Password),
-    ("user_pwd", Word::Password),
-    ("_pass", Word::Pass),
-    ("secret", Word::Secret),
-    ("secretkey", Word::Secret),
-    ("token", Word::Secret),
-    ("api_key", Word::Secret),
-    ("apikey", Word::Secret),
-    ("api-key", Word::Secret),
-    ("api key", Word::Secret),
-    ("access_key", Word::Secret),
-    ("accesskey", Word::Secret),
-    ("access-key", Word::Secret),
-    ("private_key", Word::Secret),
-    ("privatekey", Word::Secret),
-    ("private-key", Word::Secret),
-    ("signing_key", Word::Secret),
-    ("signingkey", Word::Secret),
-    ("signing-key", Word::Secret),
-    ("encryption_key", Word::Secret),
-    ("encryptionkey", Word::Secret),
-    ("account_key", Word::Secret),
-    ("accountkey", Word::Secret),
-    ("master_key", Word::Secret),
-    ("masterkey", Word::Secret),
-    ("auth_key", Word::Secret),
-    ("authkey", Word::Secret),
-    ("credential", Word::Secret),
-];
-
-/// Ends of names that say that the value is about a secret, not one.
-const ABOUT: [&str; 32] = [
-    "hash",
-    "sha",
-    "digest",
-    "checksum",
-    "fingerprint",
-    "count",
-    "limit",
-    "budget",
-    "max",
-    "min",
-    "len",
-    "size",
-    "type",
-    "name",
-    "url",
-    "uri",
-    "path",
-    "file",
-    "dir",
-    "expir",
-    "ttl",
-    "prefix",
-    "format",
-    "version",
-    "policy",
-    "field",
-    "pattern",
-    "chang",
-    "updat",
-    "rotat",
-    "reset",
-    "address",
-];
-
-/// What has a password that is called its `pass`; any other pass is a step or a filter.
-const OWNERS: [&str; 59] = [
-    "account",
-    "admin",
-    "amqp",
-    "app",
-    "auth",
-    "backup",
-    "basic",
-    "become",
-    "bind",
-    "cert",
-    "client",
-    "database",
-    "db",
-    "default",
-    "deploy",
-    "docker",
-    "elastic",
-    "email",
-    "ftp",
-    "git",
-    "grafana",
-    "http",
-    "imap",
-    "jdbc",
-    "kafka",
-    "key",
-    "keystore",
-    "ldap",
-    "login",
-    "mail",
-    "mariadb",
-    "master",
-    "mongo",
-    "mongodb",
-    "mqtt",
-    "mysql",
-    "pg",
-    "pop3",
-    "postgres",
-    "rabbitmq",
-    "redis",
-    "registry",
-    "root",
-    "rpc",
-    "server",
-    "service",
-    "sftp",
-    "sip",
-    "smb",
-    "smtp",
-    "sql",
-    "ssh",
-    "sudo",
-    "superuser",
-    "truststore",
-    "user",
-    "vpn",
-    "wifi",
-    "zip",
-];
-
-/// What a token is that tells where a list goes on.
-const PLACES: [&str; 4] = ["next", "page", "continuation", "cursor"];
 
 /// What stands for a password where a URL is explained.
 pub(super) const SAID: [&str; 8] =
@@ -260,13 +114,82 @@ pub(super) fn url_password(text: &str, at: usize) -> Option<Range<usize>> {
     (!stands_for_one).then(|| begin..begin + password.len())
 }
 
-/// The value beside a word: after `=` or `:`, as an option's argument, in an element, after `is`.
-pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range<usize>> {
+/// The password of `scott/tiger@`, which follows `jdbc:oracle:thin:`.
+pub(super) fn oracle_password(text: &str, at: usize) -> Option<Range<usize>> {
+    let rest = clipped(text.get(at..)?, SECRET_VALUE_BYTES_MAX);
+    let (login, _) = rest.lines().next()?.split_once('@')?;
+    let (user, password) = login.split_once('/')?;
+    let start = at + user.len() + 1;
+    (password.len() >= 3 && !user.contains(char::is_whitespace) && !is_placeholder(password))
+        .then(|| start..start + password.len())
+}
+
+/// The signature of a URL, with its escapes.
+pub(super) fn signature(text: &str, at: usize) -> Option<Range<usize>> {
+    let rest = text.get(at..)?.as_bytes();
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"%+/=_-".contains(byte);
+    let bytes = rest.iter().take(SECRET_VALUE_BYTES_MAX).take_while(part).count();
+    (bytes >= 40).then(|| at..at + bytes)
+}
+
+/// The values of the cookies in a header that look random.
+pub(super) fn cookies(text: &str, at: usize) -> Vec<Range<usize>> {
+    let rest = clipped(text.get(at..).unwrap_or_default(), SECRET_VALUE_BYTES_MAX * 4);
+    let line = rest.lines().next().unwrap_or_default();
+    let mut begin = at;
+    let mut values = Vec::new();
+    for pair in line.split_inclusive(';') {
+        if let Some((name, value)) = pair.split_once('=') {
+            let value = value.trim_end_matches([';', '"', '\'', ' ']);
+            let start = begin + name.len() + 1;
+            if value.len() >= 16 && is_random(value) && !is_placeholder(value) {
+                values.push(start..start + value.len());
+            }
+        }
+        begin += pair.len();
+    }
+    values
+}
+
+/// A key of `PuTTY`, to the end of its lines.
+pub(super) fn putty_key(text: &str, start: usize) -> Option<Range<usize>> {
+    let near = clipped(text.get(start..)?, KEY_BLOCK_BYTES_MAX);
+    near.contains("Private-Lines:").then_some(())?;
+    let belongs = |line: &str| {
+        let line = line.trim_end();
+        line.contains(": ")
+            || line.len() >= 16
+                && line.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b))
+    };
+    let lines = near.split_inclusive('\n').take_while(|line| belongs(line));
+    let bytes: usize = lines.map(str::len).sum();
+    Some(start..start + near.get(..bytes)?.trim_end().len())
+}
+
+/// The values beside a word: after `=` or `:`, as an option's argument, in an element, after `is`; without such a sign,
+/// where [`near`] knows the form.
+pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Vec<Range<usize>> {
+    let Some(name) = name_around(text, &word, kind) else { return Vec::new() };
+    if kind == Word::Login {
+        return near::login(text, &name).into_iter().collect();
+    }
+    match by_sign(text, &name, kind) {
+        Some(value) => vec![value],
+        None => near::near(text, &name, kind),
+    }
+}
+
+/// The whole name of which a word is a part, unless the name says that the value is no secret.
+fn name_around(text: &str, word: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let last = word.start.checked_sub(1).and_then(|at| bytes.get(at));
+    if matches!(kind, Word::Short | Word::Login) && last.is_some_and(u8::is_ascii_alphanumeric) {
+        return None;
+    }
     let end = word.end + bytes.get(word.end..)?.iter().take(40).take_while(|b| name(b)).count();
     let more = text.get(word.end..end)?;
-    if !ends_a_word(text, &word, more) {
+    if !may_have_value(text, end, kind) || !ends_a_word(text, word, more) {
         return None;
     }
     // `min` says that it is a limit, `admin` whose it is; `exchange` is a server.
@@ -278,6 +201,7 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
     let before = bytes.get(..word.start)?.iter().rev().take(40).take_while(|b| name(b)).count();
     let begin = word.start - before;
     let prefix = text.get(begin..word.start).unwrap_or_default().to_ascii_lowercase();
+    let parts = || prefix.split(['_', '-']);
     if PLACES.iter().any(|place| prefix.trim_end_matches(['_', '-']).ends_with(place)) {
         return None;
     }
@@ -285,17 +209,64 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
         let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
         OWNERS.iter().any(|owner| *owner == part || *owner == name)
     };
-    if kind == Word::Pass && !prefix.split(['_', '-']).any(owns) {
-        return None;
+    let last = parts().rfind(|part| !part.is_empty());
+    let fits = match kind {
+        Word::Pass => parts().any(owns),
+        Word::Short => prefix.is_empty() || prefix.ends_with(['_', '-']) && lower.is_empty(),
+        Word::Key => lower.is_empty() && last.is_some_and(|last| !OPEN_KEYS.contains(&last)),
+        Word::Login => prefix.is_empty(),
+        Word::Password | Word::Secret => true,
+    };
+    // `first_pass` is a step, `db_pass` no.
+    let is_step = kind == Word::Short
+        && word.len() == "pass".len()
+        && text.get(word.clone()).is_some_and(|word| word.eq_ignore_ascii_case("pass"))
+        && !prefix.trim_matches('-').is_empty();
+    (fits && !is_step).then_some(begin..end)
+}
+
+/// Whether what follows a name may lead to a value: most names stand in a sentence or in code. Costs less than to look.
+fn may_have_value(text: &str, end: usize, kind: Word) -> bool {
+    let rest = text.as_bytes().get(end..).unwrap_or_default();
+    if kind == Word::Login {
+        return matches!(rest.first(), Some(b':' | b'=' | b'(' | b's' | b'"' | b'\'' | b'*'));
     }
-    let operator = if bytes.get(begin) == Some(&b'-') {
+    match rest {
+        [b':', b':', ..] | [] => false,
+        [b'(', next, ..] => matches!(next, b'"' | b'\''),
+        [b' ' | b'\t', ..] => {
+            let near = rest.get(..rest.len().min(64)).unwrap_or_default().trim_ascii_start();
+            let word = near.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+            let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
+            let is_sign = matches!(word.first(), Some(b'=' | b':' | b'|' | b'(' | b'*' | b'!'));
+            is_sign
+                || digits >= 2
+                || word.len() >= 20
+                || matches!(word, b"is" | b"for" | b"of" | b"to" | b"on" | b"in" | b"at")
+                || kind == Word::Password && near.contains(&b'\n')
+                || rest.first() == Some(&b'\t')
+                || word.is_empty()
+                // An argument of an option, or an entry of netrc.
+                || kind == Word::Password && text.as_bytes().get(..end).is_some_and(|before| {
+                    let near = before.get(before.len().saturating_sub(128)..).unwrap_or_default();
+                    near.contains(&b'-') || near.windows(6).any(|word| word == b"login ")
+                })
+        }
+        [first, ..] => b"=:|<>\n\r\"'`]\\*;,".contains(first),
+    }
+}
+
+/// The value that a sign such as `=` gives a name.
+fn by_sign(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
+    let begin = name.start;
+    let operator = if text.as_bytes().get(begin) == Some(&b'-') {
         Operator::OptionArgument
-    } else if begin > 0 && bytes.get(begin - 1) == Some(&b'<') {
+    } else if begin > 0 && text.as_bytes().get(begin - 1) == Some(&b'<') {
         Operator::Element
     } else {
         Operator::Sign
     };
-    let (start, quote) = value_after(text, end, operator)?;
+    let (start, quote) = value_after(text, name.end, operator)?;
     let below = below(text, start);
     let (start, quote) = below.map_or((start, quote), |start| open_quote(text, start));
     let rest = clipped(text.get(start..)?, SECRET_VALUE_BYTES_MAX);
@@ -315,11 +286,35 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Option<Range
             return None;
         }
     }
-    let secret = match kind {
-        Word::Password | Word::Pass => is_password(value, quote.is_some()) || is_random(value),
-        Word::Secret => is_random(value),
-    };
-    secret.then(|| start..start + value.len())
+    let name = text.get(name.clone())?;
+    // An option's argument is nothing but a value.
+    let is_argument = operator == Operator::OptionArgument
+        && kind == Word::Short
+        && name.eq_ignore_ascii_case("--pass")
+        && value.len() >= 6
+        && !value.starts_with(['-', '/'])
+        && value.bytes().all(|byte| byte.is_ascii_graphic());
+    (is_argument || is_secret(name, value, kind, quote.is_some()))
+        .then(|| start..start + value.len())
+}
+
+/// Whether a value that stands beside a name is a secret.
+pub(super) fn is_secret(name: &str, value: &str, kind: Word, quoted: bool) -> bool {
+    if kind.is_generated() {
+        return is_random(value)
+            || is_grouped(value)
+            || kind == Word::Secret && (is_base32(value) || is_uuid(value) && opens_a_door(name));
+    }
+    let has_letter = value.contains(char::is_alphabetic);
+    is_password(value, quoted) && (kind != Word::Short || has_letter) || is_random(value)
+}
+
+/// Whether a UUID under a name is a secret: some services make their keys so.
+fn opens_a_door(name: &str) -> bool {
+    const KEYS: [&str; 6] =
+        ["apikey", "authtoken", "accesstoken", "servertoken", "clientsecret", "secretkey"];
+    let name = name.to_ascii_lowercase().replace(['_', '-', ' '], "");
+    KEYS.iter().any(|key| name.contains(key))
 }
 
 /// Whether nothing stands before a name in its line but what introduces one that is set.
@@ -336,15 +331,15 @@ fn begins_its_line(text: &str, name: usize) -> bool {
 
 /// A value without quotes; `None` when it is a call. Brackets and signs end it in code and in a sentence, but belong
 /// to a password that is no code, or that is all there is in its line.
-fn bare(rest: &str, kind: Word, begins_line: bool) -> Option<&str> {
-    let near = run(rest, kind != Word::Secret);
+pub(super) fn bare(rest: &str, kind: Word, begins_line: bool) -> Option<&str> {
+    let near = run(rest, !kind.is_generated());
     let ended = rest.get(near.len()..)?.chars().next();
     let bracket = matches!(ended, Some('(' | '['));
-    if bracket && (kind == Word::Secret || is_called(rest, near.len())) {
+    if bracket && (kind.is_generated() || is_called(rest, near.len())) {
         return None;
     }
     let short = unbracketed(near).trim_end_matches(['.', ':', '?']);
-    if kind == Word::Secret {
+    if kind.is_generated() {
         return Some(short);
     }
     let line = rest.lines().next()?.trim_end();
@@ -414,10 +409,25 @@ fn value_after(text: &str, at: usize, operator: Operator) -> Option<(usize, Opti
     let value = match signs.iter().find_map(|sign| Some((*sign, spaced.strip_prefix(sign)?))) {
         Some((":", value)) => after_type(value).unwrap_or(value),
         Some((_, value)) => value,
-        None if closed.len() > spaced.len() => spaced.strip_prefix("is ")?,
+        None if closed.len() > spaced.len() => {
+            spaced.strip_prefix("is ").or_else(|| after_owner(spaced))?
+        }
         None => return None,
     };
     Some(open_quote(text, from(value.trim_start_matches([' ', '\t', '*']))))
+}
+
+/// After the sign in `for the staging db is `: of what the secret is stands before the sign.
+fn after_owner(text: &str) -> Option<&str> {
+    const OWNER_BYTES_MAX: usize = 48;
+    let owner = ["for ", "of ", "to ", "on ", "in ", "at "]
+        .iter()
+        .find_map(|word| text.strip_prefix(word))?;
+    let near = clipped(owner, OWNER_BYTES_MAX);
+    let signs = [" is ", ": ", " = "];
+    let (at, sign) = signs.iter().filter_map(|sign| Some((near.find(sign)?, sign))).min()?;
+    let plain = |c: char| c.is_alphanumeric() || " -_'/".contains(c);
+    near.get(..at)?.chars().all(plain).then(|| owner.get(at + sign.len()..))?
 }
 
 /// Where the next line begins, after a colon that ends one: a value may stand there, if nothing else does.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// Characters as a generator makes them, the same for the same number.
-fn random(alphabet: &str, length: usize, seed: u64) -> String {
+pub(super) fn random(alphabet: &str, length: usize, seed: u64) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {

@@ -42,12 +42,16 @@ pub(super) enum Alphabet {
     Hex,
     /// `A-Z0-9`
     Upper,
+    /// And `-`
+    UpperDash,
+    /// What stands in the path of a URL.
+    Path,
 }
 
 /// How many there are.
-pub(super) const ALPHABETS: usize = 7;
+pub(super) const ALPHABETS: usize = 9;
 
-use Alphabet::{Alnum, Dash, Dots, Hex, Slash, Upper, Word};
+use Alphabet::{Alnum, Dash, Dots, Hex, Path, Slash, Upper, UpperDash, Word};
 use Body::{Exact, Long, Random};
 
 const fn token(prefix: &'static str, kind: &'static str, body: Body) -> Token {
@@ -77,12 +81,15 @@ pub(super) const TOKENS: &[Token] = &[
     token("glagent-", "GitLab token", Long(Dash, 40)),
     token("glsoat-", "GitLab token", Long(Dash, 20)),
     token("gloas-", "GitLab token", Long(Dash, 40)),
+    token("GR1348941", "GitLab token", Long(Dash, 20)),
+    token("glffct-", "GitLab token", Long(Dash, 20)),
     token("ATBB", "Bitbucket token", Exact(Alnum, 32)),
     token("ATATT3", "Atlassian token", Long(Slash, 60)),
     token("ATCTT3", "Atlassian token", Long(Slash, 60)),
     token("AIza", "Google API key", Exact(Dash, 35)),
     token("GOCSPX-", "Google client secret", Long(Dash, 24)),
     token("ya29.", "Google access token", Long(Dash, 20)),
+    token("1//0", "Google refresh token", Random(Dash, 40)),
     token("sk-ant-", "Anthropic key", Long(Dash, 20)),
     token("sk-proj-", "OpenAI key", Long(Dash, 20)),
     token("sk-svcacct-", "OpenAI key", Long(Dash, 20)),
@@ -102,9 +109,14 @@ pub(super) const TOKENS: &[Token] = &[
     token("xoxo-", "Slack token", Long(Dash, 20)),
     token("xoxe-", "Slack token", Long(Dash, 20)),
     token("xoxe.", "Slack token", Long(Dots, 20)),
+    token("hooks.slack.com/workflows/", "Slack webhook", Long(Slash, 30)),
+    token("hooks.slack.com/triggers/", "Slack webhook", Long(Slash, 30)),
     token("xapp-", "Slack token", Long(Dash, 20)),
     token("hooks.slack.com/services/", "Slack webhook", Long(Slash, 30)),
     token("discord.com/api/webhooks/", "Discord webhook", Long(Slash, 40)),
+    token("discordapp.com/api/webhooks/", "Discord webhook", Long(Slash, 40)),
+    token("office.com/webhook/", "Teams webhook", Long(Path, 60)),
+    token("office.com/webhookb2/", "Teams webhook", Long(Path, 60)),
     token("hf_", "Hugging Face token", Long(Alnum, 30)),
     token("api_org_", "Hugging Face token", Exact(Alnum, 34)),
     token("npm_", "npm token", Exact(Alnum, 36)),
@@ -119,10 +131,11 @@ pub(super) const TOKENS: &[Token] = &[
     token("dop_v1_", "DigitalOcean token", Long(Hex, 60)),
     token("doo_v1_", "DigitalOcean token", Long(Hex, 60)),
     token("dor_v1_", "DigitalOcean token", Long(Hex, 60)),
-    token("dapi", "Databricks token", Random(Hex, 32)),
+    token("dapi", "Databricks token", Exact(Hex, 32)),
     token("dp.pt.", "Doppler token", Long(Alnum, 40)),
     token("dp.st.", "Doppler token", Long(Dots, 40)),
     token("lin_api_", "Linear key", Long(Alnum, 32)),
+    token("lin_oauth_", "Linear token", Long(Alnum, 32)),
     token("ntn_", "Notion token", Long(Alnum, 40)),
     token("secret_", "Notion token", Exact(Alnum, 43)),
     token("shpat_", "Shopify token", Long(Hex, 32)),
@@ -168,6 +181,49 @@ pub(super) const TOKENS: &[Token] = &[
     token("EZAK", "EasyPost key", Exact(Alnum, 54)),
     token("duffel_live_", "Duffel token", Long(Dash, 40)),
     token("waka_", "WakaTime key", Long(Dash, 36)),
+    token("duffel_test_", "Duffel token", Long(Dash, 40)),
+    token("EZTK", "EasyPost key", Exact(Alnum, 54)),
+    token("EAAA", "Square token", Random(Dash, 56)),
+    token("EAAC", "Facebook token", Random(Alnum, 100)),
+    token("EAAM", "Facebook token", Random(Alnum, 100)),
+    token("oy2", "NuGet key", Exact(Alnum, 43)),
+    token("CLOJARS_", "Clojars token", Long(Alnum, 60)),
+    token("NRII-", "New Relic key", Long(Dash, 30)),
+    token("AKCp", "Artifactory key", Exact(Alnum, 69)),
+    token("cmVmd", "Artifactory token", Exact(Alnum, 59)),
+    token("dt0c01.", "Dynatrace token", Long(Dots, 80)),
+    token("LTAI", "Alibaba key", Random(Alnum, 16)),
+    token("AKID", "Tencent key", Exact(Alnum, 32)),
+    token("AQVN", "Yandex key", Random(Dash, 35)),
+    token("fio-u-", "Frame.io token", Long(Dash, 60)),
+    token("fw_", "Fireworks key", Random(Alnum, 22)),
+    token("FLWSECK_TEST-", "Flutterwave key", Long(Dash, 12)),
+    token("FLWSECK-", "Flutterwave key", Long(Dash, 12)),
+    token("rzp_live_", "Razorpay key", Exact(Alnum, 14)),
+    token("rzp_test_", "Razorpay key", Exact(Alnum, 14)),
+    token("tfp_", "Typeform token", Long(Dots, 40)),
+    token("rdme_", "ReadMe key", Long(Alnum, 60)),
+    token("pnu_", "Prefect key", Exact(Alnum, 36)),
+    token("shippo_live_", "Shippo token", Long(Hex, 40)),
+    token("shippo_test_", "Shippo token", Long(Hex, 40)),
+    token("sgp_", "Sourcegraph token", Long(Word, 40)),
+    token("dG9rOm", "Intercom token", Long(Slash, 50)),
+    token("v1.0-", "Cloudflare key", Long(Dash, 160)),
+    token("ico-", "Infracost key", Exact(Alnum, 32)),
+    token("sk.eyJ1", "Mapbox token", Long(Dots, 60)),
+    token("eyJrIjoi", "Grafana key", Long(Slash, 50)),
+    token("sl.", "Dropbox token", Random(Dash, 100)),
+    token("A3-", "1Password key", Random(UpperDash, 33)),
+    token("sm_pat_", "SettleMint token", Exact(Alnum, 16)),
+    token("sm_aat_", "SettleMint token", Exact(Alnum, 16)),
+    token("tk-us-", "Scalingo token", Long(Dash, 48)),
+    token("p8e-", "Adobe secret", Exact(Alnum, 32)),
+    token("dnkey-", "Defined Networking token", Long(Dash, 70)),
+    token("4b1d", "ClickHouse key", Exact(Alnum, 38)),
+    token("pat-na1-", "HubSpot token", Long(Dash, 36)),
+    token("pat-eu1-", "HubSpot token", Long(Dash, 36)),
+    token("lsv2_", "LangSmith key", Long(Word, 40)),
+    token("sk_prod_", "Stripe key", Long(Alnum, 10)),
 ];
 
 impl Token {
@@ -216,6 +272,8 @@ impl Alphabet {
             }
             Hex => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
             Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            UpperDash => Upper.has(byte) || byte == b'-',
+            Path => Slash.has(byte) || matches!(byte, b'@' | b'%' | b'~'),
         }
     }
 }

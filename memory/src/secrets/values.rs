@@ -58,7 +58,9 @@ pub(super) fn is_random_as(value: &str, tally: &Tally) -> bool {
     if value.len() < SHORT {
         return digits >= 2 && mixed && ratio >= 0.4 && tally.entropy() >= 2.8;
     }
-    let changing = (digits >= 2 && ratio >= 0.25) || (mixed && ratio >= 0.38);
+    let changing = (digits >= 2 && ratio >= 0.25)
+        || (mixed && ratio >= 0.38)
+        || (digits == 1 && mixed && ratio >= 0.3 && value.len() >= 20);
     changing && tally.distinct() >= 8 && tally.entropy() >= 3.0
 }
 
@@ -86,11 +88,33 @@ pub(super) fn is_password(value: &str, quoted: bool) -> bool {
 }
 
 /// `550e8400-e29b-41d4-a716-446655440000`: it names something.
-fn is_uuid(value: &str) -> bool {
+pub(super) fn is_uuid(value: &str) -> bool {
     let lengths = || value.split('-').map(str::len);
     value.len() == 36
         && lengths().eq([8, 4, 4, 4, 12])
         && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+/// `ABCDE-12345-FGHIJ-67890`: groups of capitals and digits, as licences are written.
+pub(super) fn is_grouped(value: &str) -> bool {
+    let group = |part: &str| {
+        (4..=8).contains(&part.len())
+            && part.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+    };
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    value.split('-').count() >= 4
+        && value.split('-').all(group)
+        && digits >= 2
+        && value.bytes().any(|byte| byte.is_ascii_uppercase())
+}
+
+/// Capitals and the digits 2 to 7, as the secrets of one-time passwords are written.
+pub(super) fn is_base32(value: &str) -> bool {
+    let part = |byte: u8| byte.is_ascii_uppercase() || (b'2'..=b'7').contains(&byte);
+    matches!(value.len(), 16 | 26 | 32 | 52 | 56 | 64)
+        && value.bytes().all(part)
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && distinct(value) >= 8
 }
 
 /// A date with a time, `2024-11-22T10:15:30.5Z`, `20241122T101530+0100`: of RFC 3339 and near it.
