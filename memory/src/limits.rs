@@ -131,6 +131,14 @@ pub const SECRET_BROKEN_LINES_MAX: usize = 8;
 pub const SECRET_TITLE_CHARS_MAX: usize = 60;
 /// Rows of a table that are looked through for each column of secrets.
 pub const SECRET_TABLE_ROWS_MAX: usize = 50;
+/// What a secret is for, between its name and its sign.
+pub const SECRET_OWNER_BYTES_MAX: usize = 48;
+/// Letters of a word of a seed phrase.
+pub const SEED_WORD_BYTES_MAX: usize = 8;
+/// What stands between two words of a seed phrase: a comma, a line break, a number.
+pub const SEED_GAP_BYTES_MAX: usize = 8;
+/// The name of a mark that is not shown as it is; a longer one is no mark.
+pub const MARK_NAME_BYTES_MAX: usize = 48;
 /// A block with a private key ends within this.
 pub const KEY_BLOCK_BYTES_MAX: usize = 32 * 1024;
 

@@ -8,6 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::hidden::is_hidden;
 use super::wrappers::{BARE, BRACKETED, JOINED};
+use crate::limits::MARK_NAME_BYTES_MAX;
 
 /// A kind of mark, named after its bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,9 +138,6 @@ fn is_bracketed(inside: &str) -> bool {
         && loose.take(']')
 }
 
-/// Characters that a name may have; what is longer is not one of ours.
-const NAME_CHARS_MAX: usize = 48;
-
 /// Reads a text without what is hidden in it, in small letters and in plain forms.
 #[derive(Clone, Copy)]
 struct Loose<'a> {
@@ -181,7 +179,7 @@ impl Loose<'_> {
     fn name(&mut self, is_part: impl Fn(char) -> bool) -> String {
         let mut name = String::new();
         while let Some(c) = self.peek().filter(|c| is_part(*c)) {
-            if name.len() > NAME_CHARS_MAX {
+            if name.len() > MARK_NAME_BYTES_MAX {
                 return String::new();
             }
             name.push(c);

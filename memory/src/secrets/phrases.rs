@@ -9,12 +9,10 @@ use std::sync::LazyLock;
 use bip39::Language;
 use rustc_hash::FxHashSet;
 
+use crate::limits::{SEED_GAP_BYTES_MAX, SEED_WORD_BYTES_MAX};
+
 /// The words of the shortest phrase.
 const WORDS_MIN: usize = 12;
-/// The letters of the longest word.
-const WORD_BYTES_MAX: usize = 8;
-/// At most so many bytes between two words: a comma, a line break, a number.
-const GAP_BYTES_MAX: usize = 8;
 /// The shortest phrase has 47 bytes. Behind one in so many of them a word of it begins.
 const STRIDE: usize = 36;
 
@@ -89,7 +87,8 @@ fn word_behind(text: &str, at: usize, beginnings: &[u32]) -> Option<Range<usize>
 
 fn word_at(text: &str, start: usize) -> Option<Range<usize>> {
     let rest = text.as_bytes().get(start..)?;
-    let length = rest.iter().take(WORD_BYTES_MAX + 1).take_while(|byte| is_letter(**byte)).count();
+    let length =
+        rest.iter().take(SEED_WORD_BYTES_MAX + 1).take_while(|byte| is_letter(**byte)).count();
     let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let is_word = !rest.get(length).is_some_and(goes_on);
     let word = text.get(start..start + length)?;
@@ -110,20 +109,20 @@ fn is_gap(gap: &[u8]) -> bool {
     let between = |byte: &u8| {
         byte.is_ascii_whitespace() || byte.is_ascii_digit() || b",.;:-)|".contains(byte)
     };
-    !gap.is_empty() && gap.len() <= GAP_BYTES_MAX && gap.iter().all(between) && gap != b"-"
+    !gap.is_empty() && gap.len() <= SEED_GAP_BYTES_MAX && gap.iter().all(between) && gap != b"-"
 }
 
 fn next(text: &str, end: usize) -> Option<Range<usize>> {
     let rest = text.as_bytes().get(end..)?;
-    let gap = rest.iter().take(GAP_BYTES_MAX + 1).position(|byte| is_letter(*byte))?;
+    let gap = rest.iter().take(SEED_GAP_BYTES_MAX + 1).position(|byte| is_letter(*byte))?;
     is_gap(rest.get(..gap)?).then(|| word_at(text, end + gap)).flatten()
 }
 
 fn before(text: &str, start: usize) -> Option<Range<usize>> {
     let front = text.as_bytes().get(..start)?;
-    let gap = front.iter().rev().take(GAP_BYTES_MAX + 1).position(|byte| is_letter(*byte))?;
+    let gap = front.iter().rev().take(SEED_GAP_BYTES_MAX + 1).position(|byte| is_letter(*byte))?;
     let end = start - gap;
-    let word = front.get(..end)?.iter().rev().take(WORD_BYTES_MAX + 1);
+    let word = front.get(..end)?.iter().rev().take(SEED_WORD_BYTES_MAX + 1);
     let begin = end - word.take_while(|byte| is_letter(**byte)).count();
     let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let is_cut = begin.checked_sub(1).and_then(|at| front.get(at)).is_some_and(goes_on);

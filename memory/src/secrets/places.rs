@@ -6,7 +6,7 @@ use super::examples::{is_called, is_generated, is_placeholder};
 use super::near;
 use super::values::{is_base32, is_grouped, is_password, is_random, is_uuid};
 use super::words::{ABOUT, OPEN_KEYS, OWNERS, PLACES, Word};
-use crate::limits::{KEY_BLOCK_BYTES_MAX, SECRET_VALUE_BYTES_MAX};
+use crate::limits::{KEY_BLOCK_BYTES_MAX, SECRET_OWNER_BYTES_MAX, SECRET_VALUE_BYTES_MAX};
 
 /// What stands for a password where a URL is explained.
 pub(super) const SAID: [&str; 8] =
@@ -419,11 +419,10 @@ fn value_after(text: &str, at: usize, operator: Operator) -> Option<(usize, Opti
 
 /// After the sign in `for the staging db is `: of what the secret is stands before the sign.
 fn after_owner(text: &str) -> Option<&str> {
-    const OWNER_BYTES_MAX: usize = 48;
     let owner = ["for ", "of ", "to ", "on ", "in ", "at "]
         .iter()
         .find_map(|word| text.strip_prefix(word))?;
-    let near = clipped(owner, OWNER_BYTES_MAX);
+    let near = clipped(owner, SECRET_OWNER_BYTES_MAX);
     let signs = [" is ", ": ", " = "];
     let (at, sign) = signs.iter().filter_map(|sign| Some((near.find(sign)?, sign))).min()?;
     let plain = |c: char| c.is_alphanumeric() || " -_'/".contains(c);
