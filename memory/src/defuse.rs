@@ -1,7 +1,7 @@
 //! Makes a text safe to show to a model or on a terminal. Stored text stays as it is.
 //!
 //! A stored text, a file's name or a client's name must not end anchord's frame, pass for a wrapper
-//! of the client ([`wrappers`]), move the cursor or hide words. The bracket of such a mark becomes
+//! of the client (`wrappers.rs`), move the cursor or hide words. The bracket of such a mark becomes
 //! `‹`, so that the text stays readable. A control character, or one that nobody sees, becomes an
 //! escape such as `\u{202e}`.
 //!
