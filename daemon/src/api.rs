@@ -3,14 +3,15 @@
 //! JSON both ways, except [`EXPORT`] (the document itself), [`JOURNAL`] and [`LOG`] (a line for
 //! each entry). Readers ignore fields they do not know and give those they miss a default, so that
 //! a client and a daemon one build apart understand each other. A `project` argument is an absolute
-//! directory in the project, the project's id, or [`USER`]. Requests that link, forget or delete a
-//! project do not take [`USER`]. Paths are text: a name that is not UTF-8 is shown with replacement
+//! directory in the project, the project's id, or [`USER`]. Requests that link, split, forget or
+//! delete a project do not take [`USER`]. Paths are text: a name that is not UTF-8 is shown with replacement
 //! characters and cannot be asked for. Times are milliseconds since the Unix epoch.
 
 mod connections;
 mod hooks;
 mod purge;
 mod sessions;
+mod split;
 mod tool;
 mod transfer;
 
@@ -23,6 +24,7 @@ pub use sessions::{
     PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
     PastSessionsReply,
 };
+pub use split::{SplitParams, SplitPart, SplitReply};
 pub use tool::{LogQuery, PlannedCompaction, PlannedFold, Retrieval, ToolParams, ToolReply};
 pub use transfer::{
     ExportDocument, ExportFormat, ExportQuery, ImportCounts, ImportParams, ImportReply,
@@ -46,6 +48,8 @@ pub const PROJECT_LINK: &str = "/v1/projects/link";
 pub const PROJECT_FORGET: &str = "/v1/projects/forget";
 /// `POST` [`DeleteParams`]: [`RemovedReply`]; row and data go.
 pub const PROJECT_DELETE: &str = "/v1/projects/delete";
+/// `POST` [`SplitParams`]: [`SplitReply`].
+pub const PROJECT_SPLIT: &str = "/v1/projects/split";
 /// `GET` with [`JournalQuery`]: [`JournalLine`]s, oldest first, as [`JSON_LINES`].
 pub const JOURNAL: &str = "/v1/journal";
 /// `POST` [`ProjectParams`]: [`VerifyReply`]. Damage that was found is part of the reply, not an error.

@@ -39,6 +39,9 @@ pub const GIT_POINTER_BYTES_MAX: u64 = 8 << 10;
 /// has a few hundred kilobytes.
 pub const GIT_CONFIG_BYTES_MAX: u64 = 4 << 20;
 
+/// Records of each project that are named before a memory is separated; the others are counted.
+pub const SPLIT_TITLES_MAX: usize = 20;
+
 /// git's list of tracked files is shorter than this, or is not read. A name takes about 100 bytes.
 pub const GIT_INDEX_BYTES_MAX: u64 = 512 << 20;
 

@@ -18,6 +18,7 @@ use crate::record::{Anchor, Blueprint, Body, Lesson, Provenance, Record, Standin
 use crate::staged::Staged;
 use crate::topic::{Topic, TopicPart};
 
+#[derive(Clone)]
 pub(crate) struct Draft<'a> {
     base: &'a Memory,
     head: Memory,

@@ -6,11 +6,16 @@
 mod compactor;
 mod exported;
 mod sessions;
+mod split;
 mod zipmem;
 
 pub use compactor::{COMPACTOR, Compactor, parse_compactor, plan_import_compactor};
 pub use exported::{EXPORTED, Exported, parse_export, plan_import_export};
 pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
+pub use split::{
+    SplitPlan, TakenIn, WrittenIn, last_split, plan_bring_back, plan_give_back, plan_set_aside,
+    plan_split, plan_take_in, split_session,
+};
 pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
 
 use crate::change::{Change, Counts, Notice, NoticeCause};

@@ -204,3 +204,75 @@ fn the_name_of_a_conversation_gives_no_notes_of_its_project() {
     let theirs = named(other.path(), "memory_search", search);
     assert!(theirs.contains("works in another project") && !theirs.contains("n1"), "{theirs}");
 }
+
+/// Rewrites the daemon's registry as an earlier build left it: without what only this one records.
+fn make_older(instance: &Instance) {
+    let daemon = instance.home().join("data/daemon");
+    for derived in ["sled", "snapshot"] {
+        fs::remove_dir_all(daemon.join(derived)).ok();
+    }
+    let segment = daemon.join("journal/000001.jsonl");
+    let inode = |text: &str| {
+        let (before, rest) = text.split_once(",\"dev\":")?;
+        let (_, after) = rest.split_once(",\"git\":")?;
+        Some(format!("{before},\"git\":{after}"))
+    };
+    let older = |line: &str| {
+        let (body, _) = line.rsplit_once(",\"crc\":").unwrap();
+        let body = body.replace(",\"is_bound_by_git_root\":true", "");
+        let body = inode(&body).unwrap_or(body);
+        format!("{body},\"crc\":\"{:08x}\"}}\n", crc32fast::hash(body.as_bytes()))
+    };
+    let text = fs::read_to_string(&segment).unwrap();
+    assert!(text.contains("is_bound_by_git_root") && text.contains("\"ino\":"), "{text}");
+    fs::write(segment, text.lines().map(older).collect::<String>()).unwrap();
+}
+
+/// What an update finds: rows of an earlier build, and a memory that its search mixed.
+#[test]
+fn a_memory_that_an_earlier_build_mixed_is_found_separated_and_put_together_again() {
+    let (instance, work) = (Instance::new(), Project::plain());
+    let (api, web) = (repository(&work, "api"), repository(&work, "web"));
+    fs::create_dir(work.path().join(".anchord")).unwrap();
+    for (directory, text) in [(&api, GATEWAY), (&web, INVOICES)] {
+        let mut shim = instance.shim(directory);
+        shim.env("ANCHORD_PROJECT", work.path());
+        let mut agent = Agent::start_by(shim);
+        agent.initialize();
+        let content = format!("{text}{REST}");
+        agent.tool("memory_note", &json!({ "content": content }));
+    }
+    let shell = Shell::new(&instance, work.path());
+    shell.done(&["stop"]);
+    make_older(&instance);
+
+    // The memory is where it was; its repositories have their own, and are told of it.
+    assert!(finds(&instance, work.path(), GATEWAY) && finds(&instance, work.path(), INVOICES));
+    let told = Agent::open(&instance, &api).tool("memory_load", &json!({}));
+    assert!(told.contains("anchord project split --project"), "{told}");
+    let (_, said) = shell.said(&["doctor"]);
+    assert!(said.contains("records that were written in other projects: 1 in "), "{said}");
+    assert!(said.contains("`anchord project split --project "), "{said}");
+
+    let (code, said) = shell.said(&["project", "split"]);
+    assert!(
+        code == 2 && said.contains("1 record would move to") && said.contains("--yes"),
+        "{said}"
+    );
+    assert!(!finds(&instance, &api, GATEWAY), "nobody agreed so far");
+    let said = shell.done(&["project", "split", "--yes"]);
+    assert!(said.contains("moved 1 record to"), "{said}");
+    for (directory, gateway, invoices) in
+        [(api.as_path(), true, false), (&web, false, true), (work.path(), false, false)]
+    {
+        assert_eq!(finds(&instance, directory, GATEWAY), gateway, "{}", directory.display());
+        assert_eq!(finds(&instance, directory, INVOICES), invoices, "{}", directory.display());
+    }
+    let (_, said) = shell.said(&["doctor"]);
+    assert!(!said.contains("written in other projects"), "{said}");
+
+    let said = shell.done(&["project", "split", "--undo", "--yes"]);
+    assert!(said.contains("brought back 2 records"), "{said}");
+    assert!(finds(&instance, work.path(), GATEWAY) && finds(&instance, work.path(), INVOICES));
+    assert!(!finds(&instance, &api, GATEWAY) && !finds(&instance, &web, INVOICES));
+}

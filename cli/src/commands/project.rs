@@ -1,11 +1,12 @@
 //! `anchord project`: the daemon's registry of projects.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 
 use anchord_daemon::api::{
     self, DeleteParams, ForgetParams, LinkParams, ProjectQuery, ProjectStatus, ProjectsReply,
-    RecordsStatus, RemovedReply,
+    RecordsStatus, RemovedReply, SplitParams, SplitReply,
 };
 use anchord_proto::instance::InstanceDir;
 
@@ -15,11 +16,12 @@ use crate::confirm::confirmed;
 use crate::exit::Error;
 use crate::show;
 
-/// List, link, forget or delete projects
+/// List, link, separate, forget or delete projects
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     List(ListArgs),
     Link(LinkArgs),
+    Split(SplitArgs),
     Forget(ForgetArgs),
     Delete(DeleteArgs),
 }
@@ -46,6 +48,30 @@ pub(crate) struct LinkArgs {
     /// A directory of the project it joins, or that project's id
     #[arg(long, value_name = "DIR|ID", required = true)]
     project: String,
+}
+
+/// Move what other projects wrote into a memory to their own memories
+///
+/// Earlier versions let a `.anchord/` in a parent directory hide the repositories beneath it. This shows which records
+/// were written in which repository, and asks. Records that move are forgotten here, which keeps them in history;
+/// --undo brings them back and takes out what is unchanged there.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord project split --project ~/src --dry-run
+  anchord project split --project ~/src
+  anchord project split --project ~/src --undo")]
+pub(crate) struct SplitArgs {
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Take back the last split
+    #[arg(long)]
+    undo: bool,
+    /// Show what would happen and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
 }
 
 /// Take a project off the list; its memory stays on disk and comes back when it is used again
@@ -80,6 +106,7 @@ impl Command {
         match self {
             Self::List(args) => args.run(out, &mut client),
             Self::Link(args) => args.run(out, &mut client),
+            Self::Split(args) => args.run(out, &mut client),
             Self::Forget(args) => args.run(out, &mut client),
             Self::Delete(args) => args.run(out, &mut client),
         }
@@ -107,6 +134,76 @@ impl LinkArgs {
         let root = show::path(&linked.root, home().as_deref());
         Ok(writeln!(out, "{here} is part of {} ({root}) from now on", show::plain(&linked.name))?)
     }
+}
+
+impl SplitArgs {
+    fn run(self, out: &mut dyn Write, client: &mut Client) -> Result<(), Error> {
+        let params =
+            SplitParams { project: self.project.resolve()?, dry_run: true, undo: self.undo };
+        let plan: SplitReply = client.post(api::PROJECT_SPLIT, &params)?;
+        write!(out, "{}", split(&plan, self.undo))?;
+        out.flush()?;
+        if self.dry_run || (plan.parts.is_empty() && plan.restored == 0) {
+            return Ok(());
+        }
+        let question = if self.undo { "Take it back?" } else { "Move them?" };
+        if !confirmed(question, self.yes)? {
+            return Ok(writeln!(out, "nothing was changed")?);
+        }
+        let params = SplitParams { dry_run: false, ..params };
+        let done: SplitReply = client.post(api::PROJECT_SPLIT, &params)?;
+        if self.undo {
+            return Ok(writeln!(out, "brought back {}", records(done.restored))?);
+        }
+        for part in &done.parts {
+            let root = show::path(&part.root, home().as_deref());
+            writeln!(out, "moved {} to {root}", records(part.records))?;
+            if part.left > 0 {
+                let left = records(part.left);
+                writeln!(out, "  {left} stay here, since that memory says something else there")?;
+            }
+        }
+        Ok(writeln!(out, "`anchord project split --undo` takes it back")?)
+    }
+}
+
+/// What a split would do, or taking the last one back.
+fn split(plan: &SplitReply, undo: bool) -> String {
+    let root = plan.project.as_ref().map(|project| show::path(&project.root, home().as_deref()));
+    let root = root.unwrap_or_default();
+    let mut text = String::new();
+    if undo {
+        let _ = writeln!(text, "{} would come back to {root}", records(plan.restored));
+    } else if plan.parts.is_empty() {
+        let _ = writeln!(text, "{root}: no record is known to be written in another project");
+    }
+    for part in &plan.parts {
+        let there = show::path(&part.root, home().as_deref());
+        let what = if undo { "would be forgotten in" } else { "would move to" };
+        let _ = writeln!(text, "{} {what} {there}", records(part.records));
+        for title in &part.titles {
+            let _ = writeln!(text, "  {}", show::plain(title));
+        }
+        let more = (part.records as usize).saturating_sub(part.titles.len());
+        if more > 0 && !part.titles.is_empty() {
+            let _ = writeln!(text, "  and {more} more");
+        }
+    }
+    for (stay, why) in [
+        (plan.unknown, "nothing tells where they were written"),
+        (plan.several, "they were written in more than one project"),
+        (plan.outside, "they are about files outside the project in which they were written"),
+        (plan.private, "sessions kept them for themselves"),
+    ] {
+        if stay > 0 && !undo {
+            let _ = writeln!(text, "{} stay: {why}", records(stay));
+        }
+    }
+    text
+}
+
+fn records(count: u32) -> String {
+    show::count(count.into(), "record")
 }
 
 impl ForgetArgs {

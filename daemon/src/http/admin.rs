@@ -14,7 +14,7 @@ use crate::admin;
 use crate::api::{
     self, DeleteParams, ErrorCode, ErrorReply, ExportFormat, ExportQuery, ForgetParams,
     ImportParams, JournalQuery, LinkParams, LogQuery, PastSessionsParams, ProjectParams,
-    ProjectQuery, PurgeParams, ToolParams,
+    ProjectQuery, PurgeParams, SplitParams, ToolParams,
 };
 use crate::daemon::Daemon;
 use crate::limits;
@@ -31,6 +31,7 @@ pub(super) fn router(daemon: Arc<Daemon>) -> Router {
         .route(api::PROJECT_LINK, post(link))
         .route(api::PROJECT_FORGET, post(forget))
         .route(api::PROJECT_DELETE, post(delete))
+        .route(api::PROJECT_SPLIT, post(split))
         .route(api::JOURNAL, get(journal))
         .route(api::JOURNAL_VERIFY, post(verify))
         .route(api::JOURNAL_REBUILD, post(rebuild))
@@ -81,6 +82,10 @@ async fn delete(
     Told(params): Told<DeleteParams>,
 ) -> Reply<api::RemovedReply> {
     admin::delete_project(&daemon, &params.project, &params.confirm).await.map(Json)
+}
+
+async fn split(State(daemon): Shared, Told(params): Told<SplitParams>) -> Reply<api::SplitReply> {
+    admin::split_project(&daemon, params).await.map(Json)
 }
 
 async fn journal(

@@ -121,7 +121,7 @@ impl Resolution {
             ));
         }
         let covered = located.passed.marked.as_ref().filter(|_| self.status == Status::New);
-        if let Some(above) = covered.filter(|above| registry.project_at(above).is_some()) {
+        if let Some(above) = covered.filter(|above| registry.has_mixed(above, root)) {
             lines.push(format!(
                 "{above} has a memory, too, which earlier versions of anchord used for {root}; to move \
                  here what was written here: anchord project split --project {above}; to give all \

@@ -127,6 +127,9 @@ pub struct SessionRecord {
     pub cwd: PathBuf,
     /// The session's first write.
     pub first_write: Timestamp,
+    /// Whether its project was found by a search that ends at a git root. Earlier builds went on above.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_bound_by_git_root: bool,
 }
 
 /// A session that has ended.
@@ -277,6 +280,17 @@ impl Registry {
         agent_session: &'a str,
     ) -> impl Iterator<Item = &'a Arc<SessionRecord>> {
         self.sessions.values().filter(move |s| s.agent_session.as_deref() == Some(agent_session))
+    }
+
+    /// Whether sessions that earlier builds bound to the project of one directory worked in another one.
+    pub(super) fn has_mixed(&self, above: &Path, root: &Path) -> bool {
+        let Some(above) = self.project_at(above).map(|project| project.id) else { return false };
+        let ended = self.ended.values().map(|ended| &ended.session);
+        self.sessions.values().map(AsRef::as_ref).chain(ended).any(|session| {
+            session.project == above
+                && !session.is_bound_by_git_root
+                && session.cwd.starts_with(root)
+        })
     }
 
     /// Sessions that ended, oldest first; the last [`ENDED_SESSIONS_MAX`].

@@ -325,6 +325,10 @@ impl Session {
     }
 
     async fn register(&self, daemon: &Daemon, project: ProjectId) -> Result<(), BindError> {
+        // One that goes on with a project of an earlier build is not found anew.
+        let before = daemon.registry.snapshot().session(&self.id).cloned();
+        let before = before.filter(|before| before.project == project);
+        let is_bound_by_git_root = before.is_none_or(|before| before.is_bound_by_git_root);
         let record = SessionRecord {
             session: self.id.clone(),
             project,
@@ -337,6 +341,7 @@ impl Session {
             pidns: self.hello.pidns,
             cwd: PathBuf::from(self.hello.cwd.as_deref().unwrap_or("/")),
             first_write: clock::now(),
+            is_bound_by_git_root,
         };
         let decide: Decide<Registry> = Box::new(move |registry, _| {
             // A conversation that was started again has another process: after a restart that one counts.
@@ -390,7 +395,7 @@ impl Session {
 }
 
 /// Whether pids of this namespace mean other processes here.
-pub(super) fn is_foreign_process(pidns: Option<u64>) -> bool {
+pub(crate) fn is_foreign_process(pidns: Option<u64>) -> bool {
     pidns.zip(host::pid_namespace()).is_some_and(|(theirs, ours)| theirs != ours)
 }
 

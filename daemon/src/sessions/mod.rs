@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use bind::{
     BindError, PERSONAL_NAME, Place, View, Wrote, establish_in_registry, is_elsewhere,
+    is_foreign_process,
 };
 pub(crate) use compaction::{Compacted, Compaction, Touched, keep_to_budget, plan as plan_within};
 pub(crate) use end::{hand_over, keep_and_end};

@@ -195,7 +195,7 @@ pub fn plan_import_export(
 }
 
 /// What became of a record that was not refused.
-enum Put {
+pub(super) enum Put {
     Done,
     NewRow,
     /// A note of this key is here, and newer.
@@ -205,7 +205,11 @@ enum Put {
 }
 
 /// Puts a record in as a write of its own would, then brings over how it stands.
-fn put(draft: &mut Draft<'_>, record: &Record, origin: &Provenance) -> Result<Put, Refusal> {
+pub(super) fn put(
+    draft: &mut Draft<'_>,
+    record: &Record,
+    origin: &Provenance,
+) -> Result<Put, Refusal> {
     let last = draft.head().last_number();
     let mut part = Staged::default();
     match &record.body {

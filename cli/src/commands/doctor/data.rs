@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anchord_daemon::api::{self, ProjectQuery, ProjectStatus, StatusReply};
+use anchord_daemon::api::{
+    self, ProjectQuery, ProjectStatus, SplitParams, SplitPart, SplitReply, StatusReply,
+};
 use anchord_daemon::store::refuse_network_fs;
 use anchord_proto::instance::{InstanceDir, InstanceFile};
 
@@ -56,6 +58,18 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
             }
         }
     }
+    for project in status.map(|status| status.projects.as_slice()).unwrap_or_default() {
+        match mixed(dir, project) {
+            Ok(finding) => found.extend(finding),
+            Err(error) => {
+                let what = format!(
+                    "{}: it cannot be told what other projects wrote into it: {}",
+                    project.name, error.message
+                );
+                found.push(Finding::note(ABOUT, what));
+            }
+        }
+    }
     let personal = status.and_then(|status| status.personal.as_ref());
     if let Some(reason) = personal.and_then(|personal| personal.read_only.as_ref()) {
         let what = format!("your own notes cannot be written: {reason}");
@@ -67,6 +81,31 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
         let action = format!("All of them are in {}.", file.logs.display());
         found.push(Finding::note("logs", what).action(action));
     }
+}
+
+/// Finds what other projects wrote into a memory while a marker above them hid theirs.
+fn mixed(dir: &InstanceDir, project: &ProjectStatus) -> Result<Option<Finding>, Error> {
+    let params = SplitParams { project: project.id.clone(), dry_run: true, undo: false };
+    let plan: SplitReply = Client::running(dir)?.post(api::PROJECT_SPLIT, &params)?;
+    if plan.parts.is_empty() {
+        return Ok(None);
+    }
+    let part = |part: &SplitPart| format!("{} in {}", part.records, part.root);
+    let parts: Vec<String> = plan.parts.iter().map(part).collect();
+    let mut what = format!(
+        "the memory of {} has records that were written in other projects: {}",
+        project.root,
+        parts.join(", ")
+    );
+    if plan.unknown > 0 {
+        let unknown = show::count(plan.unknown.into(), "record");
+        what = format!("{what}; of {unknown} nothing tells where, and they would stay");
+    }
+    let action = format!(
+        "`anchord project split --project {}` moves them, after showing which, and asking.",
+        project.id
+    );
+    Ok(Some(Finding::note("projects", what).action(action)))
 }
 
 /// Returns why a project cannot be written. Only opening it tells.

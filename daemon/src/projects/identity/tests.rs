@@ -9,6 +9,7 @@ use anchord_memory::Seq;
 use super::super::layouts::{STRANGER, Scratch, copy_tree, give_away};
 use super::super::locate::{Surroundings, locate};
 use super::*;
+use crate::projects::SessionRecord;
 use crate::store::Machine;
 
 const NOW: Timestamp = Timestamp(1_000);
@@ -539,7 +540,15 @@ fn a_memory_of_the_directory_above_is_named_with_the_ways_to_go_on() {
     let mut daemon = Daemon::default();
     let located = scratch.locate(&app);
     assert_eq!(daemon.read(&located).notice(&located, &daemon.0), None);
-    daemon.write(&scratch.locate(&above));
+    let project = daemon.write(&scratch.locate(&above)).id;
+    assert_eq!(daemon.read(&located).notice(&located, &daemon.0), None, "nothing is mixed");
+    let row = serde_json::json!({
+        "session": "s", "project": project, "client": "", "agent_session": null, "instance": "i",
+        "pid": 1, "pid_start": null, "boot": null, "pidns": null, "cwd": app.join("src"),
+        "first_write": 1,
+    });
+    let session: SessionRecord = serde_json::from_value(row).unwrap();
+    daemon.apply([RegistryChange::SessionBound(session)]);
     let notice = daemon.read(&located).notice(&located, &daemon.0).unwrap();
     for way in ["project split", "init --workspace"] {
         let command = format!("anchord {way} --project {}", above.display());

@@ -31,6 +31,7 @@ fn session(id: &str, project: u128) -> SessionRecord {
         pidns: None,
         cwd: PathBuf::from("/p"),
         first_write: Timestamp(1),
+        is_bound_by_git_root: true,
     }
 }
 

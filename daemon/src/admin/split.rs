@@ -1,0 +1,243 @@
+//! Separates a memory in which several projects wrote, by where each record was written.
+//!
+//! Only sessions that were bound by the search of earlier builds are looked at: since then, a session
+//! writes in the project that its directory leads to.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use anchord_memory::import::{
+    SplitPlan, TakenIn, WrittenIn, last_split, plan_bring_back, plan_give_back, plan_set_aside,
+    plan_split, plan_take_in, split_session,
+};
+use anchord_memory::{Memory, Plan, Provenance, Record, SessionId, render};
+
+use super::{Answer, Target, bind_error, internal, opened, store_error, text, write_error};
+use crate::api::{ErrorCode, ErrorReply, SplitParams, SplitPart, SplitReply};
+use crate::beside::beside;
+use crate::clock;
+use crate::daemon::Daemon;
+use crate::limits::SPLIT_TITLES_MAX;
+use crate::looks::look;
+use crate::project::{Decide, Decided, OpenProject};
+use crate::projects::{Located, ProjectId, ProjectRecord, SessionRecord, identify, locate};
+use crate::sessions::{self, Touched, is_foreign_process};
+
+/// Separates a memory, shows what that would do, or takes the last split back.
+pub(crate) async fn split_project(daemon: &Daemon, params: SplitParams) -> Answer<SplitReply> {
+    let (target, open) = opened(daemon, &params.project).await?;
+    let Some(known) = daemon.registry.snapshot().project(target.id).cloned() else {
+        return Err(ErrorReply {
+            code: ErrorCode::BadRequest,
+            error: "only a project's memory can be separated".to_owned(),
+            action: None,
+        });
+    };
+    if params.undo {
+        return undo(daemon, &target, &open, params.dry_run).await;
+    }
+    let others = Others::of(daemon, &known).await;
+    let memory = open.memory();
+    let (planned, others) = beside(move || (others.plan(&memory), others)).await;
+    let now = clock::now();
+    let part = |(to, records): (&usize, &Vec<Record>)| {
+        let located = others.projects.get(*to)?;
+        let titles = records.iter().take(SPLIT_TITLES_MAX);
+        Some(SplitPart {
+            root: text(&located.main_root()),
+            records: count(records.len()),
+            titles: titles.map(|record| render::title(record, now)).collect(),
+            left: 0,
+        })
+    };
+    let mut reply = SplitReply {
+        project: Some(target.reference.clone()),
+        applied: false,
+        parts: planned.parts.iter().filter_map(part).collect(),
+        unknown: planned.unknown,
+        several: planned.several,
+        outside: planned.outside,
+        private: planned.private,
+        restored: 0,
+    };
+    if params.dry_run || reply.parts.is_empty() {
+        return Ok(reply);
+    }
+    let split = split_session(&uuid::Uuid::now_v7().to_string());
+    for ((to, records), part) in planned.parts.into_iter().zip(&mut reply.parts) {
+        let Some(located) = others.projects.get(to) else { continue };
+        let taken = take_in(daemon, located, records, &split).await?;
+        // Only what is on disk there is set aside here.
+        let TakenIn { records, left } = taken;
+        part.left = left;
+        let by = provenance(&split);
+        let aside = move |memory: &Memory| plan_set_aside(memory, &records, &by);
+        part.records = write(&open, "split", aside).await?;
+    }
+    tracing::info!(project = %target.id, %split, "separated what other projects wrote");
+    Ok(SplitReply { applied: true, ..reply })
+}
+
+async fn take_in(
+    daemon: &Daemon,
+    located: &Located,
+    records: Vec<Record>,
+    split: &SessionId,
+) -> Answer<TakenIn> {
+    let established = sessions::establish_in_registry(daemon, located.clone()).await;
+    let (id, _) = established.map_err(bind_error)?;
+    let open = daemon.open_project(id).await.map_err(store_error)?;
+    let (by, split) = (provenance(split), split.clone());
+    let taking = move |memory: &Memory| plan_take_in(memory, &records, &split, &by);
+    let taken = write(&open, "split", taking).await?;
+    sessions::keep_to_budget(daemon, &open, &Touched::default()).await;
+    Ok(taken)
+}
+
+/// Brings back what the last split set aside, and then takes it out of the other projects.
+async fn undo(
+    daemon: &Daemon,
+    target: &Target,
+    open: &Arc<OpenProject>,
+    dry_run: bool,
+) -> Answer<SplitReply> {
+    let memory = open.memory();
+    let Some(split) = last_split(&memory) else {
+        return Err(ErrorReply {
+            code: ErrorCode::NotFound,
+            error: format!("no split of {} is left to take back", target.name),
+            action: None,
+        });
+    };
+    let mut reply = SplitReply { project: Some(target.reference.clone()), ..SplitReply::default() };
+    let by = provenance(&SessionId::new(format!("undo-{split}")));
+    let (brought, given) = (split.clone(), split);
+    let back = {
+        let by = by.clone();
+        move |memory: &Memory| plan_bring_back(memory, &brought, &by)
+    };
+    let give = move |memory: &Memory| plan_give_back(memory, &given, &by);
+    reply.restored =
+        if dry_run { back(&memory).outcome } else { write(open, "split", back).await? };
+    let registry = daemon.registry.snapshot();
+    for other in registry.projects().filter(|other| other.id != target.id) {
+        let Some(open) = daemon.open_known(other.id).await.map_err(store_error)? else { continue };
+        let planned = give(&open.memory()).outcome;
+        if planned == 0 {
+            continue;
+        }
+        let records = if dry_run { planned } else { write(&open, "split", give.clone()).await? };
+        reply.parts.push(SplitPart { root: text(&other.root), records, ..SplitPart::default() });
+    }
+    Ok(SplitReply { applied: !dry_run, ..reply })
+}
+
+/// Writes what a plan says, and returns what came of it.
+async fn write<O: Clone + Send + Sync + 'static>(
+    open: &Arc<OpenProject>,
+    operation: &'static str,
+    plan: impl FnOnce(&Memory) -> Plan<O> + Send + 'static,
+) -> Answer<O> {
+    let outcome = Arc::new(OnceLock::new());
+    let told = Arc::clone(&outcome);
+    let decide: Decide<Memory> = Box::new(move |memory, _| {
+        let Plan { changes, outcome } = plan(memory);
+        told.get_or_init(|| outcome);
+        Ok(Decided { changes, reply: String::new() })
+    });
+    open.owner.write(None, None, operation, decide).await.map_err(write_error)?;
+    outcome.get().cloned().ok_or_else(|| internal("a write was answered without being decided"))
+}
+
+fn provenance(session: &SessionId) -> Provenance {
+    Provenance {
+        session: session.clone(),
+        client: "anchord project split".into(),
+        time: clock::now(),
+    }
+}
+
+/// The projects in which sessions of a memory worked, as their directories lead now.
+struct Others {
+    root: PathBuf,
+    projects: Vec<Located>,
+    written_in: HashMap<SessionId, WrittenIn>,
+}
+
+impl Others {
+    async fn of(daemon: &Daemon, known: &ProjectRecord) -> Self {
+        let registry = daemon.registry.snapshot();
+        let ended = registry.ended().into_iter().map(|ended| &ended.session);
+        let all = registry.sessions().map(AsRef::as_ref).chain(ended);
+        let mut by_directory: BTreeMap<&Path, Vec<&SessionRecord>> = BTreeMap::new();
+        let mut others =
+            Self { root: known.root.clone(), projects: Vec::new(), written_in: HashMap::new() };
+        for session in all.filter(|session| session.project == known.id) {
+            if session.is_bound_by_git_root {
+                others.written_in.insert(session.session.clone(), WrittenIn::Here);
+            } else if !is_foreign_process(session.pidns) {
+                by_directory.entry(&session.cwd).or_default().push(session);
+            }
+        }
+        for (directory, sessions) in by_directory {
+            let written_in = match leads_to(daemon, directory).await {
+                Some((_, Some(id))) if id == known.id => WrittenIn::Here,
+                Some((located, _)) if is_at(&located, known) => WrittenIn::Here,
+                Some((located, _)) => others.number(located),
+                None => WrittenIn::Unknown,
+            };
+            let each = sessions.iter().map(|session| (session.session.clone(), written_in));
+            others.written_in.extend(each);
+        }
+        others
+    }
+
+    fn number(&mut self, located: Located) -> WrittenIn {
+        let same = |known: &Located| {
+            (known.main_root(), &known.part) == (located.main_root(), &located.part)
+        };
+        if let Some(number) = self.projects.iter().position(same) {
+            return WrittenIn::Other(number);
+        }
+        self.projects.push(located);
+        WrittenIn::Other(self.projects.len() - 1)
+    }
+
+    fn plan(&self, memory: &Memory) -> SplitPlan {
+        let folder = |located: &Located| {
+            let beneath = located.main_root().strip_prefix(&self.root).ok()?.to_owned();
+            beneath.to_str().filter(|folder| !folder.is_empty()).map(str::to_owned)
+        };
+        let folders: Vec<Option<String>> = self.projects.iter().map(folder).collect();
+        plan_split(memory, &folders, |session| {
+            let parent = || self.written_in.get(&session.parent()?);
+            self.written_in.get(session).or_else(parent).copied().unwrap_or(WrittenIn::Unknown)
+        })
+    }
+}
+
+/// Returns the project that a directory leads to now; `None` if that cannot be told.
+async fn leads_to(daemon: &Daemon, directory: &Path) -> Option<(Located, Option<ProjectId>)> {
+    let (registry, surroundings) = (daemon.registry.snapshot(), daemon.surroundings.clone());
+    let start = directory.to_owned();
+    let looking = look(directory, move || {
+        let located = locate(&start, false, &surroundings).ok()?;
+        let id = identify(&located, &registry).ok()?.id;
+        Some((located, id))
+    });
+    looking.await.ok()?
+}
+
+fn is_at(located: &Located, known: &ProjectRecord) -> bool {
+    located
+        .place()
+        .is_ok_and(|place| (&place.path, &place.part) == (&known.place.path, &known.place.part))
+}
+
+fn count(items: usize) -> u32 {
+    u32::try_from(items).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! Separates a memory in which several projects wrote: plans which records go to which of them, takes
+//! them in there, and sets them aside here. Nothing is deleted: a record that was taken in is forgotten
+//! here, which keeps it in history, and all of it can be taken back.
+
+use std::collections::BTreeMap;
+
+use super::exported::{Put, put};
+use super::{EXPORTED, remembered};
+use crate::draft::Draft;
+use crate::ids::{RecordId, Revision, SessionId, Version};
+use crate::memory::Memory;
+use crate::plan::Plan;
+use crate::record::{Body, Provenance, Record, Standing};
+
+/// How the session begins under which a split sets records aside.
+const SPLIT: &str = "split-";
+
+/// Where a session worked, as far as that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrittenIn {
+    /// In the memory's own project.
+    Here,
+    /// In another project, by the caller's number for it.
+    Other(usize),
+    /// Nothing tells.
+    Unknown,
+}
+
+/// Which records of a memory were written in other projects.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SplitPlan {
+    /// By the caller's number of the project. Files are named as they are there.
+    pub parts: BTreeMap<usize, Vec<Record>>,
+    /// Records of which nothing tells where they were written.
+    pub unknown: u32,
+    /// Records that were begun in one project and last written in another.
+    pub several: u32,
+    /// Records about files outside the project in which they were written.
+    pub outside: u32,
+    /// Notes that sessions kept for themselves.
+    pub private: u32,
+}
+
+/// Plans which records go where. `folders` has, for each project by its number, its root relative to the
+/// root of this one, if it is beneath.
+pub fn plan_split(
+    memory: &Memory,
+    folders: &[Option<String>],
+    written_in: impl Fn(&SessionId) -> WrittenIn,
+) -> SplitPlan {
+    let mut plan = SplitPlan::default();
+    for record in memory.records().filter(|record| record.standing != Standing::Forgotten) {
+        let (first, last) = match &record.body {
+            Body::SessionRow(row) => (written_in(&row.session), written_in(&row.session)),
+            _ => (written_in(&record.created.session), written_in(&record.updated.session)),
+        };
+        match (first, last) {
+            (WrittenIn::Unknown, _) | (_, WrittenIn::Unknown) => plan.unknown += 1,
+            (first, last) if first != last => plan.several += 1,
+            (WrittenIn::Other(_), _) if record.owner().is_some() => plan.private += 1,
+            (WrittenIn::Other(to), _) => {
+                let folder = folders.get(to).and_then(Option::as_deref);
+                match folder.map_or(Some(record.as_ref().clone()), |in_| moved(record, in_)) {
+                    Some(record) => plan.parts.entry(to).or_default().push(record),
+                    None => plan.outside += 1,
+                }
+            }
+            (WrittenIn::Here, _) => {}
+        }
+    }
+    plan
+}
+
+/// Returns a record with its files named relative to a folder; `None` if its file is not in there.
+fn moved(record: &Record, folder: &str) -> Option<Record> {
+    let within = |file: &str| {
+        let rest = file.strip_prefix(folder)?.strip_prefix('/')?;
+        (!rest.is_empty()).then(|| rest.to_owned())
+    };
+    let each = |files: &mut Vec<String>| {
+        for file in files {
+            if let Some(rest) = within(file) {
+                *file = rest;
+            }
+        }
+    };
+    let mut record = record.clone();
+    match &mut record.body {
+        Body::Anchor(anchor) => anchor.file = within(&anchor.file)?,
+        Body::Lesson(lesson) => each(&mut lesson.files),
+        Body::Topic(topic) => each(&mut topic.files),
+        Body::SessionRow(row) => {
+            if let Some(captured) = row.captured.take() {
+                row.captured = Some(Box::new(captured.relative_to(folder)));
+            }
+        }
+        Body::Blueprint(_) | Body::Note(_) => {}
+    }
+    Some(record)
+}
+
+/// Returns the session under which a split is made; a later one has a later name.
+pub fn split_session(name: &str) -> SessionId {
+    SessionId::new(format!("{SPLIT}{name}"))
+}
+
+/// What a memory takes in of a split.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TakenIn {
+    /// Records that are here now, by their ids and versions there.
+    pub records: Vec<(RecordId, Version)>,
+    /// Records that are not, because this memory says something else in their place or refuses them.
+    pub left: u32,
+}
+
+/// Plans to take in records of another memory. Those that are already here as they are count as taken
+/// in. No record that is here changes, so that all of it can be taken back: what would merge is left.
+pub fn plan_take_in(
+    memory: &Memory,
+    records: &[Record],
+    split: &SessionId,
+    origin: &Provenance,
+) -> Plan<TakenIn> {
+    let mut draft = Draft::new(memory);
+    let mut taken = TakenIn::default();
+    for record in records {
+        let time = record.updated.time.min(origin.time);
+        let by = Provenance { time, ..record.updated.clone() };
+        let mut trial = draft.clone();
+        let last = draft.head().last_number();
+        if draft.head().records().any(|here| is_equal(here, record)) {
+            taken.records.push((record.id, record.version));
+        } else if matches!(put(&mut trial, record, &by), Ok(Put::Done | Put::NewRow))
+            && trial.head().last_number() > last
+        {
+            draft = trial;
+            taken.records.push((record.id, record.version));
+        } else {
+            taken.left += 1;
+        }
+    }
+    let changes = draft.finish().changes;
+    let digest = format!("{split}@{}", memory.revision().0 + 1);
+    Plan { changes: remembered(memory, changes, [], EXPORTED, &digest), outcome: taken }
+}
+
+fn is_equal(here: &Record, other: &Record) -> bool {
+    let is_same = match (&here.body, &other.body) {
+        (Body::SessionRow(here), Body::SessionRow(other)) => {
+            here.session == other.session && here.summary == other.summary
+        }
+        (Body::Note(here), Body::Note(other)) => {
+            (&here.key, &here.content) == (&other.key, &other.content)
+        }
+        (here, other) => here == other,
+    };
+    is_same && here.standing != Standing::Forgotten
+}
+
+/// Plans to forget records that another memory took in, unless they were changed meanwhile. Says how
+/// many.
+pub fn plan_set_aside(
+    memory: &Memory,
+    records: &[(RecordId, Version)],
+    origin: &Provenance,
+) -> Plan<u32> {
+    let mut draft = Draft::new(memory);
+    let mut aside = 0;
+    for (id, version) in records {
+        if memory.record(*id).is_some_and(|record| record.version == *version) {
+            draft.stand(*id, Standing::Forgotten, origin);
+            aside += 1;
+        }
+    }
+    Plan { changes: draft.finish().changes, outcome: aside }
+}
+
+/// Returns the last split that set records of a memory aside which still are.
+pub fn last_split(memory: &Memory) -> Option<SessionId> {
+    let aside = memory.records().filter(|record| record.standing == Standing::Forgotten);
+    let splits = aside.map(|record| &record.updated.session);
+    splits.filter(|session| session.0.starts_with(SPLIT)).max().cloned()
+}
+
+/// Plans to bring back what a split set aside. Says how many records.
+pub fn plan_bring_back(memory: &Memory, split: &SessionId, origin: &Provenance) -> Plan<u32> {
+    let aside = memory.records().filter(|record| {
+        record.standing == Standing::Forgotten && record.updated.session == *split
+    });
+    stand(memory, aside.map(|record| record.id).collect(), Standing::Active, origin)
+}
+
+/// Plans to forget what a memory took in of a split and nobody has changed since. Says how many records.
+pub fn plan_give_back(memory: &Memory, split: &SessionId, origin: &Provenance) -> Plan<u32> {
+    let prefix = format!("{split}@");
+    let revisions = memory.imports().filter_map(|((source, digest), _)| {
+        let number = digest.strip_prefix(&prefix).filter(|_| source == EXPORTED)?;
+        number.parse().ok().map(Revision)
+    });
+    let revisions: Vec<Revision> = revisions.collect();
+    let made = memory.records().filter(|record| {
+        record.standing != Standing::Forgotten && revisions.contains(&record.revision)
+    });
+    stand(memory, made.map(|record| record.id).collect(), Standing::Forgotten, origin)
+}
+
+fn stand(
+    memory: &Memory,
+    ids: Vec<RecordId>,
+    standing: Standing,
+    origin: &Provenance,
+) -> Plan<u32> {
+    let mut draft = Draft::new(memory);
+    let count = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+    for id in ids {
+        draft.stand(id, standing, origin);
+    }
+    Plan { changes: draft.finish().changes, outcome: count }
+}
+
+#[cfg(test)]
+mod tests;
