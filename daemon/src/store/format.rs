@@ -1,6 +1,6 @@
-//! Lines on disk, format 4: what a journal and a snapshot consist of. Older formats are the same
+//! Lines on disk, format 5: what a journal and a snapshot consist of. Older formats are the same
 //! without the kinds and fields that came later; see `docs/decisions/0006-format-2.md`,
-//! `0009-format-3.md` and `0022-format-4.md`.
+//! `0009-format-3.md`, `0022-format-4.md` and `0024-old-segments-are-archived.md`.
 //!
 //! Every line is a JSON object that ends in its own checksum, `,"crc":"0a1b2c3d"}`: CRC-32 (IEEE) over
 //! all bytes of the line before `,"crc":`. Lines of a newer format keep that frame and `format`, so
@@ -19,10 +19,13 @@ use uuid::Uuid;
 use super::{Call, Entry};
 
 /// The format that this build writes, and the newest that it reads.
-pub(crate) const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 5;
 
 /// The first format whose lines name the batch that they were written in.
 pub(crate) const BATCHES_FROM: u32 = 4;
+
+/// The first format of a last segment with which older segments may be archived.
+pub(crate) const ARCHIVES_FROM: u32 = 5;
 
 const CRC_KEY: &[u8] = b",\"crc\":\"";
 const CRC_FRAME_BYTES: usize = CRC_KEY.len() + 8 + 2;

@@ -20,7 +20,7 @@ use super::disk::{Disk, DiskFile};
 use super::format::{self, Crc, FORMAT, HeaderV1};
 use super::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX};
 use super::segment::{self, file_name};
-use super::{Entry, Machine, StoreError};
+use super::{Entry, Machine, StoreError, archive};
 
 /// Where an entry's line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,28 @@ pub(crate) struct Segment {
     pub(crate) previous: Option<Crc>,
     /// Complete lines, all synced.
     pub(crate) bytes: u64,
+    /// Bytes of its archive, if that is all there is of it.
+    pub(crate) archive_bytes: Option<u64>,
+}
+
+impl Segment {
+    /// The name of its file.
+    pub(crate) fn file(&self) -> String {
+        match self.archive_bytes {
+            Some(_) => segment::archive_name(self.number),
+            None => file_name(self.number),
+        }
+    }
+
+    /// The error that names a bad line.
+    pub(crate) fn damaged(&self, line: u64, why: String) -> StoreError {
+        segment::damaged_in(&self.file(), line, why)
+    }
+
+    /// Bytes of its file.
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        self.archive_bytes.unwrap_or(self.bytes)
+    }
 }
 
 /// An entry with where it stands.
@@ -137,7 +159,9 @@ impl Journal {
         let first = Seq(self.last.0 + 1);
         let bytes = self.write_segment(number, first, previous)?;
         // From here on the segment is there for the next open, so it must be used, come what may.
-        self.segments.push(Segment { number, format: FORMAT, first, previous, bytes });
+        let archive_bytes = None;
+        let segment = Segment { number, format: FORMAT, first, previous, bytes, archive_bytes };
+        self.segments.push(segment);
         self.dir_unsynced = true;
         let path = self.path(number);
         match self.disk.open_append(&path) {
@@ -187,21 +211,6 @@ impl Journal {
         Segments { disk, dir, segments: self.segments.clone() }
     }
 
-    /// The segments that are written to no more, newest first.
-    pub(crate) fn sealed(&self) -> Vec<Sealed> {
-        let pairs = self.segments.windows(2).rev();
-        let sealed = pairs.filter_map(|pair| match pair {
-            [segment, next] => Some(Sealed {
-                disk: Arc::clone(&self.disk),
-                dir: self.dir.clone(),
-                segment: *segment,
-                next: *next,
-            }),
-            _ => None,
-        });
-        sealed.collect()
-    }
-
     /// Reads every entry from `from` on, checked, until `visit` says false.
     pub(crate) fn replay<C: DeserializeOwned>(
         &self,
@@ -216,24 +225,23 @@ impl Journal {
         &self,
         position: Position,
     ) -> Result<Placed<C>, StoreError> {
-        let path = self.path(position.segment);
-        let line = self
-            .disk
-            .read_at(&path, position.offset, position.bytes)
-            .map_err(StoreError::io("read", &path))?;
+        let Position { segment, offset, bytes } = position;
+        let there = self.segments.iter().find(|there| there.number == segment);
+        let is_archived = there.is_some_and(|there| there.archive_bytes.is_some());
+        let line = in_either_form(
+            &self.dir,
+            (segment, is_archived),
+            |path| self.disk.read_at(path, offset, bytes),
+            |path| archive::read_at(&*self.disk, path, offset, bytes),
+        )?;
+        let file = there.map_or_else(|| file_name(segment), Segment::file);
         let damaged = |fault: format::LineFault| StoreError::Damaged {
-            at: format!("journal/{} byte {}", file_name(position.segment), position.offset),
+            at: format!("journal/{file} byte {offset}"),
             why: fault.to_string(),
         };
         let crc = format::check_line(&line).map_err(damaged)?;
         let entry = format::read_entry(&line).map_err(damaged)?;
         Ok(Placed { entry, position, crc })
-    }
-
-    /// The numbers of the segments, in order.
-    pub(crate) fn numbers(&self) -> impl DoubleEndedIterator<Item = u32> + use<> {
-        let numbers: Vec<u32> = self.segments.iter().map(|segment| segment.number).collect();
-        numbers.into_iter()
     }
 
     /// Reads where the entries of a segment are, by their history keys.
@@ -254,6 +262,33 @@ impl Journal {
             })?;
         }
         Ok(located)
+    }
+
+    /// Reads the last entry of an archived segment with this history key, if there is one.
+    pub(crate) fn find_archived<M: Machine>(
+        &self,
+        segment: &Segment,
+        key: &str,
+    ) -> Result<Option<Entry<M::Change>>, StoreError> {
+        let path = self.dir.join(segment.file());
+        let mut found = None;
+        archive::find_block(&*self.disk, &path, &mut |block| {
+            if !block.may_have(key)? {
+                return Ok(None);
+            }
+            let text = block.text()?;
+            for line in segment::lines(&text) {
+                let checked = format::check_line(line.bytes);
+                if let Ok(entry) = checked.and_then(|_| format::read_entry::<M::Change>(line.bytes))
+                    && entry.changes.iter().flat_map(M::history_keys).any(|it| it == key)
+                {
+                    found = Some(entry);
+                }
+            }
+            Ok(None::<()>)
+        })
+        .map_err(|error| cannot_read(&path, error))?;
+        Ok(found)
     }
 
     /// Where the entry with this seq is, if it is there.
@@ -400,7 +435,7 @@ impl Segments {
         for segment in self.segments.iter().skip(start) {
             let bytes = read_segment(&*self.disk, &self.dir, segment)?;
             for line in segment::lines(&bytes).skip(1) {
-                let damaged = |why: String| segment::damaged(segment.number, line.number, why);
+                let damaged = |why: String| segment.damaged(line.number, why);
                 let seq = match format::peek_seq(line.bytes) {
                     Ok(seq) => seq,
                     // Before the first entry that is asked for, a bad line is not met: that entry
@@ -426,51 +461,47 @@ impl Segments {
     }
 }
 
-/// A segment that another one follows.
-#[derive(Debug)]
-pub(crate) struct Sealed {
-    disk: Arc<dyn Disk>,
-    dir: PathBuf,
-    pub(crate) segment: Segment,
-    next: Segment,
+/// What a file that cannot be read, or whose bytes make no sense, is to its reader.
+fn cannot_read(path: &Path, error: io::Error) -> StoreError {
+    if error.kind() == io::ErrorKind::InvalidData {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        return segment::damaged_in(&file, 0, error.to_string());
+    }
+    StoreError::Io { doing: "read", path: path.to_owned(), source: error }
 }
 
-impl Sealed {
-    /// Whether the file ends in the line that the next segment's header names.
-    pub(crate) fn ends_as_named(&self) -> Result<bool, StoreError> {
-        let Some(crc) = self.next.previous else { return Ok(false) };
-        let named = format::line_end(crc);
-        let path = self.dir.join(file_name(self.segment.number));
-        let start = self.segment.bytes.saturating_sub(named.len() as u64);
-        let end = self.disk.read_at(&path, start, named.len());
-        Ok(end.map_err(StoreError::io("read", &path))? == named)
-    }
-
-    /// Checks every line. Returns the first fault.
-    pub(crate) fn check(&self) -> Result<Option<StoreError>, StoreError> {
-        let Self { segment, next, .. } = self;
-        let bytes = read_segment(&*self.disk, &self.dir, segment)?;
-        let check = segment::check(&bytes, segment.first);
-        let last = check.last.map_or(segment.first.0.saturating_sub(1), |(seq, _)| seq.0);
-        let crc = check.last.map(|(_, crc)| crc).or(segment.previous);
-        let (line, why) = if let Some(fault) = check.fault {
-            fault
-        } else if check.complete_bytes < bytes.len() as u64 {
-            (check.lines + 1, "the line is incomplete".to_owned())
-        } else if last + 1 != next.first.0 {
-            (check.lines, format!("entries {} to {} are missing", last + 1, next.first.0 - 1))
-        } else if crc != next.previous && next.previous.is_some() {
-            (check.lines, "it is not the line that the next segment follows".to_owned())
-        } else {
-            return Ok(None);
-        };
-        Ok(Some(segment::damaged(segment.number, line, why)))
-    }
+/// Reads a segment in the form that it had, or in the other one, which may have taken its place.
+fn in_either_form(
+    dir: &Path,
+    (number, is_archived): (u32, bool),
+    read_plain: impl Fn(&Path) -> io::Result<Vec<u8>>,
+    read_archive: impl Fn(&Path) -> io::Result<Vec<u8>>,
+) -> Result<Vec<u8>, StoreError> {
+    let (plain, archive) = (dir.join(file_name(number)), dir.join(segment::archive_name(number)));
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let read = if is_archived { read_archive(&archive) } else { read_plain(&plain) };
+    let other = |error| {
+        let other = if is_archived { read_plain(&plain) } else { read_archive(&archive) };
+        other.map_err(|other| if is_gone(&other) { error } else { other })
+    };
+    let read = match read {
+        Err(error) if is_gone(&error) => other(error),
+        read => read,
+    };
+    read.map_err(|error| cannot_read(if is_archived { &archive } else { &plain }, error))
 }
 
-fn read_segment(disk: &dyn Disk, dir: &Path, segment: &Segment) -> Result<Vec<u8>, StoreError> {
-    let path = dir.join(file_name(segment.number));
-    let mut bytes = disk.read(&path).map_err(StoreError::io("read", &path))?;
+pub(super) fn read_segment(
+    disk: &dyn Disk,
+    dir: &Path,
+    segment: &Segment,
+) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = in_either_form(
+        dir,
+        (segment.number, segment.archive_bytes.is_some()),
+        |path| disk.read(path),
+        |path| Ok(archive::decode(&disk.read(path)?)),
+    )?;
     // What lies beyond was never acknowledged.
     bytes.truncate(usize::try_from(segment.bytes).unwrap_or(usize::MAX));
     Ok(bytes)

@@ -11,16 +11,17 @@ use anchord_memory::{Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::format::{self, Crc, FORMAT};
+use super::format::{self, ARCHIVES_FROM, Crc, FORMAT};
 use super::index::{
     Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE, TrackedIndex,
 };
-use super::journal::{Journal, Position, Sealed};
+use super::journal::{Journal, Position, Segment};
 use super::limits::{
     CHECK_AGAIN_AFTER_DAYS, ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX, INDEX_BYTES_LEAST,
     INDEX_TIMES_STATE_MAX, MARKS_BATCH_ROWS_MAX,
 };
 use super::open::restore;
+use super::sealed::Sealed;
 use super::segment::file_name;
 use super::sled_index::SledPlace;
 use super::upkeep::{Outcome, Tasks, copy_index};
@@ -45,6 +46,8 @@ pub struct JournalStore<M: Machine> {
     pub(super) tasks: Tasks,
     /// Bytes of the index after the last try to copy it.
     pub(super) copied_bytes: u64,
+    /// The last segment when archiving failed: it is tried again after the next one has begun.
+    pub(super) archiving_failed_before: Option<u32>,
     /// Appended, but not in the index yet.
     pub(super) pending: Vec<Pending<M::Change>>,
     /// Where the last entry is.
@@ -137,7 +140,16 @@ impl<M: Machine> Store<M> for JournalStore<M> {
 
     fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
         let mut fault = None;
-        for number in self.journal.numbers().rev() {
+        for segment in self.journal.segments.clone().into_iter().rev() {
+            let number = segment.number;
+            if segment.archive_bytes.is_some() {
+                match self.journal.find_archived::<M>(&segment, key) {
+                    Ok(None) => {}
+                    Ok(found) => return Ok(found),
+                    Err(error) => fault = fault.or(Some(error)),
+                }
+                continue;
+            }
             if !self.history.contains_key(&number) {
                 match self.journal.locate::<M>(number) {
                     Ok(located) => drop(self.history.insert(number, located)),
@@ -194,7 +206,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         Sizes {
             entries: self.journal.last.0,
             segments: u32::try_from(self.journal.segments.len()).unwrap_or(u32::MAX),
-            journal_bytes: self.journal.segments.iter().map(|segment| segment.bytes).sum(),
+            journal_bytes: self.journal.segments.iter().map(Segment::disk_bytes).sum(),
             snapshot_bytes: snapshot::bytes(&*self.journal.disk, &self.snapshots),
             index_bytes: self.index.bytes(),
             state_bytes: self.index.sum().bytes,
@@ -354,12 +366,56 @@ impl<M: Machine> JournalStore<M> {
         }
         if self.index_fault.is_none() && self.is_index_outgrown() {
             self.begin_copy();
+        } else if let Some(sealed) = self.next_to_archive() {
+            let reserve_bytes = self.journal.reserve_bytes;
+            self.tasks.begin(move |is_cancelled| {
+                let number = sealed.segment.number;
+                let archived = sealed.archive::<M>(reserve_bytes, is_cancelled);
+                Outcome::Archived { number, archived }
+            });
         } else if let Some(sealed) = self.next_unchecked() {
             self.tasks.begin(move |_| {
                 let number = sealed.segment.number;
                 Outcome::Checked { number, checked: sealed.check() }
             });
         }
+    }
+
+    /// The oldest segment that is to be archived: a snapshot covers it and the index has it.
+    fn next_to_archive(&self) -> Option<Sealed> {
+        let last = self.journal.segments.last()?;
+        // An older anchord must see by the last segment that it is too old.
+        let is_time = last.format >= ARCHIVES_FROM
+            && self.index_fault.is_none()
+            && self.archiving_failed_before != Some(last.number);
+        let is_plain = |sealed: &Sealed| sealed.segment.archive_bytes.is_none();
+        let sealed = self.journal.sealed().into_iter().rfind(|it| is_time && is_plain(it))?;
+        let number = sealed.segment.number;
+        let is_indexed = self.pending.iter().all(|pending| pending.position.segment > number);
+        let snapshots = snapshot::list(&*self.journal.disk, &self.snapshots).unwrap_or_default();
+        let is_covered = snapshots.last().is_some_and(|newest| *newest > number);
+        (is_indexed && is_covered).then_some(sealed)
+    }
+
+    /// Remembers that a segment is its archive now.
+    fn take_archive(&mut self, number: u32, archive_bytes: u64) {
+        let segment = self.journal.segments.iter_mut().find(|it| it.number == number);
+        if let Some(segment) = segment {
+            segment.archive_bytes = Some(archive_bytes);
+        }
+        self.history.remove(&number);
+        self.mark_checked(number);
+    }
+
+    fn mark_checked(&mut self, number: u32) {
+        let time = self.time.0.to_string();
+        Store::<M>::mark(self, &checked_mark(number), Some(&time));
+    }
+
+    /// Makes the store read-only: an old segment is not as it was written.
+    fn take_fault(&mut self, fault: &StoreError) {
+        tracing::error!(%fault, "an old segment is damaged; read-only from now on");
+        self.journal.read_only.get_or_insert(fault.to_string());
     }
 
     /// The newest sealed segment whose lines were not checked for long.
@@ -388,14 +444,8 @@ impl<M: Machine> JournalStore<M> {
                 self.copied_bytes = self.index.bytes();
             }
             Outcome::Checked { number, checked } => match checked {
-                Ok(None) => {
-                    let time = self.time.0.to_string();
-                    Store::<M>::mark(self, &checked_mark(number), Some(&time));
-                }
-                Ok(Some(fault)) => {
-                    tracing::error!(%fault, "an old segment is damaged; read-only from now on");
-                    self.journal.read_only.get_or_insert(fault.to_string());
-                }
+                Ok(None) => self.mark_checked(number),
+                Ok(Some(fault)) => self.take_fault(&fault),
                 Err(error) => {
                     tracing::error!(%error, "an old segment cannot be read; read-only until it can");
                     if self.journal.read_only.is_none() {
@@ -404,7 +454,16 @@ impl<M: Machine> JournalStore<M> {
                     }
                 }
             },
+            Outcome::Archived { number, archived } => match archived {
+                Ok(Ok(bytes)) => self.take_archive(number, bytes),
+                Ok(Err(fault)) => self.take_fault(&fault),
+                Err(error) => {
+                    tracing::warn!(%error, number, "a segment was not archived; tried again later");
+                    self.archiving_failed_before = Some(self.journal.last_segment());
+                }
+            },
             Outcome::Panicked => {
+                self.archiving_failed_before = Some(self.journal.last_segment());
                 self.index.take_changes();
                 tracing::error!("a task on the store's files panicked");
             }

@@ -17,6 +17,9 @@ pub const BATCH_BYTES_MAX: usize = 64;
 /// still enough for the index to follow. A snapshot is written only where it leaves as much.
 pub const RESERVE_BYTES: u64 = 16 << 20;
 
+/// A block of an archive ends with the line that makes it this long.
+pub const ARCHIVE_BLOCK_BYTES: usize = 256 << 10;
+
 /// The lines of an old segment are checked again after so long.
 pub const CHECK_AGAIN_AFTER_DAYS: i64 = 30;
 

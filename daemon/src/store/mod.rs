@@ -10,6 +10,7 @@
 //!
 //! A store takes no lock: its caller holds the daemon's.
 
+mod archive;
 mod disk;
 mod error;
 mod format;
@@ -25,6 +26,7 @@ mod recover;
 mod repair;
 mod replies;
 mod rewrite;
+mod sealed;
 mod segment;
 mod sled_index;
 mod snapshot;

@@ -141,6 +141,7 @@ impl<M: Machine> JournalStore<M> {
             history: BTreeMap::new(),
             tasks: Tasks::new(upkeep),
             copied_bytes: 0,
+            archiving_failed_before: None,
             pending: Vec::new(),
             at: None,
             time: Timestamp::default(),

@@ -19,8 +19,9 @@ use super::format::{BATCHES_FROM, Crc, FORMAT, HeaderV1, peek_seq};
 use super::index::IndexError;
 use super::journal::{Journal, Segment};
 use super::limits::HEADER_BYTES_MAX;
+use super::sealed::Sealed;
 use super::segment::{self, Header, file_name};
-use super::{StoreError, snapshot};
+use super::{StoreError, archive, snapshot};
 
 /// A journal as it was found.
 #[derive(Debug)]
@@ -59,8 +60,7 @@ pub(crate) fn open(
 ) -> Result<Recovered, StoreError> {
     disk.create_dir(&dir).map_err(StoreError::io("create", &dir))?;
     let names = disk.list(&dir).map_err(StoreError::io("list", &dir))?;
-    let mut numbers: Vec<u32> = names.iter().filter_map(|name| segment::number_of(name)).collect();
-    numbers.sort_unstable();
+    let mut numbers = segment::numbers_of(&names);
     let journal = Journal {
         disk,
         dir,
@@ -111,6 +111,16 @@ struct Tail<'b> {
     fault: Option<String>,
 }
 
+/// The beginning of a segment's file.
+struct Start {
+    path: PathBuf,
+    /// The header, and perhaps lines after it.
+    lines: Vec<u8>,
+    /// Bytes of the segment.
+    bytes: u64,
+    archive_bytes: Option<u64>,
+}
+
 struct Opening {
     journal: Journal,
     names: Vec<String>,
@@ -137,7 +147,13 @@ impl Opening {
         let mut headless = Vec::new();
         while let Some(number) = numbers.last().copied() {
             let path = self.journal.path(number);
-            let bytes = self.journal.disk.read(&path).map_err(StoreError::io("read", &path))?;
+            let bytes = if self.names.contains(&file_name(number)) {
+                self.journal.disk.read(&path).map_err(StoreError::io("read", &path))?
+            } else {
+                let path = self.journal.dir.join(segment::archive_name(number));
+                let archive = self.journal.disk.read(&path);
+                archive::decode(&archive.map_err(StoreError::io("read", &path))?)
+            };
             if bytes.contains(&b'\n') {
                 return Ok((Some((number, bytes)), headless));
             }
@@ -180,8 +196,14 @@ impl Opening {
             return Ok(self.finish(false));
         }
         let bytes = self.journal.write_segment(1, Seq(1), None)?;
-        self.journal.segments =
-            vec![Segment { number: 1, format: FORMAT, first: Seq(1), previous: None, bytes }];
+        self.journal.segments = vec![Segment {
+            number: 1,
+            format: FORMAT,
+            first: Seq(1),
+            previous: None,
+            bytes,
+            archive_bytes: None,
+        }];
         self.make_writable();
         Ok(self.finish(true))
     }
@@ -240,14 +262,7 @@ impl Opening {
                 ));
             }
             expected = number + 1;
-            let path = self.journal.path(number);
-            let start = self
-                .journal
-                .disk
-                .read_at(&path, 0, HEADER_BYTES_MAX)
-                .map_err(StoreError::io("read", &path))?;
-            let bytes =
-                self.journal.disk.length(&path).map_err(StoreError::io("measure", &path))?;
+            let Start { path, lines: start, bytes, archive_bytes } = self.start(number)?;
             let mut lines = segment::lines(&start);
             let line = lines.next().map(|line| line.bytes).unwrap_or_default();
             let (format, first, previous) = match segment::read_header(line) {
@@ -269,17 +284,57 @@ impl Opening {
                     (format, said.map(|said| said.0), said.and_then(|said| said.1))
                 }
                 Err(fault) => {
-                    let fault = segment::damaged(number, 1, fault.to_string());
+                    let file = path.file_name().unwrap_or_default().to_string_lossy();
+                    let fault = segment::damaged_in(&file, 1, fault.to_string());
                     self.refuse_writes(fault.to_string());
                     // The entries may be sound all the same.
                     (FORMAT, lines.next().and_then(|line| peek_seq(line.bytes).ok()), None)
                 }
             };
             if let Some(first) = first {
-                self.journal.segments.push(Segment { number, format, first, previous, bytes });
+                let segment = Segment { number, format, first, previous, bytes, archive_bytes };
+                self.journal.segments.push(segment);
             }
         }
+        if self.journal.segments.last().is_some_and(|last| last.archive_bytes.is_some()) {
+            // A segment is archived only when another one follows it.
+            let file = file_name(self.journal.last_segment() + 1);
+            self.refuse_writes(format!("journal/{file} is missing; {RESTORE}"));
+        }
         Ok(())
+    }
+
+    /// Reads how a segment begins. Where both of its forms are there, that is the plain one, unless
+    /// its header is not what was written.
+    fn start(&self, number: u32) -> Result<Start, StoreError> {
+        let (disk, path) = (&*self.journal.disk, self.journal.path(number));
+        if self.names.contains(&file_name(number)) {
+            let lines = disk.read_at(&path, 0, HEADER_BYTES_MAX);
+            let lines = lines.map_err(StoreError::io("read", &path))?;
+            let bytes = disk.length(&path).map_err(StoreError::io("measure", &path))?;
+            let header = segment::lines(&lines).next();
+            let is_sound = header.is_some_and(|line| segment::read_header(line.bytes).is_ok());
+            if is_sound || !self.names.contains(&segment::archive_name(number)) {
+                return Ok(Start { path, lines, bytes, archive_bytes: None });
+            }
+        }
+        self.archive_start(number)
+    }
+
+    /// Reads how an archived segment begins.
+    fn archive_start(&self, number: u32) -> Result<Start, StoreError> {
+        let disk = &*self.journal.disk;
+        let path = self.journal.dir.join(segment::archive_name(number));
+        let start = disk.read_at(&path, 0, HEADER_BYTES_MAX);
+        let start = start.map_err(StoreError::io("read", &path))?;
+        let mut lines = archive::header_line(&start).unwrap_or_default();
+        lines.push(b'\n');
+        let length = disk.length(&path).map_err(StoreError::io("measure", &path))?;
+        let end = archive::read_end(disk, &path, length);
+        let end = end.map_err(StoreError::io("read", &path))?;
+        // Without its end the archive has lost something, which its lines tell.
+        let bytes = end.map_or(u64::MAX, |end| end.plain_bytes);
+        Ok(Start { path, lines, bytes, archive_bytes: Some(length) })
     }
 
     /// A snapshot is written when its segment has been begun: one without its segment tells that acknowledged entries are
@@ -360,13 +415,30 @@ impl Opening {
     /// are checked later, while the store is open.
     fn check_ends(&mut self) -> Result<(), StoreError> {
         for sealed in self.journal.sealed() {
-            if !sealed.ends_as_named()?
-                && let Some(fault) = sealed.check()?
-            {
+            if sealed.ends_as_named()? || self.take_archive(&sealed)? {
+                continue;
+            }
+            if let Some(fault) = sealed.check()? {
                 self.refuse_writes(fault.to_string());
             }
         }
         Ok(())
+    }
+
+    /// Takes the archive in the place of a segment that does not end as it should, if both are
+    /// there and the archive does.
+    fn take_archive(&mut self, sealed: &Sealed) -> Result<bool, StoreError> {
+        let number = sealed.segment.number;
+        if sealed.segment.archive_bytes.is_some()
+            || !self.names.contains(&segment::archive_name(number))
+        {
+            return Ok(false);
+        }
+        let Start { bytes, archive_bytes, .. } = self.archive_start(number)?;
+        let segment = Segment { bytes, archive_bytes, ..sealed.segment };
+        let is_whole = sealed.with(segment).ends_as_named()?;
+        let place = self.journal.segments.iter_mut().find(|it| it.number == number && is_whole);
+        Ok(place.map(|place| *place = segment).is_some())
     }
 
     /// Opens the last segment to append to it. What a killed daemon wrote and did not sync becomes part

@@ -19,7 +19,7 @@ use super::format::{self, Crc, FORMAT, HeaderV1};
 use super::index::IndexError;
 use super::open::{Found, find, read_index, restore};
 use super::segment::{self, file_name};
-use super::{Entry, Machine, Options, StoreError, rewrite, snapshot};
+use super::{Entry, Machine, Options, StoreError, archive, rewrite, snapshot};
 
 /// A plan of what a repair would keep, restore and lose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,16 +123,14 @@ impl<M: Machine> Survey<M> {
         let disk = &*options.disk;
         let journal_dir = dir.join("journal");
         let names = disk.list(&journal_dir).map_err(StoreError::io("list", &journal_dir))?;
-        let mut numbers: Vec<u32> =
-            names.iter().filter_map(|name| segment::number_of(name)).collect();
-        numbers.sort_unstable();
+        let numbers = segment::numbers_of(&names);
         let mut segments = Vec::new();
         let mut headers: Vec<Option<(Uuid, u32)>> = Vec::new();
         let missing = numbers.last().copied().unwrap_or_default() as usize - numbers.len();
         let mut bad = missing as u64;
         for number in numbers {
             let path = journal_dir.join(file_name(number));
-            let bytes = disk.read(&path).map_err(StoreError::io("read", &path))?;
+            let bytes = read_fuller(disk, &journal_dir, &names, number)?;
             let first = segment::lines(&bytes).next();
             match first.map(|line| segment::read_header(line.bytes)) {
                 Some(Ok(segment::Header::Newer { build, format, .. })) => {
@@ -284,6 +282,29 @@ impl<M: Machine> Survey<M> {
         output.end()?;
         rewrite::put_in_place(disk, &journal_dir, &snapshots, &*options.index, output.commit())
     }
+}
+
+/// Reads a segment in the form that holds more good lines.
+fn read_fuller(
+    disk: &dyn Disk,
+    dir: &Path,
+    names: &[String],
+    number: u32,
+) -> Result<Vec<u8>, StoreError> {
+    let read = |name: String| -> Result<Option<Vec<u8>>, StoreError> {
+        let path = dir.join(&name);
+        if !names.contains(&name) {
+            return Ok(None);
+        }
+        disk.read(&path).map(Some).map_err(StoreError::io("read", &path))
+    };
+    let plain = read(file_name(number))?;
+    let archived = read(segment::archive_name(number))?.map(|archive| archive::decode(&archive));
+    let good = |bytes: &Vec<u8>| {
+        segment::lines(bytes).filter(|line| format::check_line(line.bytes).is_ok()).count()
+    };
+    // The plain one, if both are whole.
+    Ok(archived.into_iter().chain(plain).max_by_key(good).unwrap_or_default())
 }
 
 /// Returns the journal and the epoch that a repair goes on from: those of the segments, and among

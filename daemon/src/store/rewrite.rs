@@ -100,7 +100,7 @@ impl<M: Machine> JournalStore<M> {
             let mut lines = Vec::with_capacity(bytes.len());
             format::write_line(&header, &mut lines);
             for line in segment::lines(&bytes).skip(1) {
-                let damaged = |why: String| segment::damaged(segment.number, line.number, why);
+                let damaged = |why: String| segment.damaged(line.number, why);
                 let crc = segment::check_entry(line.bytes, next).map_err(damaged)?;
                 let mut entry =
                     format::read_entry(line.bytes).map_err(|fault| damaged(fault.to_string()))?;
@@ -221,14 +221,17 @@ fn finish(
             let to = journal.join(segment);
             disk.rename(&from, &to).map_err(StoreError::io("rename", &from))?;
         } else if segment::is_temporary(name)
-            || keeping.is_none() && (name.ends_with(".partial") || name.contains(KEPT))
+            || keeping.is_none()
+                && (name.ends_with(".partial")
+                    || name.contains(KEPT)
+                    || segment::archive_number_of(name).is_some())
         {
             disk.remove(&from).map_err(StoreError::io("remove", &from))?;
         }
     }
     let taken_away = if let Some(commit) = keeping {
         for number in snapshot::list(disk, snapshots)? {
-            keep(disk, snapshots, number, commit.epoch)?;
+            keep(disk, snapshots, &file_name(number), commit.epoch)?;
         }
         index.set_aside()
     } else {
@@ -249,19 +252,22 @@ fn finish(
 /// Renames the old segments. One whose new segment is in place already was renamed before a crash.
 fn keep_segments(disk: &dyn Disk, journal: &Path, commit: &CommitV1) -> Result<(), StoreError> {
     let names = disk.list(journal).map_err(StoreError::io("list", journal))?;
-    for number in names.iter().filter_map(|name| segment::number_of(name)) {
-        let is_old =
-            number as usize > commit.segments || names.contains(&(file_name(number) + NEW));
+    for name in &names {
+        // New segments are not archived before all are in place.
+        let is_old = segment::archive_number_of(name).is_some()
+            || segment::number_of(name).is_some_and(|number| {
+                number as usize > commit.segments || names.contains(&(file_name(number) + NEW))
+            });
         if is_old {
-            keep(disk, journal, number, commit.epoch)?;
+            keep(disk, journal, name, commit.epoch)?;
         }
     }
     disk.sync_dir(journal).map_err(StoreError::io("sync", journal))
 }
 
-fn keep(disk: &dyn Disk, dir: &Path, number: u32, epoch: u32) -> Result<(), StoreError> {
-    let from = dir.join(file_name(number));
-    let to = dir.join(format!("{}{KEPT}{epoch}", file_name(number)));
+fn keep(disk: &dyn Disk, dir: &Path, name: &str, epoch: u32) -> Result<(), StoreError> {
+    let from = dir.join(name);
+    let to = dir.join(format!("{name}{KEPT}{epoch}"));
     disk.rename(&from, &to).map_err(StoreError::io("rename", &from))
 }
 

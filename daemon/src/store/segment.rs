@@ -1,9 +1,14 @@
 //! One file of the journal: its name, its lines, and whether they are what was written.
 
+use std::collections::BTreeSet;
+
 use anchord_memory::Seq;
 
 use super::StoreError;
 use super::format::{self, AnyHeader, Crc, FORMAT, HeaderV1, LineFault};
+
+/// What ends the name of an archive.
+const ARCHIVE: &str = ".gz";
 
 /// A line of a segment, without its newline.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +38,23 @@ pub(crate) fn file_name(number: u32) -> String {
     format!("{number:06}.jsonl")
 }
 
+/// The file name of an archived segment: `000001.jsonl.gz`.
+pub(crate) fn archive_name(number: u32) -> String {
+    file_name(number) + ARCHIVE
+}
+
+/// The number in an archive's file name; `None` for any other file.
+pub(crate) fn archive_number_of(name: &str) -> Option<u32> {
+    number_of(name.strip_suffix(ARCHIVE)?)
+}
+
+/// The numbers of the segments that a directory has in either form, in order.
+pub(crate) fn numbers_of(names: &[String]) -> Vec<u32> {
+    let number = |name: &String| number_of(name).or_else(|| archive_number_of(name));
+    let numbers: BTreeSet<u32> = names.iter().filter_map(number).collect();
+    numbers.into_iter().collect()
+}
+
 /// The number in a segment's file name; `None` for any other file.
 pub(crate) fn number_of(name: &str) -> Option<u32> {
     let number = name.strip_suffix(".jsonl")?.parse().ok()?;
@@ -46,7 +68,12 @@ pub(crate) fn is_temporary(name: &str) -> bool {
 
 /// The error that names a bad line.
 pub(crate) fn damaged(segment: u32, line: u64, why: String) -> StoreError {
-    StoreError::Damaged { at: format!("journal/{}:{line}", file_name(segment)), why }
+    damaged_in(&file_name(segment), line, why)
+}
+
+/// The error that names a bad line of a file.
+pub(crate) fn damaged_in(file: &str, line: u64, why: String) -> StoreError {
+    StoreError::Damaged { at: format!("journal/{file}:{line}"), why }
 }
 
 /// The complete lines of a file.

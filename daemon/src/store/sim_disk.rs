@@ -105,13 +105,16 @@ impl SimDisk {
         let mut random = Random(seed);
         let mut sim = self.lock();
         sim.boot += 1;
+        // A file system may keep the order of names in a directory, or not.
+        let is_ordered = random.below(2) == 0;
         let mut stopped: Vec<PathBuf> = Vec::new();
         for change in std::mem::take(&mut sim.name_changes) {
             let dir = change.dir();
-            if !stopped.contains(&dir) && random.below(2) == 0 {
+            let is_lost = random.below(2) == 0;
+            if is_lost && is_ordered {
                 stopped.push(dir.clone());
             }
-            if !stopped.contains(&dir) {
+            if !is_lost && !stopped.contains(&dir) {
                 change.apply(&mut sim.durable_names);
             }
         }

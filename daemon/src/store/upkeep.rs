@@ -29,6 +29,8 @@ pub(super) enum Outcome {
     Copied(Result<Box<dyn Index>, IndexError>),
     /// A sealed segment was read: the fault that was found, if one was.
     Checked { number: u32, checked: Result<Option<StoreError>, StoreError> },
+    /// A segment was archived: the archive's bytes, or the fault that was found in the segment.
+    Archived { number: u32, archived: Result<Result<u64, StoreError>, StoreError> },
     /// The task panicked, which the log has.
     Panicked,
 }

@@ -79,7 +79,7 @@ fn the_document_shows_this_line() {
 #[test]
 fn the_bytes_of_a_header_are_pinned() {
     let header = HeaderV1 {
-        format: 4,
+        format: 5,
         build: "0.1.0".into(),
         machine: "project".into(),
         journal: Uuid::from_u128(1),
@@ -91,9 +91,9 @@ fn the_bytes_of_a_header_are_pinned() {
     let mut bytes = Vec::new();
     write_line(&header, &mut bytes);
     let expected = concat!(
-        r#"{"format":4,"build":"0.1.0","machine":"project","#,
+        r#"{"format":5,"build":"0.1.0","machine":"project","#,
         r#""journal":"00000000-0000-0000-0000-000000000001","epoch":1,"segment":2,"first":8,"#,
-        r#""previous":"000000ab","crc":"552495a2"}"#,
+        r#""previous":"000000ab","crc":"38fc917b"}"#,
         "\n"
     );
     assert_eq!(String::from_utf8(bytes).unwrap(), expected);

@@ -1,5 +1,6 @@
 //! The store as its caller sees it, on the simulated disk unless a test is about sled.
 
+mod archives;
 mod damage;
 mod faults;
 mod repair;

@@ -14,7 +14,7 @@ use anchord_memory::{
 
 use super::*;
 use crate::store::format::FORMAT;
-use crate::store::{Answer, Call, Entry, JournalStore, Opened, Options, Replies, Store};
+use crate::store::{Answer, Call, Entry, JournalStore, Left, Opened, Options, Replies, Store};
 
 fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
     let wrote = Provenance {
@@ -468,6 +468,43 @@ fn this_build_writes_the_lines_of_every_format() {
             }
         }
     }
+}
+
+/// Archives have a form of their own, which must be read for ever, too.
+#[test]
+fn an_archived_segment_of_a_format_opens() {
+    let dir = copied_fixture(5);
+    let journal = dir.path().join("journal");
+    let plain = fs::read(journal.join("000001.jsonl")).unwrap();
+    if std::env::var_os(UPDATE).is_some() {
+        let mut opened = open(dir.path());
+        let deadline = std::time::Instant::now() + std::time::Duration::from_mins(1);
+        while opened.store.flush() != Left::Nothing {
+            assert!(std::time::Instant::now() < deadline);
+            std::thread::yield_now();
+        }
+        fs::create_dir_all(fixture(5).join("archive")).unwrap();
+        let archive = journal.join("000001.jsonl.gz");
+        fs::copy(archive, fixture(5).join("archive/000001.jsonl.gz")).unwrap();
+    }
+    let archive = fixture(5).join("archive/000001.jsonl.gz");
+    let mut text = Vec::new();
+    let file = fs::File::open(&archive).unwrap();
+    let mut gunzip = flate2::read::MultiGzDecoder::new(file);
+    std::io::Read::read_to_end(&mut gunzip, &mut text).unwrap();
+    assert_eq!(text, plain, "any gunzip gives back the segment");
+    fs::copy(archive, journal.join("000001.jsonl.gz")).unwrap();
+    fs::remove_file(journal.join("000001.jsonl")).unwrap_or_default();
+    let mut opened = open(dir.path());
+    assert_eq!(opened.report.read_only, None);
+    let mut entries = Vec::new();
+    let mut collect = |entry: &Entry<Change>| {
+        entries.push(entry.clone());
+        true
+    };
+    opened.store.entries(Seq(1), &mut collect).unwrap();
+    assert_eq!(entries, fixture_entries(5));
+    assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&entries[1]));
 }
 
 /// Set to write the newest format's files anew, as long as no anchord that writes it is in use.

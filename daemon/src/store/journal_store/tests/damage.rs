@@ -433,7 +433,7 @@ fn a_newer_format_opens_read_only_and_untouched() {
     let why = writer.report.read_only.clone().unwrap();
     assert_eq!(
         why,
-        "journal/000004.jsonl was written by a newer anchord (9.8.7, format 5); \
+        "journal/000004.jsonl was written by a newer anchord (9.8.7, format 6); \
          update this one to write"
     );
     assert_eq!(writer.report.tail_removed, None);

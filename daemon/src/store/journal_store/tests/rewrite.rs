@@ -5,7 +5,7 @@ use std::path::Path;
 use super::tally::{DIR, Machinery, Sum, add};
 use crate::store::format::FORMAT;
 use crate::store::twins::SimIndex;
-use crate::store::{Entry, Fault, Store, StoreError};
+use crate::store::{Entry, Fault, Store, StoreError, archive};
 
 const PLANTED: &str = "secret by 7";
 
@@ -27,9 +27,21 @@ fn filled() -> (Machinery, Vec<Entry<Sum>>) {
     (machinery, entries)
 }
 
+/// The same, with all that can be archived in archives.
+fn archived() -> (Machinery, Vec<Entry<Sum>>) {
+    let (machinery, entries) = filled();
+    machinery.open_upkept().unwrap().keep_up();
+    let is_archive = |path: &&std::path::PathBuf| path.extension().is_some_and(|it| it == "gz");
+    assert!(machinery.disk.paths().iter().filter(is_archive).count() > 3);
+    (machinery, entries)
+}
+
 fn holding(machinery: &Machinery) -> Vec<String> {
     let holds = |path: &std::path::PathBuf| {
-        let bytes = machinery.disk.bytes(path).unwrap();
+        let mut bytes = machinery.disk.bytes(path).unwrap();
+        if path.to_string_lossy().contains(".gz") {
+            bytes = archive::decode(&bytes);
+        }
         bytes.windows(PLANTED.len()).any(|part| part == PLANTED.as_bytes())
     };
     machinery.disk.paths().into_iter().filter(holds).map(|p| p.display().to_string()).collect()
@@ -69,7 +81,12 @@ fn rewrite(machinery: &Machinery) -> Result<Entry<Sum>, StoreError> {
 
 #[test]
 fn what_went_is_in_no_file_and_the_rest_is_as_it_was() {
-    let (machinery, entries) = filled();
+    for filled in [filled, archived] {
+        check_rewritten(filled());
+    }
+}
+
+fn check_rewritten((machinery, entries): (Machinery, Vec<Entry<Sum>>)) {
     let last = rewrite(&machinery).unwrap();
     assert_eq!(holding(&machinery), [""; 0]);
     assert_eq!(machinery.index.row("meta"), None, "the index went as well");
@@ -124,8 +141,11 @@ fn check(machinery: &Machinery, entries: &[Entry<Sum>], done: bool, what: &str) 
 
 #[test]
 fn a_rewriting_that_any_disk_operation_fails_is_finished_or_never_was() {
-    let (filled, entries) = filled();
-    for fault in [Fault::Once as fn(u64) -> Fault, Fault::From] {
+    for (fault, (filled, entries)) in [
+        (Fault::Once as fn(u64) -> Fault, filled()),
+        (Fault::From, filled()),
+        (Fault::From, archived()),
+    ] {
         let (mut before, mut after) = (0, 0);
         for n in 1.. {
             let machinery = filled.duplicate();
@@ -156,7 +176,7 @@ fn a_rewriting_that_any_disk_operation_fails_is_finished_or_never_was() {
 /// Killed, rather than told of an error: nothing is cleared up.
 #[test]
 fn power_lost_at_any_step_and_again_while_it_is_finished_loses_nothing() {
-    let (filled, entries) = filled();
+    let (filled, entries) = archived();
     for n in 1.. {
         let machinery = filled.duplicate();
         machinery.disk.fail(Some(Fault::From(n)));
@@ -240,7 +260,7 @@ fn what_a_newer_anchord_began_to_rewrite_is_left_alone() {
 
     let mut writer = machinery.open().unwrap();
     let why = writer.report.read_only.clone().unwrap();
-    assert!(why.starts_with("a newer anchord (format 5) has begun to rewrite journal/"), "{why}");
+    assert!(why.starts_with("a newer anchord (format 6) has begun to rewrite journal/"), "{why}");
     let next = writer.entries(&[vec![add("x", 1)]]);
     assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
     writer.store.close();
