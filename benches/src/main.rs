@@ -4,10 +4,12 @@
 //! `cargo run --release -p anchord-benches` measures all and prints a Markdown table; arguments choose, and `--help` lists
 //! what there is. The programs are those that are shipped, run as agents run them.
 //!
-//! `retrieval` and `given` are separate: they measure what is found and given, not how fast.
+//! `retrieval` and `given` are separate: they measure what is found and given, not how fast. So is
+//! `age`, which takes long.
 
 #![expect(clippy::print_stdout, reason = "printing the table is what it is for")]
 
+mod age;
 mod compaction;
 mod floor;
 mod given;
@@ -55,8 +57,8 @@ const BENCHES: &[Bench] = &[
 /// with its arguments.
 type Alone = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-/// Measurements that run on their own: what is found and given, not how fast.
-const ALONE: [Alone; 2] = [
+/// Measurements that run on their own: what is found and given, not how fast, and what takes long.
+const ALONE: [Alone; 3] = [
     (
         "retrieval",
         "how well a search finds; alone, with [--file PATH] [--sweep], [--records] or [--commits REPOSITORY \
@@ -67,6 +69,12 @@ const ALONE: [Alone; 2] = [
         "given",
         "what an agent is given; alone, with [--set NAME] [--size N] [--missed] [--texts]",
         given::run,
+    ),
+    (
+        "age",
+        "size, open time and load time of a project over the years; alone, with [--years N] \
+         [--sessions N] [--dir PATH]; short: --years 1 --sessions 3",
+        age::run,
     ),
 ];
 
@@ -108,7 +116,7 @@ fn help() -> String {
         .collect();
     format!(
         "Usage: cargo run --release -p anchord-benches -- [MEASUREMENT]...\n\n\
-         Measures all but the last two, or those that are named, and prints a Markdown table:\n{}",
+         Measures all but the last three, or those that are named, and prints a Markdown table:\n{}",
         lines.concat()
     )
 }

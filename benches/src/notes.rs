@@ -177,7 +177,7 @@ fn query(number: u64) -> String {
 }
 
 /// A word by about Zipf's law: the n-th most frequent one comes about every n-th time as often as the first.
-fn word(seed: u64) -> String {
+pub(crate) fn word(seed: u64) -> String {
     // SplitMix64 (Steele, Lea, Flood, 2014): spreads a counter over all numbers.
     let mut mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
