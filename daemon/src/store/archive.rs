@@ -157,12 +157,15 @@ fn member(kind: Kind, text: &[u8], keys: &[u8]) -> io::Result<Vec<u8>> {
     Ok(member)
 }
 
-/// Encodes a segment, and hands the archive on piece by piece. `keys` returns the history keys of a
-/// line. `last` is the checksum of the last line.
+/// Returns the history keys of an entry's line, or why it cannot be read.
+type Keys<'k> = &'k dyn Fn(&[u8]) -> io::Result<Vec<String>>;
+
+/// Encodes a segment, and hands the archive on piece by piece. `last` is the checksum of the last
+/// line.
 pub(super) fn encode(
     plain: &[u8],
     last: Crc,
-    keys: &dyn Fn(&[u8]) -> Vec<String>,
+    keys: Keys<'_>,
     write: &mut dyn FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut start = 0;
@@ -171,7 +174,7 @@ pub(super) fn encode(
         let offset = usize::try_from(line.offset).map_err(io::Error::other)?;
         let end = offset + line.bytes.len() + 1;
         if line.number > 1 {
-            names.extend(keys(line.bytes));
+            names.extend(keys(line.bytes)?);
         }
         if line.number > 1 && end - start < ARCHIVE_BLOCK_BYTES && end < plain.len() {
             continue;

@@ -277,11 +277,14 @@ impl Journal {
                 return Ok(None);
             }
             let text = block.text()?;
+            // The header is a member of its own, which has no keys.
             for line in segment::lines(&text) {
                 let checked = format::check_line(line.bytes);
-                if let Ok(entry) = checked.and_then(|_| format::read_entry::<M::Change>(line.bytes))
-                    && entry.changes.iter().flat_map(M::history_keys).any(|it| it == key)
-                {
+                let read = checked.and_then(|_| format::read_entry::<M::Change>(line.bytes));
+                let entry = read.map_err(|fault| {
+                    io::Error::new(io::ErrorKind::InvalidData, fault.to_string())
+                })?;
+                if entry.changes.iter().flat_map(M::history_keys).any(|it| it == key) {
                     found = Some(entry);
                 }
             }

@@ -147,10 +147,8 @@ impl Sealed {
         is_cancelled: &AtomicBool,
     ) -> Result<(), StoreError> {
         let keys = |line: &[u8]| {
-            // Its checksum is right, so it is of an older or newer build at worst.
-            let entry = format::read_entry::<M::Change>(line).ok();
-            let changes = entry.map(|entry| entry.changes).unwrap_or_default();
-            changes.iter().flat_map(M::history_keys).collect()
+            let entry = format::read_entry::<M::Change>(line).map_err(io::Error::other)?;
+            Ok(entry.changes.iter().flat_map(M::history_keys).collect())
         };
         let last = self.next.previous.unwrap_or(Crc(0));
         let mut file = self.disk.create(path).map_err(StoreError::io("create", path))?;
@@ -182,6 +180,7 @@ impl Sealed {
         let is_end = end.is_some_and(|end| {
             end.plain_bytes == bytes.len() as u64 && Some(end.last) == self.next.previous
         });
-        Ok(is_end && archive::decode(&archive) == bytes)
+        let is_sound = is_end && archive::has_sound_keys(&archive);
+        Ok(is_sound && archive::decode(&archive) == bytes)
     }
 }

@@ -164,6 +164,21 @@ fn a_segment_that_is_damaged_is_not_archived_but_named() {
     assert_eq!(machinery.disk.bytes(&archive(2)), None);
 }
 
+/// Its checksum is right, so it is not damaged: another build may read it.
+#[test]
+fn an_entry_that_cannot_be_read_is_neither_archived_nor_said_to_be_missing() {
+    let (machinery, _) = filled();
+    let text = String::from_utf8(machinery.disk.bytes(&segment(2)).unwrap()).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let body = lines[2].split(",\"crc\"").next().unwrap().replace("Add", "Adds");
+    lines[2] = format!("{body},\"crc\":\"{:08x}\"}}", crc32fast::hash(body.as_bytes()));
+    machinery.disk.put(&segment(2), (lines.join("\n") + "\n").into_bytes());
+    let mut writer = machinery.open_upkept().unwrap();
+    writer.keep_up();
+    assert_eq!(forms(&machinery)[..2], [(false, true), (true, false)]);
+    assert!(writer.store.history("x@99").is_err());
+}
+
 /// As a crash, or a backup that was put back, leaves them.
 #[test]
 fn where_both_forms_are_there_the_whole_one_is_read() {
