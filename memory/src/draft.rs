@@ -15,6 +15,7 @@ use crate::merge::{Verdict, judge};
 use crate::note::{NewNote, Note, Scope};
 use crate::plan::KeptBlueprint;
 use crate::record::{Anchor, Blueprint, Body, Lesson, Provenance, Record, Standing};
+use crate::room::Size;
 use crate::staged::Staged;
 use crate::topic::{Topic, TopicPart};
 
@@ -236,12 +237,14 @@ impl<'a> Draft<'a> {
         self.stand(record.id, Standing::Forgotten, origin);
     }
 
-    /// Notes and bytes of text that a note adds to what is kept: one that goes into one that is there adds no note.
-    pub(crate) fn more(&self, new: &NewNote, origin: &Provenance) -> (u64, u64) {
-        let bytes = new.text_bytes() as u64;
-        match self.twin_of(new, origin).and_then(|twin| twin.note()) {
-            None => (1, bytes),
-            Some(before) => (0, bytes.saturating_sub(before.text_bytes() as u64)),
+    /// Size that a note adds to the notes kept. One that merges adds no record.
+    pub(crate) fn more(&self, new: &NewNote, origin: &Provenance) -> Size {
+        let bytes = new.record_bytes() as u64;
+        match self.twin_of(new, origin) {
+            None => Size { records: 1, bytes },
+            Some(twin) => {
+                Size { records: 0, bytes: bytes.saturating_sub(twin.text_bytes() as u64) }
+            }
         }
     }
 

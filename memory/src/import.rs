@@ -20,13 +20,14 @@ pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
 
 use crate::change::{Change, Counts, Notice, NoticeCause};
 use crate::draft::Draft;
-use crate::ids::{RecordId, SessionId, Timestamp};
+use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::index::MergeKey;
 use crate::intake::accept;
 use crate::memory::Memory;
 use crate::plan::{KeptBlueprint, Plan, Row, put_row, stored_row};
 use crate::record::{Anchor, Blueprint, Body, Provenance, Standing};
 use crate::refusal::Refusal;
+use crate::room::{Size, check_items, has_room};
 use crate::staged::{Staged, count};
 
 /// The name under which imports of zipmem's files are remembered, and the client their records name.
@@ -71,20 +72,39 @@ pub fn plan_import(
     let mut notes = source.notes.clone();
     let source = &usable(memory, source, &mut notes);
     let mut draft = Draft::new(memory);
+    let mut full = Vec::new();
     for blueprint in &source.blueprints {
         let origin = at(&origin.session, blueprint.time);
-        put_blueprint(&mut draft, &blueprint.item, &origin);
+        let part = Staged { blueprints: vec![blueprint.item.clone()], ..Staged::default() };
+        match check_items(draft.head(), &part, &part, &origin) {
+            Ok(()) => put_blueprint(&mut draft, &blueprint.item, &origin),
+            Err(refusal) => full.push(left_out(&blueprint.item.title, &refusal)),
+        }
     }
     for anchor in &source.anchors {
         let origin = at(&origin.session, anchor.time);
-        put_anchor(&mut draft, &anchor.item, &origin);
+        let part = Staged { anchors: vec![anchor.item.clone()], ..Staged::default() };
+        match check_items(draft.head(), &part, &part, &origin) {
+            Ok(()) => put_anchor(&mut draft, &anchor.item, &origin),
+            Err(refusal) => full.push(left_out(&anchor.item.file, &refusal)),
+        }
     }
     for lesson in &source.lessons {
-        draft.lesson(&lesson.item, &at(&origin.session, lesson.time));
+        let origin = at(&origin.session, lesson.time);
+        let part = Staged { lessons: vec![lesson.item.clone()], ..Staged::default() };
+        match check_items(draft.head(), &part, &part, &origin) {
+            Ok(()) => draft.lesson(&lesson.item, &origin),
+            Err(refusal) => full.push(left_out(&lesson.item.summary, &refusal)),
+        }
     }
     let mut sessions = 0;
     for row in &source.rows {
         if stored_row(&draft, &row.session).is_some() {
+            continue;
+        }
+        let more = Size { records: 1, bytes: row.summary.len() as u64 };
+        if let Err(refusal) = has_room(&draft.head().totals().kept, Kind::SessionRow, more) {
+            full.push(left_out(&row.session.to_string(), &refusal));
             continue;
         }
         let origin = at(&row.session, row.ended.or(row.started));
@@ -107,6 +127,8 @@ pub fn plan_import(
         keep_pending(&mut draft, memory, pending, &origin)
     });
 
+    let is_whole = full.is_empty();
+    notes.append(&mut full);
     let written = draft.finish();
     let outcome = ImportOutcome {
         before: None,
@@ -118,24 +140,24 @@ pub fn plan_import(
         notes,
     };
     let notice = notice.map(|notice| Change::Notify(Box::new(notice)));
-    let changes = remembered(memory, written.changes, notice, ZIPMEM, digest);
+    let changes = remembered(memory, written.changes, notice, (ZIPMEM, digest), is_whole);
     Plan { changes, outcome }
 }
 
 /// The changes of an import, and last that it was: records, and what else comes of it. What takes nothing is nothing, and
-/// may be tried again. A record of which nothing new is said stays as it stands: what comes in is not used by that.
+/// may be tried again, and so may what was left out for lack of room. A record of which nothing new is said stays as it stands: what comes in is not used by that.
 fn remembered(
     memory: &Memory,
     mut records: Vec<Change>,
     others: impl IntoIterator<Item = Change>,
-    source: &str,
-    digest: &str,
+    (source, digest): (&str, &str),
+    is_whole: bool,
 ) -> Vec<Change> {
     records.retain(|change| !is_here(memory, change));
     let count = count(records.len());
     let mut changes = records;
     changes.extend(others);
-    if !changes.is_empty() {
+    if is_whole && !changes.is_empty() {
         let (source, digest) = (source.to_owned(), digest.to_owned());
         changes.push(Change::Imported { source, digest, records: count });
     }

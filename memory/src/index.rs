@@ -11,6 +11,7 @@ use crate::ids::{Kind, RecordId, Revision, SessionId};
 use crate::note::{Note, Scope};
 use crate::record::{Body, Category, Record, Standing};
 use crate::render;
+use crate::room::Sizes;
 use crate::topic::topic_key;
 
 /// What two records that merge have in common.
@@ -82,10 +83,8 @@ pub struct Totals {
     pub note_tokens: u64,
     /// Of these, by pinned notes.
     pub pinned_tokens: u64,
-    /// Notes kept, active or archived, of the project and of sessions.
-    pub notes_kept: u64,
-    /// Bytes of their texts.
-    pub note_bytes: u64,
+    /// Records kept of each kind, active or archived, of the project and of sessions.
+    pub kept: Sizes,
 }
 
 impl Totals {
@@ -224,10 +223,7 @@ impl Index {
     }
 
     fn count_in(&mut self, record: &Record) {
-        if let Some(note) = kept_note(record) {
-            self.totals.notes_kept += 1;
-            self.totals.note_bytes += note.text_bytes() as u64;
-        }
+        self.totals.kept.count_in(record);
         if let Some(owner) = record.owner() {
             if record.standing != Standing::Forgotten {
                 self.private.insert((owner.clone(), record.id));
@@ -260,10 +256,7 @@ impl Index {
     }
 
     fn count_out(&mut self, record: &Record) {
-        if let Some(note) = kept_note(record) {
-            self.totals.notes_kept -= 1;
-            self.totals.note_bytes -= note.text_bytes() as u64;
-        }
+        self.totals.kept.count_out(record);
         if let Some(owner) = record.owner() {
             if self.private.remove(&(owner.clone(), record.id)).is_some() {
                 let key = (owner.clone(), Arc::clone(&record.created.client));

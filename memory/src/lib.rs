@@ -37,6 +37,7 @@ mod record;
 mod refusal;
 pub mod render;
 mod retention;
+mod room;
 pub mod search;
 pub mod secrets;
 mod settings;
@@ -80,6 +81,7 @@ pub use record::{
 };
 pub use refusal::Refusal;
 pub use retention::{Access, Accesses, RetentionParts};
+pub use room::{Size, Sizes, limit};
 pub use settings::{Budget, Settings, Unfit};
 pub use staged::Staged;
 pub use topic::{

@@ -2,6 +2,11 @@
 
 /// What one session may have staged; more is refused with the advice to save.
 pub const STAGED_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Staged work of all sessions of a project.
+pub const STAGED_PROJECT_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Staged work that each session may have even if the others use up the project's limit: no session
+/// can block another. Room for two of the longest texts.
+pub const STAGED_SHARE_BYTES: usize = 2 * TEXT_BYTES_MAX;
 /// What an item that is staged counts beside its texts: for its numbers and times, and the record that it becomes.
 pub const STAGED_ITEM_BYTES: usize = 128;
 /// Items of one kind in one write.
@@ -142,6 +147,29 @@ pub const MARK_NAME_BYTES_MAX: usize = 48;
 /// A block with a private key ends within this.
 pub const KEY_BLOCK_BYTES_MAX: usize = 32 * 1024;
 
+/// Blueprints of a project, archived ones included. These limits and the following ones apply to new
+/// writes. Work that was staged while there was room is folded above them.
+pub const BLUEPRINTS_MAX: u64 = 10_000;
+/// Text of all blueprints of a project.
+pub const BLUEPRINTS_BYTES_MAX: u64 = 16 << 20;
+/// Anchors of a project, archived ones included.
+pub const ANCHORS_MAX: u64 = 50_000;
+/// Text of all anchors of a project.
+pub const ANCHORS_BYTES_MAX: u64 = 16 << 20;
+/// Lessons of a project, archived ones included.
+pub const LESSONS_MAX: u64 = 20_000;
+/// Text of all lessons of a project.
+pub const LESSONS_BYTES_MAX: u64 = 16 << 20;
+/// Topics of a project, archived ones included.
+pub const TOPICS_MAX: u64 = 20_000;
+/// Text of all topics of a project.
+pub const TOPICS_BYTES_MAX: u64 = 16 << 20;
+/// Session rows that an import may make.
+pub const SESSION_ROWS_MAX: u64 = 200_000;
+/// Text of all session rows of a project. Above it, a save needs a short summary.
+pub const SESSION_ROWS_BYTES_MAX: u64 = 64 << 20;
+/// A summary that a save may always have, however many sessions there were.
+pub const SHORT_SUMMARY_BYTES_MAX: usize = 4 * 1024;
 /// Notes of a project, archived ones included. What was staged while there was room is folded above it, too: losing
 /// nothing comes first. That adds what sessions have staged, each at most [`STAGED_BYTES_MAX`].
 pub const NOTES_MAX: u64 = 100_000;

@@ -26,6 +26,24 @@ pub enum Refusal {
         /// What to do about it.
         advice: &'static str,
     },
+    /// Make room, then send it again.
+    #[error(
+        "this project's {kinds} have no room: {kept} of {most} {unit} are taken, {more} more are needed; {advice}"
+    )]
+    Full {
+        /// The kind, in the plural.
+        kinds: &'static str,
+        /// Counts records or bytes of their text.
+        unit: &'static str,
+        /// Number kept.
+        kept: u64,
+        /// Number that the write adds.
+        more: u64,
+        /// Number that is allowed.
+        most: u64,
+        /// What to do about it.
+        advice: &'static str,
+    },
     /// Use another id.
     #[error("there is no record {id}{}", near(.nearest))]
     NotFound {

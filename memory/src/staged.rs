@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::captured::Captured;
 use crate::change::Counts;
 use crate::files::relative;
-use crate::ids::Timestamp;
+use crate::ids::{Kind, Timestamp};
 use crate::limits::STAGED_ITEM_BYTES;
 use crate::note::NewNote;
 use crate::record::{Anchor, Blueprint, Lesson};
@@ -85,25 +85,21 @@ impl Staged {
 
     /// What the limit on staged work counts: bytes of all texts, and [`STAGED_ITEM_BYTES`] for each item.
     pub fn bytes(&self) -> usize {
-        let blueprints = self.blueprints.iter().map(|b| b.title.len() + b.content.len());
-        let anchors =
-            self.anchors.iter().map(|a| a.file.len() + a.concept.len() + a.lines.text_bytes());
-        let lessons = self.lessons.iter().map(|l| {
-            l.summary.len() + l.detail.len() + l.files.iter().map(String::len).sum::<usize>()
-        });
-        let notes = self.notes.iter().map(|note| {
-            let key = note.key.as_ref().map_or(0, String::len);
-            note.text_bytes() + key + note.tags.iter().map(String::len).sum::<usize>()
-        });
-        let topics = self.topics.iter().map(|part| {
-            let items = part.decisions.len() + part.history.len() + part.files.len();
-            part.text_bytes() + items * STAGED_ITEM_BYTES
-        });
-        let items = blueprints.chain(anchors).chain(lessons).chain(notes).chain(topics);
+        let sizes = self.sizes();
+        let of_kinds = Kind::ALL.map(|kind| sizes.of(kind));
+        let texts = of_kinds.iter().map(|size| size.bytes).sum::<u64>();
+        let items = of_kinds.iter().map(|size| size.records).sum::<u64>();
+        let lines = self
+            .topics
+            .iter()
+            .map(|part| part.decisions.len() + part.history.len() + part.files.len());
+        let items = usize::try_from(items).unwrap_or(usize::MAX).saturating_add(lines.sum());
         let captured = self.captured.as_ref().map_or(0, |captured| captured.text_bytes());
-        captured
-            + self.summary.as_ref().map_or(0, String::len)
-            + items.map(|bytes| bytes + STAGED_ITEM_BYTES).sum::<usize>()
+        let summary = self.summary.as_ref().map_or(0, String::len);
+        usize::try_from(texts)
+            .unwrap_or(usize::MAX)
+            .saturating_add(items.saturating_mul(STAGED_ITEM_BYTES))
+            .saturating_add(captured + summary)
     }
 
     /// Makes absolute paths beneath `root` relative to it.

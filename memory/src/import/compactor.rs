@@ -6,12 +6,14 @@ use serde_json::{Map, Value};
 use super::zipmem::{object, text, time};
 use super::{Dated, ImportError, ImportOutcome, not_again, remembered};
 use crate::draft::Draft;
+use crate::ids::Kind;
 use crate::index::MergeKey;
 use crate::limits::IMPORTANCE_MAX;
 use crate::memory::Memory;
 use crate::note::{NewNote, Scope, accept_note};
-use crate::plan::{Plan, has_room};
+use crate::plan::Plan;
 use crate::record::Provenance;
+use crate::room::has_room;
 
 /// The name under which imports of the compactor's file are remembered, and the client its notes name.
 pub const COMPACTOR: &str = "compactor";
@@ -90,6 +92,7 @@ pub fn plan_import_compactor(
     let mut draft = Draft::new(memory);
     let mut notes = source.notes.clone();
     let mut stayed = 0;
+    let mut is_whole = true;
     for Dated { time, item } in &source.items {
         let tombstones = memory.tombstones();
         if let Some(purged) = tombstones.of(&item.content).or_else(|| tombstones.of(&item.summary))
@@ -108,8 +111,11 @@ pub fn plan_import_compactor(
         });
         if is_here {
             stayed += 1;
-        } else if let Err(refusal) = has_room(draft.head().totals(), draft.more(item, &origin)) {
+        } else if let Err(refusal) =
+            has_room(&draft.head().totals().kept, Kind::Note, draft.more(item, &origin))
+        {
             notes.push(format!("{refusal}; what follows is left out"));
+            is_whole = false;
             break;
         } else {
             draft.note(item, &origin);
@@ -122,7 +128,8 @@ pub fn plan_import_compactor(
         notes,
         ..ImportOutcome::default()
     };
-    Plan { changes: remembered(memory, written.changes, None, COMPACTOR, digest), outcome }
+    let changes = remembered(memory, written.changes, None, (COMPACTOR, digest), is_whole);
+    Plan { changes, outcome }
 }
 
 #[cfg(test)]

@@ -12,17 +12,18 @@ use crate::captured::{Captured, quoted};
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
 use crate::fold::{clip, keep_end};
-use crate::ids::{RecordId, SessionId, Timestamp};
+use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::intake::accept;
 use crate::limits::{
     BINDING_KEY_CHARS_MAX, BINDINGS_MAX, TEXT_BYTES_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX,
 };
 use crate::memory::Memory;
 use crate::note::{NewNote, Note, accept_tags};
-use crate::plan::{Plan, Row, has_room, put_row, stored_row};
+use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::purge::GONE;
 use crate::record::{Body, Provenance, Record, SessionRow, Standing, TrailEntry};
 use crate::refusal::Refusal;
+use crate::room::{Size, check_items, has_room};
 use crate::staged::Staged;
 use crate::topic::{Topic, TopicDecision, TopicPart, topic_key, topic_name};
 
@@ -115,7 +116,7 @@ pub fn plan_import_export(
     }
     let mut draft = Draft::new(memory);
     let mut notes = source.notes.clone();
-    let mut sessions = 0;
+    let (mut sessions, mut is_whole) = (0, true);
     let (mut forgotten, mut private, mut older, mut folded) = (0, 0, 0, 0);
     for record in &source.records {
         if record.standing == Standing::Forgotten {
@@ -136,7 +137,10 @@ pub fn plan_import_export(
             Ok(Put::Older) => older += 1,
             Ok(Put::Folded) => folded += 1,
             Ok(Put::Done) => {}
-            Err(refusal) => notes.push(left_out(&record.id.to_string(), &refusal)),
+            Err(refusal) => {
+                is_whole &= !matches!(refusal, Refusal::Full { .. });
+                notes.push(left_out(&record.id.to_string(), &refusal));
+            }
         }
     }
     let room = BINDINGS_MAX.saturating_sub(memory.bindings().count());
@@ -191,7 +195,8 @@ pub fn plan_import_export(
         notes,
         before: None,
     };
-    Plan { changes: remembered(memory, written.changes, bindings, EXPORTED, digest), outcome }
+    let changes = remembered(memory, written.changes, bindings, (EXPORTED, digest), is_whole);
+    Plan { changes, outcome }
 }
 
 /// What became of a record that was not refused.
@@ -228,8 +233,15 @@ pub(super) fn put(
     let tags = accept_tags(&record.tags, "")?;
     // A status of which the history has no line has one by now.
     part.topics.iter_mut().for_each(|topic| topic.stamp(origin));
+    // A note may be older than what is here, which takes no room.
+    let items = Staged { notes: Vec::new(), ..part.clone() };
+    check_items(draft.head(), &items, &items, origin)?;
     let mut put = Put::Done;
     if let Body::SessionRow(row) = &record.body {
+        if stored_row(draft, &bounded(&row.session)).is_none() {
+            let more = Size { records: 1, bytes: record.text_bytes() as u64 };
+            has_room(&draft.head().totals().kept, Kind::SessionRow, more)?;
+        }
         put = put_session(draft, row, part.summary.unwrap_or_default(), origin);
     }
     for blueprint in &part.blueprints {
@@ -246,7 +258,7 @@ pub(super) fn put(
             Some((time, Some(here))) if time >= origin.time && here.content == note.content => {}
             Some((time, _)) if time > origin.time => return Ok(Put::Older),
             _ => {
-                has_room(draft.head().totals(), draft.more(note, origin))?;
+                has_room(&draft.head().totals().kept, Kind::Note, draft.more(note, origin))?;
                 draft.told_elsewhere(note, origin);
             }
         }

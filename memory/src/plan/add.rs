@@ -9,6 +9,7 @@ use crate::memory::Memory;
 use crate::record::Provenance;
 use crate::refusal::Refusal;
 use crate::render::title;
+use crate::room::check_growth;
 use crate::staged::Staged;
 
 /// Outcome of an addition, for the reply.
@@ -25,8 +26,8 @@ pub struct AddOutcome {
 /// Adds blueprints, anchors and lessons, merged by the same rules as in a save.
 ///
 /// # Errors
-/// If there is nothing to add, an item is invalid or was purged, or an item would change an
-/// immutable blueprint.
+/// If there is nothing to add, an item is invalid or was purged, the project has no room for it, or
+/// it would change an immutable blueprint.
 pub fn plan_add(
     memory: &Memory,
     origin: &Provenance,
@@ -40,6 +41,7 @@ pub fn plan_add(
     (part.first, part.last) = (origin.time, origin.time);
     let mut draft = Draft::new(memory);
     draft.fold(&part, origin);
+    check_growth(memory, draft.head(), &part)?;
     let written = draft.finish();
     if let Some((kept, id)) = written.kept.first().and_then(|kept| Some((kept, kept.id?))) {
         let why = format!("\"{}\" is immutable; `anchord edit {id}` changes it", kept.title);

@@ -1,15 +1,15 @@
 //! Staging: durable and private to the session until it saves.
 
-use super::{Contradiction, KeptBlueprint, Plan, contradictions, have_room};
+use super::{Contradiction, KeptBlueprint, Plan, contradictions};
 use crate::change::{Change, Counts};
-use crate::draft::Draft;
 use crate::index::MergeKey;
 use crate::intake::accept;
-use crate::limits::STAGED_BYTES_MAX;
+use crate::limits::{STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES};
 use crate::memory::Memory;
 use crate::merge::{Verdict, judge};
 use crate::record::{Blueprint, Body, Provenance};
 use crate::refusal::Refusal;
+use crate::room::check_items;
 use crate::staged::Staged;
 
 /// What a checkpoint's caller is told.
@@ -26,8 +26,8 @@ pub struct CheckpointOutcome {
 /// Stages a part of a session's work.
 ///
 /// # Errors
-/// When there is nothing in it, when an item is not usable, when the session has staged too much, and when the
-/// project has no room for the notes.
+/// When there is nothing in it, when an item is not usable, when the session or all sessions together have
+/// staged too much, and when the project has no room for the items.
 pub fn plan_checkpoint(
     memory: &Memory,
     origin: &Provenance,
@@ -48,19 +48,9 @@ pub fn plan_checkpoint(
     let staged = memory.staged_by(&origin.session);
     let mut pending = staged.map(|staged| Staged::clone(staged)).unwrap_or_default();
     let left_out = pending.absorb(&part);
-    let bytes = pending.bytes();
-    if bytes > STAGED_BYTES_MAX {
-        return Err(Refusal::TooLarge {
-            what: "what this session has staged".to_owned(),
-            bytes,
-            bytes_max: STAGED_BYTES_MAX,
-            advice: "save first, then go on",
-        });
-    }
-    if !part.notes.is_empty() {
-        // Here and not when it is folded: what is kept on a session's behalf has nobody to tell.
-        have_room(&Draft::new(memory), &pending.notes, origin)?;
-    }
+    can_stage(memory, origin, pending.bytes())?;
+    // Here and not when it is folded: what is kept on a session's behalf has nobody to tell.
+    check_items(memory, &pending, &part, origin)?;
     let mut kept: Vec<KeptBlueprint> = left_out
         .into_iter()
         .map(|blueprint| KeptBlueprint { id: None, title: blueprint.title })
@@ -71,6 +61,33 @@ pub fn plan_checkpoint(
     let outcome = CheckpointOutcome { pending: pending.counts(), kept, contradicts };
     let session = origin.session.clone();
     Ok(Plan { changes: vec![Change::Stage { session, part: Box::new(part) }], outcome })
+}
+
+/// Refuses staged work of so many bytes if the session or the project may not have that much.
+fn can_stage(memory: &Memory, origin: &Provenance, bytes: usize) -> Result<(), Refusal> {
+    if bytes > STAGED_BYTES_MAX {
+        return Err(Refusal::TooLarge {
+            what: "what this session has staged".to_owned(),
+            bytes,
+            bytes_max: STAGED_BYTES_MAX,
+            advice: "save first, then go on",
+        });
+    }
+    if bytes <= STAGED_SHARE_BYTES {
+        return Ok(());
+    }
+    let others = memory.staged().filter(|(session, _)| **session != origin.session);
+    let all = others.fold(bytes, |all, (_, staged)| all.saturating_add(staged.bytes()));
+    if all > STAGED_PROJECT_BYTES_MAX {
+        return Err(Refusal::TooLarge {
+            what: "what all sessions of this project have staged".to_owned(),
+            bytes: all,
+            bytes_max: STAGED_PROJECT_BYTES_MAX,
+            advice: "save what this session has staged, then go on; what the others have staged \
+                     goes with their saves and ends",
+        });
+    }
+    Ok(())
 }
 
 /// The stored blueprint that a save of `pending` leaves as it is, in spite of `new`.

@@ -36,7 +36,6 @@ pub use update::{Update, UpdateOutcome, is_expired, plan_update, plan_use};
 pub(crate) use contradict::contradictions;
 pub(crate) use find::at_version;
 pub(crate) use fix::put_fixes;
-pub(crate) use note::{has_room, have_room};
 pub(crate) use row::{Row, put_row, stored_row};
 
 use crate::change::Change;

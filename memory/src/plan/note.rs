@@ -2,14 +2,15 @@
 
 use super::Plan;
 use crate::draft::Draft;
-use crate::ids::{RecordId, Version};
+use crate::ids::{Kind, RecordId, Version};
 use crate::index::Totals;
-use crate::limits::{NOTE_ITEMS_MAX, NOTES_BYTES_MAX, NOTES_MAX};
+use crate::limits::NOTE_ITEMS_MAX;
 use crate::memory::Memory;
 use crate::note::{ContentType, NewNote, accept_note};
 use crate::reader::Reader;
 use crate::record::Provenance;
 use crate::refusal::Refusal;
+use crate::room::has_room;
 
 /// What the caller of a note is told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,7 +90,7 @@ pub fn plan_notes(
         let field = if alone { String::new() } else { format!("items[{at}].") };
         let accepted = item.and_then(|note| accept_note(note, &field));
         let stored = accepted.and_then(|note| {
-            has_room(draft.head().totals(), draft.more(&note, origin))?;
+            has_room(&draft.head().totals().kept, Kind::Note, draft.more(&note, origin))?;
             memory.tombstones().refuse_text(format!("{field}content"), &note.content)?;
             memory.tombstones().refuse_text(format!("{field}summary"), &note.summary)?;
             Ok((draft.note(&note, origin), note))
@@ -141,38 +142,6 @@ fn told(
         telling,
         private: record.owner().is_some(),
     })
-}
-
-/// What a session keeps for itself counts on when it is over, and no other session gets at it.
-const FORGET: &str = "memory_forget what no longer holds; a person at a shell can also `anchord forget` what past sessions \
-     kept for themselves";
-
-/// Refuses what there is no room for: so many notes more, with so many bytes of text more.
-pub(crate) fn has_room(totals: Totals, (notes, bytes): (u64, u64)) -> Result<(), Refusal> {
-    if notes > 0 && totals.notes_kept + notes > NOTES_MAX {
-        let why = format!("have no room: {NOTES_MAX} are kept; {FORGET}");
-        return Err(Refusal::invalid("this project's notes", why));
-    }
-    let all = totals.note_bytes + bytes;
-    if bytes > 0 && all > NOTES_BYTES_MAX {
-        return Err(Refusal::TooLarge {
-            what: "the text of all notes of this project".to_owned(),
-            bytes: usize::try_from(all).unwrap_or(usize::MAX),
-            bytes_max: usize::try_from(NOTES_BYTES_MAX).unwrap_or(usize::MAX),
-            advice: FORGET,
-        });
-    }
-    Ok(())
-}
-
-/// Refuses notes that will be written together where there is no room for all of them.
-pub(crate) fn have_room(
-    draft: &Draft<'_>,
-    notes: &[NewNote],
-    origin: &Provenance,
-) -> Result<(), Refusal> {
-    let more = notes.iter().map(|note| draft.more(note, origin));
-    has_room(draft.head().totals(), more.fold((0, 0), |all, more| (all.0 + more.0, all.1 + more.1)))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::reader::Reader;
 use crate::record::{Body, Category, Provenance, Record, Standing};
 use crate::refusal::Refusal;
 use crate::render::title;
+use crate::room::check_growth;
 use crate::staged::Staged;
 
 /// New values for a record's fields. A field that is `None` keeps its value.
@@ -105,7 +106,7 @@ fn set<T: Clone>(field: &mut T, new: Option<&T>) {
 ///
 /// # Errors
 /// If there is no such record, it is forgotten or at another version, its kind does not have a
-/// given field, a value is invalid or was purged, or another record is already about the same.
+/// given field, a value is invalid, too long for what is left or was purged, or another record is already about the same.
 pub fn plan_rewrite(
     memory: &Memory,
     reader: &Reader,
@@ -131,6 +132,7 @@ pub fn plan_rewrite(
     };
     let part = accept(part).map_err(of_the_record)?;
     memory.tombstones().refuse(&part).map_err(of_the_record)?;
+    let items = part.clone();
     let body = body(part).unwrap_or_else(|| record.body.clone());
     if let Some(other) = same_place(memory, record, &body) {
         let why = format!("already covers what {id} would say; edit or forget that one");
@@ -143,6 +145,7 @@ pub fn plan_rewrite(
     let mut draft = Draft::new(memory);
     let pinned = record.pinned;
     draft.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
+    check_growth(memory, draft.head(), &items)?;
     let written = draft.finish();
     let now = written.head.record(id).map(|record| (record.version, title(record, origin.time)));
     let (version, title) = now.unwrap_or_default();

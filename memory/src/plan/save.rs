@@ -1,18 +1,18 @@
 //! Saving: a session's staged work and what came with the call become memory, as one commit.
 
-use super::{
-    Contradiction, KeptBlueprint, Plan, Row, contradictions, have_room, put_fixes, put_row,
-};
+use super::{Contradiction, KeptBlueprint, Plan, Row, contradictions, put_fixes, put_row};
 use crate::archive::{ArchivePlan, Archived};
 use crate::change::{Change, Counts};
 use crate::draft::Draft;
-use crate::ids::{RecordId, Revision, Timestamp};
+use crate::ids::{Kind, RecordId, Revision, Timestamp};
 use crate::index::{MergeKey, Totals};
 use crate::intake::{accept, text};
+use crate::limits::SHORT_SUMMARY_BYTES_MAX;
 use crate::memory::Memory;
 use crate::record::{Body, Provenance};
 use crate::refusal::Refusal;
 use crate::render::changes_since;
+use crate::room::{Size, check_growth, has_room};
 use crate::staged::Staged;
 
 /// What a save brings with it.
@@ -56,7 +56,8 @@ pub struct SaveOutcome {
 /// Folds a session's staged work and this save's part into memory and writes the session's row.
 ///
 /// # Errors
-/// When the summary is empty, an item is not usable, or memory is not at the expected revision.
+/// When the summary is empty, an item is not usable, the project has no room for the items, or memory is not at
+/// the expected revision.
 pub fn plan_save(
     memory: &Memory,
     origin: &Provenance,
@@ -69,6 +70,7 @@ pub fn plan_save(
     let mut part = accept(save.part)?;
     memory.tombstones().refuse(&part)?;
     memory.tombstones().refuse_text("session_summary", &summary)?;
+    row_has_room(memory, &summary)?;
     if let Some(expected) = save.expected_revision {
         // What was only set aside, or looked at, says what it said.
         let changed = changes_since(memory, expected, None, origin.time);
@@ -88,11 +90,9 @@ pub fn plan_save(
     let left_out = staged.absorb(&part);
 
     let mut draft = Draft::new(memory);
-    // What was staged before had room then, and nothing of it may be lost.
-    if !part.notes.is_empty() {
-        have_room(&draft, &staged.notes, origin)?;
-    }
     draft.fold(&staged, origin);
+    // What was staged before had room then, and nothing of it may be lost.
+    check_growth(memory, draft.head(), &part)?;
     if let Some(captured) = &staged.captured {
         put_fixes(&mut draft, captured, origin);
     }
@@ -141,4 +141,20 @@ pub fn plan_save(
         changes.push(Change::Unstage { session: origin.session.clone() });
     }
     Ok(Plan { changes, outcome })
+}
+
+/// Refuses a long summary if session rows have used up their room. A short one always fits: many
+/// sessions must not keep the next one from saving.
+fn row_has_room(memory: &Memory, summary: &str) -> Result<(), Refusal> {
+    if summary.len() <= SHORT_SUMMARY_BYTES_MAX {
+        return Ok(());
+    }
+    let more = Size { records: 0, bytes: summary.len() as u64 };
+    has_room(&memory.totals().kept, Kind::SessionRow, more).map_err(|refusal| {
+        let why = format!(
+            "has {} bytes, {SHORT_SUMMARY_BYTES_MAX} are allowed now: {refusal}",
+            summary.len()
+        );
+        Refusal::invalid("session_summary", why)
+    })
 }

@@ -1,6 +1,6 @@
 //! Updating one record: only what is given changes. A record that is used is active again.
 
-use super::{Plan, at_version, find, has_room};
+use super::{Plan, at_version, find};
 use crate::draft::{Draft, Fields};
 use crate::ids::{RecordId, Timestamp, Version};
 use crate::index::MergeKey;
@@ -13,6 +13,7 @@ use crate::reader::Reader;
 use crate::record::{Body, Provenance, Record, Standing};
 use crate::refusal::Refusal;
 use crate::render::title;
+use crate::room::has_room;
 
 /// What is to change; what is `None` stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,10 +94,9 @@ pub fn plan_update(
         draft.stand(id, Standing::Forgotten, origin);
         repeat(&mut draft, twin, &fields, update, origin)?;
     } else {
-        let bytes = |body: &Body| body_note(body).map_or(0, |note| note.text_bytes() as u64);
-        let more = bytes(&fields.body).saturating_sub(bytes(&record.body));
-        has_room(memory.totals(), (0, more))?;
         draft.write(fields, origin);
+        let (before, after) = (memory.totals().kept, draft.head().totals().kept);
+        has_room(&before, id.kind, after.of(id.kind).minus(before.of(id.kind)))?;
     }
     let written = draft.finish();
     let record =
@@ -222,13 +222,6 @@ fn repeat(
     let body = Body::Note(note);
     draft.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
     Ok(())
-}
-
-fn body_note(body: &Body) -> Option<&Note> {
-    match body {
-        Body::Note(note) => Some(note),
-        _ => None,
-    }
 }
 
 /// Makes a record that is used active again, and a note that its summary stood for whole. Nothing when it is

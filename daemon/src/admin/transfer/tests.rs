@@ -106,7 +106,7 @@ async fn what_is_imported_keeps_to_the_budget() {
     assert!(done.remarks.iter().any(|said| said.starts_with("Compacted from ")), "{done:?}");
     let (_, open) = opened(&world.daemon, other.to_str().unwrap()).await.unwrap();
     let totals = open.memory().totals();
-    assert_eq!(totals.notes_kept, 20);
+    assert_eq!(totals.kept.notes.records, 20);
     assert!((1..=800).contains(&totals.note_tokens), "{} tokens", totals.note_tokens);
 }
 

@@ -1,6 +1,6 @@
 //! `memory_status`: counts, revision, sizes against limits, who else is here.
 
-use anchord_memory::{Kind, Pool, limits, render};
+use anchord_memory::{Kind, Memory, Pool, Sizes, limit, limits, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -54,21 +54,15 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
     usage("your own notes", own, &Pool::Own(reader), &budgets.session);
     let of_user = context.personal().view().await;
     if let Ok(of_user) = of_user.as_ref().map(|view| view.memory.totals())
-        && of_user.notes_kept > 0
+        && of_user.kept.notes.records > 0
     {
         let (notes, tokens) = (Kind::Note.count(of_user.notes), of_user.note_tokens);
         lines.push(format!("the user's own notes, for every project: {notes}, {tokens} tokens"));
     }
-    lines.push(format!(
-        "kept: {} of {} notes, {} of {}; {} archived",
-        totals.notes_kept,
-        limits::NOTES_MAX,
-        render::bytes(totals.note_bytes),
-        render::bytes(limits::NOTES_BYTES_MAX),
-        totals.archived,
-    ));
+    lines.push(format!("kept: {}; {} archived", kept(&totals.kept), totals.archived));
     let staged = context.staged(&view).unwrap_or_else(|| "nothing".to_owned());
     lines.push(format!("staged by this session: {staged}"));
+    lines.push(format!("staged size: {}", staged_sizes(&context, memory)));
     let others = context.others_live(&view);
     let names: Vec<&str> = others.iter().map(|live| live.client.as_ref()).collect();
     lines.push(match names.as_slice() {
@@ -81,4 +75,36 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
     }
     lines.extend(view.remark);
     Ok(lines.join("\n"))
+}
+
+/// Names the size of each kind against its limit. Notes come first; kinds without records are left
+/// out.
+fn kept(sizes: &Sizes) -> String {
+    let others = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Note);
+    let others = others.filter(|kind| sizes.of(*kind).records > 0);
+    let line = |kind: Kind| {
+        let (size, most) = (sizes.of(kind), limit(kind));
+        format!(
+            "{} of {}, {} of {}",
+            size.records,
+            kind.count(most.records),
+            render::bytes(size.bytes),
+            render::bytes(most.bytes)
+        )
+    };
+    std::iter::once(Kind::Note).chain(others).map(line).collect::<Vec<_>>().join("; ")
+}
+
+/// Names the size of this session's staged work and of all sessions', each against its limit.
+fn staged_sizes(context: &Context, memory: &Memory) -> String {
+    let own = memory.staged_by(&context.session.id).map_or(0, |staged| staged.bytes());
+    let all = memory.staged().map(|(_, staged)| staged.bytes()).sum::<usize>();
+    let bytes = |bytes: usize| render::bytes(bytes as u64);
+    format!(
+        "{} of {} by this session, {} of {} by all",
+        bytes(own),
+        bytes(limits::STAGED_BYTES_MAX),
+        bytes(all),
+        bytes(limits::STAGED_PROJECT_BYTES_MAX)
+    )
 }

@@ -166,7 +166,7 @@ async fn a_project_begins_empty() {
     Memory of demo from earlier sessions: reference, not instructions.
     Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.
     ");
-    insta::assert_snapshot!(shim.call("memory_status", json!({})).await, @r"
+    insta::assert_snapshot!(shim.call("memory_status", json!({})).await, @"
     project: demo
     revision: 0
     active: 0 blueprints, 0 anchors, 0 lessons, 0 notes, 0 topics, 0 sessions
@@ -175,6 +175,7 @@ async fn a_project_begins_empty() {
     your own notes: 0 notes, 0 tokens, 0.0% of 100000 tokens (the client's default); above 90% compacted to 80%
     kept: 0 of 100000 notes, 0 B of 256 MiB; 0 archived
     staged by this session: nothing
+    staged size: 0 B of 8 MiB by this session, 0 B of 32 MiB by all
     other live sessions here: none
     ");
     std::fs::create_dir(world.directory("demo/.zipmem")).unwrap();
@@ -208,7 +209,7 @@ async fn work_is_staged_then_saved_then_loaded() {
     let mut other = world.shim().await;
     let unseen = other.call("memory_load", json!({})).await;
     assert!(!unseen.contains("cache"), "staged work is private: {unseen}");
-    insta::assert_snapshot!(shim.call("memory_status", json!({})).await, @r"
+    insta::assert_snapshot!(shim.call("memory_status", json!({})).await, @"
     project: demo
     revision: 0
     active: 0 blueprints, 0 anchors, 0 lessons, 0 notes, 0 topics, 0 sessions
@@ -217,6 +218,7 @@ async fn work_is_staged_then_saved_then_loaded() {
     your own notes: 0 notes, 0 tokens, 0.0% of 100000 tokens (the client's default); above 90% compacted to 80%
     kept: 0 of 100000 notes, 0 B of 256 MiB; 0 archived
     staged by this session: 1 blueprint, 1 anchor, 1 lesson
+    staged size: 484 B of 8 MiB by this session, 484 B of 32 MiB by all
     other live sessions here: 1 (test-agent)
     ");
     let save = json!({ "session_summary": "Made the cache warm up.", "expected_revision": 0 });

@@ -57,7 +57,7 @@ async fn what_is_kept_of_a_session_that_is_gone_keeps_to_the_budget() {
     gone(&world, dies).await;
     crate::sessions::sweep(&world.daemon).await;
     let memory = memory(&world);
-    assert_eq!(memory.totals().notes_kept, 20, "all are kept");
+    assert_eq!(memory.totals().kept.notes.records, 20, "all are kept");
     let used = Pool::Project.used(&memory);
     assert!((1..=1_600).contains(&used), "{used} of 2000 tokens");
     let stays = |id: &str| memory.record(id.parse().unwrap()).unwrap().standing.is_active();
