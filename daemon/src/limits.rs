@@ -112,6 +112,9 @@ pub const MCP_LINE_BYTES_MAX: usize =
 /// After a failed accept, which mostly means that descriptors are short.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// Sessions of one connection: its own, and those of an agent's threads and subagents.
+pub const CONNECTION_SESSIONS_MAX: usize = 128;
+
 /// Characters of an agent's thread id that name its session.
 pub const THREAD_ID_CHARS_MAX: usize = 64;
 

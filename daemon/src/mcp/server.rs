@@ -36,6 +36,10 @@ const THREAD: &str = "threadId";
 /// What Claude Code calls the call, here and to its hooks.
 const CALL: &str = "claudecode/toolUseId";
 
+/// Why a call of one thread too many is refused.
+const TOO_MANY_THREADS: &str = "this connection already serves as many agent threads as it may, and this call is of another one; \
+     nothing was done. Use memory from a thread that used it before, or restart the agent, which ends the old threads";
+
 /// Serves one shim until it goes or `stop` is cancelled.
 pub(crate) async fn serve<R, W>(
     daemon: Arc<Daemon>,
@@ -116,13 +120,17 @@ impl Service {
         let client = context.client_info().map(|info| name(&info.name));
         let named = |field| context.meta.get(field).and_then(|id| id.as_str());
         let (thread, call) = (named(THREAD), named(CALL));
+        let refused = |error| {
+            let (outcome, id) = (Err(error), request_id());
+            Ok(Called { outcome, remark: None, given: Given::default(), id })
+        };
+        if thread.is_some_and(|thread| self.connection.is_full(thread)) {
+            return refused(ToolError::Caller(TOO_MANY_THREADS.to_owned()));
+        }
         let thread = match thread {
             Some(name) => match self.connection.thread_here(&self.daemon, name).await {
                 Ok(thread) => Some(thread),
-                Err(error) => {
-                    let (outcome, id) = (Err(ToolError::from(error)), request_id());
-                    return Ok(Called { outcome, remark: None, given: Given::default(), id });
-                }
+                Err(error) => return refused(error.into()),
             },
             None => None,
         };

@@ -70,6 +70,11 @@ impl Drop for Open {
 }
 
 impl Connection {
+    /// Whether a call of this thread would begin one session too many.
+    pub(crate) fn is_full(&self, thread: &str) -> bool {
+        self.table.is_full(self, &secrets::clean(thread))
+    }
+
     /// The session of a call: the thread's own if the call names one. `call` is the client's id of the call, by which
     /// it may be known that one of the session's subagents makes it.
     pub(crate) fn session(

@@ -191,13 +191,24 @@ impl SessionTable {
         subagent.unwrap_or(session)
     }
 
+    /// Whether a call of this thread would begin a session although the connection has as many as
+    /// it may have.
+    pub(super) fn is_full(&self, connection: &Connection, thread: &str) -> bool {
+        let inner = self.lock();
+        let is_known = |row: &Row| {
+            row.session.id == thread_id(&connection.id, thread)
+                || row.session.agent_session.as_deref() == Some(thread)
+        };
+        inner.is_full(&connection.id) && !inner.served(&connection.id).any(is_known)
+    }
+
     /// The session that a connection's calls belong to, as far as they have said; the one heard of last where they are of
     /// several.
     pub(crate) fn served_by(&self, connection: &Connection) -> Option<Arc<Session>> {
         let inner = self.lock();
         let current = inner.current.get(&connection.id).and_then(|id| inner.sessions.get(id));
         let served = || {
-            let rows = inner.sessions.values().filter(|row| row.is_served_by(&connection.id));
+            let rows = inner.served(&connection.id);
             rows.max_by_key(|row| (row.last_call, row.session.id.clone()))
         };
         Some(Arc::clone(&current.or_else(served)?.session))
@@ -278,6 +289,15 @@ impl Inner {
     /// Whether a connection with this default session is open.
     fn holds(&self, id: &SessionId) -> bool {
         self.connections.values().any(|connection| connection.id == *id)
+    }
+
+    /// The sessions that the connection with this default session serves.
+    fn served<'a>(&'a self, connection: &'a SessionId) -> impl Iterator<Item = &'a Row> {
+        self.sessions.values().filter(move |row| row.is_served_by(connection))
+    }
+
+    fn is_full(&self, connection: &SessionId) -> bool {
+        self.served(connection).count() >= limits::CONNECTION_SESSIONS_MAX
     }
 
     /// Takes a session out, and what led to it.

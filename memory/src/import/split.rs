@@ -141,7 +141,7 @@ pub fn plan_take_in(
     }
     let changes = draft.finish().changes;
     let digest = format!("{split}@{}", memory.revision().0 + 1);
-    Plan { changes: remembered(memory, changes, [], EXPORTED, &digest), outcome: taken }
+    Plan { changes: remembered(memory, changes, [], (EXPORTED, &digest), true), outcome: taken }
 }
 
 fn is_equal(here: &Record, other: &Record) -> bool {

@@ -297,6 +297,24 @@ async fn each_thread_of_an_agent_stages_for_itself() {
 }
 
 #[tokio::test]
+async fn a_call_of_one_thread_too_many_is_told_what_to_do() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let call = |thread: usize| {
+        let thread = format!("0199-{thread}");
+        json!({ "name": "memory_status", "arguments": {}, "_meta": { "threadId": thread } })
+    };
+    for thread in 0..limits::CONNECTION_SESSIONS_MAX {
+        let id = shim.ask("tools/call", call(thread)).await;
+        assert!(shim.said(id).await.starts_with("project: demo"), "{thread}");
+    }
+    let id = shim.ask("tools/call", call(limits::CONNECTION_SESSIONS_MAX)).await;
+    insta::assert_snapshot!(shim.said(id).await, @"ERROR this connection already serves as many agent threads as it may, and this call is of another one; nothing was done. Use memory from a thread that used it before, or restart the agent, which ends the old threads");
+    let id = shim.ask("tools/call", call(0)).await;
+    assert!(shim.said(id).await.starts_with("project: demo"), "the others go on");
+}
+
+#[tokio::test]
 async fn a_client_that_saw_other_tools_is_told_to_ask_again() {
     let world = World::new().await;
     let shim = world.shim().await;

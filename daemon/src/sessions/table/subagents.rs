@@ -57,7 +57,8 @@ impl SessionTable {
 }
 
 impl Inner {
-    /// The session of the subagent that makes this call, made when it is the first; none where it is the session's own.
+    /// The session of the subagent that makes this call, made when it is the first; none where it is the session's own,
+    /// or where the connection has no room for another session.
     pub(super) fn expected(
         &mut self,
         connection: &Connection,
@@ -72,6 +73,9 @@ impl Inner {
                 && expected.told.elapsed() < limits::CALL_EXPECTED_FOR
         });
         let id = expected?.by.clone();
+        if !self.sessions.contains_key(&id) && self.is_full(&connection.id) {
+            return None;
+        }
         let disconnected = (!self.holds(&connection.id)).then(clock::start);
         let row = self.sessions.entry(id).or_insert_with_key(|id| {
             let hello = Arc::clone(&connection.hello);

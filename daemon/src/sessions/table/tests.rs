@@ -59,6 +59,28 @@ fn threads_of_an_agent_have_sessions_of_their_own() {
 }
 
 #[test]
+fn one_thread_too_many_begins_no_session_and_those_before_it_go_on() {
+    let table = Arc::new(SessionTable::default());
+    let connection = connect(&table, "one", hello(1));
+    for number in 0..limits::CONNECTION_SESSIONS_MAX {
+        let thread = format!("thread-{number}");
+        assert!(!connection.is_full(&thread), "{thread}");
+        connection.session(Some(&connection.thread(&thread)), None, None);
+    }
+    assert!(connection.is_full("one-more") && !connection.is_full("thread-0"));
+    let other = connect(&table, "two", hello(2));
+    assert!(!other.is_full("one-more"), "another connection has room of its own");
+
+    // A subagent's call stays with its session.
+    let thread = connection.thread("thread-0");
+    let session = connection.session(Some(&thread), None, None);
+    table.expect_call(&session, "agent", "call");
+    let by = connection.session(Some(&thread), None, Some("call"));
+    assert_eq!(by.id, session.id);
+    assert_eq!(table.all().len(), limits::CONNECTION_SESSIONS_MAX);
+}
+
+#[test]
 fn a_name_that_begins_alike_belongs_to_another() {
     let table = Arc::new(SessionTable::default());
     let (short, long) = (connect(&table, "one", hello(1)), connect(&table, "one2", hello(2)));
