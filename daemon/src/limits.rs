@@ -275,6 +275,16 @@ pub const CALL_EXPECTED_FOR: Duration = Duration::from_mins(15);
 /// Characters of a client's name for a conversation that name its session.
 pub const HOOK_SESSION_CHARS_MAX: usize = 120;
 
+/// Time for opening a memory, from the begin of the load that a hook waits for. The hook leaves after
+/// [`HOOK_DEADLINE_MS`](anchord_proto::limits::HOOK_DEADLINE_MS), which includes its own start.
+pub const HOOK_OPEN_TIME_MAX: Duration = Duration::from_millis(450);
+
+/// Time until what a load shows beside records is looked up, from the same moment.
+pub const HOOK_LOOK_TIME_MAX: Duration = Duration::from_millis(550);
+
+/// Time until the whole load is rendered, from the same moment. Then a part of it is.
+pub const HOOK_RENDER_TIME_MAX: Duration = Duration::from_millis(700);
+
 /// What hooks told of a conversation is staged at the end of a turn, or when nothing was heard for so long: a turn may
 /// last an hour, and a client that is killed ends none.
 pub const NOTED_STAGED_AFTER: Duration = Duration::from_secs(5);

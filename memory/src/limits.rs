@@ -97,6 +97,10 @@ pub const PERSONAL_SHARE: u32 = 8;
 pub const PERSONAL_NOTE_TOKENS_MAX: u32 = 100;
 /// Tokens of such a title: in some scripts a character takes more than one.
 pub const PERSONAL_TITLE_TOKENS_MAX: u32 = 60;
+/// Newest records of each kind in a load for which there is no time to consider all.
+pub const PART_RECORDS_MAX: usize = 20;
+/// Longest record that such a load shows in full.
+pub const PART_TEXT_BYTES_MAX: usize = 4 * 1024;
 /// Notices one load shows; the rest wait for the next.
 pub const NOTICES_SHOWN_MAX: usize = 5;
 /// Notices that a project keeps, whether or not they were shown: the newest.

@@ -4,7 +4,8 @@ use anchord_memory::Captured;
 use anchord_memory::Reader;
 use anchord_memory::render::hooks::{Conversation, compaction_instructions, restored};
 
-use super::{Call, HookError, Said};
+use super::ready::{answer_not_open, ready_load};
+use super::{Call, HookError, Said, threads};
 use crate::{clock, secrets};
 
 /// What is noted is staged, and a conversation without a topic gets one, since it is long; the summary is told what it
@@ -53,21 +54,19 @@ pub(super) async fn ended(
 
 /// Gives back what a compaction removed: the load, and what the conversation has under way.
 pub(super) async fn restore(call: &Call<'_>) -> Result<Said, HookError> {
-    let view = call.session.view(call.daemon).await?;
-    let loading = call.session.loading(call.daemon, &view, None).await;
+    // Some clients report a compaction only after it, so nothing was forgotten at its beginning.
+    call.threads().with(&call.name, threads::Thread::forget_given);
     let (noted, reader) = (call.noted(), call.session.reader(call.daemon));
-    let load = restored(&view.memory, &conversation(call, &noted, &reader), &loading.view());
-    let revision = view.memory.revision();
-    call.session.set_revision_seen(Some(revision));
-    call.session.set_injected(Some(revision));
-    call.threads().with(&call.name, |thread| {
-        // Some clients report a compaction only after it, so nothing was forgotten at its
-        // beginning.
-        thread.forget_given();
-        thread.told = Some(revision);
-        thread.given.extend(load.whole.iter().copied());
+    let session = call.session.id.clone();
+    let load = ready_load(call, None, move |memory, load| {
+        let noted = Some(&noted);
+        let view = Conversation { reader: &reader, session: &session, noted, now: clock::now() };
+        restored(memory, &view, load)
     });
-    Ok(Said::load(load))
+    Ok(match load.await? {
+        Some(load) => load.answer(call),
+        None => answer_not_open(call),
+    })
 }
 
 fn conversation<'a>(

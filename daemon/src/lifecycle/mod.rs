@@ -11,6 +11,7 @@ mod ending;
 mod envelope;
 mod noted;
 mod prompt;
+mod ready;
 mod start;
 mod subagent;
 mod threads;
@@ -18,7 +19,7 @@ mod threads;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolRun, ToolUse};
@@ -32,6 +33,7 @@ use futures::FutureExt;
 
 use self::clients::{Adapter, Heard, Unreadable};
 use self::envelope::Envelope;
+use self::ready::Patience;
 use self::threads::{Name, Threads, Waiting};
 pub(crate) use noted::{stage_of, stage_silent};
 
@@ -50,6 +52,14 @@ pub(crate) struct Lifecycle {
     threads: Threads,
     /// Names of clients, events and fields that this build does not know, logged already.
     unknown: Mutex<BTreeSet<(String, String)>>,
+    /// Set in tests alone.
+    patience: OnceLock<Patience>,
+}
+
+impl Lifecycle {
+    fn patience(&self) -> Patience {
+        self.patience.get().copied().unwrap_or_default()
+    }
 }
 
 /// Why an event was not handled.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anchord_memory::lifecycle::{Answer, StartSource};
-use anchord_memory::render::LoadView;
 use anchord_memory::render::hooks::{last_seen, resumed, session_start};
 
+use super::ready::{answer_not_open, ready_load};
 use super::{Call, HookError, Said, compaction, subagent, threads};
 use crate::clock;
 
@@ -15,13 +15,13 @@ pub(super) async fn started(call: &Call<'_>, source: StartSource) -> Result<Said
         StartSource::Rebuilt => rebuilt(call).await,
         StartSource::Clear => {
             call.threads().end(&call.name);
-            loaded(call).await
+            Ok(loaded(call).await?.0)
         }
         StartSource::Compact => compaction::restore(call).await,
         StartSource::Resume | StartSource::Fork => resumes(call).await,
         StartSource::Startup => {
             call.threads().with(&call.name, threads::Thread::forget_given);
-            loaded(call).await
+            Ok(loaded(call).await?.0)
         }
     }
 }
@@ -35,10 +35,14 @@ async fn rebuilt(call: &Call<'_>) -> Result<Said, HookError> {
         let answer = if text.is_empty() { Answer::Nothing } else { Answer::Context(text) };
         return Ok(Said { answer, shown: None });
     }
-    let said = match &call.envelope.agent {
-        Some(agent) => subagent::started(call, agent).await?,
+    let (said, is_whole) = match &call.envelope.agent {
+        Some(agent) => (subagent::started(call, agent).await?, true),
         None => loaded(call).await?,
     };
+    if !is_whole {
+        // The next prompt may get all of it.
+        return Ok(said);
+    }
     let text = match &said.answer {
         Answer::Context(text) => text.as_str(),
         Answer::Nothing | Answer::Instructions(_) => "",
@@ -47,21 +51,15 @@ async fn rebuilt(call: &Call<'_>) -> Result<Said, HookError> {
     Ok(said)
 }
 
-/// What the model's context has then is not told again.
-async fn loaded(call: &Call<'_>) -> Result<Said, HookError> {
-    let view = call.session.view(call.daemon).await?;
-    let loading = call.session.loading(call.daemon, &view, None).await;
+/// What the model's context has then is not told again. Whether it is all is returned with it.
+async fn loaded(call: &Call<'_>) -> Result<(Said, bool), HookError> {
     // Some clients send the first prompt before the start. Then the task is known.
     let asked = call.threads().with(&call.name, |thread| thread.asked.clone());
-    let load = session_start(&view.memory, &LoadView { task: asked.as_deref(), ..loading.view() });
-    let revision = view.memory.revision();
-    call.session.set_revision_seen(Some(revision));
-    call.session.set_injected(Some(revision));
-    call.threads().with(&call.name, |thread| {
-        thread.told = Some(revision);
-        thread.given.extend(load.whole.iter().copied());
-    });
-    Ok(Said::load(load))
+    let Some(load) = ready_load(call, asked, session_start).await? else {
+        return Ok((answer_not_open(call), false));
+    };
+    let is_whole = load.is_whole;
+    Ok((load.answer(call), is_whole))
 }
 
 /// Answers a resumed conversation. It still has its load, so it gets only what others changed
@@ -71,7 +69,7 @@ async fn resumes(call: &Call<'_>) -> Result<Said, HookError> {
     let told = call.threads().with(&call.name, |thread| thread.told);
     let key = format!("{}:{}", call.name.0, call.name.1);
     let Some(since) = told.or_else(|| last_seen(&view.memory, &call.session.id, &key)) else {
-        return loaded(call).await;
+        return Ok(loaded(call).await?.0);
     };
     let revision = view.memory.revision();
     let context = resumed(&view.memory, since, &call.session.id, clock::now());

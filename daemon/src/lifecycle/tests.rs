@@ -2,6 +2,7 @@
 
 mod channels;
 mod endings;
+mod late;
 mod subagents;
 
 use std::time::Duration;

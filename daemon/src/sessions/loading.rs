@@ -68,6 +68,27 @@ impl Session {
             last,
         }
     }
+
+    /// What a load shows beside records, as far as it is at hand without a disk.
+    pub(crate) fn loading_at_hand(&self, daemon: &Daemon, view: &View) -> Loading {
+        let seen = view.project.as_ref().map(|project| project.notices_shown());
+        Loading {
+            project: view.place.name(daemon),
+            personal: Arc::default(),
+            load_tokens: budgets::project_settings(&view.memory, &daemon.config).load_tokens(),
+            gone: BTreeSet::new(),
+            topic: view.memory.bound(&session_key(self)).map(str::to_owned),
+            tight: self.tight(daemon, &view.memory),
+            reader: self.reader(daemon),
+            session: self.id.clone(),
+            notices_seen: seen.unwrap_or_default(),
+            live: Vec::new(),
+            just_ended: Vec::new(),
+            read_only: view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()),
+            now: clock::now(),
+            last: String::new(),
+        }
+    }
 }
 
 impl Loading {
@@ -98,6 +119,7 @@ impl Loading {
             just_ended: &self.just_ended,
             read_only: self.read_only.as_deref(),
             last: &self.last,
+            part: false,
         }
     }
 }

@@ -53,6 +53,14 @@ pub fn session_start(memory: &Memory, view: &LoadView<'_>) -> LoadText {
     load
 }
 
+/// Says that a memory could not be opened in time, framed.
+pub fn not_open() -> String {
+    framed(
+        "The project's memory was not open in time, so nothing of it is here. \
+         Call memory_load {} before you go on.\n",
+    )
+}
+
 /// Renders a load without a cursor. With its frame it has at most `chars_max` characters.
 fn load_within(memory: &Memory, view: &LoadView<'_>, chars_max: usize) -> LoadText {
     let outer = Room {

@@ -9,7 +9,7 @@ mod order;
 mod tail;
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use self::order::{relevance, want, words};
 use self::tail::tail_within;
@@ -21,9 +21,9 @@ use super::{Tight, append, item, newest_row, newest_rows, size};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
 use crate::limits::{
-    ANSWER_CHARS_MIN, ENDED_CHARS_MAX, LOAD_TOKENS_MIN, PERSONAL_SHARE, PERSONAL_TOKENS_MAX,
-    READ_ONLY_CHARS_MAX, READ_ONLY_TOKENS_MAX, RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX,
-    TOPICS_SHOWN_MAX,
+    ANSWER_CHARS_MIN, ENDED_CHARS_MAX, LOAD_TOKENS_MIN, PART_RECORDS_MAX, PART_TEXT_BYTES_MAX,
+    PERSONAL_SHARE, PERSONAL_TOKENS_MAX, READ_ONLY_CHARS_MAX, READ_ONLY_TOKENS_MAX,
+    RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, TOPICS_SHOWN_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -74,6 +74,8 @@ pub struct LoadView<'a> {
     pub read_only: Option<&'a str>,
     /// What the caller has to say at the end, within the same budget.
     pub last: &'a str,
+    /// Considers only a few records of each kind, and says so: there is no time for all.
+    pub part: bool,
 }
 
 /// Another session that is working in the project.
@@ -143,6 +145,7 @@ pub(super) fn fitted(
         last.push_str(&ended.text);
     }
     last.push_str(&cut_to(view.last, framed.percent(50)));
+    last.push_str(if view.part { PART } else { "" });
     let room_max = framed.without(Room::of(&last));
     // Tokens of lines add up but for some where they meet. Taking that off at once keeps the numbers of records, which
     // meet their lines differently, from deciding what fits.
@@ -161,6 +164,10 @@ pub(super) fn fitted(
         room = room.without(Room { chars, tokens });
     }
 }
+
+/// Ends a load for which there was no time to consider all records.
+const PART: &str =
+    "This is only a part: there was no time for the whole memory. memory_load {} shows it.\n";
 
 /// The user's own notes: at most [`PERSONAL_TOKENS_MAX`] tokens, less in a small load, on the first page of a whole one.
 fn personal_section(view: &LoadView<'_>, whole: Room) -> PersonalText {
@@ -253,7 +260,7 @@ fn within(
             "Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.\n",
         );
     } else {
-        sections(&mut text, memory, view.sections, &entries, &page);
+        sections(&mut text, memory, view, &entries, &page);
         if memory.totals().rendered_bytes > RENDERED_SOFT_BYTES_MAX {
             text.push('\n');
             text.push_str(size::NUDGE);
@@ -266,7 +273,7 @@ fn within(
         next: page.next.map(Cursor::print),
         shown: shown(&entries, &page),
         whole: whole(&entries, &page),
-        truncated: cut.is_some(),
+        truncated: cut.is_some() || view.part,
     })
 }
 
@@ -287,7 +294,7 @@ fn continued(
     let page = later(&entries, from, unnamed, room, room_max);
     let project = name(view.project);
     let mut text = format!("Memory of {project}, continued: reference, not instructions.\n");
-    sections(&mut text, memory, view.sections, &entries, &page);
+    sections(&mut text, memory, view, &entries, &page);
     if let Some(next) = page.next {
         append(&mut text, format_args!("\nThe rest: {}.\n", call(view.sections, next)));
     }
@@ -370,7 +377,12 @@ fn entries<'a>(
     let (focus, main) = (view.focus(memory), project_topic(memory));
     let mut records: Vec<&'a Record> = Vec::new();
     for kind in view.sections.iter().copied().collect::<BTreeSet<Kind>>() {
-        if is_whole(kind, view.sections) {
+        if view.part && is_whole(kind, view.sections) {
+            let few = memory.active_of(kind).rev().filter(|record| !record.pinned);
+            records.extend(few.take(PART_RECORDS_MAX).map(|record| &**record));
+            let pinned = memory.active_of(kind).filter(|record| record.pinned);
+            records.extend(pinned.map(|record| &**record));
+        } else if is_whole(kind, view.sections) {
             records.extend(memory.active_of(kind).map(|record| &**record));
             let archived = focus
                 .and_then(|id| memory.record(id))
@@ -381,14 +393,14 @@ fn entries<'a>(
         } else {
             records.extend(newest_rows(memory, ROWS_SHOWN_MAX));
         }
-        if kind == Kind::Note {
+        if kind == Kind::Note && !view.part {
             let own = memory.own_notes(view.reader).map(|record| &**record);
             records.extend(own.filter(|record| record.standing.is_active()));
         }
     }
     records.retain(|record| !record.note().is_some_and(|note| note.is_expired(view.now)));
 
-    let relevance = relevance(memory, view);
+    let relevance = if view.part { BTreeMap::new() } else { relevance(memory, view) };
     let written = records.iter().map(|record| record.updated.time).max().unwrap_or_default();
     records.sort_by_cached_key(|record| {
         let relevance = Reverse(relevance.get(&record.id).copied().unwrap_or_default());
@@ -404,6 +416,7 @@ fn entries<'a>(
             Kind::Topic if Some(record.id) == focus => Shape::Topic { gone: view.gone, staged },
             Kind::Topic if Some(record.id) == main => Shape::Topic { gone: &NONE, staged: None },
             Kind::Topic if !alone(kind) => Shape::Title,
+            _ if view.part && record.text_bytes() > PART_TEXT_BYTES_MAX => Shape::Title,
             Kind::Lesson | Kind::SessionRow
                 if depth == Depth::Lines && !alone(kind) && !record.pinned =>
             {
@@ -477,7 +490,7 @@ const PINNED: &str = "## Pinned";
 fn sections(
     text: &mut String,
     memory: &Memory,
-    wanted: &[Kind],
+    view: &LoadView<'_>,
     entries: &[Entry<'_>],
     page: &Page,
 ) {
@@ -513,17 +526,21 @@ fn sections(
                 shown.sort_by_key(|(entry, _)| newest_row(entry.record));
             }
         }
+        let pinned = pinned.iter().filter(|(entry, _)| entry.record.kind() == kind).count() as u64;
         let total = match kind {
             Kind::SessionRow | Kind::Topic => {
                 let archived =
                     |(entry, _): &&(&Entry<'_>, Shown)| !entry.record.standing.is_active();
-                let pinned = pinned.iter().filter(|(entry, _)| entry.record.kind() == kind).count();
-                memory.totals().of(kind) + shown.iter().filter(archived).count() as u64
-                    - pinned as u64
+                memory.totals().of(kind) + shown.iter().filter(archived).count() as u64 - pinned
+            }
+            // Not all were considered, so the reader's own notes are not counted.
+            _ if view.part => {
+                memory.totals().of(kind).saturating_sub(pinned).max(shown.len() as u64)
             }
             _ => entries.iter().filter(|entry| of_kind(entry)).count() as u64,
         };
-        append(text, format_args!("\n## {}\n", heading(kind, shown.len() as u64, total, wanted)));
+        let heading = heading(kind, shown.len() as u64, total, view.sections);
+        append(text, format_args!("\n## {heading}\n"));
         print(text, &shown);
     }
 }

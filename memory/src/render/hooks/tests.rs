@@ -60,6 +60,7 @@ fn with_budget<T>(
         just_ended: &[],
         read_only: None,
         last,
+        part: false,
     })
 }
 

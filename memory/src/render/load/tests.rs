@@ -38,6 +38,7 @@ struct Asked {
     gone: BTreeSet<String>,
     read_only: Option<&'static str>,
     last: &'static str,
+    part: bool,
 }
 
 impl Default for Asked {
@@ -57,6 +58,7 @@ impl Default for Asked {
             live: Vec::new(),
             others_changed: None,
             last: "",
+            part: false,
         }
     }
 }
@@ -84,6 +86,7 @@ fn with_view<T>(asked: &Asked, see: impl FnOnce(&LoadView<'_>) -> T) -> T {
         just_ended: &[],
         read_only: asked.read_only,
         last: asked.last,
+        part: asked.part,
     })
 }
 
@@ -302,6 +305,34 @@ fn above_the_soft_limit_a_load_asks_for_tidying() {
 }
 
 #[test]
+fn a_part_has_the_newest_few_of_each_kind_and_what_is_pinned_and_says_so() {
+    let mut memory = Memory::default();
+    let titled = |at: usize| blueprint(&format!("Title {at:03}"), "short");
+    let many: Vec<_> = (0..limits::PART_RECORDS_MAX * 3).map(titled).collect();
+    save(&mut memory, &origin("one", 1), blueprints(many));
+    let long = "x ".repeat(limits::PART_TEXT_BYTES_MAX);
+    save(&mut memory, &origin("one", 2), blueprints([blueprint("A long one", &long)]));
+    let update = Update { pinned: Some(true), ..Update::default() };
+    let (reader, first) = (Reader::session(SessionId::new("one")), "b1".parse().unwrap());
+    let plan = plan_update(&memory, &reader, first, &update, None, &origin("one", 3));
+    apply(&mut memory, plan.unwrap());
+
+    let text = |part| loaded(&memory, &Asked { part, ..Asked::default() });
+    let (whole, part) = (text(false), text(true));
+    assert!(part.truncated);
+    assert!(part.text.ends_with("memory_load {} shows it.\n"), "{}", part.text);
+    assert!(!whole.text.contains("only a part"), "{}", whole.text);
+    assert_eq!(whole.text.matches("] Title ").count(), limits::PART_RECORDS_MAX * 3);
+    // The long one is the newest; it is there by its title.
+    assert_eq!(part.text.matches("] Title ").count(), limits::PART_RECORDS_MAX);
+    assert!(part.text.contains("Title 000") && part.text.contains("Title 059"), "{}", part.text);
+    assert!(part.text.contains("A long one") && !part.text.contains("x x"), "{}", part.text);
+    let total = limits::PART_RECORDS_MAX * 3;
+    let heading = format!("## Blueprints ({} of {total})", limits::PART_RECORDS_MAX);
+    assert!(part.text.contains(&heading), "{}", part.text);
+}
+
+#[test]
 fn what_comes_last_is_cut_where_it_is_long_and_says_how_to_see_the_rest() {
     let least = limits::LOAD_TOKENS_MIN;
     let asked = Asked { last: &LONG, tokens_max: Some(least), ..Asked::default() };
@@ -385,19 +416,23 @@ fn any_asked() -> impl Strategy<Value = Asked> {
     let tight = (any::<bool>(), any::<bool>());
     let tight = tight.prop_map(|(project, own)| Tight { project, own });
     let last = prop::sample::select(vec!["", "Staged by you: 1 lesson.\n", LONG.as_str()]);
-    let rest = (tight, last, prop::sample::select(vec!["anchord", ODD.as_str()]));
+    let project = prop::sample::select(vec!["anchord", ODD.as_str()]);
+    let rest = (tight, last, project, any::<bool>());
     (sections, chars_max, tokens_max, task, live, prop::option::of(0_u64..9), rest).prop_map(
-        |(sections, chars_max, tokens_max, task, live, since, (tight, last, project))| Asked {
-            project,
-            sections,
-            chars_max: Some(chars_max),
-            tokens_max,
-            task,
-            tight,
-            live: live.into_iter().map(|client| LiveSession { client }).collect(),
-            others_changed: since.map(Revision),
-            last,
-            ..Asked::default()
+        |(sections, chars_max, tokens_max, task, live, since, (tight, last, project, part))| {
+            Asked {
+                project,
+                sections,
+                chars_max: Some(chars_max),
+                tokens_max,
+                task,
+                tight,
+                live: live.into_iter().map(|client| LiveSession { client }).collect(),
+                others_changed: since.map(Revision),
+                last,
+                part,
+                ..Asked::default()
+            }
         },
     )
 }
@@ -549,7 +584,8 @@ proptest! {
     #[test]
     fn what_comes_last_leaves_the_prefix_as_it_is(memory in any_large(), asked in any_asked()) {
         let seen: BTreeSet<NoticeId> = memory.notices().map(|notice| notice.id).collect();
-        let bare = Asked { seen, live: Vec::new(), others_changed: None, last: "", ..asked };
+        let bare =
+            Asked { seen, live: Vec::new(), others_changed: None, last: "", part: false, ..asked };
         let prefix = loaded(&memory, &bare).text;
         let live = vec![LiveSession { client: "codex".to_owned() }; 3];
         let seen = BTreeSet::new();
