@@ -7,6 +7,7 @@
 //! about the original, so an owner who comes back is never the copy. An id that git tracks came with a
 //! clone and does not count. Where no id can be written, the registry alone remembers the place.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -60,19 +61,22 @@ impl Status {
             )),
             Self::Lost { of } => Some(format!(
                 "a project with a memory was at {root} before, and its id is not there any more; to go on with that \
-                 memory: anchord project link {root} --project {of}",
+                 memory: anchord project link {word} --project {of}",
                 root = root.display(),
+                word = word(root),
             )),
             Self::Copy { of, original } if original == root => Some(format!(
                 "{root} is not the directory that was here before (it was restored, unpacked or cloned \
                  again), so it has a memory of its own; if it shall have the one before: \
-                 anchord project link {root} --project {of}",
+                 anchord project link {word} --project {of}",
                 root = root.display(),
+                word = word(root),
             )),
             Self::Copy { of, original } => Some(format!(
                 "{root} carries the id of {original}, which is another directory, so it has a memory of its \
-                 own; if it shall share that one's: anchord project link {root} --project {of}",
+                 own; if it shall share that one's: anchord project link {word} --project {of}",
                 root = root.display(),
+                word = word(root),
                 original = original.display(),
             )),
         }
@@ -109,29 +113,40 @@ impl Resolution {
             lines.push(format!(
                 "the workspace mark in {dir} was made for another directory (before a copy, a restored \
                  backup, or in an archive), so it does not count; if {dir} is a workspace: \
-                 anchord init --workspace --project {dir}",
+                 anchord init --workspace --project {word}",
                 dir = workspace.display(),
+                word = word(workspace),
             ));
         }
         if let Some(file) = &self.tracked {
             lines.push(format!(
                 "git tracks {file}, so the id in it is not this directory's and does not count; \
-                 git rm --cached {file}",
+                 git rm --cached {word}",
                 file = file.display(),
+                word = word(file),
             ));
         }
         let covered = located.passed.marked.as_ref().filter(|_| self.status == Status::New);
         if let Some(above) = covered.filter(|above| registry.has_mixed(above, root)) {
             lines.push(format!(
                 "{above} has a memory, too, which earlier versions of anchord used for {root}; to move \
-                 here what was written here: anchord project split --project {above}; to give all \
-                 repositories beneath it that memory: anchord init --workspace --project {above}",
+                 here what was written here: anchord project split --project {word}; to give all \
+                 repositories beneath it that memory: anchord init --workspace --project {word}",
                 above = above.display(),
+                word = word(above),
                 root = root.display(),
             ));
         }
         joined(lines)
     }
+}
+
+/// Returns a path as one word of a shell's command line. Whoever names a directory must not choose what
+/// the command does that its reader is told to run.
+fn word(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    // Only a NUL cannot be quoted, which no path has.
+    shlex::try_quote(&path).map_or_else(|_| path.to_string(), Cow::into_owned)
 }
 
 /// Joins lines; `None` if there are none.
@@ -167,8 +182,9 @@ impl Stored {
         Some(format!(
             "{what}, so anchord leaves no mark in {root} and knows this memory by the path alone. Each \
              repository keeps a memory of its own; to give everything beneath {root} this one: \
-             anchord init --workspace --project {root}",
+             anchord init --workspace --project {word}",
             root = root.display(),
+            word = word(root),
         ))
     }
 }

@@ -497,7 +497,9 @@ pub(crate) async fn establish_in_registry(
             let first = match stored {
                 Stored::InRegistry { .. } | Stored::AboveRepositories { .. } => {
                     let mut projects = registry.projects();
-                    projects.find(|known| known.place == record.place).map(|known| known.id)
+                    let first =
+                        projects.find(|known| !known.carries_id && known.place == record.place);
+                    first.map(|known| known.id)
                 }
                 Stored::InProject | Stored::Linked => None,
             };

