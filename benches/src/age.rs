@@ -309,6 +309,7 @@ impl Year {
             just_ended: &[],
             read_only: None,
             last: "",
+            part: false,
         };
         let load = Times::of(MEASURED, |_| {
             let loaded = render::load(&opened.state, &view).expect("the budget is large enough");

@@ -58,6 +58,7 @@ pub fn not_open() -> String {
     framed(
         "The project's memory was not open in time, so nothing of it is here. \
          Call memory_load {} before you go on.\n",
+        SESSION_START_CHARS_MAX,
     )
 }
 
