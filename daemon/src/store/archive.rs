@@ -13,7 +13,7 @@ use flate2::write::DeflateEncoder;
 
 use super::disk::Disk;
 use super::format::Crc;
-use super::limits::ARCHIVE_BLOCK_BYTES;
+use super::limits::{ARCHIVE_BLOCK_BYTES, ARCHIVE_KEYS_BYTES_MAX};
 use super::segment;
 
 /// Deflate, with an extra field, of no time and no system.
@@ -26,8 +26,6 @@ const HEAD_BYTES: usize = MAGIC.len() + 2 + 2 + 2 + FIELDS_BYTES;
 const FIELDS_BYTES: usize = 4 + 1 + 4 + 4 + 4;
 /// A checksum and a length, as gzip has them.
 const TAIL_BYTES: usize = 8;
-/// An extra field has two bytes for its length.
-const KEYS_BYTES_MAX: usize = u16::MAX as usize - FIELDS_BYTES - 4;
 /// Bytes of deflated nothing.
 const NOTHING: [u8; 2] = [3, 0];
 /// The last member: its extra field has a length of eight bytes and a checksum in place of keys.
@@ -181,7 +179,7 @@ pub(super) fn encode(
         }
         let named = deflated(names.join("\n").as_bytes())?;
         let text = plain.get(start..end).unwrap_or_default();
-        write(&if named.len() <= KEYS_BYTES_MAX {
+        write(&if named.len() <= ARCHIVE_KEYS_BYTES_MAX {
             member(Kind::Keyed, text, &named)?
         } else {
             member(Kind::Unkeyed, text, &[])?

@@ -20,6 +20,10 @@ pub const RESERVE_BYTES: u64 = 16 << 20;
 /// A block of an archive ends with the line that makes it this long.
 pub const ARCHIVE_BLOCK_BYTES: usize = 256 << 10;
 
+/// Compressed history keys that a block of an archive names at most. gzip has two bytes for the
+/// length of an extra field, which has 21 other bytes.
+pub const ARCHIVE_KEYS_BYTES_MAX: usize = u16::MAX as usize - 21;
+
 /// The lines of an old segment are checked again after so long.
 pub const CHECK_AGAIN_AFTER_DAYS: i64 = 30;
 

@@ -38,7 +38,7 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    /// The same with another file.
+    /// Returns the segment in another form.
     pub(crate) fn with(&self, segment: Segment) -> Self {
         let (disk, dir) = (Arc::clone(&self.disk), self.dir.clone());
         Self { disk, dir, segment, next: self.next }

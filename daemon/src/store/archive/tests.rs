@@ -1,3 +1,5 @@
+//! Archives of made-up segments, whole and damaged.
+
 use std::io::Read as _;
 use std::path::Path;
 

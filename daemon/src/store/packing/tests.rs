@@ -1,3 +1,5 @@
+//! Texts packed and unpacked.
+
 use super::*;
 
 #[test]

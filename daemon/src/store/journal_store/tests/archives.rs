@@ -28,7 +28,7 @@ fn filled() -> (Machinery, Vec<Entry<Sum>>) {
     (machinery, entries)
 }
 
-/// The same, with three of the segments archived.
+/// That store, with three of the segments archived.
 fn archived() -> (Machinery, Vec<Entry<Sum>>) {
     let (machinery, entries) = filled();
     let mut writer = machinery.open_upkept().unwrap();

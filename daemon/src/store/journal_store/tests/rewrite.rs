@@ -27,7 +27,7 @@ fn filled() -> (Machinery, Vec<Entry<Sum>>) {
     (machinery, entries)
 }
 
-/// The same, with all that can be archived in archives.
+/// That store, with all that can be archived in archives.
 fn archived() -> (Machinery, Vec<Entry<Sum>>) {
     let (machinery, entries) = filled();
     machinery.open_upkept().unwrap().keep_up();
