@@ -66,7 +66,7 @@ pub fn defuse_answer(text: &str, chars_max: usize) -> Cow<'_, str> {
 enum Style {
     /// Escapes such as `\u{202e}` in a text of many lines.
     Escapes,
-    /// The same within a line.
+    /// Escapes in a text of one line.
     Line,
     /// U+FFFD.
     Placeholders,

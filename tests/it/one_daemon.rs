@@ -24,7 +24,7 @@ fn a_daemon_has_its_allocators_settings_however_it_was_started() {
         ours.sort();
         ours
     };
-    let own = ["MALLOC_ARENA_MAX=2", "MALLOC_MMAP_THRESHOLD_=131072"];
+    let own = ["MALLOC_ARENA_MAX=2", "MALLOC_MMAP_THRESHOLD_=16384"];
     assert_eq!(settings(instance.start_daemon()), own, "in the foreground");
     instance.wait_gone(instance.kill9());
 

@@ -1,3 +1,5 @@
+//! Writes of every kind into projects that are full, and staged work of many sessions.
+
 use super::*;
 use crate::limits::{
     SHORT_SUMMARY_BYTES_MAX, STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES,

@@ -117,7 +117,7 @@ fn a_peer_of_another_user_is_refused() {
     assert!(matches!(check_user(None, 1000), Err(PeerError::Unknown(_))));
 }
 
-/// The same through the kernel, where this process may become another user: in one thread.
+/// Through the kernel, if this process may become another user: in one thread.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_kernel_says_that_a_peer_is_another_users() {

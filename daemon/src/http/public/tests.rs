@@ -195,14 +195,13 @@ async fn the_share_of_a_budget_stays_while_its_project_is_closed() {
     assert!(share().await.abs() < 1e-9, "a project that was deleted has no budget");
 }
 
-/// Sends this to the status port, then neither sends nor reads; returns how long that is endured.
-async fn time_until_left(world: &World, request: &str) -> Duration {
+/// Whether a client that sends this to the status port, then neither sends nor reads, is left in
+/// this time.
+async fn is_left_within(world: &World, request: &str, time: Duration) -> bool {
     let (mut peer, ours) = tokio::io::duplex(1 << 9);
-    let began = tokio::time::Instant::now();
     let serving = tokio::spawn(serve(ours, router(Arc::clone(&world.daemon))));
     peer.write_all(request.as_bytes()).await.unwrap();
-    tokio::time::timeout(limits::STATUS_REQUEST_TIME_MAX * 2, serving).await.unwrap().unwrap();
-    began.elapsed()
+    tokio::time::timeout(time, serving).await.is_ok()
 }
 
 #[tokio::test]
@@ -212,12 +211,12 @@ async fn a_client_that_stalls_is_left() {
     let head = "GET /status HTTP/1.1\r\nhost: localhost\r\n";
     let slack = Duration::from_millis(100);
     for request in ["", "GET", head] {
-        let took = time_until_left(&world, request).await;
-        assert!(took <= limits::STATUS_HEADER_TIME_MAX + slack, "{request:?}: {took:?}");
+        let time = limits::STATUS_HEADER_TIME_MAX + slack;
+        assert!(is_left_within(&world, request, time).await, "{request:?}");
     }
     // The reply is longer than what fits into the pipe.
-    let took = time_until_left(&world, &format!("{head}\r\n")).await;
-    assert!(took <= limits::STATUS_REQUEST_TIME_MAX + slack, "{took:?}");
+    let time = limits::STATUS_REQUEST_TIME_MAX + slack;
+    assert!(is_left_within(&world, &format!("{head}\r\n"), time).await);
 }
 
 /// Idle connections took all places of the port, so that nobody else was answered.
