@@ -4,7 +4,6 @@
 //! cut back to the last acknowledged byte and synced, or the journal takes no more. Opening one is in
 //! `recover.rs`.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -220,78 +219,12 @@ impl Journal {
         self.written().replay(from, visit)
     }
 
-    /// Reads the entry at a position, and its checksum.
+    /// See [`Segments::entry_at`].
     pub(crate) fn entry_at<C: DeserializeOwned>(
         &self,
         position: Position,
     ) -> Result<Placed<C>, StoreError> {
-        let Position { segment, offset, bytes } = position;
-        let there = self.segments.iter().find(|there| there.number == segment);
-        let is_archived = there.is_some_and(|there| there.archive_bytes.is_some());
-        let line = in_either_form(
-            &self.dir,
-            (segment, is_archived),
-            |path| self.disk.read_at(path, offset, bytes),
-            |path| archive::read_at(&*self.disk, path, offset, bytes),
-        )?;
-        let file = there.map_or_else(|| file_name(segment), Segment::file);
-        let damaged = |fault: format::LineFault| StoreError::Damaged {
-            at: format!("journal/{file} byte {offset}"),
-            why: fault.to_string(),
-        };
-        let crc = format::check_line(&line).map_err(damaged)?;
-        let entry = format::read_entry(&line).map_err(damaged)?;
-        Ok(Placed { entry, position, crc })
-    }
-
-    /// Reads where the entries of a segment are, by their history keys.
-    pub(crate) fn locate<M: Machine>(
-        &self,
-        number: u32,
-    ) -> Result<BTreeMap<String, Position>, StoreError> {
-        let mut located = BTreeMap::new();
-        let segment = self.segments.iter().find(|segment| segment.number == number);
-        if let Some(segment) = segment {
-            self.replay::<M::Change>(segment.first, &mut |placed| {
-                if placed.position.segment != number {
-                    return false;
-                }
-                let keys = placed.entry.changes.iter().flat_map(M::history_keys);
-                located.extend(keys.map(|key| (key, placed.position)));
-                true
-            })?;
-        }
-        Ok(located)
-    }
-
-    /// Reads the last entry of an archived segment with this history key, if there is one.
-    pub(crate) fn find_archived<M: Machine>(
-        &self,
-        segment: &Segment,
-        key: &str,
-    ) -> Result<Option<Entry<M::Change>>, StoreError> {
-        let path = self.dir.join(segment.file());
-        let mut found = None;
-        archive::find_block(&*self.disk, &path, &mut |block| {
-            if !block.may_have(key)? {
-                return Ok(None);
-            }
-            let text = block.text()?;
-            // The header is a member of its own, which has no keys.
-            for line in segment::lines(&text) {
-                let checked = format::check_line(line.bytes);
-                let read = checked.and_then(|_| format::read_entry::<M::Change>(line.bytes));
-                let entry = read.map_err(|fault| {
-                    io::Error::new(io::ErrorKind::InvalidData, fault.to_string())
-                })?;
-                if entry.changes.iter().flat_map(M::history_keys).any(|it| it == key) {
-                    found = Some(entry);
-                }
-            }
-            Ok(None::<()>)
-        })
-        .map_err(|error| cannot_read(&path, error))?;
-        Ok(found)
+        self.written().entry_at(position)
     }
 
     /// Where the entry with this seq is, if it is there.
@@ -427,6 +360,90 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
+    /// Reads the entry at a position, and its checksum.
+    pub(crate) fn entry_at<C: DeserializeOwned>(
+        &self,
+        position: Position,
+    ) -> Result<Placed<C>, StoreError> {
+        let Position { segment, offset, bytes } = position;
+        let there = self.segments.iter().find(|there| there.number == segment);
+        let is_archived = there.is_some_and(|there| there.archive_bytes.is_some());
+        let line = in_either_form(
+            &self.dir,
+            (segment, is_archived),
+            |path| self.disk.read_at(path, offset, bytes),
+            |path| archive::read_at(&*self.disk, path, offset, bytes),
+        )?;
+        let file = there.map_or_else(|| file_name(segment), Segment::file);
+        let damaged = |fault: format::LineFault| StoreError::Damaged {
+            at: format!("journal/{file} byte {offset}"),
+            why: fault.to_string(),
+        };
+        let crc = format::check_line(&line).map_err(damaged)?;
+        let entry = format::read_entry(&line).map_err(damaged)?;
+        Ok(Placed { entry, position, crc })
+    }
+
+    /// Reads where the entries of a segment are, by their history keys, from this byte on, which begins
+    /// a line.
+    pub(crate) fn locate<M: Machine>(
+        &self,
+        number: u32,
+        from: u64,
+    ) -> Result<Vec<(String, Position)>, StoreError> {
+        let mut located = Vec::new();
+        let Some(segment) = self.segments.iter().find(|segment| segment.number == number) else {
+            return Ok(located);
+        };
+        let bytes = read_segment(&*self.disk, &self.dir, segment)?;
+        // The first line is the header.
+        for line in segment::lines(&bytes).skip(1).skip_while(|line| line.offset < from) {
+            let checked = format::check_line(line.bytes);
+            let read = checked.and_then(|_| format::read_entry::<M::Change>(line.bytes));
+            let entry = read.map_err(|fault| segment.damaged(line.number, fault.to_string()))?;
+            let (offset, bytes) = (line.offset, line.bytes.len());
+            let position = Position { segment: number, offset, bytes };
+            let keys = entry.changes.iter().flat_map(M::history_keys);
+            located.extend(keys.map(|key| (key, position)));
+        }
+        Ok(located)
+    }
+
+    /// The segments, the newest first.
+    pub(crate) fn newest_first(&self) -> impl Iterator<Item = &Segment> {
+        self.segments.iter().rev()
+    }
+
+    /// Reads the last entry of an archived segment with this history key, if there is one.
+    pub(crate) fn find_archived<M: Machine>(
+        &self,
+        segment: &Segment,
+        key: &str,
+    ) -> Result<Option<Entry<M::Change>>, StoreError> {
+        let path = self.dir.join(segment.file());
+        let mut found = None;
+        archive::find_block(&*self.disk, &path, &mut |block| {
+            if !block.may_have(key)? {
+                return Ok(None);
+            }
+            let text = block.text()?;
+            // The header is a member of its own, which has no keys.
+            for line in segment::lines(&text) {
+                let checked = format::check_line(line.bytes);
+                let read = checked.and_then(|_| format::read_entry::<M::Change>(line.bytes));
+                let entry = read.map_err(|fault| {
+                    io::Error::new(io::ErrorKind::InvalidData, fault.to_string())
+                })?;
+                if entry.changes.iter().flat_map(M::history_keys).any(|it| it == key) {
+                    found = Some(entry);
+                }
+            }
+            Ok(None::<()>)
+        })
+        .map_err(|error| cannot_read(&path, error))?;
+        Ok(found)
+    }
+
     /// See [`Journal::replay`].
     pub(crate) fn replay<C: DeserializeOwned>(
         &self,

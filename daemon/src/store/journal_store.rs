@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::format::{self, ARCHIVES_FROM, Crc, FORMAT};
+use super::history::History;
 use super::index::{
     Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE, TrackedIndex,
 };
@@ -26,8 +27,8 @@ use super::segment::file_name;
 use super::sled_index::SledPlace;
 use super::upkeep::{Outcome, Tasks, copy_index};
 use super::{
-    CheckedSnapshot, Entry, Health, Left, Machine, Reading, Replies, Row, Sizes, Snapshots, Store,
-    StoreError, snapshot,
+    CheckedSnapshot, Entry, Health, Left, LookUp, Machine, Reading, Replies, Row, Sizes, Snapshots,
+    Store, StoreError, snapshot,
 };
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
@@ -41,8 +42,7 @@ pub struct JournalStore<M: Machine> {
     pub(super) place: Box<dyn IndexPlace>,
     /// Why `index` is a stand-in.
     pub(super) index_fault: Option<String>,
-    /// Where the entries of a segment are, by their history keys, once one of them was looked up.
-    pub(super) history: BTreeMap<u32, BTreeMap<String, Position>>,
+    pub(super) history: Arc<History>,
     pub(super) tasks: Tasks,
     /// Bytes of the index after the last try to copy it.
     pub(super) copied_bytes: u64,
@@ -138,31 +138,9 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         if self.tasks.is_busy() { Left::Upkeep } else { Left::Nothing }
     }
 
-    fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
-        let mut fault = None;
-        for segment in self.journal.segments.clone().into_iter().rev() {
-            let number = segment.number;
-            if segment.archive_bytes.is_some() {
-                match self.journal.find_archived::<M>(&segment, key) {
-                    Ok(None) => {}
-                    Ok(found) => return Ok(found),
-                    Err(error) => fault = fault.or(Some(error)),
-                }
-                continue;
-            }
-            if !self.history.contains_key(&number) {
-                match self.journal.locate::<M>(number) {
-                    Ok(located) => drop(self.history.insert(number, located)),
-                    // It may be in another segment.
-                    Err(error) => fault = fault.or(Some(error)),
-                }
-            }
-            let position = self.history.get(&number).and_then(|located| located.get(key));
-            if let Some(position) = position {
-                return Ok(Some(self.journal.entry_at(*position)?.entry));
-            }
-        }
-        fault.map_or(Ok(None), Err)
+    fn look_up(&self) -> LookUp<M> {
+        let (history, written) = (Arc::clone(&self.history), self.journal.written());
+        Box::new(move |key| history.find::<M>(&written, key))
     }
 
     fn reading(&self) -> Reading<M> {
@@ -238,10 +216,6 @@ impl<M: Machine> JournalStore<M> {
     pub(super) fn follow(&mut self, entry: &Entry<M::Change>, position: Position) {
         self.at = Some(position);
         self.time = self.time.max(entry.time);
-        if let Some(located) = self.history.get_mut(&position.segment) {
-            let keys = entry.changes.iter().flat_map(M::history_keys);
-            located.extend(keys.map(|key| (key, position)));
-        }
         self.pending.push(Pending {
             changes: entry.changes.clone(),
             instance: entry.call.as_ref().map(|call| Arc::clone(&call.instance)),
@@ -403,7 +377,7 @@ impl<M: Machine> JournalStore<M> {
         if let Some(segment) = segment {
             segment.archive_bytes = Some(archive_bytes);
         }
-        self.history.remove(&number);
+        self.history.forget(number);
         self.mark_checked(number);
     }
 

@@ -14,6 +14,7 @@ mod archive;
 mod disk;
 mod error;
 mod format;
+mod history;
 mod index;
 mod journal;
 mod journal_store;
@@ -160,6 +161,10 @@ pub type Reading<M> = Box<
         + Send,
 >;
 
+/// Finds the newest entry whose change has a history key (see [`Machine::history_keys`]).
+pub type LookUp<M> =
+    Box<dyn Fn(&str) -> Result<Option<Entry<<M as Machine>::Change>>, StoreError> + Send>;
+
 /// A snapshot, read to be compared with the entries.
 #[derive(Debug)]
 pub struct CheckedSnapshot<M> {
@@ -175,7 +180,7 @@ pub type Snapshots<M> = Box<dyn Fn() -> Vec<CheckedSnapshot<M>> + Send>;
 /// Keeps what it is given: the daemon's only way to write.
 ///
 /// Calls come in this order: `append`, once or more, then `settle` with the state after them, any number of times;
-/// `close` at the end. `history` comes after `settle`, the other calls anywhere.
+/// `close` at the end. The other calls come anywhere.
 pub trait Store<M: Machine>: Send {
     /// Appends entries that follow the last one without a gap, as one group with one sync.
     ///
@@ -204,9 +209,14 @@ pub trait Store<M: Machine>: Send {
     /// seconds. Says what is left, which another call does: each takes a bounded time.
     fn flush(&mut self) -> Left;
 
-    /// The entry whose change has this history key (see [`Machine::history_keys`]), read from the
-    /// journal by reference.
-    fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError>;
+    /// Finds earlier versions among the entries that are there now, on another thread while this
+    /// store goes on.
+    fn look_up(&self) -> LookUp<M>;
+
+    /// Finds the newest entry whose change has this history key.
+    fn history(&self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
+        self.look_up()(key)
+    }
 
     /// Every entry from `from` on, checked and in order, until `visit` says false.
     fn entries(

@@ -138,7 +138,7 @@ impl<M: Machine> JournalStore<M> {
             index: TrackedIndex::new(Box::new(MemIndex::default())),
             place,
             index_fault: None,
-            history: BTreeMap::new(),
+            history: Arc::default(),
             tasks: Tasks::new(upkeep),
             copied_bytes: 0,
             archiving_failed_before: None,

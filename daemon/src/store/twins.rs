@@ -16,8 +16,8 @@ use super::index::{Index, IndexError, IndexPlace, MemIndex, RowSum, is_counted};
 use super::limits::{ENTRY_BYTES_MAX, SETTLE_BYTES};
 use super::sim_disk::Random;
 use super::{
-    Entry, Health, Left, Machine, OpenReport, Opened, Reading, Replies, Row, Sizes, Snapshots,
-    Store, StoreError,
+    Entry, Health, Left, LookUp, Machine, OpenReport, Opened, Reading, Replies, Row, Sizes,
+    Snapshots, Store, StoreError,
 };
 
 /// What outlives a [`MemStore`]: open another one on it. Clones are the same.
@@ -165,12 +165,14 @@ impl<M: Machine> Store<M> for MemStore<M> {
         Left::Nothing
     }
 
-    fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
-        assert_eq!(self.unsettled_bytes, 0, "looked up before the index followed");
-        let has = |entry: &&Entry<M::Change>| {
-            entry.changes.iter().flat_map(M::history_keys).any(|found| found == key)
-        };
-        Ok(lock(&self.kept).entries.iter().rev().find(has).cloned())
+    fn look_up(&self) -> LookUp<M> {
+        let entries = lock(&self.kept).entries.clone();
+        Box::new(move |key| {
+            let has = |entry: &&Entry<M::Change>| {
+                entry.changes.iter().flat_map(M::history_keys).any(|found| found == key)
+            };
+            Ok(entries.iter().rev().find(has).cloned())
+        })
     }
 
     fn reading(&self) -> Reading<M> {
@@ -265,9 +267,8 @@ impl<M: Machine, S: Store<M>> Store<M> for FailingStore<S> {
         self.inner.flush()
     }
 
-    fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
-        self.step()?;
-        self.inner.history(key)
+    fn look_up(&self) -> LookUp<M> {
+        self.inner.look_up()
     }
 
     fn entries(

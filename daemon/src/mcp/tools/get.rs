@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::params::tokens_max;
 use super::personal::of_key;
+use crate::beside::beside;
 use crate::clock;
 use crate::looks::look;
 use crate::mcp::context::Context;
@@ -158,8 +159,9 @@ async fn woken(context: &Context, before: &Record) -> Option<Arc<Record>> {
 
 async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {
     let Some(project) = &view.project else { return Ok(None) };
-    let found =
-        project.owner.ask(move |store, _| store.history(&format!("{id}@{}", version.0))).await?;
+    // Read off the writer's thread, which has other sessions' writes to do.
+    let look_up = project.owner.ask(|store, _| store.look_up()).await?;
+    let found = beside(move || look_up(&format!("{id}@{}", version.0))).await;
     let entry = found.map_err(|error| ToolError::Internal(error.to_string()))?;
     Ok(entry.and_then(|entry| {
         entry

@@ -377,8 +377,8 @@ async fn a_thread_that_dies_lets_go_of_everyone() {
         fn flush(&mut self) -> Left {
             self.0.flush()
         }
-        fn history(&mut self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
-            self.0.history(key)
+        fn look_up(&self) -> crate::store::LookUp<M> {
+            self.0.look_up()
         }
         fn reading(&self) -> crate::store::Reading<M> {
             self.0.reading()

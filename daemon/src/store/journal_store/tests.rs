@@ -159,8 +159,20 @@ fn earlier_versions_are_read_from_the_journal_and_take_no_room_in_the_index() {
     assert_eq!(writer.store.history("y@1").unwrap(), Some(newest));
     let after = writer.add("y", 2);
     assert_eq!(writer.store.history("y@2").unwrap(), Some(after), "written after a look-up");
+    // Look-ups on other threads, of different moments, while more is written.
+    let look_ups: Vec<_> = (1..=20)
+        .map(|by| {
+            let entry = writer.add("z", by);
+            (format!("z@{by}"), entry, writer.store.look_up())
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for (key, entry, look_up) in look_ups {
+            scope.spawn(move || assert_eq!(look_up(&key).unwrap(), Some(entry), "{key}"));
+        }
+    });
     drop(writer);
-    let mut again = machinery.open().unwrap();
+    let again = machinery.open().unwrap();
     assert_eq!(again.store.history("x@1000").unwrap(), Some(first));
     assert_eq!(again.store.history("x@999").unwrap(), None);
 }
@@ -177,7 +189,7 @@ fn a_version_that_may_be_in_a_damaged_segment_is_not_said_to_be_missing() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     machinery.disk.put(&path, bytes);
-    let mut again = machinery.open().unwrap();
+    let again = machinery.open().unwrap();
     assert_eq!(again.store.history("x@1").unwrap().as_ref(), Some(&entries[0]));
     let error = again.store.history("x@99").unwrap_err().to_string();
     assert!(error.starts_with("damaged at journal/000002.jsonl:"), "{error}");

@@ -431,7 +431,7 @@ fn what_follows_format_1_is_in_a_segment_of_its_own() {
     let text = fs::read_to_string(path(3)).unwrap();
     assert!(text.starts_with(&format!("{{\"format\":{FORMAT},")), "{text}");
     assert_eq!(text.lines().count(), 3, "a header and both entries");
-    let mut opened = open(dir.path());
+    let opened = open(dir.path());
     assert_eq!((opened.report.read_only, opened.report.entries), (None, 9));
     assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&fixture_entries(1)[1]));
 }

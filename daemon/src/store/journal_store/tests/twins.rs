@@ -81,15 +81,6 @@ fn the_failing_twin_fails_once_and_leaves_nothing() {
 }
 
 #[test]
-#[should_panic(expected = "looked up before the index followed")]
-fn the_strict_twin_wants_appends_settled_before_it_is_asked() {
-    let mut writer = Writer::new(MemJournal::<Tally>::default().open());
-    let entries = writer.entries(&[vec![add("x", 1)]]);
-    writer.store.append(&entries).unwrap();
-    let _ = writer.store.history("x");
-}
-
-#[test]
 #[should_panic(expected = "line 1 of a is applied again")]
 fn the_strict_twin_lets_no_line_be_applied_twice() {
     let mut writer = Writer::new(MemJournal::<Tally>::default().open());

@@ -1,0 +1,87 @@
+//! Looks up earlier versions in the journal by their history keys, on any thread.
+//!
+//! The keys of a plain segment are read once, when one of them is looked up, and what was appended
+//! since then is read by the next look-up. Blocks of an archive name their keys themselves.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::journal::{Position, Segments};
+use super::{Entry, Machine, StoreError};
+
+/// Where the entries of plain segments are, as far as anything was looked up.
+#[derive(Debug, Default)]
+pub(super) struct History(Mutex<BTreeMap<u32, Located>>);
+
+/// The entries of a segment, by their history keys.
+#[derive(Debug, Default)]
+struct Located {
+    /// The length of what was read of the segment.
+    bytes: u64,
+    positions: BTreeMap<String, Position>,
+}
+
+impl History {
+    /// Finds the newest entry with this history key in the segments as they stood at one moment.
+    pub(super) fn find<M: Machine>(
+        &self,
+        written: &Segments,
+        key: &str,
+    ) -> Result<Option<Entry<M::Change>>, StoreError> {
+        let mut fault = None;
+        for segment in written.newest_first() {
+            let found = if segment.archive_bytes.is_some() {
+                written.find_archived::<M>(segment, key)
+            } else {
+                let read = self.read_to::<M>(written, segment.number, segment.bytes);
+                read.and_then(|()| match self.position(segment.number, key) {
+                    Some(position) => Ok(Some(written.entry_at(position)?.entry)),
+                    None => Ok(None),
+                })
+            };
+            match found {
+                Ok(None) => {}
+                Ok(found) => return Ok(found),
+                // It may be in another segment.
+                Err(error) => fault = fault.or(Some(error)),
+            }
+        }
+        fault.map_or(Ok(None), Err)
+    }
+
+    /// Drops what is known of a segment that has become an archive.
+    pub(super) fn forget(&self, number: u32) {
+        self.lock().remove(&number);
+    }
+
+    /// Reads what is not known of a segment yet, up to a length. No lock is held meanwhile.
+    fn read_to<M: Machine>(
+        &self,
+        written: &Segments,
+        number: u32,
+        bytes: u64,
+    ) -> Result<(), StoreError> {
+        loop {
+            let known = self.lock().get(&number).map_or(0, |located| located.bytes);
+            if known >= bytes {
+                return Ok(());
+            }
+            let positions = written.locate::<M>(number, known)?;
+            let mut segments = self.lock();
+            let located = segments.entry(number).or_default();
+            // Else another look-up was quicker. It may have read less.
+            if located.bytes == known {
+                located.bytes = bytes;
+                located.positions.extend(positions);
+            }
+        }
+    }
+
+    fn position(&self, number: u32, key: &str) -> Option<Position> {
+        self.lock().get(&number)?.positions.get(key).copied()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Located>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
