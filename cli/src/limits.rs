@@ -54,6 +54,9 @@ pub(crate) const DEMO_KEPT_SECONDS_MAX: u64 = 8;
 /// Sessions of torture: a thread and a process each.
 pub(crate) const TORTURE_SESSIONS_MAX: u32 = 512;
 
+/// Torture stops a daemon for so long: more than it takes a shim to notice that it hangs.
+pub(crate) const TORTURE_STOP_MILLISECONDS: u64 = 2_500;
+
 /// Torture stops by itself after this and a share for each write.
 pub(crate) const TORTURE_SECONDS_MIN: u64 = 120;
 

@@ -137,13 +137,29 @@ impl Scratch {
 
     /// Kills the daemon with this number by SIGKILL.
     pub(crate) fn kill_daemon(&self, pid: u32) -> Result<(), Error> {
-        let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        let process = process.ok_or_else(|| Error::failed(format!("{pid} is no process")))?;
-        kill_process(process, Signal::KILL).context("cannot kill the daemon")?;
+        kill_process(process(pid)?, Signal::KILL).context("cannot kill the daemon")?;
         if let Some(mut child) = self.first_daemon().take_if(|child| child.id() == pid) {
             child.wait().context("cannot collect the daemon")?;
         }
         Ok(())
+    }
+
+    /// Kills the daemon that is started next, as soon as it holds the lock: while it opens what the
+    /// one before left. Returns whether one was started in time.
+    pub(crate) fn kill_next_start(&self, before: u32) -> Result<bool, Error> {
+        let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
+        while Instant::now() < deadline && !self.interrupted() {
+            // Not by the lock itself, which would be in the way of the one that starts.
+            let holder = fs::read(self.dir.lock()).unwrap_or_default();
+            let holder: Option<Value> = serde_json::from_slice(&holder).ok();
+            let pid = holder.and_then(|holder| u32::try_from(holder.get("pid")?.as_u64()?).ok());
+            if let Some(pid) = pid.filter(|pid| *pid != before) {
+                self.kill_daemon(pid)?;
+                return Ok(true);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(false)
     }
 
     /// A new agent in the project.
@@ -225,4 +241,18 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         self.end_daemon();
     }
+}
+
+/// Stops a process by SIGSTOP, and continues it after a while.
+pub(crate) fn stop_for(pid: u32, time: Duration) -> Result<(), Error> {
+    let process = process(pid)?;
+    kill_process(process, Signal::STOP).context("cannot stop the daemon")?;
+    std::thread::sleep(time);
+    kill_process(process, Signal::CONT).context("cannot continue the daemon")?;
+    Ok(())
+}
+
+fn process(pid: u32) -> Result<Pid, Error> {
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    process.ok_or_else(|| Error::failed(format!("{pid} is not a process id")))
 }

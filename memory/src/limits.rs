@@ -161,7 +161,7 @@ pub const ANCHORS_MAX: u64 = 50_000;
 /// Text of all anchors of a project.
 pub const ANCHORS_BYTES_MAX: u64 = 16 << 20;
 /// Lessons of a project, archived ones included.
-pub const LESSONS_MAX: u64 = 20_000;
+pub const LESSONS_MAX: u64 = 100_000;
 /// Text of all lessons of a project.
 pub const LESSONS_BYTES_MAX: u64 = 16 << 20;
 /// Topics of a project, archived ones included.

@@ -18,9 +18,10 @@ use super::{journal, print_json};
 use crate::agent::{Agent, CallError, Shim};
 use crate::exit::Error;
 use crate::limits::{
-    POLL_MILLISECONDS, TORTURE_SECONDS_MIN, TORTURE_SESSIONS_MAX, TORTURE_WRITE_MILLISECONDS_MAX,
+    POLL_MILLISECONDS, TORTURE_SECONDS_MIN, TORTURE_SESSIONS_MAX, TORTURE_STOP_MILLISECONDS,
+    TORTURE_WRITE_MILLISECONDS_MAX,
 };
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, stop_for};
 use crate::show;
 use crate::tally::{Seen, tally, texts};
 
@@ -34,7 +35,9 @@ use crate::tally::{Seen, tally, texts};
   anchord torture
   anchord torture --sessions 64 --writes 1000 --daemon-kills 20 --shim-kills 20
   anchord torture --notes --sessions 16 --writes 200 --daemon-kills 10
+  anchord torture --faults --sessions 16 --daemon-kills 10
   anchord torture --seed 7 --keep --json")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     /// Note most of the time, search and compact between: the budget is small, so that much is archived
     #[arg(long)]
@@ -50,6 +53,10 @@ pub(crate) struct Args {
     /// How often the daemon is killed
     #[arg(long, value_name = "N", default_value_t = 3)]
     daemon_kills: u32,
+    /// After each death of a daemon, kill the next one while it starts, and stop the one after it by
+    /// a signal for a while
+    #[arg(long)]
+    faults: bool,
     /// How often some shim is killed
     #[arg(long, value_name = "N", default_value_t = 2)]
     shim_kills: u32,
@@ -81,6 +88,10 @@ struct Report {
     writes: u32,
     daemon_kills: u32,
     shim_kills: u32,
+    /// Daemons that were killed while they started.
+    starts_killed: u32,
+    /// How often a daemon was stopped by a signal and continued.
+    stops: u32,
     milliseconds: u64,
     /// Writes that a client was told are saved.
     acknowledged: usize,
@@ -234,6 +245,7 @@ impl Args {
             drop(sender);
             let mut killer = Killer {
                 scratch,
+                faults: self.faults,
                 slots: &slots,
                 moments: Moments::new(total, self.daemon_kills, self.shim_kills, &mut dice),
                 dice,
@@ -275,6 +287,7 @@ impl Moments {
 /// Kills when the moment has come.
 struct Killer<'a> {
     scratch: &'a Scratch,
+    faults: bool,
     slots: &'a [Slot],
     moments: Moments,
     dice: Dice,
@@ -342,6 +355,13 @@ impl Killer<'_> {
             self.deaths.fetch_add(1, Ordering::SeqCst);
             for (index, disturbed) in self.disturbed.iter_mut().enumerate() {
                 *disturbed = !self.finished.contains(&index);
+            }
+            if self.faults && self.disturbed.contains(&true) {
+                report.starts_killed += u32::from(self.scratch.kill_next_start(pid)?);
+                let next = self.scratch.wait_for_daemon(None)?.pid;
+                let time = Duration::from_millis(TORTURE_STOP_MILLISECONDS);
+                stop_for(next, time)?;
+                report.stops += 1;
             }
         }
         Ok(())
@@ -509,6 +529,13 @@ fn words(report: &Report) -> String {
         show::count(report.shim_kills.into(), "shim kill"),
         show::duration(report.milliseconds),
     )];
+    if report.starts_killed + report.stops > 0 {
+        lines.push(format!(
+            "{} of a starting daemon, {}",
+            show::count(report.starts_killed.into(), "kill"),
+            show::count(report.stops.into(), "stop"),
+        ));
+    }
     let bad = report.lost.iter().map(|tag| format!("lost: {tag}"));
     let bad = bad.chain(report.duplicated.iter().map(|tag| format!("twice: {tag}")));
     let bad: Vec<String> =
