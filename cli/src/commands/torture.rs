@@ -36,6 +36,7 @@ use crate::tally::{Seen, tally, texts};
   anchord torture --sessions 64 --writes 1000 --daemon-kills 20 --shim-kills 20
   anchord torture --notes --sessions 16 --writes 200 --daemon-kills 10
   anchord torture --faults --sessions 16 --daemon-kills 10
+  anchord torture --hours 8 --faults --sessions 16 --writes 200
   anchord torture --seed 7 --keep --json")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
@@ -63,6 +64,9 @@ pub(crate) struct Args {
     /// Repeats the writes and the moments of an earlier run
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
+    /// Soak: repeat it with other seeds, each time in a new instance, until so many hours have passed
+    #[arg(long, value_name = "HOURS")]
+    hours: Option<f64>,
     /// Leave the scratch folder
     #[arg(long)]
     keep: bool,
@@ -149,7 +153,21 @@ struct Outcome {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let seed = self.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
+        let until =
+            self.hours.map(|hours| Duration::from_secs_f64(hours.clamp(0.0, 1_000.0) * 3_600.0));
+        let begun = Instant::now();
+        let mut seed = self.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
+        let mut dice = Dice(seed);
+        loop {
+            self.round(out, seed)?;
+            if until.is_none_or(|until| begun.elapsed() >= until) {
+                return Ok(());
+            }
+            seed = dice.next();
+        }
+    }
+
+    fn round(&self, out: &mut dyn Write, seed: u64) -> Result<(), Error> {
         let mut scratch = Scratch::new("torture")?;
         if self.keep {
             scratch.keep();
