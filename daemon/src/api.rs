@@ -458,6 +458,13 @@ pub struct Problem {
     pub what: String,
 }
 
+impl Problem {
+    /// Whether it is a snapshot's, which the journal has all of.
+    pub fn is_of_snapshot(&self) -> bool {
+        self.file.starts_with("snapshot/")
+    }
+}
+
 /// An index was made anew from snapshot and journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RebuildReply {

@@ -217,6 +217,28 @@ fn nothing_is_saved_into_a_journal_that_was_taken_away() {
     assert!(loaded.contains("before it went"), "{loaded}");
 }
 
+/// A snapshot is a copy of what the journal leads to.
+#[test]
+fn a_damaged_snapshot_is_named_and_done_without() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["note", "tide tables are in UTC"]);
+    shell.done(&["stop"]);
+    let snapshots = journal(&instance, false).ancestors().nth(2).unwrap().join("snapshot");
+    fs::create_dir_all(&snapshots).unwrap();
+    let snapshot = snapshots.join("000001.jsonl");
+    fs::write(&snapshot, "not what was written\n").unwrap();
+    let (code, verified) = shell.said(&["journal", "verify"]);
+    assert_eq!(code, 5, "{verified}");
+    assert!(verified.contains("snapshot/000001.jsonl"), "{verified}");
+    assert!(verified.contains("Run `anchord journal rebuild`"), "{verified}");
+    shell.done(&["journal", "rebuild"]);
+    assert!(!snapshot.exists());
+    shell.done(&["journal", "verify"]);
+    assert!(shell.done(&["load"]).contains("tide tables are in UTC"));
+}
+
 /// A folder that was renamed, or a disk that is not mounted.
 #[test]
 fn a_memory_that_is_missing_is_an_error_and_never_an_empty_one() {

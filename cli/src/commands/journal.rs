@@ -189,6 +189,9 @@ impl VerifyArgs {
         Err(if reply.problems.is_empty() {
             Error::new(Kind::Damaged, "the index differs from the journal")
                 .with_action("Run `anchord journal rebuild`.")
+        } else if reply.problems.iter().all(Problem::is_of_snapshot) {
+            Error::new(Kind::Damaged, "a snapshot is damaged; the journal has everything")
+                .with_action("Run `anchord journal rebuild`, which does without it.")
         } else {
             Error::new(Kind::Damaged, "the journal is damaged").with_action(
                 "The project stays open for reading. `anchord journal repair` shows what can be restored.",

@@ -109,11 +109,13 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
     })
 }
 
-/// Makes the index anew from snapshot and journal. Refused if the journal is not whole: the index
-/// may be the last copy of what it lacks.
+/// Rebuilds the index from snapshot and journal, without the snapshots that are bad. Refused if the
+/// journal is not whole: the index may be the last copy of what it lacks.
 pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildReply> {
     let verified = verify(daemon, project).await?;
-    if let Some(Problem { file, line, what }) = verified.problems.first() {
+    let (of_snapshots, others): (Vec<Problem>, Vec<Problem>) =
+        verified.problems.into_iter().partition(Problem::is_of_snapshot);
+    if let Some(Problem { file, line, what }) = others.first() {
         let place = if *line > 0 { format!("{file}:{line}: ") } else { String::new() };
         return Err(ErrorReply {
             code: ErrorCode::Damaged,
@@ -123,8 +125,13 @@ pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildRep
     }
     let target = target(daemon, project).await?;
     let started = clock::start();
-    let discarded = daemon.projects.close_and(target.id, discard_index).await;
-    discarded.map_err(|error| internal(&error.to_string()))?;
+    let discarded = daemon.projects.close_and(target.id, move |directory| {
+        for Problem { file, .. } in &of_snapshots {
+            std::fs::remove_file(directory.join(file)).map_err(|error| error.to_string())?;
+        }
+        discard_index(directory).map_err(|error| error.to_string())
+    });
+    discarded.await.map_err(|error| internal(&error))?;
     let open = daemon.open_project(target.id).await.map_err(store_error)?;
     Ok(RebuildReply {
         project: target.reference,
