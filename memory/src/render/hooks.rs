@@ -100,6 +100,8 @@ struct Page {
     left: usize,
     head: String,
     missing: usize,
+    /// The call that gives what is missing, as the end of a sentence.
+    rest: &'static str,
     shown: Vec<RecordId>,
     whole: Vec<RecordId>,
 }
@@ -117,6 +119,7 @@ impl Page {
             left,
             head: String::new(),
             missing: 0,
+            rest: "memory_load shows them",
             shown: Vec::new(),
             whole: Vec::new(),
         }
@@ -203,7 +206,7 @@ impl Page {
         if truncated {
             append(
                 &mut self.text,
-                format_args!("{} more did not fit; memory_load shows them.\n", self.missing),
+                format_args!("{} more did not fit; {}.\n", self.missing, self.rest),
             );
         }
         let Self { text, chars_max, shown, whole, .. } = self;

@@ -50,13 +50,14 @@ pub fn failure_context(memory: &Memory, view: &FailureContext<'_>) -> RenderedCo
     few(memory, "Memory has on this failure:", view.remedies, &query)
 }
 
-/// Renders the records that fit, the best first. `memory_search` finds the others.
+/// Renders the records that fit, the best first, and counts the others.
 fn few(memory: &Memory, head: &str, records: &[RecordId], query: &Query) -> RenderedContext {
-    let mut page = Page::of(ACTION_CHARS_MAX);
-    for id in records {
+    let mut page = Page { rest: "memory_search finds them", ..Page::of(ACTION_CHARS_MAX) };
+    for (index, id) in records.iter().enumerate() {
         let Some(record) = memory.record(*id) else { continue };
         let room = page.room_under(head).min(ACTION_RECORD_CHARS_MAX);
         if room < ACTION_RECORD_CHARS {
+            page.leave_out(records.len() - index);
             break;
         }
         page.excerpt(head, record, query, room);

@@ -366,6 +366,27 @@ fn a_file_is_told_of_by_what_names_it_and_nothing_by_what_does_not() {
 }
 
 #[test]
+fn records_about_a_file_that_do_not_fit_are_counted() {
+    let mut memory = Memory::default();
+    let file = "src/billing/tax.py";
+    let lessons = ["Tax was rounded twice", "Rates were cached", "Invoices were split"];
+    let mut part = blueprints([]);
+    let detail = "Look at the rates of the day. ".repeat(12);
+    let about =
+        |summary| crate::Lesson { files: vec![file.to_owned()], ..lesson(summary, &detail) };
+    part.lessons = lessons.map(about).to_vec();
+    save(&mut memory, &origin("other", 3), part);
+    let (reader, given) = (Reader::session(me()), BTreeSet::new());
+    let view = FileContext { reader: &reader, file, given: &given, now: day(60) };
+    let told = file_context(&memory, &view);
+    let missing = lessons.len() - told.shown.len();
+    assert!(missing > 0 && told.truncated, "{}", told.text);
+    let counted = format!("\n{missing} more did not fit; memory_search finds them.\n");
+    assert!(told.text.contains(&counted), "{}", told.text);
+    assert!(told.text.chars().count() <= ACTION_CHARS_MAX);
+}
+
+#[test]
 fn a_conversation_that_is_resumed_is_told_what_changed() {
     let memory = memory();
     assert_snapshot!(resumed(&memory, Revision(1), &me(), day(60)).text, @r#"
