@@ -43,7 +43,7 @@ const MEASURED: usize = 5;
 struct Arguments {
     years: u64,
     sessions: u64,
-    /// Where the project is; a temporary directory if absent.
+    /// The project's directory; a temporary one if absent.
     directory: Option<PathBuf>,
 }
 
@@ -123,7 +123,7 @@ fn live(directory: &Path, year: u64, sessions: u64) -> Result<()> {
 }
 
 impl Project {
-    /// What one session writes.
+    /// Writes one session.
     fn session(&mut self, number: u64, time: Timestamp) -> Result<()> {
         let id = SessionId::new(format!("01J{number:08}"));
         let at = |minute: i64| Provenance {
@@ -231,7 +231,7 @@ fn staged(number: u64) -> Staged {
     }
 }
 
-/// What a session learned and decided, if it did.
+/// Returns the blueprints and lessons of a session; most have none.
 fn learned(number: u64) -> Staged {
     let mut part = Staged::default();
     if number.is_multiple_of(LESSON_EVERY) {
@@ -338,8 +338,8 @@ impl Year {
     fn compared_to(&self, first: &Self) -> String {
         let times = |now: f64, before: f64| format!("{:.1}", now / before.max(f64::MIN_POSITIVE));
         format!(
-            "Against year one: {} times the entries, {} times the bytes on disk, {} times the time to \
-             open, {} times the time to load.",
+            "Against year one: {} times the entries, {} times the bytes on disk, {} times the \
+             time to open, {} times the time to load.",
             times(number(self.entries), number(first.entries)),
             times(number(self.bytes()), number(first.bytes())),
             times(self.open.as_secs_f64(), first.open.as_secs_f64()),

@@ -116,7 +116,8 @@ fn help() -> String {
         .collect();
     format!(
         "Usage: cargo run --release -p anchord-benches -- [MEASUREMENT]...\n\n\
-         Measures all but the last three, or those that are named, and prints a Markdown table:\n{}",
+         Measures all but the last three, or those that are named, and prints a Markdown \
+         table:\n{}",
         lines.concat()
     )
 }

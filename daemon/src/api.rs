@@ -4,8 +4,8 @@
 //! each entry). Readers ignore fields they do not know and give those they miss a default, so that
 //! a client and a daemon one build apart understand each other. A `project` argument is an absolute
 //! directory in the project, the project's id, or [`USER`]. Requests that link, split, forget or
-//! delete a project do not take [`USER`]. Paths are text: a name that is not UTF-8 is shown with replacement
-//! characters and cannot be asked for. Times are milliseconds since the Unix epoch.
+//! delete a project do not take [`USER`]. Paths are text: a name that is not UTF-8 is shown with
+//! replacement characters and cannot be asked for. Times are milliseconds since the Unix epoch.
 
 mod connections;
 mod hooks;

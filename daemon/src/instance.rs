@@ -1,9 +1,9 @@
 //! The instance: the directory under HOME from which everything else is found, held by a file lock for
 //! the daemon's whole life.
 //!
-//! Liveness is the lock, never a PID or a file's presence. The lock file's text says who holds it, for
-//! messages alone. Before an instance is handed out, it is proven that its directories take files. A
-//! full or read-only disk is no obstacle: what is on it can be read.
+//! Liveness is the lock, never a PID or a file's presence. The lock file's text says who holds it,
+//! for messages alone. Before an instance is handed out, it is proven that its directories take
+//! files. A full or read-only disk is no obstacle: what is on it can be read.
 
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -122,7 +122,7 @@ pub enum InstanceError {
     },
     /// The memory is not where it was put: a disk that is not mounted, perhaps.
     #[error(
-        "find {}, where this instance keeps its memory; bring it back, or delete {} to begin without",
+        "find {}, where this instance keeps its memory; restore it, or delete {} to start empty",
         data.display(), instance_file.display()
     )]
     DataMissing {
@@ -133,7 +133,8 @@ pub enum InstanceError {
     },
     /// The data directory is marked as another instance's.
     #[error(
-        "use {}: it is the memory of another instance; move it away to begin without, or delete {} to take it over",
+        "use {}: it is the memory of another instance; move it away to start empty, or delete {} \
+         to take it over",
         data.display(), mark.display()
     )]
     DataForeign {

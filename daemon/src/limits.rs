@@ -275,8 +275,9 @@ pub const CALL_EXPECTED_FOR: Duration = Duration::from_mins(15);
 /// Characters of a client's name for a conversation that name its session.
 pub const HOOK_SESSION_CHARS_MAX: usize = 120;
 
-/// Time for opening a memory, from the begin of the load that a hook waits for. The hook leaves after
-/// [`HOOK_DEADLINE_MS`](anchord_proto::limits::HOOK_DEADLINE_MS), which includes its own start.
+/// Time for opening a memory, from the begin of the load that a hook waits for. The hook leaves
+/// after [`HOOK_DEADLINE_MS`](anchord_proto::limits::HOOK_DEADLINE_MS), which includes its own
+/// start.
 pub const HOOK_OPEN_TIME_MAX: Duration = Duration::from_millis(450);
 
 /// Time until what a load shows beside records is looked up, from the same moment.

@@ -89,7 +89,8 @@ fn files(directory: &Path) -> Result<RollingFileAppender, InitError> {
         .build(directory)
 }
 
-/// Keeps other users from reading the log files of earlier builds. The umask does that for new ones.
+/// Keeps other users from reading the log files of earlier builds. The umask does that for new
+/// ones.
 fn make_private(directory: &Path) -> io::Result<()> {
     for file in fs::read_dir(directory)? {
         let file = file?;

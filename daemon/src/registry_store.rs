@@ -1,7 +1,7 @@
 //! The store of the registry: the daemon's own records. It is open for as long as the daemon runs.
 //!
-//! A fault that may pass, such as a full disk, makes it read-only. It is then opened again from time
-//! to time, as projects are.
+//! A fault that may pass, such as a full disk, makes it read-only. It is then opened again from
+//! time to time, as projects are.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,7 +58,7 @@ impl RegistryStore {
         self.writer.load().snapshot()
     }
 
-    /// What is wrong with the store, as of the last write.
+    /// The store's faults, as of the last write.
     pub(crate) fn health(&self) -> Arc<Health> {
         self.writer.load().health()
     }

@@ -50,8 +50,8 @@ pub fn defuse_json(text: &str) -> Cow<'_, str> {
     replaced(text, Style::Json)
 }
 
-/// Makes an answer safe in at most `chars_max` characters, as [`defuse_within`] does. An answer that
-/// is a JSON document stays one.
+/// Makes an answer safe in at most `chars_max` characters, as [`defuse_within`] does. An answer
+/// that is a JSON document stays one.
 pub fn defuse_answer(text: &str, chars_max: usize) -> Cow<'_, str> {
     let safe = defuse_within(text, chars_max);
     let may_be_json = matches!(safe, Cow::Owned(_)) && text.starts_with(['{', '[']);

@@ -144,8 +144,9 @@ pub fn plan_import(
     Plan { changes, outcome }
 }
 
-/// The changes of an import, and last that it was: records, and what else comes of it. What takes nothing is nothing, and
-/// may be tried again, and so may what was left out for lack of room. A record of which nothing new is said stays as it stands: what comes in is not used by that.
+/// The changes of an import, and last that it was: records, and what else comes of it. What takes
+/// nothing is nothing, and may be tried again, and so may what was left out for lack of room. A
+/// record of which nothing new is said stays as it stands: what comes in is not used by that.
 fn remembered(
     memory: &Memory,
     mut records: Vec<Change>,

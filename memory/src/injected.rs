@@ -1,9 +1,9 @@
 //! The frame around all that anchord puts into a model's context unasked, and its removal.
 //!
-//! What was shown must not be stored because it was shown: agents quote, transcripts repeat, and a
-//! memory that takes its own words in grows by itself. So whatever is stored loses every framed
-//! block first. A mark is recognised in any spelling that a model would read as one; the note in the
-//! mark that opens a block tells it from a text about anchord.
+//! A text must not be stored because it was shown: agents quote, transcripts repeat, and a memory
+//! that takes its own words in grows by itself. So whatever is stored loses every framed block
+//! first. A mark is recognised in any spelling that a model would read as one; the note in the mark
+//! that opens a block tells it from a text about anchord.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -29,8 +29,8 @@ pub fn frame(text: &str, chars_max: usize) -> String {
     format!("{OPEN}\n{}\n{CLOSE}\n", text.trim_end())
 }
 
-/// Returns the text without framed blocks. A block that was cut ends with the text; an end without a
-/// beginning is taken out alone. Stripping twice is stripping once.
+/// Returns the text without framed blocks. A block that was cut ends with the text; an end without
+/// a beginning is taken out alone. Stripping twice is stripping once.
 ///
 /// One pass: what stays is put together, and as soon as a mark stands at its end, the mark goes. So
 /// one that is made where the texts around a block meet goes like any other.

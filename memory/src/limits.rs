@@ -140,19 +140,19 @@ pub const SECRET_BROKEN_LINES_MAX: usize = 8;
 pub const SECRET_TITLE_CHARS_MAX: usize = 60;
 /// Rows of a table that are looked through for each column of secrets.
 pub const SECRET_TABLE_ROWS_MAX: usize = 50;
-/// What a secret is for, between its name and its sign.
+/// Bytes between the name of a secret and its sign, as in `password for staging:`.
 pub const SECRET_OWNER_BYTES_MAX: usize = 48;
 /// Letters of a word of a seed phrase.
 pub const SEED_WORD_BYTES_MAX: usize = 8;
-/// What stands between two words of a seed phrase: a comma, a line break, a number.
+/// Bytes between two words of a seed phrase: a comma, a line break, a number.
 pub const SEED_GAP_BYTES_MAX: usize = 8;
 /// The name of a mark that is not shown as it is; a longer one is no mark.
 pub const MARK_NAME_BYTES_MAX: usize = 48;
 /// A block with a private key ends within this.
 pub const KEY_BLOCK_BYTES_MAX: usize = 32 * 1024;
 
-/// Blueprints of a project, archived ones included. These limits and the following ones apply to new
-/// writes. Work that was staged while there was room is folded above them.
+/// Blueprints of a project, archived ones included. These limits and the following ones apply to
+/// new writes. Work that was staged while there was room is folded above them.
 pub const BLUEPRINTS_MAX: u64 = 10_000;
 /// Text of all blueprints of a project.
 pub const BLUEPRINTS_BYTES_MAX: u64 = 16 << 20;

@@ -28,7 +28,8 @@ pub enum Refusal {
     },
     /// Make room, then send it again.
     #[error(
-        "this project's {kinds} have no room: {kept} of {most} {unit} are taken, {more} more are needed; {advice}"
+        "no room for more {kinds} in this project: {kept} of {most} {unit} are used, {more} more \
+         are needed; {advice}"
     )]
     Full {
         /// The kind, in the plural.
@@ -41,7 +42,7 @@ pub enum Refusal {
         more: u64,
         /// Number that is allowed.
         most: u64,
-        /// What to do about it.
+        /// Advice for the caller.
         advice: &'static str,
     },
     /// Use another id.

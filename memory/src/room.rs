@@ -1,8 +1,8 @@
 //! Room: how much a project keeps of each kind, and whether a write still fits.
 //!
 //! All text of an open project is in the daemon's memory, so each kind has a limit. Limits apply to
-//! what is new. Nothing that was accepted is dropped or refused later: staged work is folded even if
-//! the project has filled up in the meantime. The limit on staged work bounds that excess.
+//! what is new. Nothing that was accepted is dropped or refused later: staged work is folded even
+//! if the project has filled up in the meantime. The limit on staged work bounds that excess.
 
 use crate::draft::Draft;
 use crate::ids::Kind;
@@ -127,10 +127,10 @@ pub fn limit(kind: Kind) -> Size {
     Size { records, bytes }
 }
 
-const FORGET: &str = "memory_forget what no longer holds, archived records too";
+const FORGET: &str = "memory_forget records that no longer hold, archived ones too";
 /// A session's own notes count even when it has ended, and no other session can forget them.
-const FORGET_NOTES: &str = "memory_forget what no longer holds; a person at a shell can also `anchord forget` what past sessions \
-     kept for themselves";
+const FORGET_NOTES: &str = "memory_forget records that no longer hold; a person at a shell can also \
+                            `anchord forget` what past sessions kept for themselves";
 
 /// Refuses `more` records of a kind, or more bytes of their text, if the limit does not allow them.
 pub(crate) fn has_room(kept: &Sizes, kind: Kind, more: Size) -> Result<(), Refusal> {

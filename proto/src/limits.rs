@@ -92,8 +92,8 @@ pub const TURN_POLL_MS: u64 = 2;
 /// are answered within a tenth of that.
 pub const HANG_ASK_AFTER_MS: u64 = 1_000;
 
-/// How long the daemon has for its answer to that: after both, a person is told that it hangs. Calls
-/// wait [`RECONNECT_DEADLINE_MS`] for it, as for one that starts.
+/// How long the daemon has for its answer to that: after both, a person is told that it hangs.
+/// Calls wait [`RECONNECT_DEADLINE_MS`] for it, as for one that starts.
 pub const HANG_REPLY_MS: u64 = 700;
 
 /// The whole life of a hook, so that the agent never waits for its memory. Clients give one from 10 s up, and

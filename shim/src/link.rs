@@ -209,8 +209,8 @@ fn attempt(
     }
 }
 
-/// Says line 1 and what may follow it, and reads line 2 and what came with it. Leaves the stream blocking and without
-/// deadlines.
+/// Says line 1 and what may follow it, and reads line 2 and what came with it. Leaves the stream
+/// blocking and without deadlines.
 pub fn say_hello(
     mut stream: &UnixStream,
     hello: &Hello,

@@ -209,7 +209,7 @@ struct Head<'a> {
     result: Option<&'a RawValue>,
 }
 
-/// What is read inside of params, their `_meta`, or a result.
+/// The fields of params, their `_meta`, or a result that the shim reads.
 #[derive(Deserialize)]
 struct Inside<'a> {
     #[serde(borrow, rename = "requestId")]

@@ -11,9 +11,9 @@ use anchord_proto::instance::InstanceDir;
 use anchord_proto::limits::{BACKOFF_MAX_MS, HANG_ASK_AFTER_MS, HANG_REPLY_MS, millis};
 use anchord_proto::socket;
 
-/// What a user and an agent are told while calls wait for a daemon that says nothing.
-pub(crate) const HANGS: &str = "the daemon does not answer: it is stopped, hangs, or starts on a busy disk; \
-                     `anchord doctor` names its process and says what to do";
+/// The report to a user and an agent whose calls wait for a daemon that does not answer.
+pub(crate) const HANGS: &str = "the daemon does not answer: it is stopped, hangs, or starts on a \
+                                busy disk; `anchord doctor` names its process and says what to do";
 
 /// A welcome is shorter.
 const ANSWER_BYTES: usize = 4 * 1024;

@@ -90,7 +90,8 @@ fn an_event_for_a_daemon_that_stands_still_is_heard_when_it_goes_on() {
 fn an_agent_that_is_killed_leaves_what_it_did() {
     let instance = Instance::new();
     instance.configure("[sessions]\ngrace_seconds = 1\n");
-    // An event for a daemon that takes longer than a second to start is lost, which is another matter.
+    // An event for a daemon that takes longer than a second to start is lost, which is another
+    // matter.
     instance.start_daemon();
     let mut talk = Talk::new(&instance, "a");
     talk.work();

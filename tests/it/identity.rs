@@ -1,4 +1,5 @@
-//! Which project an agent gets, whatever others leave on the disk: real processes, real repositories.
+//! Which project an agent gets, whatever others leave on the disk: real processes, real
+//! repositories.
 
 use std::fs;
 use std::io::Write;
@@ -228,7 +229,7 @@ fn make_older(instance: &Instance) {
     fs::write(segment, text.lines().map(older).collect::<String>()).unwrap();
 }
 
-/// What an update finds: rows of an earlier build, and a memory that its search mixed.
+/// An update meets rows of an earlier build, and a memory that its search mixed.
 #[test]
 fn a_memory_that_an_earlier_build_mixed_is_found_separated_and_put_together_again() {
     let (instance, work) = (Instance::new(), Project::plain());

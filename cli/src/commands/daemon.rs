@@ -60,10 +60,11 @@ impl Args {
     }
 }
 
-/// What glibc's allocator is told by its environment, which it reads once; others do not look. Once something large was
-/// freed it would take all that is smaller from heaps that it gives back only from their ends, one heap for each thread:
-/// after a project was opened half of the daemon's memory was such gaps. Texts from 16 KiB on are mapped on their own, so
-/// they go back at once. `systemd/anchord.service` says the same.
+/// What glibc's allocator is told by its environment, which it reads once; others do not look. Once
+/// something large was freed it would take all that is smaller from heaps that it gives back only
+/// from their ends, one heap for each thread: after a project was opened half of the daemon's
+/// memory was such gaps. Texts from 16 KiB on are mapped on their own, so they go back at once.
+/// `systemd/anchord.service` says the same.
 const ALLOCATOR: [(&str, &str); 2] =
     [("MALLOC_MMAP_THRESHOLD_", "16384"), ("MALLOC_ARENA_MAX", "2")];
 

@@ -52,9 +52,10 @@ pub(crate) struct LinkArgs {
 
 /// Move what other projects wrote into a memory to their own memories
 ///
-/// Earlier versions let a `.anchord/` in a parent directory hide the repositories beneath it. This shows which records
-/// were written in which repository, and asks. Records that move are forgotten here, which keeps them in history;
-/// --undo brings them back and takes out what is unchanged there.
+/// Earlier versions let a `.anchord/` in a parent directory hide the repositories beneath it. This
+/// shows which records were written in which repository, and asks. Records that move are forgotten
+/// here, which keeps them in history; --undo brings them back and takes out what is unchanged
+/// there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord project split --project ~/src --dry-run
@@ -79,7 +80,7 @@ pub(crate) struct SplitArgs {
 #[command(after_help = "Examples:
   anchord project forget
   anchord project forget --project ~/src/old
-  anchord project forget --user     # begin without your own notes, if their files are lost")]
+  anchord project forget --user     # start without your own notes, if their files are lost")]
 pub(crate) struct ForgetArgs {
     #[command(flatten)]
     memory: MemoryArg,
@@ -167,7 +168,7 @@ impl SplitArgs {
     }
 }
 
-/// What a split would do, or taking the last one back.
+/// Renders the plan of a split, or of taking the last one back.
 fn split(plan: &SplitReply, undo: bool) -> String {
     let root = plan.project.as_ref().map(|project| show::path(&project.root, home().as_deref()));
     let root = root.unwrap_or_default();

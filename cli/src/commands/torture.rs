@@ -54,8 +54,8 @@ pub(crate) struct Args {
     /// How often the daemon is killed
     #[arg(long, value_name = "N", default_value_t = 3)]
     daemon_kills: u32,
-    /// After each death of a daemon, kill the next one while it starts, and stop the one after it by
-    /// a signal for a while
+    /// After each death of a daemon, kill the next one while it starts, and stop the one after it
+    /// by a signal for a while
     #[arg(long)]
     faults: bool,
     /// How often some shim is killed
@@ -64,7 +64,8 @@ pub(crate) struct Args {
     /// Repeats the writes and the moments of an earlier run
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Soak: repeat it with other seeds, each time in a new instance, until so many hours have passed
+    /// Soak: repeat it with other seeds, each time in a new instance, until so many hours have
+    /// passed
     #[arg(long, value_name = "HOURS")]
     hours: Option<f64>,
     /// Leave the scratch folder

@@ -1,7 +1,7 @@
 //! Separates a memory in which several projects wrote, by where each record was written.
 //!
-//! Only sessions that were bound by the search of earlier builds are looked at: since then, a session
-//! writes in the project that its directory leads to.
+//! Only sessions that were bound by the search of earlier builds are looked at: since then, a
+//! session writes in the project that its directory leads to.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

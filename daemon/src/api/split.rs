@@ -17,7 +17,7 @@ pub struct SplitParams {
     pub undo: bool,
 }
 
-/// What a split does, or did.
+/// The plan of a split, or its result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SplitReply {
@@ -25,13 +25,14 @@ pub struct SplitReply {
     pub project: Option<ProjectRef>,
     /// Whether it was done.
     pub applied: bool,
-    /// What goes to other projects.
+    /// Records that go to other projects.
     pub parts: Vec<SplitPart>,
     /// Records that stay, since nothing tells where they were written.
     pub unknown: u32,
     /// Records that stay, since they were begun in one project and last written in another.
     pub several: u32,
-    /// Records that stay, since they are about files outside the project in which they were written.
+    /// Records that stay, since they are about files outside the project in which they were
+    /// written.
     pub outside: u32,
     /// Notes that stay, since sessions kept them for themselves.
     pub private: u32,
@@ -39,7 +40,7 @@ pub struct SplitReply {
     pub restored: u32,
 }
 
-/// What goes to one project.
+/// The records that go to one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SplitPart {

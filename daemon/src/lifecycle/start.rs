@@ -51,7 +51,7 @@ async fn rebuilt(call: &Call<'_>) -> Result<Said, HookError> {
     Ok(said)
 }
 
-/// What the model's context has then is not told again. Whether it is all is returned with it.
+/// Renders a load and remembers that the model's context has it. Returns whether the load is whole.
 async fn loaded(call: &Call<'_>) -> Result<(Said, bool), HookError> {
     // Some clients send the first prompt before the start. Then the task is known.
     let asked = call.threads().with(&call.name, |thread| thread.asked.clone());

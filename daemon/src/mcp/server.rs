@@ -37,8 +37,8 @@ const THREAD: &str = "threadId";
 const CALL: &str = "claudecode/toolUseId";
 
 /// Why a call of one thread too many is refused.
-const TOO_MANY_THREADS: &str = "this connection already serves as many agent threads as it may, and this call is of another one; \
-     nothing was done. Use memory from a thread that used it before, or restart the agent, which ends the old threads";
+const TOO_MANY_THREADS: &str = "this connection already serves the most agent threads it may, and this call is from another \
+     one; nothing was done. Use memory from a thread that has used it, or restart the agent";
 
 /// Serves one shim until it goes or `stop` is cancelled.
 pub(crate) async fn serve<R, W>(

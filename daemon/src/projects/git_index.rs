@@ -1,8 +1,9 @@
 //! Tells whether git tracks a file, from the index of a worktree, which lists every tracked name.
 //!
-//! Reads versions 2 to 4, with SHA-1 or SHA-256 names, sparse directories and split indexes. It keeps
-//! nothing but one name at a time, and trusts no length in the file. What it does not understand is an
-//! error: a file of an unknown form may list the name. Format: git's `Documentation/gitformat-index`.
+//! Reads versions 2 to 4, with SHA-1 or SHA-256 names, sparse directories and split indexes. It
+//! keeps nothing but one name at a time, and trusts no length in the file. What it does not
+//! understand is an error: a file of an unknown form may list the name. Format: git's
+//! `Documentation/gitformat-index`.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -23,8 +24,8 @@ pub(super) struct Unread {
     source: io::Error,
 }
 
-/// Whether the repository's worktree tracks a file, by its path relative to the worktree's root. ASCII
-/// case is ignored, because file systems may.
+/// Whether the repository's worktree tracks a file, by its path relative to the worktree's root.
+/// ASCII case is ignored, because file systems may.
 pub(super) fn tracks(git: &GitPlace, file: &Path) -> Result<bool, Unread> {
     let index = git.git_dir.join("index");
     let fail = |path: &Path| {
@@ -37,7 +38,8 @@ pub(super) fn tracks(git: &GitPlace, file: &Path) -> Result<bool, Unread> {
     match listed {
         Listed { found: true, .. } => Ok(true),
         Listed { base: None, .. } => Ok(false),
-        // Names that a split index deletes from its base still count: only a rewrite of the base drops them.
+        // Names that a split index deletes from its base still count: only a rewrite of the base
+        // drops them.
         Listed { base: Some(base), .. } => {
             let base = git.git_dir.join(format!("sharedindex.{base}"));
             let listed = list(&base, wanted, hash_bytes).map_err(fail(&base))?;
@@ -67,7 +69,7 @@ fn hash_bytes(git: &GitPlace) -> io::Result<usize> {
     Ok(if is_sha256 { 32 } else { 20 })
 }
 
-/// What an index file lists.
+/// The findings in an index file.
 #[derive(Debug, Default)]
 struct Listed {
     /// Whether the wanted name is listed, or a sparse directory that holds it.
@@ -162,7 +164,8 @@ fn varint(index: &mut impl BufRead) -> io::Result<usize> {
 /// Returns the base of a split index, from the extensions behind the entries.
 fn base(index: &mut impl BufRead, hash_bytes: usize) -> io::Result<Option<String>> {
     loop {
-        // The file ends in a hash; before it, each extension has a name of four letters and a length.
+        // The file ends in a hash; before it, each extension has a name of four letters and a
+        // length.
         let rest = index.fill_buf()?;
         if rest.is_empty() {
             return Ok(None);

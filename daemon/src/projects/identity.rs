@@ -1,11 +1,12 @@
 //! A project's id: read without touching the project, given to it at its first write.
 //!
-//! The id is a UUID in a file: in git's common directory (`anchord/project-id`, for an initialised part
-//! `anchord/sub/<path>/project-id`), else in `.anchord/project-id`. A folder that becomes a repository
-//! later takes the id it had along. An id is a hint: the registry knows which directory carried it, and
-//! an id that is found in any other directory is a copy's, which gets its own. A copy changes nothing
-//! about the original, so an owner who comes back is never the copy. An id that git tracks came with a
-//! clone and does not count. Where no id can be written, the registry alone remembers the place.
+//! The id is a UUID in a file: in git's common directory (`anchord/project-id`, for an initialised
+//! part `anchord/sub/<path>/project-id`), else in `.anchord/project-id`. A folder that becomes a
+//! repository later takes the id it had along. An id is a hint: the registry knows which directory
+//! carried it, and an id that is found in any other directory is a copy's, which gets its own. A
+//! copy changes nothing about the original, so an owner who comes back is never the copy. An id
+//! that git tracks came with a clone and does not count. Where no id can be written, the registry
+//! alone remembers the place.
 
 use std::borrow::Cow;
 use std::io;
@@ -35,11 +36,12 @@ pub enum Status {
         /// Where it was.
         from: PathBuf,
     },
-    /// Carries the id of a project that is another directory; it gets an id and a memory of its own.
+    /// Carries the id of a project that is another directory; it gets an id and a memory of its
+    /// own.
     Copy {
         /// The project whose id it carries.
         of: ProjectId,
-        /// Where that was found last.
+        /// The directory where that was found last.
         original: PathBuf,
     },
     /// Another project was here, whose id is not here any more: a fresh clone, or a file that was
@@ -60,21 +62,21 @@ impl Status {
                 from.display()
             )),
             Self::Lost { of } => Some(format!(
-                "a project with a memory was at {root} before, and its id is not there any more; to go on with that \
-                 memory: anchord project link {word} --project {of}",
+                "{root} had a memory, but its id is missing; to use that memory again: \
+                 anchord project link {word} --project {of}",
                 root = root.display(),
                 word = word(root),
             )),
             Self::Copy { of, original } if original == root => Some(format!(
-                "{root} is not the directory that was here before (it was restored, unpacked or cloned \
-                 again), so it has a memory of its own; if it shall have the one before: \
+                "{root} is not the directory that was here before (it was restored, unpacked or \
+                 cloned again), so it starts with an empty memory; to use the earlier one: \
                  anchord project link {word} --project {of}",
                 root = root.display(),
                 word = word(root),
             )),
             Self::Copy { of, original } => Some(format!(
-                "{root} carries the id of {original}, which is another directory, so it has a memory of its \
-                 own; if it shall share that one's: anchord project link {word} --project {of}",
+                "{root} carries the id of {original}, which is another directory, so it has a \
+                 memory of its own; to share that one's: anchord project link {word} --project {of}",
                 root = root.display(),
                 word = word(root),
                 original = original.display(),
@@ -95,15 +97,15 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// What the user should be told about the place, if anything.
+    /// Words what the user should know about the place. `None` if there is nothing.
     pub fn notice(&self, located: &Located, registry: &Registry) -> Option<String> {
         let root = &located.root;
         let mut lines: Vec<String> = self.status.notice(root).into_iter().collect();
         if self.status != Status::Known {
             lines.extend(located.passed.foreign.iter().map(|mark| {
                 format!(
-                    "{} belongs to another user (uid {}), so it does not count; to work in that project all \
-                     the same, name it with `--project DIR` or ANCHORD_PROJECT",
+                    "{} belongs to another user (uid {}), so it is ignored; to work in that project \
+                     anyway, name it with `--project DIR` or ANCHORD_PROJECT",
                     mark.path.display(),
                     mark.uid,
                 )
@@ -111,8 +113,8 @@ impl Resolution {
         }
         if let Some(workspace) = &located.passed.stale_workspace {
             lines.push(format!(
-                "the workspace mark in {dir} was made for another directory (before a copy, a restored \
-                 backup, or in an archive), so it does not count; if {dir} is a workspace: \
+                "the workspace mark in {dir} was made for another directory (it was copied, \
+                 restored or unpacked), so it is ignored; if {dir} is a workspace: \
                  anchord init --workspace --project {word}",
                 dir = workspace.display(),
                 word = word(workspace),
@@ -120,8 +122,8 @@ impl Resolution {
         }
         if let Some(file) = &self.tracked {
             lines.push(format!(
-                "git tracks {file}, so the id in it is not this directory's and does not count; \
-                 git rm --cached {word}",
+                "git tracks {file}, so its id may be another directory's and is ignored; to \
+                 untrack it: git rm --cached {word}",
                 file = file.display(),
                 word = word(file),
             ));
@@ -129,9 +131,9 @@ impl Resolution {
         let covered = located.passed.marked.as_ref().filter(|_| self.status == Status::New);
         if let Some(above) = covered.filter(|above| registry.has_mixed(above, root)) {
             lines.push(format!(
-                "{above} has a memory, too, which earlier versions of anchord used for {root}; to move \
-                 here what was written here: anchord project split --project {word}; to give all \
-                 repositories beneath it that memory: anchord init --workspace --project {word}",
+                "earlier versions of anchord used the memory of {above} for {root}; to move what was \
+                 written here: anchord project split --project {word}; to share that memory with all \
+                 repositories beneath {above}: anchord init --workspace --project {word}",
                 above = above.display(),
                 word = word(above),
                 root = root.display(),
@@ -141,8 +143,8 @@ impl Resolution {
     }
 }
 
-/// Returns a path as one word of a shell's command line. Whoever names a directory must not choose what
-/// the command does that its reader is told to run.
+/// Returns a path as one word of a shell's command line. Whoever names a directory must not choose
+/// what the command does that its reader is told to run.
 fn word(path: &Path) -> String {
     let path = path.to_string_lossy();
     // Only a NUL cannot be quoted, which no path has.
@@ -165,10 +167,10 @@ pub enum Stored {
         /// Why it could not.
         why: String,
     },
-    /// Repositories are, or may be, beneath it, so no marker was created. The registry alone remembers
-    /// the place.
+    /// Repositories are, or may be, beneath it, so no marker was created. The registry alone
+    /// remembers the place.
     AboveRepositories {
-        /// What was found, or why nothing can be said.
+        /// The finding, or why there is none.
         what: String,
     },
     /// The place was linked to another project and carries no id of its own.
@@ -176,12 +178,12 @@ pub enum Stored {
 }
 
 impl Stored {
-    /// What the user should be told about a project that is new to the registry, if anything.
+    /// Words what the user should know about a project that is new to the registry.
     fn notice(&self, root: &Path) -> Option<String> {
         let Self::AboveRepositories { what } = self else { return None };
         Some(format!(
-            "{what}, so anchord leaves no mark in {root} and knows this memory by the path alone. Each \
-             repository keeps a memory of its own; to give everything beneath {root} this one: \
+            "{what}, so anchord leaves no mark in {root} and knows this memory by its path. \
+             Each repository keeps its own memory; to use this one for everything beneath {root}: \
              anchord init --workspace --project {word}",
             root = root.display(),
             word = word(root),
@@ -200,7 +202,7 @@ pub struct Established {
     pub stored: Stored,
     /// What the registry has to learn before the first write is answered.
     pub change: Option<RegistryChange>,
-    /// What the user should be told.
+    /// A notice for the user.
     pub notice: Option<String>,
 }
 
@@ -216,7 +218,10 @@ pub enum EstablishError {
         source: io::Error,
     },
     /// git's list of tracked files.
-    #[error("tell whether git tracks {}: failed to {why}; if the file is not this machine's, remove it", file.display())]
+    #[error(
+        "tell whether git tracks {}: failed to {why}; if the file came from another machine, remove it",
+        file.display()
+    )]
     Untold {
         /// The id's file.
         file: PathBuf,

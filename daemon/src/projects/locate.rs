@@ -1,10 +1,12 @@
-//! Finds the project of a directory. In a git repository it is the repository, or the nearest part of
-//! it with `.anchord/`; outside git, the nearest ancestor with `.anchord/`, else the directory itself.
+//! Finds the project of a directory. In a git repository it is the repository, or the nearest part
+//! of it with `.anchord/`; outside git, the nearest ancestor with `.anchord/`, else the directory
+//! itself.
 //!
 //! A git root ends the search: above it only a directory that the user made a workspace counts. A
-//! marker or a `.git` counts only if it belongs to our uid. HOME, `/`, the temporary directories and
-//! the instance directory are passed over on the way up, whatever they hold; named explicitly, they
-//! are projects like any other. A directory that cannot be looked at is an error: it may hold anything.
+//! marker or a `.git` counts only if it belongs to our uid. HOME, `/`, the temporary directories
+//! and the instance directory are passed over on the way up, whatever they hold; named explicitly,
+//! they are projects like any other. A directory that cannot be looked at is an error: it may hold
+//! anything.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -75,18 +77,19 @@ pub struct Located {
     pub part: Option<PathBuf>,
     /// The user whose files count here.
     pub uid: u32,
-    /// What was passed over on the way.
+    /// Marks that the search passed over.
     pub passed: Box<PassedOver>,
 }
 
-/// What a search met and did not take.
+/// Marks that a search met and did not use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PassedOver {
     /// Markers and repositories that belong to other users.
     pub foreign: Vec<ForeignMark>,
     /// The nearest marked directory above the repository that is not a workspace.
     pub marked: Option<PathBuf>,
-    /// The nearest directory above the repository whose workspace mark was made for another directory.
+    /// The nearest directory above the repository whose workspace mark was made for another
+    /// directory.
     pub stale_workspace: Option<PathBuf>,
 }
 
@@ -179,7 +182,8 @@ impl Walk {
         Self { uid, passed: PassedOver::default() }
     }
 
-    /// Returns the project that marks or git's layout show, of directories from the innermost outwards.
+    /// Returns the project that marks or git's layout show, of directories from the innermost
+    /// outwards.
     fn search(&mut self, directories: &[&Path]) -> Result<Option<Located>, Unseen> {
         let mut marked = None;
         for (nth, path) in directories.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Looks for repositories beneath a directory, so that no marker is created above them.
 //!
-//! The look is bounded. One that ends early, or meets a directory that it cannot read, does not show
-//! that there is no repository.
+//! The look is bounded. One that ends early, or meets a directory that it cannot read, does not
+//! show that there is no repository.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -13,7 +13,7 @@ use super::locate::{DOT_GIT, is_git_directory};
 use crate::clock;
 use crate::limits::{NESTED_ENTRIES_MAX, NESTED_TIME_MAX};
 
-/// What a look beneath a directory showed.
+/// The result of looking for repositories beneath a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Nested {
     /// There is no repository.

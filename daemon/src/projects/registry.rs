@@ -42,9 +42,9 @@ impl fmt::Display for ProjectId {
     }
 }
 
-/// The directory that makes a project what it is: git's common directory, which all worktrees share,
-/// or without git the project's own. An id that is found in another directory is a copy's, unless the
-/// directory was moved: then it has the same device and inode.
+/// The directory that makes a project what it is: git's common directory, which all worktrees
+/// share, or without git the project's own. An id that is found in another directory is a copy's,
+/// unless the directory was moved: then it has the same device and inode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// Canonical.
@@ -69,8 +69,8 @@ impl Place {
         self.path == other.path && self.part == other.part
     }
 
-    /// Whether this is the recorded directory, where it was recorded. The device does not count: file
-    /// systems without one of their own get another at each start of the machine.
+    /// Whether this is the recorded directory, where it was recorded. The device does not count:
+    /// file systems without one of their own get another at each start of the machine.
     pub(super) fn is_still(&self, recorded: &Self) -> bool {
         self.is(recorded) && [0, self.ino].contains(&recorded.ino)
     }
@@ -127,7 +127,8 @@ pub struct SessionRecord {
     pub cwd: PathBuf,
     /// The session's first write.
     pub first_write: Timestamp,
-    /// Whether its project was found by a search that ends at a git root. Earlier builds went on above.
+    /// Whether its project was found by a search that ends at a git root. Earlier builds went on
+    /// above.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_bound_by_git_root: bool,
 }
@@ -233,8 +234,8 @@ impl Registry {
             .max_by_key(|project| (project.time, project.id))
     }
 
-    /// The project that was seen at one of these places or had its files here; of several, the one that
-    /// was found there last.
+    /// The project that was seen at one of these places or had its files here; of several, the one
+    /// that was found there last.
     pub(super) fn project_before(
         &self,
         places: [&Place; 2],
@@ -282,7 +283,8 @@ impl Registry {
         self.sessions.values().filter(move |s| s.agent_session.as_deref() == Some(agent_session))
     }
 
-    /// Whether sessions that earlier builds bound to the project of one directory worked in another one.
+    /// Whether sessions that earlier builds bound to the project of one directory worked in another
+    /// one.
     pub(super) fn has_mixed(&self, above: &Path, root: &Path) -> bool {
         let Some(above) = self.project_at(above).map(|project| project.id) else { return false };
         let ended = self.ended.values().map(|ended| &ended.session);

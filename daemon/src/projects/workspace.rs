@@ -1,7 +1,7 @@
 //! Workspaces: directories above repositories that the user made one project.
 //!
-//! The mark is `.anchord/workspace`, a file that holds the directory's inode. A mark that came with an
-//! archive, a clone or a copy was made for another directory, so it does not count.
+//! The mark is `.anchord/workspace`, a file that holds the directory's inode. A mark that came with
+//! an archive, a clone or a copy was made for another directory, so it does not count.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -18,7 +18,7 @@ use crate::limits::PROJECT_ID_FILE_BYTES_MAX;
 
 const FILE: &str = "workspace";
 
-/// What a directory says about being a workspace.
+/// The state of a directory's workspace mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// Nothing that is ours.

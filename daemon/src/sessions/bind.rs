@@ -472,8 +472,8 @@ fn start(hello: &Hello) -> &str {
     hello.project.as_deref().or(hello.cwd.as_deref()).unwrap_or("/")
 }
 
-/// Gives a place its project id, and returns what the user should be told. The files are looked at by whoever asks, since a project's disk may hang;
-/// only then is the registry written.
+/// Gives a place its project id, and returns what the user should be told. The files are looked at
+/// by whoever asks, since a project's disk may hang; only then is the registry written.
 pub(crate) async fn establish_in_registry(
     daemon: &Daemon,
     located: Located,

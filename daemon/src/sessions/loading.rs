@@ -69,7 +69,7 @@ impl Session {
         }
     }
 
-    /// What a load shows beside records, as far as it is at hand without a disk.
+    /// Collects what a load shows beside records, as far as no disk is needed.
     pub(crate) fn loading_at_hand(&self, daemon: &Daemon, view: &View) -> Loading {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
         Loading {

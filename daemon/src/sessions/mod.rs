@@ -51,7 +51,7 @@ pub(crate) struct Connection {
     pub(crate) hello: Arc<Hello>,
     /// The processes above the one that started the shim, nearest first: some clients start servers through wrappers.
     above: Vec<u32>,
-    /// Where its own directory leads, once a call has named a conversation.
+    /// The place of its own directory, once a call has named a conversation.
     place: tokio::sync::OnceCell<Arc<Place>>,
     /// Whether it was told that a conversation belongs to another project.
     refused_thread: AtomicBool,
@@ -147,7 +147,7 @@ pub(crate) struct Session {
     binding: tokio::sync::Mutex<bool>,
     /// In no table and no registry: it stages nothing, so nothing of it is to be found again.
     visits: bool,
-    /// What the next answer tells about the project's place.
+    /// A remark about the project's place, for the next answer.
     remark: Mutex<Option<String>>,
     revision_seen: AtomicU64,
     injected: AtomicU64,

@@ -1,5 +1,6 @@
-//! Conversations that calls name in `_meta`. Any client can name any of them, so the session that hooks
-//! began for one is given to a call only if the connection's own directory leads to its project.
+//! Conversations that calls name in `_meta`. Any client can name any of them, so the session that
+//! hooks began for one is given to a call only if the connection's own directory leads to its
+//! project.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,8 +32,8 @@ impl Connection {
         Thread { name, hooks, is_elsewhere: false }
     }
 
-    /// Returns the conversation that a call names. If it belongs to another project, the call is answered
-    /// in the connection's own session, which says so once.
+    /// Returns the conversation that a call names. If it belongs to another project, the call is
+    /// answered in the connection's own session, which says so once.
     pub(crate) async fn thread_here(
         &self,
         daemon: &Daemon,
@@ -47,10 +48,14 @@ impl Connection {
         }
         let thread = Thread { is_elsewhere: true, ..thread };
         if !self.refused_thread.swap(true, Ordering::Relaxed) {
-            tracing::warn!(connection = %self.id, session = %session.id, "a call names another project's conversation");
+            tracing::warn!(
+                connection = %self.id,
+                session = %session.id,
+                "a call names another project's conversation"
+            );
             self.session(Some(&thread), None, None).remark_on(Some(format!(
-                "The conversation `{}` that this call names works in another project. The call was answered in \
-                 the project of its own directory.",
+                "The conversation `{}` that this call names works in another project. The call \
+                 was answered in the project of its own directory.",
                 thread.name
             )));
         }

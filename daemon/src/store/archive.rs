@@ -41,7 +41,7 @@ enum Kind {
     End = 3,
 }
 
-/// What stands before a member's text.
+/// The header of a member.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     kind: Kind,
@@ -107,7 +107,7 @@ impl Head {
     }
 }
 
-/// What ends a member with this text: its checksum and length.
+/// Returns the checksum and length that end a member with this text.
 fn tail_of(text: &[u8]) -> Option<[u8; TAIL_BYTES]> {
     let length = u32::try_from(text.len()).ok()?;
     let mut tail = [0; TAIL_BYTES];
@@ -258,9 +258,9 @@ pub(super) struct Block<'d> {
     disk: &'d dyn Disk,
     path: &'d Path,
     head: Head,
-    /// Of its member, in the archive.
+    /// Offset of the member in the archive.
     at: u64,
-    /// Of its text, in the segment.
+    /// Offset of its text in the segment.
     pub(super) offset: u64,
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::journal::{Position, Segments};
 use super::{Entry, Machine, StoreError};
 
-/// Where the entries of plain segments are, as far as anything was looked up.
+/// The positions of entries in plain segments, as far as look-ups have read them.
 #[derive(Debug, Default)]
 pub(super) struct History(Mutex<BTreeMap<u32, Located>>);
 

@@ -384,8 +384,8 @@ impl Segments {
         Ok(Placed { entry, position, crc })
     }
 
-    /// Reads where the entries of a segment are, by their history keys, from this byte on, which begins
-    /// a line.
+    /// Reads where the entries of a segment are, by their history keys, from this byte on, which
+    /// begins a line.
     pub(crate) fn locate<M: Machine>(
         &self,
         number: u32,
@@ -481,7 +481,7 @@ impl Segments {
     }
 }
 
-/// What a file that cannot be read, or whose bytes make no sense, is to its reader.
+/// Returns the error for a file that cannot be read, or whose bytes make no sense.
 fn cannot_read(path: &Path, error: io::Error) -> StoreError {
     if error.kind() == io::ErrorKind::InvalidData {
         let file = path.file_name().unwrap_or_default().to_string_lossy();

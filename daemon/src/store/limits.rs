@@ -55,7 +55,8 @@ pub const RESTORE_TEXTS_QUEUED_MAX: usize = 4;
 /// The longest value that sled is given: larger tree nodes go to blob files, which it never syncs.
 pub const SLED_VALUE_BYTES_MAX: usize = 4 << 10;
 
-/// An index that takes up more than so many times the bytes of its state is copied into a fresh one.
+/// An index that takes up more than so many times the bytes of its state is copied into a fresh
+/// one.
 pub const INDEX_TIMES_STATE_MAX: u64 = 2;
 
 /// An index of fewer bytes is left alone: sled's least is half of it.

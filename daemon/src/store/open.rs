@@ -40,7 +40,7 @@ pub struct Options {
     pub segment_bytes_max: u64,
     /// Room that a write must leave free.
     pub reserve_bytes: u64,
-    /// Where work runs that no write waits for.
+    /// The way to run work that no write waits for.
     pub upkeep: Upkeep,
 }
 

@@ -3,8 +3,9 @@
 //! A shim numbers its lines and says with each how far it has had answers. A reply is kept until it
 //! is acknowledged, so that the same number again gets the same reply and is not applied again.
 //!
-//! What a shim never acknowledged is forgotten after a number of days on which others wrote. A clock
-//! that jumps adds one such day at most: a day counts if it is later than all days before it.
+//! Replies that a shim never acknowledged are forgotten after a number of days on which others
+//! wrote. A clock that jumps adds one such day at most: a day counts if it is later than all days
+//! before it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -92,8 +92,8 @@ impl Sealed {
         Some(segment.damaged(line, why))
     }
 
-    /// Writes the segment's archive, proves that it has every byte, and removes the segment. Returns
-    /// the archive's bytes, or the fault that was found in the segment.
+    /// Writes the segment's archive, proves that it has every byte, and removes the segment.
+    /// Returns the archive's bytes, or the fault that was found in the segment.
     ///
     /// Ended at any point, or by an error, this leaves the segment or its proven archive, or both.
     pub(crate) fn archive<M: Machine>(

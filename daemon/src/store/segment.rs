@@ -7,7 +7,7 @@ use anchord_memory::Seq;
 use super::StoreError;
 use super::format::{self, AnyHeader, Crc, FORMAT, HeaderV1, LineFault};
 
-/// What ends the name of an archive.
+/// The end of an archive's name.
 const ARCHIVE: &str = ".gz";
 
 /// A line of a segment, without its newline.

@@ -11,7 +11,7 @@ use super::index::{Index, IndexError, MARKS, META, REPLIES, STATE};
 use super::limits::INDEX_COPY_ROWS_MAX;
 use super::{Row, StoreError};
 
-/// Where tasks run.
+/// The way to run tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upkeep {
     /// Nowhere.
@@ -22,7 +22,7 @@ pub enum Upkeep {
     Thread,
 }
 
-/// What came of a task.
+/// The result of a task.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// A copy of the index, all but what was written since.

@@ -1,6 +1,6 @@
-//! Separates a memory in which several projects wrote: plans which records go to which of them, takes
-//! them in there, and sets them aside here. Nothing is deleted: a record that was taken in is forgotten
-//! here, which keeps it in history, and all of it can be taken back.
+//! Separates a memory in which several projects wrote: plans which records go to which of them,
+//! takes them in there, and sets them aside here. Nothing is deleted: a record that was taken in is
+//! forgotten here, which keeps it in history, and all of it can be taken back.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::record::{Body, Provenance, Record, Standing};
 /// How the session begins under which a split sets records aside.
 const SPLIT: &str = "split-";
 
-/// Where a session worked, as far as that is known.
+/// The project in which a session worked, as far as that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrittenIn {
     /// In the memory's own project.
@@ -41,8 +41,8 @@ pub struct SplitPlan {
     pub private: u32,
 }
 
-/// Plans which records go where. `folders` has, for each project by its number, its root relative to the
-/// root of this one, if it is beneath.
+/// Plans which records go where. `folders` has, for each project by its number, its root relative
+/// to the root of this one, if it is beneath.
 pub fn plan_split(
     memory: &Memory,
     folders: &[Option<String>],
@@ -104,17 +104,19 @@ pub fn split_session(name: &str) -> SessionId {
     SessionId::new(format!("{SPLIT}{name}"))
 }
 
-/// What a memory takes in of a split.
+/// The part of a split that a memory takes in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TakenIn {
     /// Records that are here now, by their ids and versions there.
     pub records: Vec<(RecordId, Version)>,
-    /// Records that are not, because this memory says something else in their place or refuses them.
+    /// Records that are not, because this memory says something else in their place or refuses
+    /// them.
     pub left: u32,
 }
 
-/// Plans to take in records of another memory. Those that are already here as they are count as taken
-/// in. No record that is here changes, so that all of it can be taken back: what would merge is left.
+/// Plans to take in records of another memory. Those that are already here as they are count as
+/// taken in. No record that is here changes, so that all of it can be taken back: what would merge
+/// is left.
 pub fn plan_take_in(
     memory: &Memory,
     records: &[Record],
@@ -157,8 +159,8 @@ fn is_equal(here: &Record, other: &Record) -> bool {
     is_same && here.standing != Standing::Forgotten
 }
 
-/// Plans to forget records that another memory took in, unless they were changed meanwhile. Says how
-/// many.
+/// Plans to forget records that another memory took in, unless they were changed meanwhile. Says
+/// how many.
 pub fn plan_set_aside(
     memory: &Memory,
     records: &[(RecordId, Version)],
@@ -190,7 +192,8 @@ pub fn plan_bring_back(memory: &Memory, split: &SessionId, origin: &Provenance) 
     stand(memory, aside.map(|record| record.id).collect(), Standing::Active, origin)
 }
 
-/// Plans to forget what a memory took in of a split and nobody has changed since. Says how many records.
+/// Plans to forget what a memory took in of a split and nobody has changed since. Says how many
+/// records.
 pub fn plan_give_back(memory: &Memory, split: &SessionId, origin: &Provenance) -> Plan<u32> {
     let prefix = format!("{split}@");
     let revisions = memory.imports().filter_map(|((source, digest), _)| {

@@ -26,8 +26,8 @@ pub struct CheckpointOutcome {
 /// Stages a part of a session's work.
 ///
 /// # Errors
-/// When there is nothing in it, when an item is not usable, when the session or all sessions together have
-/// staged too much, and when the project has no room for the items.
+/// When there is nothing in it, when an item is not usable, when the session or all sessions
+/// together have staged too much, and when the project has no room for the items.
 pub fn plan_checkpoint(
     memory: &Memory,
     origin: &Provenance,

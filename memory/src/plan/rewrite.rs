@@ -106,7 +106,8 @@ fn set<T: Clone>(field: &mut T, new: Option<&T>) {
 ///
 /// # Errors
 /// If there is no such record, it is forgotten or at another version, its kind does not have a
-/// given field, a value is invalid, too long for what is left or was purged, or another record is already about the same.
+/// given field, a value is invalid, too long for what is left or was purged, or another record is
+/// already about the same.
 pub fn plan_rewrite(
     memory: &Memory,
     reader: &Reader,

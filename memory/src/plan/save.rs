@@ -56,8 +56,8 @@ pub struct SaveOutcome {
 /// Folds a session's staged work and this save's part into memory and writes the session's row.
 ///
 /// # Errors
-/// When the summary is empty, an item is not usable, the project has no room for the items, or memory is not at
-/// the expected revision.
+/// When the summary is empty, an item is not usable, the project has no room for the items, or
+/// memory is not at the expected revision.
 pub fn plan_save(
     memory: &Memory,
     origin: &Provenance,

@@ -25,14 +25,16 @@ pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> String {
         append(
             &mut why,
             format_args!(
-                "Nothing is given: this prompt does not seem to ask for anything in memory (score {asks:.1}; it takes 0).\n"
+                "Nothing is given: this prompt does not seem to ask for anything in memory (score \
+                 {asks:.1}; it takes 0).\n"
             ),
         );
     } else {
         append(
             &mut why,
             format_args!(
-                "{}\nThis prompt seems to ask for something in memory (score {asks:.1}; it takes 0).\n",
+                "{}\nThis prompt seems to ask for something in memory (score {asks:.1}; it takes \
+                 0).\n",
                 text.trim_end()
             ),
         );

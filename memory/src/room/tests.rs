@@ -100,13 +100,13 @@ fn a_refusal_says_which_limit_how_much_there_is_and_what_to_do() {
     let memory = full_but(blueprints([blueprint("big", &large())]), 100);
     let new = blueprints([blueprint("new", &text(1_000))]);
     let refusal = plan_checkpoint(&memory, &origin("one", 2), new).unwrap_err();
-    insta::assert_snapshot!(refusal, @"this project's blueprints have no room: 16777116 of 16777216 bytes are taken, 1003 more are needed; memory_forget what no longer holds, archived records too");
+    insta::assert_snapshot!(refusal, @"no room for more blueprints in this project: 16777116 of 16777216 bytes are used, 1003 more are needed; memory_forget records that no longer hold, archived ones too");
     let kept = Sizes {
         anchors: Size { records: limit(Kind::Anchor).records, bytes: 5 },
         ..Sizes::default()
     };
     let refusal = has_room(&kept, Kind::Anchor, Size { records: 1, bytes: 8 }).unwrap_err();
-    insta::assert_snapshot!(refusal, @"this project's anchors have no room: 50000 of 50000 records are taken, 1 more are needed; memory_forget what no longer holds, archived records too");
+    insta::assert_snapshot!(refusal, @"no room for more anchors in this project: 50000 of 50000 records are used, 1 more are needed; memory_forget records that no longer hold, archived ones too");
     assert_eq!(has_room(&kept, Kind::Anchor, Size { records: 0, bytes: 8 }), Ok(()), "it merges");
 }
 
@@ -236,7 +236,7 @@ fn a_short_summary_can_be_saved_however_many_sessions_there_were() {
         plan_save(&memory, &origin("one", 2), save).map(drop)
     };
     assert_eq!(summary(SHORT_SUMMARY_BYTES_MAX), Ok(()));
-    insta::assert_snapshot!(summary(SHORT_SUMMARY_BYTES_MAX + 1).unwrap_err(), @"session_summary has 4097 bytes, 4096 are allowed now: this project's session rows have no room: 68157446 of 67108864 bytes are taken, 4097 more are needed; memory_forget what no longer holds, archived records too");
+    insta::assert_snapshot!(summary(SHORT_SUMMARY_BYTES_MAX + 1).unwrap_err(), @"session_summary has 4097 bytes, 4096 are allowed now: no room for more session rows in this project: 68157446 of 67108864 bytes are used, 4097 more are needed; memory_forget records that no longer hold, archived ones too");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tokens that a line break divides, as a terminal or a mail does it.
 //!
-//! Where a line ends within what may be a token, the lines around it are looked at without the
-//! break. Prose has no digits at such a place, so that little is looked at twice.
+//! If a line ends within a possible token, the lines around the break are checked again without
+//! it. Prose has no digits at such a place, so that little is looked at twice.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ const PART_BYTES_MIN: usize = 4;
 pub(super) struct Joined {
     /// The text without the breaks.
     pub(super) text: String,
-    /// Where each part of it begins, here and in the original.
+    /// The beginning of each part, here and in the original.
     parts: Vec<(usize, usize)>,
 }
 
@@ -74,7 +74,8 @@ fn joined_at(text: &str, at: usize) -> Option<Joined> {
     (joined.parts.len() > 1).then_some(joined)
 }
 
-/// Returns whether a break may divide a token: a digit is near, and no word of a sentence ends here.
+/// Returns whether a break may divide a token: a digit is near, and no word of a sentence ends
+/// here.
 fn may_divide(bytes: &[u8], at: usize) -> bool {
     const NEAR: usize = 64;
     let before = bytes.get(at.saturating_sub(NEAR)..at).unwrap_or_default();

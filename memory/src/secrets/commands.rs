@@ -1,5 +1,5 @@
-//! Passwords in an option of a command: `mysql -pSECRET`, `curl -u user:SECRET`, and in what is piped
-//! into one: `echo SECRET | sudo -S`.
+//! Passwords in an option of a command: `mysql -pSECRET`, `curl -u user:SECRET`, and in what is
+//! piped into one: `echo SECRET | sudo -S`.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub(super) struct Command {
     options: &'static [(&'static [&'static str], Form)],
 }
 
-/// Where the password is in an option's value.
+/// The place of the password in an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Without a space behind the option.

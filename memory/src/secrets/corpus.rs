@@ -1,11 +1,11 @@
 //! How much the filter finds: forms of secrets and harmless texts, as data.
 //!
-//! `corpus/secret.txt` has a form in each line, the secret between `«` and `»`; `corpus/harmless.txt`
-//! has texts that must stay. `{A36}` and the like stand for characters that are made here, so that
-//! no file of ours looks like a leak: `A` letters and digits, `a` small ones, `h` hexadecimal, `U`
-//! capitals and 2 to 7, `b` base64, `u` base64url, `d` digits; `{uuid}`; `{}` for nothing.
-//! `corpus/held.json` was written by somebody who had not read the filter. It was run once, when the
-//! filter was finished; its texts are stored backwards, for the same reason.
+//! `corpus/secret.txt` has a form in each line, the secret between `«` and `»`;
+//! `corpus/harmless.txt` has texts that must stay. `{A36}` and the like stand for characters that
+//! are made here, so that no file of ours looks like a leak: `A` letters and digits, `a` small
+//! ones, `h` hexadecimal, `U` capitals and 2 to 7, `b` base64, `u` base64url, `d` digits; `{uuid}`;
+//! `{}` for nothing. `corpus/held.json` was written by somebody who had not read the filter. It was
+//! run once, when the filter was finished; its texts are stored backwards, for the same reason.
 
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ struct Form {
     secret: String,
 }
 
-/// What must be found, and what must stay.
+/// Texts whose secret must be found, and texts that must stay as they are.
 #[derive(Debug, Deserialize)]
 struct Corpus {
     secret: Vec<Form>,

@@ -213,8 +213,8 @@ fn judged(text: &str, name: &Range<usize>, kind: Word, start: usize) -> Option<R
     sound.then(|| start..start + value.len())
 }
 
-/// Whether a value is a password though nothing but its place says so: digits of a name or a version
-/// are few and stand at its end.
+/// Whether a value is a password though nothing but its place says so: digits of a name or a
+/// version are few and stand at its end.
 fn is_strong(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     value.len() >= 8

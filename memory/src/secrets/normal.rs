@@ -15,7 +15,7 @@ use crate::defuse::is_hidden;
 pub(super) struct Normal<'a> {
     /// The plain text, borrowed where it is the original.
     pub(super) text: Cow<'a, str>,
-    /// Where the plain text and the original part; nothing where they are the same.
+    /// Points at which the plain text and the original part; empty if they are the same.
     steps: Vec<Step>,
 }
 

@@ -166,8 +166,8 @@ pub(super) fn putty_key(text: &str, start: usize) -> Option<Range<usize>> {
     Some(start..start + near.get(..bytes)?.trim_end().len())
 }
 
-/// The values beside a word: after `=` or `:`, as an option's argument, in an element, after `is`; without such a sign,
-/// where [`near`] knows the form.
+/// The values beside a word: after `=` or `:`, as an option's argument, in an element, after `is`;
+/// without such a sign, where [`near`] knows the form.
 pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Vec<Range<usize>> {
     let Some(name) = name_around(text, &word, kind) else { return Vec::new() };
     if kind == Word::Login {
@@ -225,7 +225,8 @@ fn name_around(text: &str, word: &Range<usize>, kind: Word) -> Option<Range<usiz
     (fits && !is_step).then_some(begin..end)
 }
 
-/// Whether what follows a name may lead to a value: most names stand in a sentence or in code. Costs less than to look.
+/// Whether what follows a name may lead to a value: most names stand in a sentence or in code.
+/// Costs less than to look.
 fn may_have_value(text: &str, end: usize, kind: Word) -> bool {
     let rest = text.as_bytes().get(end..).unwrap_or_default();
     if kind == Word::Login {

@@ -44,7 +44,7 @@ pub(super) enum Alphabet {
     Upper,
     /// And `-`
     UpperDash,
-    /// What stands in the path of a URL.
+    /// A part of a URL's path.
     Path,
 }
 

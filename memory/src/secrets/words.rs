@@ -1,6 +1,6 @@
 //! Words that say what the value beside them is.
 
-/// What a word says of the value beside it.
+/// The kind of value that a word announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     /// People make these: short, with some sense.
@@ -191,7 +191,7 @@ pub(super) const ABOUT: [&str; 32] = [
     "address",
 ];
 
-/// What has a password that is called its `pass`; any other pass is a step or a filter.
+/// Owners of a password that is called their `pass`; any other pass is a step or a filter.
 pub(super) const OWNERS: [&str; 59] = [
     "account",
     "admin",
@@ -254,5 +254,5 @@ pub(super) const OWNERS: [&str; 59] = [
     "zip",
 ];
 
-/// What a token is that tells where a list goes on.
+/// Words that make a token the place where a list goes on, not a secret.
 pub(super) const PLACES: [&str; 4] = ["next", "page", "continuation", "cursor"];

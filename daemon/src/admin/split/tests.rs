@@ -19,7 +19,8 @@ fn repository(world: &World, name: &str) -> PathBuf {
     root
 }
 
-/// A session in a directory that works in the project of another one, as before the git root counted.
+/// A session in a directory that works in the project of another one, as before the git root
+/// counted.
 async fn mixed(world: &World, directory: &Path, named: &Path) -> Shim {
     let project = named.to_str().map(str::to_owned);
     let mut shim = world.connect(Hello { project, ..hello_from(directory) }).await;
@@ -50,7 +51,7 @@ async fn split(world: &World, dry_run: bool, undo: bool) -> SplitReply {
     split_project(&world.daemon, SplitParams { project, dry_run, undo }).await.unwrap()
 }
 
-/// What an agent in a directory loads.
+/// Returns the load of an agent in a directory.
 async fn loads(world: &World, directory: &Path) -> String {
     let mut shim = world.connect(hello_from(directory)).await;
     shim.initialize("2025-06-18").await;

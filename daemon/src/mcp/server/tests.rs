@@ -309,7 +309,7 @@ async fn a_call_of_one_thread_too_many_is_told_what_to_do() {
         assert!(shim.said(id).await.starts_with("project: demo"), "{thread}");
     }
     let id = shim.ask("tools/call", call(limits::CONNECTION_SESSIONS_MAX)).await;
-    insta::assert_snapshot!(shim.said(id).await, @"ERROR this connection already serves as many agent threads as it may, and this call is of another one; nothing was done. Use memory from a thread that used it before, or restart the agent, which ends the old threads");
+    insta::assert_snapshot!(shim.said(id).await, @"ERROR this connection already serves the most agent threads it may, and this call is from another one; nothing was done. Use memory from a thread that has used it, or restart the agent");
     let id = shim.ask("tools/call", call(0)).await;
     assert!(shim.said(id).await.starts_with("project: demo"), "the others go on");
 }

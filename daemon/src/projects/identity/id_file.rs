@@ -1,9 +1,10 @@
-//! The file that holds a project's id. With `.anchord/.gitignore`, which keeps it out of commits, it is
-//! all that anchord writes into a project.
+//! The file that holds a project's id. With `.anchord/.gitignore`, which keeps it out of commits,
+//! it is all that anchord writes into a project.
 //!
-//! Every directory on the way is opened from the one before without following links, so that a prepared
-//! repository cannot lead the write elsewhere. It is written only into a directory of ours, into git
-//! only where git's common directory really is one, and never above repositories where no marker is.
+//! Every directory on the way is opened from the one before without following links, so that a
+//! prepared repository cannot lead the write elsewhere. It is written only into a directory of
+//! ours, into git only where git's common directory really is one, and never above repositories
+//! where no marker is.
 
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};

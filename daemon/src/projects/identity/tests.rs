@@ -229,7 +229,7 @@ fn a_record_of_an_earlier_build_is_completed_where_it_was_seen() {
     }
 }
 
-/// What a fork brings that has `.anchord/project-id` in a commit.
+/// A fork can bring `.anchord/project-id` in a commit.
 #[test]
 fn an_id_that_git_tracks_does_not_count() {
     let scratch = Scratch::new();

@@ -154,7 +154,7 @@ fn a_workspace_covers_the_repositories_beneath_it() {
     assert_eq!(located.part.as_deref(), Some(Path::new("vendor")));
 }
 
-/// What a clone or an archive brings along, and what is left of a copy.
+/// A clone or an archive brings the mark along; a copy leaves it behind.
 #[test]
 fn a_workspace_mark_that_was_made_for_another_directory_does_not_count() {
     let scratch = Scratch::new();

@@ -1,4 +1,4 @@
-//! What is beneath a directory, and when that cannot be told.
+//! Repositories beneath a directory: found, absent, or impossible to tell.
 
 use std::fs;
 

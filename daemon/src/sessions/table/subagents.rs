@@ -57,8 +57,8 @@ impl SessionTable {
 }
 
 impl Inner {
-    /// The session of the subagent that makes this call, made when it is the first; none where it is the session's own,
-    /// or where the connection has no room for another session.
+    /// The session of the subagent that makes this call, made when it is the first; none where it
+    /// is the session's own, or where the connection has no room for another session.
     pub(super) fn expected(
         &mut self,
         connection: &Connection,

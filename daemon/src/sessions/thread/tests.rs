@@ -1,4 +1,4 @@
-//! Whose notes a client gets that names a conversation.
+//! Which private notes a client gets if it names a conversation.
 
 use serde_json::{Value, json};
 

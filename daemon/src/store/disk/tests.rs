@@ -1,5 +1,5 @@
-//! The operating system's disk does what it says. Whether a sync reached the disk cannot be seen, so
-//! the tests sync what the kernel refuses to sync: a pipe, and a directory of `/proc`.
+//! The operating system's disk does what it says. Whether a sync reached the disk cannot be seen,
+//! so the tests sync what the kernel refuses to sync: a pipe, and a directory of `/proc`.
 
 use super::*;
 

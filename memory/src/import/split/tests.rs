@@ -1,4 +1,4 @@
-//! What goes where, that nothing is lost on the way, and that all of it can be taken back.
+//! A split sends each record to its project, loses nothing, and can be taken back.
 
 use super::*;
 use crate::testing::{anchor, apply, blueprint, lesson, note, origin, save};

@@ -294,7 +294,7 @@ fn a_text_grows_as_long_as_there_is_room() {
     // A longer text may get a tag, which counts too.
     assert_eq!(grown(left - 100), Ok(()));
     let refused = grown(left + 2).unwrap_err().to_string();
-    assert!(refused.contains("this project's notes have no room"), "{refused}");
+    assert!(refused.contains("no room for more notes in this project"), "{refused}");
     let fact = fact("port", &"y".repeat(left + 2));
     assert!(plan_notes(&memory, &by, vec![Ok(fact)]).is_err(), "also in the place of a fact");
 }

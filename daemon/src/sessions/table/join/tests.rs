@@ -110,7 +110,7 @@ fn a_thread_that_calls_name_is_a_session_of_its_own() {
     );
 }
 
-/// What was looked at is what is used: a session that hooks begin after the look is not.
+/// The session that was checked is the one that is used, not one that hooks begin after the check.
 #[test]
 fn a_conversation_that_hooks_begin_after_it_was_looked_for_is_not_the_calls() {
     let table = Arc::new(SessionTable::default());

@@ -304,7 +304,8 @@ fn a_line_that_failed_may_be_written_again() {
     machinery.open().unwrap().expect(&entries, "written again");
 }
 
-/// The file may end in entries of unknown outcome. What is appended to them could be lost with them.
+/// The file may end in entries of unknown outcome. What is appended to them could be lost with
+/// them.
 #[test]
 fn after_an_unknown_outcome_nothing_more_is_written() {
     let machinery = Machinery::default();
