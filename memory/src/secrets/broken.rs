@@ -51,6 +51,10 @@ pub(super) fn joined(text: &str) -> impl Iterator<Item = Joined> {
 fn joined_at(text: &str, at: usize) -> Option<Joined> {
     may_divide(text.as_bytes(), at).then_some(())?;
     let before = last_run(text.get(..before_break(text, at)?)?);
+    // The value is empty, or the token is at its end.
+    if text.get(..at)?.trim_end_matches('\r').ends_with('=') {
+        return None;
+    }
     let mut next = after_break(text, at)?;
     let has_digit = |part: &str| part.bytes().any(|byte| byte.is_ascii_digit());
     if before.len() < PART_BYTES_MIN || !has_digit(before) && !has_digit(first_run(text, next)) {
@@ -60,7 +64,7 @@ fn joined_at(text: &str, at: usize) -> Option<Joined> {
     let mut joined = Joined { text: before.to_owned(), parts: vec![(0, begin)] };
     for _ in 0..SECRET_BROKEN_LINES_MAX {
         let part = first_run(text, next);
-        if part.len() < PART_BYTES_MIN {
+        if part.len() < PART_BYTES_MIN || is_assignment(part) {
             break;
         }
         joined.parts.push((joined.text.len(), next));
@@ -72,6 +76,11 @@ fn joined_at(text: &str, at: usize) -> Option<Joined> {
         next = again;
     }
     (joined.parts.len() > 1).then_some(joined)
+}
+
+/// Returns whether this is the next setting, `NAME=value`. A token has `=` only at its end.
+fn is_assignment(part: &str) -> bool {
+    part.trim_end_matches('=').contains('=')
 }
 
 /// Returns whether a break may divide a token: a digit is near, and no word of a sentence ends

@@ -141,7 +141,8 @@ fn value(text: &str, at: usize, form: Form) -> Option<Range<usize>> {
     };
     // `-p3306:3306` is a port, and `-p/a/b` a path: of another command on the line.
     let is_port = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
-    let other = form == Attached && is_port || value.starts_with(['/', '-']);
+    let is_other_port = is_port && (form == Attached || value.contains(':'));
+    let other = is_other_port || value.starts_with(['/', '-']);
     let said = SAID.contains(&value.to_ascii_lowercase().as_str())
         || value.starts_with('[') && value.contains(']')
         || is_placeholder(value)
@@ -176,6 +177,7 @@ fn line(text: &str) -> &str {
     let near = clipped(text, SECRET_VALUE_BYTES_MAX);
     let ends = |(at, byte): (usize, u8)| match byte {
         b'\n' => !near.get(..at).unwrap_or_default().ends_with('\\'),
+        b'&' => near.get(at + 1..).unwrap_or_default().starts_with('&'),
         b'|' | b';' => near.get(at + 1..).unwrap_or_default().starts_with([' ', '\n']),
         _ => false,
     };

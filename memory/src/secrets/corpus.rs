@@ -4,8 +4,8 @@
 //! `corpus/harmless.txt` has texts that must stay. `{A36}` and the like stand for characters that
 //! are made here, so that no file of ours looks like a leak: `A` letters and digits, `a` small
 //! ones, `h` hexadecimal, `U` capitals and 2 to 7, `b` base64, `u` base64url, `d` digits; `{uuid}`;
-//! `{}` for nothing. `corpus/held.json` was written by somebody who had not read the filter. It was
-//! run once, when the filter was finished; its texts are stored backwards, for the same reason.
+//! `{}` for nothing. `corpus/held.json` was written by somebody who had not read the filter, and
+//! no rule was chosen by it; its texts are stored backwards, for the same reason.
 
 use serde::Deserialize;
 

@@ -230,9 +230,7 @@ impl Token {
     /// Where the token is that begins as `hit` does, if it is one and nothing surer was found to its end.
     pub(super) fn at(&self, runs: &mut Runs<'_>, hit: Range<usize>) -> Option<Range<usize>> {
         let text = runs.text;
-        if !text.get(hit.start..)?.starts_with(self.prefix)
-            || self.prefix.len() < 4 && !begins_at(text, hit.start)
-        {
+        if !text.get(hit.start..)?.starts_with(self.prefix) || !self.may_begin(text, hit.start) {
             return None;
         }
         let (Long(alphabet, bytes_min) | Exact(alphabet, bytes_min) | Random(alphabet, bytes_min)) =
@@ -251,6 +249,16 @@ impl Token {
         }
         run.sure = self.sure();
         Some(hit.start..run.end)
+    }
+
+    /// Whether a token may begin here. A prefix of letters and digits also occurs within hashes and
+    /// base64, where `/` and `+` are digits too.
+    fn may_begin(&self, text: &str, start: usize) -> bool {
+        if self.prefix.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            let before = text.get(..start).unwrap_or_default();
+            return begins_at(text, start) && !before.ends_with(['/', '+']);
+        }
+        self.prefix.len() >= 4 || begins_at(text, start)
     }
 
     /// How much a find says: `sk-ant-` says more than `sk-`.
