@@ -1,6 +1,7 @@
 //! A journal with a bad place: what can be read is read, nothing is acknowledged that would not be kept, and who asks is told.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -167,6 +168,9 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
         );
         assert!(!plan.contains("  lost: "), "{what}: {plan}");
         assert_eq!(fs::read(&journal).ok(), before, "{what}");
+        let memory = journal.ancestors().nth(2).unwrap();
+        let file_of = |index: &str| fs::metadata(memory.join(index).join("db")).unwrap().ino();
+        let index = file_of("sled");
         let (code, repaired) = shell.said(&["journal", "repair", "--yes"]);
         assert_eq!(code, 0, "{what}: {repaired}");
         let (code, verified) = shell.said(&["journal", "verify"]);
@@ -178,6 +182,7 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
         for text in ["tide table number 1", "tide table number 5", "after the repair"] {
             assert!(loaded.contains(text), "{what}: {text}: {loaded}");
         }
+        assert_eq!(file_of("sled.aside"), index, "{what}: the index that had the entries is kept");
         if let Some(before) = &before {
             let mut kept = false;
             walk(&instance.home(), &mut |path: &Path| {

@@ -68,8 +68,8 @@ struct Base<M> {
 
 /// The index as it was found.
 pub(super) enum Found {
-    /// There is none, or it is of nothing.
-    Empty,
+    /// It is of nothing: new, or left by a rebuild that was cut short.
+    Empty(Box<dyn Index>),
     /// It is of a journal, as its row `meta` says.
     Of(Box<dyn Index>, MetaV1),
     Unusable(IndexError),
@@ -78,7 +78,7 @@ pub(super) enum Found {
 /// Opens an index and reads what it is of.
 pub(super) fn find(place: &dyn IndexPlace) -> Found {
     let found = place.open().and_then(|index| match index.get(META)? {
-        None => Ok(Found::Empty),
+        None => Ok(Found::Empty(index)),
         Some(text) => match serde_json::from_str(&text) {
             Ok(meta) => Ok(Found::Of(index, meta)),
             Err(error) => Err(IndexError::damaged(error.to_string())),
@@ -98,9 +98,22 @@ impl Found {
             })),
             // A damaged one proves nothing; one that cannot be looked at may prove anything.
             Self::Unusable(error) if error.passes() => Err(error.clone()),
-            Self::Empty | Self::Unusable(_) => Ok(None),
+            Self::Empty(_) | Self::Unusable(_) => Ok(None),
         }
     }
+}
+
+const EMPTY: &str = "it is empty";
+
+/// Takes out what a rebuild that was cut short has left. Such an index proves nothing, and setting it
+/// aside would replace one that does.
+fn emptied(mut index: Box<dyn Index>) -> Result<Box<dyn Index>, IndexError> {
+    let mut left = Vec::new();
+    index.scan("", &mut |key, _| left.push(Row { key: key.to_owned(), value: None }))?;
+    if !left.is_empty() {
+        index.apply(&left)?;
+    }
+    Ok(index)
 }
 
 /// The relation of an index to the journal beside it.
@@ -181,7 +194,14 @@ impl<M: Machine> JournalStore<M> {
             return Ok((None, None));
         }
         let why = match found.unwrap_or_else(|| find(&*self.place)) {
-            Found::Empty => IndexError::damaged("it is empty"),
+            Found::Empty(_) if self.journal.read_only.is_some() => IndexError::damaged(EMPTY),
+            Found::Empty(index) => match emptied(index) {
+                Ok(index) => {
+                    self.index = TrackedIndex::new(index);
+                    return Ok((None, Some(EMPTY.to_owned())));
+                }
+                Err(error) => error,
+            },
             Found::Unusable(error) => error,
             Found::Of(index, meta) => match self.relate(&meta)? {
                 Relation::Follows(at) => match self.load(index, &meta, at) {

@@ -371,7 +371,7 @@ fn known<M: Machine>(dir: &Path, options: &Options) -> Result<Option<Known<M>>, 
             }
         }
         Found::Unusable(error) if error.passes() => return Err(cannot_look(error)),
-        Found::Of(..) | Found::Unusable(_) | Found::Empty => {}
+        Found::Of(..) | Found::Unusable(_) | Found::Empty(_) => {}
     }
     let snapshots = dir.join("snapshot");
     for number in snapshot::list(&*options.disk, &snapshots)? {

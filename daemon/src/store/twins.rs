@@ -320,6 +320,8 @@ struct SimPlace {
     rows: MemIndex,
     flushed: MemIndex,
     aside: Option<MemIndex>,
+    /// Whether there is a directory, if only an empty one.
+    exists: bool,
     copy: MemIndex,
     /// Bytes that it takes up beyond its rows, as after many changes.
     excess_bytes: u64,
@@ -394,9 +396,11 @@ impl SimIndex {
 
 impl IndexPlace for SimIndex {
     fn open(&self) -> Result<Box<dyn Index>, IndexError> {
-        if self.step()?.is_refused {
+        let mut place = self.step()?;
+        if place.is_refused {
             return Err(io::Error::from(rustix::io::Errno::MFILE).into());
         }
+        place.exists = true;
         Ok(Box::new(self.clone()))
     }
 
@@ -427,8 +431,9 @@ impl IndexPlace for SimIndex {
 
     fn set_aside(&self) -> Result<(), IndexError> {
         let mut place = self.step()?;
-        if place.rows != MemIndex::default() {
+        if place.exists {
             place.aside = Some(std::mem::take(&mut place.rows));
+            place.exists = false;
         }
         place.flushed = MemIndex::default();
         place.is_damaged = false;
