@@ -152,6 +152,11 @@ impl StoreError {
         }
     }
 
+    /// Whether the disk said that there is no such file.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Wraps what the disk said.
     pub(crate) fn io(
         doing: &'static str,

@@ -46,8 +46,8 @@ pub struct JournalStore<M: Machine> {
     pub(super) tasks: Tasks,
     /// Bytes of the index after the last try to copy it.
     pub(super) copied_bytes: u64,
-    /// The last segment when archiving failed: it is tried again after the next one has begun.
-    pub(super) archiving_failed_before: Option<u32>,
+    /// Old segments on which a task failed, until the next segment begins.
+    pub(super) postponed: BTreeSet<u32>,
     /// Appended, but not in the index yet.
     pub(super) pending: Vec<Pending<M::Change>>,
     /// Where the last entry is.
@@ -122,15 +122,15 @@ impl<M: Machine> Store<M> for JournalStore<M> {
     }
 
     fn flush(&mut self) -> Left {
+        if let Some(outcome) = self.tasks.outcome() {
+            self.take(outcome);
+        }
         self.write_marks();
         if !self.unwritten_marks.is_empty() {
             return Left::Marks;
         }
         if let Err(error) = self.index.flush() {
             self.drop_index(&error);
-        }
-        if let Some(outcome) = self.tasks.outcome() {
-            self.take(outcome);
         }
         if self.tasks.is_free() {
             self.begin_task();
@@ -276,6 +276,7 @@ impl<M: Machine> JournalStore<M> {
 
     fn rotate(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
         self.journal.rotate()?;
+        self.postponed.clear();
         let gone: Vec<Row> = replies
             .prune()
             .iter()
@@ -359,11 +360,15 @@ impl<M: Machine> JournalStore<M> {
     fn next_to_archive(&self) -> Option<Sealed> {
         let last = self.journal.segments.last()?;
         // An older anchord must see by the last segment that it is too old.
-        let is_time = last.format >= ARCHIVES_FROM
-            && self.index_fault.is_none()
-            && self.archiving_failed_before != Some(last.number);
-        let is_plain = |sealed: &Sealed| sealed.segment.archive_bytes.is_none();
-        let sealed = self.journal.sealed().into_iter().rfind(|it| is_time && is_plain(it))?;
+        if last.format < ARCHIVES_FROM || self.index_fault.is_some() {
+            return None;
+        }
+        let is_due = |sealed: &Sealed| {
+            let segment = &sealed.segment;
+            let is_plain = segment.archive_bytes.is_none();
+            is_plain && !sealed.is_empty() && !self.postponed.contains(&segment.number)
+        };
+        let sealed = self.journal.sealed().into_iter().rfind(is_due)?;
         let number = sealed.segment.number;
         let is_indexed = self.pending.iter().all(|pending| pending.position.segment > number);
         let snapshots = snapshot::list(&*self.journal.disk, &self.snapshots).unwrap_or_default();
@@ -395,10 +400,15 @@ impl<M: Machine> JournalStore<M> {
     /// The newest sealed segment whose lines were not checked for long.
     fn next_unchecked(&self) -> Option<Sealed> {
         let is_old = |sealed: &Sealed| {
+            if self.postponed.contains(&sealed.segment.number) {
+                return false;
+            }
             let mark = self.marks.get(&checked_mark(sealed.segment.number));
             let checked = mark.and_then(|time| time.parse::<i64>().ok());
-            let again = CHECK_AGAIN_AFTER_DAYS * DAY_MILLIS;
-            checked.is_none_or(|checked| self.time.0.saturating_sub(checked) >= again)
+            let again = (CHECK_AGAIN_AFTER_DAYS * DAY_MILLIS).unsigned_abs();
+            // A mark may be from a time at which the clock was ahead.
+            let is_past = |checked: i64| self.time.0 > 0 && self.time.0.abs_diff(checked) >= again;
+            checked.is_none_or(is_past)
         };
         self.journal.sealed().into_iter().find(is_old)
     }
@@ -420,12 +430,10 @@ impl<M: Machine> JournalStore<M> {
             Outcome::Checked { number, checked } => match checked {
                 Ok(None) => self.mark_checked(number),
                 Ok(Some(fault)) => self.take_fault(&fault),
+                Err(error) if error.is_missing() => self.take_fault(&error),
                 Err(error) => {
-                    tracing::error!(%error, "an old segment cannot be read; read-only until it can");
-                    if self.journal.read_only.is_none() {
-                        self.journal.read_only = Some(error.to_string());
-                        self.journal.passes = true;
-                    }
+                    tracing::warn!(%error, number, "an old segment was not checked; tried later");
+                    self.postponed.insert(number);
                 }
             },
             Outcome::Archived { number, archived } => match archived {
@@ -433,11 +441,13 @@ impl<M: Machine> JournalStore<M> {
                 Ok(Err(fault)) => self.take_fault(&fault),
                 Err(error) => {
                     tracing::warn!(%error, number, "a segment was not archived; tried again later");
-                    self.archiving_failed_before = Some(self.journal.last_segment());
+                    self.postponed.insert(number);
                 }
             },
             Outcome::Panicked => {
-                self.archiving_failed_before = Some(self.journal.last_segment());
+                let sealed = self.journal.sealed();
+                self.postponed.extend(sealed.iter().map(|sealed| sealed.segment.number));
+                self.copied_bytes = self.index.bytes();
                 self.index.take_changes();
                 tracing::error!("a task on the store's files panicked");
             }

@@ -154,7 +154,7 @@ impl<M: Machine> JournalStore<M> {
             history: Arc::default(),
             tasks: Tasks::new(upkeep),
             copied_bytes: 0,
-            archiving_failed_before: None,
+            postponed: BTreeSet::new(),
             pending: Vec::new(),
             at: None,
             time: Timestamp::default(),

@@ -44,6 +44,11 @@ impl Sealed {
         Self { disk, dir, segment, next: self.next }
     }
 
+    /// Whether it has a header alone. Such a one is smaller than its archive.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segment.first == self.next.first
+    }
+
     /// Whether the file ends in the line that the next segment's header names.
     pub(crate) fn ends_as_named(&self) -> Result<bool, StoreError> {
         let Some(crc) = self.next.previous else { return Ok(false) };

@@ -175,8 +175,47 @@ fn an_entry_that_cannot_be_read_is_neither_archived_nor_said_to_be_missing() {
     machinery.disk.put(&segment(2), (lines.join("\n") + "\n").into_bytes());
     let mut writer = machinery.open_upkept().unwrap();
     writer.keep_up();
-    assert_eq!(forms(&machinery)[..2], [(false, true), (true, false)]);
+    let (plain, archived) = ((true, false), (false, true));
+    assert_eq!(forms(&machinery)[..3], [archived, plain, archived], "the one after it is");
     assert!(writer.store.history("x@99").is_err());
+}
+
+/// A project that an earlier build opened and never wrote to has one.
+#[test]
+fn a_segment_without_entries_keeps_no_other_from_being_archived() {
+    let machinery = Machinery::default();
+    machinery.open().unwrap().store.close();
+    machinery.age();
+    let mut writer = machinery.open_upkept().unwrap();
+    let entries: Vec<_> = (1..=14).map(|by| writer.add("x", by)).collect();
+    writer.keep_up();
+    assert_eq!(forms(&machinery)[..3], [(true, false), (false, true), (false, true)]);
+    writer.expect(&entries, "archived");
+    writer.store.close();
+    let mut again = machinery.open_upkept().unwrap();
+    assert_eq!(again.report.read_only, None);
+    again.expect(&entries, "reopened");
+}
+
+/// Without a free descriptor, say.
+#[test]
+fn a_check_that_cannot_read_a_segment_leaves_the_store_writable() {
+    let (machinery, entries) = archived();
+    let mut failed = 0;
+    for n in 1..40 {
+        // A new index does not know when a segment was checked.
+        let (disk, index) = (machinery.disk.duplicate(), SimIndex::default());
+        let machinery = Machinery { disk, index };
+        let mut writer = machinery.open_upkept().unwrap();
+        writer.expect(&entries, "opened");
+        machinery.disk.fail(Some(Fault::Once(n)));
+        writer.keep_up();
+        failed += usize::from(machinery.disk.operations() >= n);
+        machinery.disk.fail(None);
+        assert_eq!(writer.store.health().read_only, None, "operation {n}");
+        writer.add("x", 15);
+    }
+    assert!(failed > 0);
 }
 
 /// As a crash, or a backup that was put back, leaves them.
