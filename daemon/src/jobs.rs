@@ -28,7 +28,6 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
         }
         if let Err(error) = daemon.registry.retry().await {
             tracing::error!(%error, "the daemon's own records cannot be opened again");
-            continue;
         }
         lifecycle::stage_silent(&daemon, limits::NOTED_STAGED_AFTER).await;
         sessions::sweep(&daemon).await;

@@ -4,6 +4,7 @@
 //! time to time, as projects are.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -15,12 +16,17 @@ use crate::projects::Registry;
 use crate::store::{Call, Health, OpenReport, Store, StoreError};
 use crate::{clock, limits};
 
+/// The soft mark of a daemon that ended as it should.
+pub(crate) const STOPPED_WELL: &str = "stopped-well";
+
 /// The registry and its writer.
 #[derive(Debug)]
 pub(crate) struct RegistryStore {
     directory: PathBuf,
     writer: ArcSwap<Owner<Registry>>,
     opened: Mutex<Instant>,
+    /// The last reopening failed: nothing is written, but what was read stays.
+    is_failed: AtomicBool,
     /// Held exclusively while the store is opened again, shared by everyone who uses it.
     in_use: tokio::sync::RwLock<()>,
 }
@@ -33,22 +39,37 @@ impl RegistryStore {
             directory,
             writer: ArcSwap::from_pointee(writer),
             opened: Mutex::new(clock::start()),
+            is_failed: AtomicBool::new(false),
             in_use: tokio::sync::RwLock::default(),
         };
         Ok((store, report, marks))
     }
 
-    /// Opens the store again if what makes it read-only may have passed.
+    /// Opens the store again if what makes it read-only may have passed. After an error the state
+    /// that was read can still be read, and the next call tries again.
     pub(crate) async fn retry(&self) -> Result<(), StoreError> {
+        let is_due = self.is_failed.load(Ordering::Relaxed) || self.health().passes;
         let opened = *self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.health().passes || opened.elapsed() < limits::REOPEN_AFTER {
+        if !is_due || opened.elapsed() < limits::REOPEN_AFTER {
             return Ok(());
         }
         let _nobody_writes = self.in_use.write().await;
         self.writer.load().close().await;
-        let (writer, report, _) = open_owner::<Registry>(self.directory.clone()).await?;
-        self.writer.store(Arc::new(writer));
+        self.is_failed.store(true, Ordering::Relaxed);
         *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = clock::start();
+        let (writer, report, marks) = open_owner::<Registry>(self.directory.clone()).await?;
+        if marks.contains_key(STOPPED_WELL) {
+            // The store could not be read when this daemon started.
+            let cleared = writer.ask(|store, _| {
+                store.mark(STOPPED_WELL, None);
+                store.flush();
+            });
+            if let Err(error) = cleared.await {
+                tracing::warn!(%error, "a kill of this daemon may not be noticed by the next");
+            }
+        }
+        self.writer.store(Arc::new(writer));
+        self.is_failed.store(false, Ordering::Relaxed);
         report.log("the daemon's own records");
         Ok(())
     }
@@ -72,6 +93,10 @@ impl RegistryStore {
         decide: Decide<Registry>,
     ) -> Result<Written, WriteError> {
         let _open = self.in_use.read().await;
+        if self.is_failed.load(Ordering::Relaxed) {
+            let why = self.health().read_only.clone().unwrap_or_default();
+            return Err(WriteError::NotSaved(Arc::new(StoreError::ReadOnly { why })));
+        }
         self.writer.load_full().write(session, call, operation, decide).await
     }
 
@@ -84,9 +109,10 @@ impl RegistryStore {
         self.writer.load_full().ask(question).await
     }
 
-    /// Whether nothing is taken any more: it was closed, or its thread has died.
+    /// Whether nothing is taken any more: it was closed, or its thread has died. False while the
+    /// store waits to be opened again.
     pub(crate) fn is_closed(&self) -> bool {
-        self.writer.load().is_closed()
+        self.writer.load().is_closed() && !self.is_failed.load(Ordering::Relaxed)
     }
 
     /// Serves what is queued, closes the store, and returns when that is done.
@@ -94,3 +120,6 @@ impl RegistryStore {
         self.writer.load_full().close().await;
     }
 }
+
+#[cfg(test)]
+mod tests;

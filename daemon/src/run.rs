@@ -17,13 +17,10 @@ use crate::instance::{Host, Instance, InstanceError, Places};
 use crate::logs::{self, LOG_VARIABLE, LogsError};
 use crate::project::OpenProjects;
 use crate::projects::Surroundings;
-use crate::registry_store::RegistryStore;
+use crate::registry_store::{RegistryStore, STOPPED_WELL};
 use crate::socket::Peers;
 use crate::store::{self, StoreError};
 use crate::{activation, http, jobs, lifecycle, limits, process, sessions, socket};
-
-/// The soft mark of a daemon that ended as it should.
-const STOPPED_WELL: &str = "stopped-well";
 
 /// Why a daemon did not start, or ended badly. Each says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +110,8 @@ async fn serve(
     let (registry, report, marks) = RegistryStore::open(data.join("daemon")).await?;
     report.log("the daemon's own records");
     let stopped_well = marks.contains_key(STOPPED_WELL);
-    let after_crash = !report.created && !stopped_well;
+    // A store that is read-only at its start may not show the mark.
+    let after_crash = !report.created && !stopped_well && report.read_only.is_none();
     if stopped_well {
         registry.ask(|store, _| store.mark(STOPPED_WELL, None)).await.map_err(not_open)?;
     }

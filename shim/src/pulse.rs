@@ -32,8 +32,8 @@ enum State {
     Runs,
     /// It was said hello to at this time, perhaps on a connection that is not this one.
     Asked(Instant, Option<UnixStream>),
-    /// It has not answered the hello that was said at this time.
-    Hangs(Instant),
+    /// It has not answered the hello that was said at this time, yet.
+    Hangs(Instant, Option<UnixStream>),
 }
 
 impl Pulse {
@@ -44,22 +44,23 @@ impl Pulse {
     /// Takes note that the daemon runs, or owes nothing. Returns whether it was known to hang.
     pub(crate) fn runs(&mut self, now: Instant) -> bool {
         self.seen = now;
-        match std::mem::replace(&mut self.state, State::Runs) {
-            State::Asked(_, Some(mut stream)) => {
-                // Read, so that the daemon sees an end and no broken connection. It does not block.
-                let _ = stream.read(&mut [0; ANSWER_BYTES]);
-                false
-            }
-            State::Runs | State::Asked(_, None) => false,
-            State::Hangs(_) => true,
+        let (was_hanging, stream) = match std::mem::replace(&mut self.state, State::Runs) {
+            State::Runs => (false, None),
+            State::Asked(_, stream) => (false, stream),
+            State::Hangs(_, stream) => (true, stream),
+        };
+        if let Some(mut stream) = stream {
+            // Read, so that the daemon sees an end and no broken connection. It does not block.
+            let _ = stream.read(&mut [0; ANSWER_BYTES]);
         }
+        was_hanging
     }
 
     /// Returns the connection whose first byte shows that the daemon runs.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match &self.state {
-            State::Asked(_, stream) => stream.as_ref().map(AsFd::as_fd),
-            State::Runs | State::Hangs(_) => None,
+            State::Asked(_, stream) | State::Hangs(_, stream) => stream.as_ref().map(AsFd::as_fd),
+            State::Runs => None,
         }
     }
 
@@ -68,7 +69,7 @@ impl Pulse {
         match self.state {
             State::Runs => Some(self.seen + millis(HANG_ASK_AFTER_MS)),
             State::Asked(at, _) => Some(at + millis(HANG_REPLY_MS)),
-            State::Hangs(_) => None,
+            State::Hangs(..) => None,
         }
     }
 
@@ -82,12 +83,12 @@ impl Pulse {
         if self.due().is_none_or(|due| now < due) {
             return false;
         }
-        match self.state {
-            State::Asked(at, _) => {
-                self.state = State::Hangs(at);
+        match &mut self.state {
+            State::Asked(at, stream) => {
+                self.state = State::Hangs(*at, stream.take());
                 true
             }
-            State::Runs | State::Hangs(_) => {
+            State::Runs | State::Hangs(..) => {
                 self.state = State::Asked(now, say_hello());
                 false
             }
@@ -97,7 +98,7 @@ impl Pulse {
     /// Returns since when the daemon is known to hang.
     pub(crate) fn hangs_since(&self) -> Option<Instant> {
         match self.state {
-            State::Hangs(since) => Some(since),
+            State::Hangs(since, _) => Some(since),
             State::Runs | State::Asked(..) => None,
         }
     }

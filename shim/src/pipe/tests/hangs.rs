@@ -25,6 +25,32 @@ fn a_call_does_not_wait_for_ever_for_a_daemon_that_hangs() {
 }
 
 #[test]
+fn a_daemon_that_goes_on_has_time_for_the_call() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let mut search = instance.search();
+    search.patience = Duration::from_secs(1);
+    let mut agent = Agent::start(search);
+    let (_, mut served) = daemon.welcome();
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"progressToken":7}}}"#;
+    agent.say(call);
+    served.expect(call);
+    let progress = agent.hear();
+    assert!(
+        progress.contains(r#""progressToken":7"#),
+        "it is taken for one that hangs: {progress}"
+    );
+    // It goes on, and the call takes longer than the patience.
+    for _ in 0..3 {
+        let (hello, asked) = daemon.welcome();
+        assert_eq!(hello.role, Role::Http);
+        assert_eq!(asked.rest(), "");
+    }
+    served.say(&reply("1"));
+    assert_eq!(agent.hear(), reply("1"));
+}
+
+#[test]
 fn a_call_that_takes_long_is_not_taken_for_a_daemon_that_hangs() {
     let instance = Instance::new();
     let daemon = instance.daemon();
