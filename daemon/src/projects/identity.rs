@@ -256,6 +256,7 @@ pub fn establish(
         root: located.main_root(),
         place: here.place,
         carries_id: stored == Stored::InProject,
+        stored: false,
         time: now,
     };
     let known = registry

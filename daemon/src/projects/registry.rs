@@ -99,6 +99,9 @@ pub struct ProjectRecord {
     pub carries_id: bool,
     /// When it was last found at a new place.
     pub time: Timestamp,
+    /// Read from records of earlier builds, which kept [`RegistryChange::MemoryStored`] here.
+    #[serde(default, skip_serializing)]
+    pub stored: bool,
 }
 
 /// A session that has written, and the process it came from.
@@ -302,10 +305,18 @@ impl Registry {
         ended
     }
 
+    fn see(&mut self, project: ProjectRecord) {
+        if project.stored {
+            self.stored.insert(project.id);
+        }
+        let project = ProjectRecord { stored: false, ..project };
+        self.projects.insert(project.id, Arc::new(project));
+    }
+
     fn apply_one(&mut self, change: &RegistryChange) {
         match change {
             RegistryChange::ProjectSeen(project) => {
-                self.projects.insert(project.id, Arc::new(project.clone()));
+                self.see(project.clone());
             }
             RegistryChange::ProjectForgotten { id } | RegistryChange::ProjectDeleted { id } => {
                 self.projects.remove(id);
@@ -379,7 +390,8 @@ impl Machine for Registry {
         for change in changes {
             match change {
                 RegistryChange::ProjectSeen(project) => {
-                    keys.insert(Key::Project(project.id));
+                    // The project's row no longer has what an earlier build kept there.
+                    keys.extend([Key::Project(project.id), Key::Stored(project.id)]);
                 }
                 RegistryChange::ProjectForgotten { id } | RegistryChange::ProjectDeleted { id } => {
                     keys.extend([Key::Project(*id), Key::Stored(*id)]);
@@ -438,8 +450,7 @@ impl Machine for Registry {
                     registry.links.insert(path.to_owned(), parse(key, value)?);
                 }
                 Some(("project", _)) => {
-                    let project: ProjectRecord = parse(key, value)?;
-                    registry.projects.insert(project.id, Arc::new(project));
+                    registry.see(parse(key, value)?);
                 }
                 Some(("session", _)) => {
                     let session: SessionRecord = parse(key, value)?;

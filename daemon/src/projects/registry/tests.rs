@@ -14,6 +14,7 @@ fn project(number: u128, path: &str) -> ProjectRecord {
         root: PathBuf::from(path),
         place: Place { path: PathBuf::from(path), dev: 1, ino: 2, git: false, part: None },
         carries_id: true,
+        stored: false,
         time: Timestamp(5),
     }
 }
@@ -47,6 +48,28 @@ fn after(changes: &[RegistryChange]) -> Registry {
 
 fn restored(registry: &Registry) -> Registry {
     Registry::restore(&mut registry.rows()).unwrap()
+}
+
+/// Earlier builds kept it in the project's record, in the journal and in the index.
+#[test]
+fn a_memory_that_an_earlier_build_stored_is_still_known() {
+    let known = project(1, "/p");
+    let mut value = serde_json::to_value(&known).unwrap();
+    value["stored"] = true.into();
+    let change = serde_json::json!({ "project_seen": value.clone() });
+    let replayed = after(&[serde_json::from_value(change).unwrap()]);
+    let mut rows = after(&[RegistryChange::ProjectSeen(known.clone())]).rows().collect::<Vec<_>>();
+    rows.retain(|row| !row.key.starts_with("project/"));
+    rows.push(Row::of(&format!("project/{}", known.id), &value.to_string()));
+    let opened = Registry::restore(&mut rows.into_iter()).unwrap();
+    for mut registry in [replayed, opened] {
+        assert!(registry.is_stored(known.id));
+        let seen = [RegistryChange::ProjectSeen(project(1, "/elsewhere"))];
+        registry.apply(Seq(2), &seen);
+        let rows = registry.touched_rows(&seen);
+        assert!(rows.iter().any(|row| row.key.starts_with("stored/") && row.value.is_some()));
+        assert!(restored(&registry).is_stored(known.id));
+    }
 }
 
 #[test]
