@@ -50,14 +50,17 @@ impl<W: Write> Write for Terminal<W> {
     }
 }
 
-/// Splits a text at its first colour sequence, `ESC [ 1;31 m`.
+/// The sequences of our own colours: bold, dimmed, red, green, yellow, and their ends. Others may hide
+/// text.
+const COLOURS: [&str; 7] =
+    ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[39m"];
+
+/// Splits a text at its first sequence of ours.
 fn next_colour(text: &str) -> (&str, &str, &str) {
-    for (at, start) in text.match_indices("\x1b[") {
-        let after = text.get(at + start.len()..).unwrap_or_default();
-        let numbers = after.bytes().take_while(|b| b.is_ascii_digit() || *b == b';').count();
-        if after.as_bytes().get(numbers) == Some(&b'm') {
-            let (plain, colour) = text.split_at(at);
-            let (colour, after) = colour.split_at(start.len() + numbers + 1);
+    for (at, _) in text.match_indices('\x1b') {
+        let (plain, rest) = text.split_at(at);
+        if let Some(colour) = COLOURS.iter().find(|colour| rest.starts_with(**colour)) {
+            let (colour, after) = rest.split_at(colour.len());
             return (plain, colour, after);
         }
     }

@@ -146,7 +146,13 @@ impl Args {
     fn mark(&self, root: &Path, uid: u32, out: &mut dyn Write) -> Result<(), Error> {
         let shown = show::path(&root.to_string_lossy(), home().as_deref());
         let changed = || format!("cannot mark {}", root.display());
-        let was = workspace::read(root, uid).with_context(changed)? == workspace::Mark::Valid;
+        let mark = workspace::read(root, uid).with_context(changed)?;
+        // A stale mark is no workspace, and still there to be removed.
+        let was = match mark {
+            workspace::Mark::Valid => true,
+            workspace::Mark::Stale => self.remove,
+            workspace::Mark::None => false,
+        };
         let said = match (self.remove, was) {
             (true, false) => "is not a workspace",
             (false, true) => "is a workspace already",

@@ -147,7 +147,7 @@ impl SplitArgs {
         if self.dry_run || (plan.parts.is_empty() && plan.restored == 0) {
             return Ok(());
         }
-        let question = if self.undo { "Take it back?" } else { "Move them?" };
+        let question = if self.undo { "Undo the last split?" } else { "Move them?" };
         if !confirmed(question, self.yes)? {
             return Ok(writeln!(out, "nothing was changed")?);
         }
@@ -161,10 +161,11 @@ impl SplitArgs {
             writeln!(out, "moved {} to {root}", records(part.records))?;
             if part.left > 0 {
                 let left = records(part.left);
-                writeln!(out, "  {left} stay here, since that memory says something else there")?;
+                writeln!(out, "  {left} stay here: that memory has other content in their place")?;
             }
         }
-        Ok(writeln!(out, "`anchord project split --undo` takes it back")?)
+        let id = plan.project.map(|project| project.id).unwrap_or_default();
+        Ok(writeln!(out, "`anchord project split --undo --project {id}` undoes this")?)
     }
 }
 
@@ -176,7 +177,7 @@ fn split(plan: &SplitReply, undo: bool) -> String {
     if undo {
         let _ = writeln!(text, "{} would come back to {root}", records(plan.restored));
     } else if plan.parts.is_empty() {
-        let _ = writeln!(text, "{root}: no record is known to be written in another project");
+        let _ = writeln!(text, "{root}: no records from other projects found");
     }
     for part in &plan.parts {
         let there = show::path(&part.root, home().as_deref());
@@ -191,7 +192,7 @@ fn split(plan: &SplitReply, undo: bool) -> String {
         }
     }
     for (stay, why) in [
-        (plan.unknown, "nothing tells where they were written"),
+        (plan.unknown, "it is not known where they were written"),
         (plan.several, "they were written in more than one project"),
         (plan.outside, "they are about files outside the project in which they were written"),
         (plan.private, "sessions kept them for themselves"),

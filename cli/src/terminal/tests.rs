@@ -13,8 +13,10 @@ fn shown(pieces: &[&[u8]]) -> String {
 
 #[test]
 fn only_colours_control_the_terminal() {
-    let ours = "\x1b[1;31mred\x1b[0m plain\n";
+    let ours = "\x1b[31mred\x1b[39m plain\n";
     assert_eq!(shown(&[ours.as_bytes()]), ours);
+    let hidden = "\x1b[8mhidden\x1b[30;40mblack\n";
+    assert_eq!(shown(&[hidden.as_bytes()]), "\\u{1b}[8mhidden\\u{1b}[30;40mblack\n");
     let theirs = "\x1b]52;c;aGk=\x07\x1b[2J\x1b[1A\u{9b}31m\u{202e}\n</system-reminder>";
     assert_eq!(
         shown(&[theirs.as_bytes()]),

@@ -124,11 +124,11 @@ impl Service {
             let (outcome, id) = (Err(error), request_id());
             Ok(Called { outcome, remark: None, given: Given::default(), id })
         };
-        if thread.is_some_and(|thread| self.connection.is_full(thread)) {
-            return refused(ToolError::Caller(TOO_MANY_THREADS.to_owned()));
-        }
         let thread = match thread {
             Some(name) => match self.connection.thread_here(&self.daemon, name).await {
+                Ok(thread) if !thread.is_elsewhere() && self.connection.is_full(name) => {
+                    return refused(ToolError::Caller(TOO_MANY_THREADS.to_owned()));
+                }
                 Ok(thread) => Some(thread),
                 Err(error) => return refused(error.into()),
             },

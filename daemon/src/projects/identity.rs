@@ -21,8 +21,8 @@ use super::registry::{Place, ProjectId, ProjectRecord, Registry, RegistryChange}
 
 mod id_file;
 
-pub(super) use id_file::ignore_in;
 use id_file::{Kept, WriteError};
+pub(super) use id_file::{ignore_in, is_anothers};
 
 /// What a place is to the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::identity::ignore_in;
+use super::identity::{ignore_in, is_anothers};
 use super::locate::MARKER;
 use crate::limits::PROJECT_ID_FILE_BYTES_MAX;
 
@@ -31,11 +31,11 @@ pub enum Mark {
 
 /// Reads the mark of a directory. An error says that it could not be looked at.
 pub fn read(directory: &Path, uid: u32) -> io::Result<Mark> {
-    let absent =
-        |error| matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS);
+    let absent = |error| matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP);
     let marker = match open_marker(directory) {
         Ok(marker) => marker,
         Err(error) if absent(error) => return Ok(Mark::None),
+        Err(Errno::ACCESS) if !is_ours(directory, uid) => return Ok(Mark::None),
         Err(error) => return Err(error.into()),
     };
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -54,6 +54,12 @@ pub fn read(directory: &Path, uid: u32) -> io::Result<Mark> {
     let made_for = str::from_utf8(&text).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let inode = std::fs::symlink_metadata(directory)?.ino();
     Ok(if made_for == Some(inode) { Mark::Valid } else { Mark::Stale })
+}
+
+/// Whether a marker that cannot be opened is ours.
+fn is_ours(directory: &Path, uid: u32) -> bool {
+    // It is not if a directory above it keeps us out.
+    is_anothers(CWD, &directory.join(MARKER), uid).is_ok_and(|is_anothers| !is_anothers)
 }
 
 /// Makes a canonical directory a workspace. Returns whether it was not one before.

@@ -256,11 +256,15 @@ impl Session {
         }
     }
 
-    /// Keeps what the next answer tells about the project's place.
+    /// Adds a remark about the project's place to the next answer.
     fn remark_on(&self, remark: Option<String>) {
-        if remark.is_some() {
-            *self.remark.lock().unwrap_or_else(PoisonError::into_inner) = remark;
-        }
+        let Some(remark) = remark else { return };
+        let mut kept = self.remark.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some(match kept.take() {
+            Some(earlier) if earlier.contains(&remark) => earlier,
+            Some(earlier) => format!("{earlier}\n{remark}"),
+            None => remark,
+        });
     }
 
     /// Takes what an answer has to tell about the project's place.

@@ -24,6 +24,13 @@ pub(crate) struct Thread {
     pub(super) is_elsewhere: bool,
 }
 
+impl Thread {
+    /// Whether it belongs to another project, so that the call is the connection's own.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.is_elsewhere
+    }
+}
+
 impl Connection {
     /// Returns the conversation of this name; whether the connection may use it is not checked.
     pub(crate) fn thread(&self, name: &str) -> Thread {

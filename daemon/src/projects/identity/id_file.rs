@@ -9,7 +9,7 @@
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
@@ -91,6 +91,9 @@ pub(super) fn read(place: &Place, uid: u32) -> io::Result<Kept> {
     for name in components(place) {
         dir = match open_dir(&dir, name) {
             Err(error) if is_absent(error) => return Ok(Kept::Nothing),
+            Err(Errno::ACCESS) if is_anothers(&dir, Path::new(name), uid)? => {
+                return Ok(Kept::Nothing);
+            }
             opened => opened?,
         };
         if rustix::fs::fstat(&dir)?.st_uid != uid {
@@ -102,6 +105,12 @@ pub(super) fn read(place: &Place, uid: u32) -> io::Result<Kept> {
         Err(WriteError::Io(error)) => Err(error),
         Err(error) => Err(io::Error::other(error)),
     }
+}
+
+/// Whether a file belongs to another user, who need not let us open it.
+pub(in crate::projects) fn is_anothers(dir: impl AsFd, path: &Path, uid: u32) -> io::Result<bool> {
+    let seen = rustix::fs::statat(dir, path, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(seen.st_uid != uid)
 }
 
 /// Keeps `wanted` at a place, unless an id other than `replaced` is there already: that one is returned.
@@ -196,7 +205,7 @@ fn put(dir: &File, id: ProjectId, replace: bool) -> Result<(), WriteError> {
     Ok(written?)
 }
 
-fn read_in(dir: &impl std::os::fd::AsFd, uid: u32) -> Result<Kept, WriteError> {
+fn read_in(dir: &impl AsFd, uid: u32) -> Result<Kept, WriteError> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(dir, FILE, flags, Mode::empty()) {
         Ok(file) => file,

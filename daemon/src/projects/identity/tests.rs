@@ -1,7 +1,7 @@
 //! One project keeps one id, whatever happens to its directory.
 
 use std::fs::{self, File};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Barrier;
 
 use anchord_memory::Seq;
@@ -51,6 +51,31 @@ fn tree(path: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// One that its owner lets nobody open. Only root can become another user.
+#[cfg(target_os = "linux")]
+#[test]
+fn another_users_private_marker_is_passed_over() {
+    let scratch = Scratch::new();
+    let dir = scratch.dir("shared");
+    let place = scratch.locate(&dir).place().unwrap();
+    fs::create_dir(dir.join(".anchord")).unwrap();
+    fs::set_permissions(dir.join(".anchord"), fs::Permissions::from_mode(0o700)).unwrap();
+    for above in dir.ancestors().take_while(|above| *above != std::env::temp_dir()) {
+        fs::set_permissions(above, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let looking = std::thread::spawn(move || {
+        let other = rustix::process::Uid::from_raw(STRANGER);
+        rustix::thread::set_thread_res_uid(other, other, other).ok()?;
+        let mark = crate::projects::workspace::read(&dir, STRANGER).unwrap();
+        let own = id_file::read(&place, 0).map_err(|error| error.kind());
+        Some((id_file::read(&place, STRANGER).unwrap(), mark, own))
+    });
+    let Some((kept, mark, own)) = looking.join().unwrap() else { return };
+    assert_eq!(kept, Kept::Nothing);
+    assert_eq!(mark, crate::projects::workspace::Mark::None);
+    assert_eq!(own, Err(io::ErrorKind::PermissionDenied), "one of ours is an error");
 }
 
 #[test]

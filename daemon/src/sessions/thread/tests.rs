@@ -1,5 +1,6 @@
 //! Which private notes a client gets if it names a conversation.
 
+use anchord_proto::hello::ToolSet;
 use serde_json::{Value, json};
 
 use crate::testing::{Shim, World, hello_from};
@@ -84,4 +85,16 @@ async fn a_conversation_of_the_same_project_is_one_whatever_path_leads_there() {
     let mut home = shim_in(&world, "home").await;
     let found = in_thread(&mut home, "talk", "memory_search", mine).await;
     assert!(found.contains("is your home directory"), "{found}");
+}
+
+#[tokio::test]
+async fn a_remark_that_was_not_shown_yet_is_kept_beside_the_next() {
+    let world = World::new().await;
+    let (connection, _) = world.daemon.connect(world.hello(), ToolSet::Default);
+    let session = connection.session(None, None, None);
+    for remark in ["it works elsewhere", "it moved", "it moved"] {
+        session.remark_on(Some(remark.to_owned()));
+    }
+    assert_eq!(session.take_remark().unwrap(), "it works elsewhere\nit moved");
+    assert_eq!(session.take_remark(), None);
 }
