@@ -123,7 +123,7 @@ pub fn plan_rewrite(
         return Err(Refusal::invalid(id.to_string(), why));
     }
     if let Some((field, of)) = rewrite.misplaced(record.kind()) {
-        let why = format!("applies to {} only, and {id} is none", of.plural());
+        let why = format!("applies only to {}, and {id} is not one", of.plural());
         return Err(Refusal::invalid(field, why));
     }
     let Some(part) = rewrite.applied(&record.body) else {

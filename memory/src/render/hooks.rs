@@ -56,8 +56,8 @@ pub fn session_start(memory: &Memory, view: &LoadView<'_>) -> LoadText {
 /// Says that a memory could not be opened in time, framed.
 pub fn not_open() -> String {
     framed(
-        "The project's memory was not open in time, so nothing of it is here. \
-         Call memory_load {} before you go on.\n",
+        "The project's memory could not be opened in time, so none of it is shown. \
+         Call memory_load {} before you continue.\n",
         SESSION_START_CHARS_MAX,
     )
 }

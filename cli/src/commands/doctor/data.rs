@@ -63,7 +63,7 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
             Ok(finding) => found.extend(finding),
             Err(error) => {
                 let what = format!(
-                    "{}: it cannot be told what other projects wrote into it: {}",
+                    "{}: could not check for records from other projects: {}",
                     project.name, error.message
                 );
                 found.push(Finding::note(ABOUT, what));
@@ -99,10 +99,10 @@ fn mixed(dir: &InstanceDir, project: &ProjectStatus) -> Result<Option<Finding>, 
     );
     if plan.unknown > 0 {
         let unknown = show::count(plan.unknown.into(), "record");
-        what = format!("{what}; of {unknown} nothing tells where, and they would stay");
+        what = format!("{what}; for {unknown} that is not known, and they would stay");
     }
     let action = format!(
-        "`anchord project split --project {}` moves them, after showing which, and asking.",
+        "`anchord project split --project {}` shows them, asks, and moves them.",
         project.id
     );
     Ok(Some(Finding::note("projects", what).action(action)))

@@ -45,7 +45,7 @@ async fn a_start_for_which_the_memory_is_not_open_says_so() {
     let (world, _shim) = impatient(NO_TIME, NO_TIME).await;
     for source in ["startup", "compact"] {
         let context = context(&world.hook("claude-code", &started(source, source)).await);
-        assert!(context.contains("not open in time"), "{context}");
+        assert!(context.contains("could not be opened in time"), "{context}");
         assert!(context.contains("Call memory_load {}"), "{context}");
     }
 }

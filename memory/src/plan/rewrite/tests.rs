@@ -118,7 +118,7 @@ fn what_cannot_be_rewritten_is_refused_in_words() {
     ERROR there is no record b9; near it are b1
     ERROR b1 is at 1 now, not at 7; nothing was written. Changed since:
     b1 [decision] Store …
-    ERROR title applies to blueprints only, and l4 is none
+    ERROR title applies only to blueprints, and l4 is not one
     ERROR n5 is a note; blueprints, lessons and anchors can be rewritten
     ERROR s6 is a session; blueprints, lessons and anchors can be rewritten
     ERROR title is empty

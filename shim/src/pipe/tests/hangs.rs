@@ -5,18 +5,24 @@ use std::time::Duration;
 
 use anchord_proto::hello::Role;
 
-use crate::testing::{Agent, Instance, SOON, reply, request};
+use crate::link::Search;
+use crate::testing::{Agent, Daemon, Instance, SOON, Served, reply, request};
+
+/// An agent that waits for a call, a second at most if the daemon hangs.
+fn called(instance: &Instance, call: &str) -> (Daemon, Agent, Served) {
+    let daemon = instance.daemon();
+    let search = Search { patience: Duration::from_secs(1), ..instance.search() };
+    let mut agent = Agent::start(search);
+    let (_, mut served) = daemon.welcome();
+    agent.say(call);
+    served.expect(call);
+    (daemon, agent, served)
+}
 
 #[test]
 fn a_call_does_not_wait_for_ever_for_a_daemon_that_hangs() {
     let instance = Instance::new();
-    let daemon = instance.daemon();
-    let mut search = instance.search();
-    search.patience = Duration::from_secs(1);
-    let mut agent = Agent::start(search);
-    let (_, mut served) = daemon.welcome();
-    agent.say(&request("1", "tools/call"));
-    served.expect(&request("1", "tools/call"));
+    let (daemon, mut agent, _served) = called(&instance, &request("1", "tools/call"));
     // It is asked whether it runs, and does not answer.
     assert!(daemon.is_asked_within(SOON));
     let answer = agent.hear();
@@ -27,14 +33,8 @@ fn a_call_does_not_wait_for_ever_for_a_daemon_that_hangs() {
 #[test]
 fn a_daemon_that_goes_on_has_time_for_the_call() {
     let instance = Instance::new();
-    let daemon = instance.daemon();
-    let mut search = instance.search();
-    search.patience = Duration::from_secs(1);
-    let mut agent = Agent::start(search);
-    let (_, mut served) = daemon.welcome();
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"progressToken":7}}}"#;
-    agent.say(call);
-    served.expect(call);
+    let (daemon, mut agent, mut served) = called(&instance, call);
     let progress = agent.hear();
     assert!(
         progress.contains(r#""progressToken":7"#),
@@ -53,13 +53,7 @@ fn a_daemon_that_goes_on_has_time_for_the_call() {
 #[test]
 fn a_call_that_takes_long_is_not_taken_for_a_daemon_that_hangs() {
     let instance = Instance::new();
-    let daemon = instance.daemon();
-    let mut search = instance.search();
-    search.patience = Duration::from_secs(1);
-    let mut agent = Agent::start(search);
-    let (_, mut served) = daemon.welcome();
-    agent.say(&request("1", "tools/call"));
-    served.expect(&request("1", "tools/call"));
+    let (daemon, mut agent, mut served) = called(&instance, &request("1", "tools/call"));
     thread::scope(|scope| {
         scope.spawn(|| {
             // It takes longer than the shim would wait for a daemon that hangs.
