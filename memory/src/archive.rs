@@ -12,12 +12,12 @@ use crate::draft::Draft;
 use crate::files::is_inside;
 use crate::ids::{Kind, RecordId, Timestamp, Version};
 use crate::limits::{
-    ANCHOR_KEPT_DAYS_MIN, LESSONS_KEPT_MIN, RENDERED_HARD_BYTES_MAX, RENDERED_SOFT_BYTES_MAX,
+    ACTIVE_TEXT_HARD_BYTES_MAX, ACTIVE_TEXT_SOFT_BYTES_MAX, ANCHOR_KEPT_DAYS_MIN, LESSONS_KEPT_MIN,
     ROWS_KEPT_MIN, TOPIC_KEPT_DAYS_MIN,
 };
 use crate::memory::Memory;
-use crate::record::{Body, Provenance, Record, SessionRow, Standing};
-use crate::render::record_bytes;
+use crate::provenance::Provenance;
+use crate::record::{Body, Record, SessionRow, Standing};
 use crate::staged::count;
 use crate::topic::{Topic, TopicPart, is_named_after_session, topic_key};
 
@@ -52,7 +52,7 @@ pub struct Archived {
 /// The files to look for before [`plan`]: those of old anchors, when memory is above the hard limit. Paths
 /// that leave the project are not among them, so their anchors stay.
 pub fn candidates(memory: &Memory, now: Timestamp) -> Vec<String> {
-    if memory.totals().rendered_bytes <= RENDERED_HARD_BYTES_MAX {
+    if memory.totals().text_bytes <= ACTIVE_TEXT_HARD_BYTES_MAX {
         return Vec::new();
     }
     let files: BTreeSet<String> =
@@ -68,17 +68,17 @@ pub fn plan(
     gone: &BTreeSet<String>,
     bound: &BTreeSet<String>,
 ) -> ArchivePlan {
-    let mut bytes = memory.totals().rendered_bytes;
+    let mut bytes = memory.totals().text_bytes;
     let topics = resting_topics(memory, now, bound);
     let mut plan = ArchivePlan {
         topics: topics.map(|record| (record.id, record.version)).collect(),
         ..ArchivePlan::default()
     };
-    if bytes <= RENDERED_HARD_BYTES_MAX {
+    if bytes <= ACTIVE_TEXT_HARD_BYTES_MAX {
         return plan;
     }
     for (record, _) in old_anchors(memory, now).filter(|(_, file)| gone.contains(*file)) {
-        bytes -= record_bytes(record);
+        bytes -= record.text_bytes() as u64;
         plan.anchors.insert(record.id, record.version);
     }
 
@@ -88,7 +88,7 @@ pub fn plan(
     rows.truncate(rows.len().saturating_sub(ROWS_KEPT_MIN));
     if rows.len() > 1 {
         for (record, _) in rows {
-            bytes -= record_bytes(record);
+            bytes -= record.text_bytes() as u64;
             plan.rows.insert(record.id, record.version);
         }
     }
@@ -98,10 +98,10 @@ pub fn plan(
     lessons.sort_by_key(|record| (!record.is_captured(), record.updated.time, record.id));
     lessons.truncate(lessons.len().saturating_sub(LESSONS_KEPT_MIN));
     for record in lessons {
-        if bytes <= RENDERED_SOFT_BYTES_MAX {
+        if bytes <= ACTIVE_TEXT_SOFT_BYTES_MAX {
             break;
         }
-        bytes -= record_bytes(record);
+        bytes -= record.text_bytes() as u64;
         plan.lessons.insert(record.id, record.version);
     }
     plan

@@ -1,15 +1,13 @@
 //! Changes: what a journal entry says happened. Applying them in order gives the memory.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{Kind, NoticeId, RecordId, SessionId, Timestamp};
-use crate::purge::Purged;
+use crate::ids::{NoticeId, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::record::Record;
 use crate::settings::Settings;
-use crate::staged::Staged;
+use crate::staged::{Counts, Staged};
 
 /// One change of a project's memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,6 +100,25 @@ impl Change {
     }
 }
 
+/// A version of a record whose content is gone from disk: its numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Purged {
+    /// The record.
+    pub id: RecordId,
+    /// The version that stood here.
+    pub version: Version,
+    /// The commit that wrote it.
+    pub revision: Revision,
+    /// When it was purged.
+    pub time: Timestamp,
+    /// A session kept it for itself, so its entry need be no commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
+    /// The number of a session row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u64>,
+}
+
 /// Something the next load says once, last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
@@ -135,47 +152,6 @@ pub enum NoticeCause {
         /// How many more changed than are named.
         more: u32,
     },
-}
-
-/// How many there are of each kind that agents write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Of blueprints.
-    pub blueprints: u32,
-    /// Of anchors.
-    pub anchors: u32,
-    /// Of lessons.
-    pub lessons: u32,
-    /// Of notes.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub notes: u32,
-    /// Of topics.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub topics: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
-impl fmt::Display for Counts {
-    /// `2 blueprints, 1 lesson`; kinds without any are left out, `nothing` when there are none.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<String> = [
-            (Kind::Blueprint, self.blueprints),
-            (Kind::Anchor, self.anchors),
-            (Kind::Lesson, self.lessons),
-            (Kind::Note, self.notes),
-            (Kind::Topic, self.topics),
-        ]
-        .into_iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(kind, count)| kind.count(count.into()))
-        .collect();
-        f.write_str(if parts.is_empty() { "nothing" } else { "" })?;
-        f.write_str(&parts.join(", "))
-    }
 }
 
 #[cfg(test)]

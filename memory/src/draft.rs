@@ -6,17 +6,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::change::{Change, Counts};
+use crate::change::Change;
 use crate::ids::{Kind, RecordId, Revision, Timestamp, Version};
 use crate::index::MergeKey;
 use crate::lines::Ranges;
 use crate::memory::Memory;
 use crate::merge::{Verdict, judge};
 use crate::note::{NewNote, Note, Scope};
-use crate::plan::KeptBlueprint;
-use crate::record::{Anchor, Blueprint, Body, Lesson, Provenance, Record, Standing};
-use crate::room::Size;
-use crate::staged::Staged;
+use crate::provenance::Provenance;
+use crate::record::{Anchor, Blueprint, Body, Lesson, Record, Standing};
+use crate::size::Size;
+use crate::staged::{Counts, Staged};
 use crate::topic::{Topic, TopicPart};
 
 #[derive(Clone)]
@@ -51,6 +51,15 @@ pub(crate) struct Written {
     pub(crate) merged: u32,
     /// Immutable blueprints that stayed as they were.
     pub(crate) kept: Vec<KeptBlueprint>,
+}
+
+/// A blueprint that was written again and stayed as it was, since it is immutable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptBlueprint {
+    /// The record, once there is one; a staged one has no id yet.
+    pub id: Option<RecordId>,
+    /// Its title as it was written this time.
+    pub title: String,
 }
 
 impl<'a> Draft<'a> {

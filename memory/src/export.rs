@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::ids::{Kind, Timestamp};
+use crate::ids::{Kind, Timestamp, hashed};
 use crate::memory::Memory;
 use crate::record::{Body, Record, Standing};
-use crate::render::{self, compactor, item};
+use crate::render::{self, item};
 
 /// What is active, as zipmem's `state.json`; of sessions the whole log. `now` dates an empty memory.
 pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
@@ -30,7 +30,7 @@ pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
         "meta": {
             "total_compactions": memory.revision().0,
             "total_sessions": memory.session_rows(),
-            "state_size_bytes": memory.totals().rendered_bytes,
+            "state_size_bytes": memory.totals().text_bytes,
             "shared": false,
             "checkpoint_mode": "balanced",
         },
@@ -97,7 +97,7 @@ pub fn compactor_state(memory: &Memory, now: Timestamp, sees: impl Fn(&Record) -
         let mut tags = record.tags.clone();
         tags.extend(note.is_expired(now).then(|| EXPIRED_TAG.to_owned()));
         Some(json!({
-            "id": compactor::id(record.id),
+            "id": hashed::show(record.id),
             "content": note.content,
             "summary": note.summary,
             "tags": tags,
@@ -119,7 +119,7 @@ const EXPIRED_TAG: &str = "expired";
 /// What is active, as a page for people. Contents are verbatim; a note that has expired by then says so.
 pub fn markdown(memory: &Memory, project: &str, now: Timestamp) -> String {
     // Notes have a budget of their own and no share in the size.
-    let size = match memory.totals().rendered_bytes {
+    let size = match memory.totals().text_bytes {
         0 => String::new(),
         bytes => format!(" ({})", render::bytes(bytes)),
     };

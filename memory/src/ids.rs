@@ -1,5 +1,7 @@
 //! The names of things: ids, counters and kinds, each a type of its own.
 
+pub mod hashed;
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;

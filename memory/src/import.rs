@@ -18,16 +18,19 @@ pub use split::{
 };
 pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
 
-use crate::change::{Change, Counts, Notice, NoticeCause};
-use crate::draft::Draft;
+use crate::change::{Change, Notice, NoticeCause};
+use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::index::MergeKey;
 use crate::intake::accept;
 use crate::memory::Memory;
-use crate::plan::{KeptBlueprint, Plan, Row, put_row, stored_row};
-use crate::record::{Anchor, Blueprint, Body, Provenance, Standing};
+use crate::plan::{Plan, Row, put_row, stored_row};
+use crate::provenance::Provenance;
+use crate::record::{Anchor, Blueprint, Body, Standing};
 use crate::refusal::Refusal;
-use crate::room::{Size, check_items, has_room};
+use crate::room::{check_items, has_room};
+use crate::size::Size;
+use crate::staged::Counts;
 use crate::staged::{Staged, count};
 
 /// The name under which imports of zipmem's files are remembered, and the client their records name.

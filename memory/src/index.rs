@@ -10,8 +10,7 @@ use imbl::{OrdMap, OrdSet};
 use crate::ids::{Kind, RecordId, Revision, SessionId};
 use crate::note::{Note, Scope};
 use crate::record::{Body, Category, Record, Standing};
-use crate::render;
-use crate::room::Sizes;
+use crate::size::Sizes;
 use crate::topic::topic_key;
 
 /// What two records that merge have in common.
@@ -77,8 +76,8 @@ pub struct Totals {
     pub rows: u64,
     /// Archived records of any kind.
     pub archived: u64,
-    /// Bytes of all active records but notes, as a load prints them in full. Notes have a budget in tokens.
-    pub rendered_bytes: u64,
+    /// Bytes of the text of all active records but notes, which have a budget in tokens.
+    pub text_bytes: u64,
     /// Tokens of the project's active notes: what its budget bounds.
     pub note_tokens: u64,
     /// Of these, by pinned notes.
@@ -247,7 +246,7 @@ impl Index {
                         self.totals.note_tokens += tokens;
                         self.totals.pinned_tokens += if record.pinned { tokens } else { 0 };
                     }
-                    None => self.totals.rendered_bytes += render::record_bytes(record),
+                    None => self.totals.text_bytes += record.text_bytes() as u64,
                 }
             }
             Standing::Archived => self.totals.archived += 1,
@@ -282,7 +281,7 @@ impl Index {
                         self.totals.note_tokens -= tokens;
                         self.totals.pinned_tokens -= if record.pinned { tokens } else { 0 };
                     }
-                    None => self.totals.rendered_bytes -= render::record_bytes(record),
+                    None => self.totals.text_bytes -= record.text_bytes() as u64,
                 }
             }
             Standing::Archived => self.totals.archived -= 1,

@@ -30,6 +30,7 @@ mod memory;
 mod merge;
 mod note;
 mod plan;
+mod provenance;
 mod purge;
 mod reader;
 mod recall;
@@ -42,6 +43,7 @@ pub mod search;
 pub mod secrets;
 mod settings;
 mod shell;
+mod size;
 mod staged;
 #[cfg(test)]
 mod testing;
@@ -51,10 +53,11 @@ mod when;
 
 pub use archive::{ArchivePlan, Archived};
 pub use captured::Captured;
-pub use change::{Change, Counts, Notice, NoticeCause};
+pub use change::{Change, Notice, NoticeCause, Purged};
 pub use compaction::{CompactionPlan, Fold, NearDuplicates, Pool, Scoring, plan_compaction};
+pub use draft::KeptBlueprint;
 pub use ids::{
-    Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version,
+    Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version, hashed,
 };
 pub use index::Totals;
 pub use memories::Memories;
@@ -64,26 +67,28 @@ pub use note::{
 };
 pub use plan::{
     AddOutcome, BindOutcome, CheckpointOutcome, CompactionOutcome, Contradiction, FailedNote,
-    ForgetOutcome, KeptBlueprint, NotesOutcome, Plan, Rewrite, Save, SaveOutcome, StoredNote,
-    Telling, Update, UpdateOutcome, find, find_fact, find_topic, in_thread, is_expired, plan_add,
-    plan_adopt, plan_bind, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep,
-    plan_notes, plan_rewrite, plan_save, plan_update, plan_use,
+    ForgetOutcome, NotesOutcome, Plan, Rewrite, Save, SaveOutcome, StoredNote, Telling, Update,
+    UpdateOutcome, find, find_fact, find_topic, in_thread, is_expired, plan_add, plan_adopt,
+    plan_bind, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes,
+    plan_rewrite, plan_save, plan_update, plan_use,
 };
-pub use purge::{Purge, Purged, PurgedRecord, Tombstones};
+pub use provenance::Provenance;
+pub use purge::{Purge, PurgedRecord, Tombstones, secrets_in};
 pub use reader::Reader;
 pub use recall::{
     Candidate, Evidence, FailureView, FileQuery, PromptChoice, PromptQuery, Recall, Recalled,
     about_file, for_prompt, recall, remedies,
 };
 pub use record::{
-    Anchor, Blueprint, Body, Category, FixedFailure, Lesson, ParseCategoryError, Provenance,
-    Record, Said, SessionRow, Standing, TrailEntry,
+    Anchor, Blueprint, Body, Category, FixedFailure, Lesson, ParseCategoryError, Record, Said,
+    SessionRow, Standing, TrailEntry,
 };
 pub use refusal::Refusal;
 pub use retention::{Access, Accesses, RetentionParts};
-pub use room::{Size, Sizes, limit};
+pub use room::limit;
 pub use settings::{Budget, Settings, Unfit};
-pub use staged::Staged;
+pub use size::{Size, Sizes};
+pub use staged::{Counts, Staged};
 pub use topic::{
     HistoryLine, MAIN, Topic, TopicDecision, TopicPart, topic_name, topic_named_after,
 };

@@ -49,10 +49,10 @@ pub const TOPICS_SHOWN_MAX: usize = 5;
 /// Threads that are bound to a topic; the binding that was made first goes.
 pub const BINDINGS_MAX: usize = 1_000;
 
-/// Rendered size of active memory above which a load and a save ask for tidying.
-pub const RENDERED_SOFT_BYTES_MAX: u64 = 100 * 1024;
-/// Rendered size of active memory above which the next save archives.
-pub const RENDERED_HARD_BYTES_MAX: u64 = 500 * 1024;
+/// Bytes of active text above which a load and a save ask for tidying.
+pub const ACTIVE_TEXT_SOFT_BYTES_MAX: u64 = 100 * 1024;
+/// Bytes of active text above which the next save archives.
+pub const ACTIVE_TEXT_HARD_BYTES_MAX: u64 = 500 * 1024;
 /// An anchor younger than this is never archived, even when its file is gone.
 pub const ANCHOR_KEPT_DAYS_MIN: i64 = 30;
 /// A topic named after a session that was written later than this is never archived by itself.

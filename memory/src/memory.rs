@@ -1,17 +1,19 @@
 //! A project's memory as a value: cloning it is cheap, so a reader's snapshot costs nothing.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::change::{Change, Notice};
+use crate::change::{Change, Notice, Purged};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId, Timestamp};
 use crate::index::{Index, MergeKey, Totals};
 use crate::limits::NOTICES_MAX;
 use crate::note::Scope;
-use crate::purge::{Purged, Tombstones};
+use crate::provenance::Provenance;
+use crate::purge::Tombstones;
 use crate::reader::Reader;
-use crate::record::{Body, Provenance, Record, Standing};
+use crate::record::{Body, Record, Standing};
 use crate::search::{Document, SearchIndex};
 use crate::settings::Settings;
 use crate::staged::Staged;
@@ -122,6 +124,23 @@ impl Memory {
     /// Sessions that keep something for themselves, each with the clients that wrote it.
     pub fn private_sessions(&self) -> impl Iterator<Item = (&SessionId, &str)> {
         self.index.private_sessions()
+    }
+
+    /// Returns the reader for a session that continues all earlier sessions of the same client.
+    /// Sessions in `live` may still continue themselves, so they are left out.
+    pub fn successor(
+        &self,
+        session: SessionId,
+        client: &str,
+        live: &BTreeSet<SessionId>,
+    ) -> Reader {
+        let is_earlier = |id: &SessionId| *id != session && !live.contains(id);
+        let earlier: Vec<SessionId> = self
+            .private_sessions()
+            .filter(|(earlier, by)| *by == client && is_earlier(earlier))
+            .map(|(earlier, _)| earlier.clone())
+            .collect();
+        Reader::session(session).inheriting(earlier)
     }
 
     /// What can be searched.

@@ -9,23 +9,23 @@
 pub(crate) mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::captured::Captured;
-use crate::change::{Change, Notice, NoticeCause};
-use crate::fold::{clip, one_line};
-use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
+use crate::change::{Change, Notice, NoticeCause, Purged};
+use crate::fold::one_line;
+use crate::ids::hashed;
+use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::index::MergeKey;
-use crate::limits::{PURGE_TITLE_CHARS_MAX, PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
+use crate::limits::{PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
 use crate::note::{NewNote, Scope};
-use crate::record::{Anchor, Body};
+use crate::record::{Anchor, Body, Record};
 use crate::refusal::Refusal;
-use crate::render::compactor;
-use crate::render::item::title;
-use crate::secrets::scrub;
+use crate::secrets::{SecretKind, scrub_named};
 use crate::staged::Staged;
 use crate::topic::topic_key;
 
@@ -35,23 +35,23 @@ pub(crate) const GONE: &str = "[purged]";
 /// A quote of a text has at least so much of its beginning.
 const QUOTED_BYTES: usize = PURGED_TEXT_BYTES_MIN * 2;
 
-/// A version of a record whose content is gone from disk: its numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Purged {
-    /// The record.
-    pub id: RecordId,
-    /// The version that stood here.
-    pub version: Version,
-    /// The commit that wrote it.
-    pub revision: Revision,
-    /// When it was purged.
-    pub time: Timestamp,
-    /// A session kept it for itself, so its entry need be no commit.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub private: bool,
-    /// The number of a session row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub row: Option<u64>,
+/// Returns the kinds of secrets found in what a change stores: in records and in staged items.
+pub fn secrets_in(change: &Change) -> Vec<SecretKind> {
+    let named: Vec<(&str, &str)> = match change {
+        Change::Put(record) => {
+            let name = match &record.body {
+                Body::Note(note) => note.key.as_deref().unwrap_or_default(),
+                Body::Blueprint(blueprint) => &blueprint.title,
+                Body::Lesson(lesson) => &lesson.summary,
+                Body::Anchor(_) | Body::Topic(_) | Body::SessionRow(_) => "",
+            };
+            texts::of_record(record).into_iter().map(|text| (name, text)).collect()
+        }
+        Change::Stage { part, .. } => texts::of_staged(part),
+        Change::Bind { topic, .. } => topic.iter().map(|name| ("", name.as_str())).collect(),
+        _ => Vec::new(),
+    };
+    named.into_iter().flat_map(|(name, text)| scrub_named(name, text).removed).collect()
 }
 
 /// Salted digests of what was purged, and when that was.
@@ -150,14 +150,14 @@ fn digest(salt: &str, text: &str) -> String {
 }
 
 /// A record that goes, for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PurgedRecord {
     /// The record.
     pub id: RecordId,
     /// Its versions in the journal.
     pub versions: u32,
-    /// The newest in one line, clipped and without secrets.
-    pub title: String,
+    /// The newest version in the journal.
+    pub newest: Arc<Record>,
 }
 
 /// A purge under way.
@@ -232,11 +232,10 @@ impl Purge {
             if !self.ids.contains(&record.id) {
                 continue;
             }
-            let shown = clip(&scrub(&title(record)).text, PURGE_TITLE_CHARS_MAX);
-            let first = PurgedRecord { id: record.id, versions: 0, title: String::new() };
+            let first = PurgedRecord { id: record.id, versions: 0, newest: Arc::clone(record) };
             let found = self.found.entry(record.id).or_insert(first);
             found.versions += 1;
-            found.title = shown;
+            found.newest = Arc::clone(record);
             let telling = |text: &&str| texts::is_telling(&record.body, text);
             let texts = texts::of_body(&record.body).into_iter().filter(telling);
             self.texts.extend(texts.map(str::to_owned));
@@ -448,7 +447,7 @@ impl Purge {
         for id in self.found.keys() {
             self.names.insert(id.to_string());
             if id.kind == Kind::Note {
-                self.names.insert(compactor::id(*id));
+                self.names.insert(hashed::show(*id));
             }
         }
         Ok(())

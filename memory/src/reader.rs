@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use crate::ids::SessionId;
-use crate::memory::Memory;
 use crate::record::Record;
 
 /// A reader of memory.
@@ -36,22 +35,6 @@ impl Reader {
     pub fn inheriting(mut self, sessions: impl IntoIterator<Item = SessionId>) -> Self {
         self.inherits.extend(sessions);
         self
-    }
-
-    /// A session of a client that goes on where all earlier sessions of the same client left off; `live` are those
-    /// that may still go on themselves.
-    pub fn successor(
-        memory: &Memory,
-        session: SessionId,
-        client: &str,
-        live: &BTreeSet<SessionId>,
-    ) -> Self {
-        let earlier = memory
-            .private_sessions()
-            .filter(|(earlier, by)| *by == client && !live.contains(*earlier))
-            .map(|(earlier, _)| earlier.clone());
-        let earlier: Vec<SessionId> = earlier.filter(|id| *id != session).collect();
-        Self::session(session).inheriting(earlier)
     }
 
     /// Whether the reader gets to see a record.

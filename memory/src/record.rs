@@ -1,7 +1,6 @@
 //! Records: one unit of memory each, with an id, a version and where it came from.
 
 use std::str::FromStr;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +8,7 @@ use crate::captured::Captured;
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::lines::LineRange;
 use crate::note::{Note, Scope};
+use crate::provenance::Provenance;
 use crate::topic::Topic;
 
 /// One unit of memory at one version.
@@ -110,30 +110,6 @@ impl Record {
     /// The session that alone sees it; `None` when the project shares it.
     pub fn owner(&self) -> Option<&SessionId> {
         self.note().and_then(|note| note.scope.session())
-    }
-}
-
-/// Who wrote something, with which client, and when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Provenance {
-    /// The session that wrote.
-    pub session: SessionId,
-    /// The client's own name, `claude-code`; empty when it gave none.
-    #[serde(default, skip_serializing_if = "str::is_empty")]
-    pub client: Arc<str>,
-    /// When the write was accepted.
-    pub time: Timestamp,
-}
-
-impl Provenance {
-    /// Holds equal names where another holds them.
-    pub(crate) fn share(&mut self, other: &Self) {
-        if self.session == other.session {
-            self.session = other.session.clone();
-        }
-        if self.client == other.client {
-            self.client = Arc::clone(&other.client);
-        }
     }
 }
 

@@ -31,10 +31,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use crate::change::Change;
 use crate::limits::{SECRET_NAME_BYTES_MAX, SECRET_PASSES_MAX};
-use crate::purge::texts;
-use crate::record::Body;
 use commands::{COMMANDS, Command};
 use normal::Normal;
 use runs::Runs;
@@ -115,25 +112,6 @@ pub fn scrub_named<'a>(name: &str, text: &'a str) -> Scrubbed<'a> {
         }
         _ => scrubbed,
     }
-}
-
-/// What looks like a secret in what a change stores, its records' texts and staged items alike.
-pub fn in_change(change: &Change) -> Vec<SecretKind> {
-    let named: Vec<(&str, &str)> = match change {
-        Change::Put(record) => {
-            let name = match &record.body {
-                Body::Note(note) => note.key.as_deref().unwrap_or_default(),
-                Body::Blueprint(blueprint) => &blueprint.title,
-                Body::Lesson(lesson) => &lesson.summary,
-                Body::Anchor(_) | Body::Topic(_) | Body::SessionRow(_) => "",
-            };
-            texts::of_record(record).into_iter().map(|text| (name, text)).collect()
-        }
-        Change::Stage { part, .. } => texts::of_staged(part),
-        Change::Bind { topic, .. } => topic.iter().map(|name| ("", name.as_str())).collect(),
-        _ => Vec::new(),
-    };
-    named.into_iter().flat_map(|(name, text)| scrub_named(name, text).removed).collect()
 }
 
 /// Where a secret stands.

@@ -1,11 +1,11 @@
 //! Staged work: what a session has checkpointed but not saved. Durable, and private to it.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::captured::Captured;
-use crate::change::Counts;
 use crate::files::relative;
 use crate::ids::{Kind, Timestamp};
 use crate::limits::STAGED_ITEM_BYTES;
@@ -44,6 +44,47 @@ pub struct Staged {
     /// The client that staged it, for the row written on the session's behalf.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub client: std::sync::Arc<str>,
+}
+
+/// How many there are of each kind that agents write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Of blueprints.
+    pub blueprints: u32,
+    /// Of anchors.
+    pub anchors: u32,
+    /// Of lessons.
+    pub lessons: u32,
+    /// Of notes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub notes: u32,
+    /// Of topics.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub topics: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl fmt::Display for Counts {
+    /// `2 blueprints, 1 lesson`; kinds without any are left out, `nothing` when there are none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = [
+            (Kind::Blueprint, self.blueprints),
+            (Kind::Anchor, self.anchors),
+            (Kind::Lesson, self.lessons),
+            (Kind::Note, self.notes),
+            (Kind::Topic, self.topics),
+        ]
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(kind, count)| kind.count(count.into()))
+        .collect();
+        f.write_str(if parts.is_empty() { "nothing" } else { "" })?;
+        f.write_str(&parts.join(", "))
+    }
 }
 
 impl Staged {

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::fold::{clip, fold, one_line};
 use crate::ids::Timestamp;
 use crate::limits::{TOPIC_HISTORY_CHARS_MAX, TOPIC_NAME_CHARS_MAX};
-use crate::record::Provenance;
+use crate::provenance::Provenance;
 use crate::refusal::Refusal;
 
 /// The project's own thread: what a part without a name is of, where no topic is bound.

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anchord_memory::secrets::{self, SecretKind};
-use anchord_memory::{Change, Memory, Note, Purge, RecordId, Revision, Seq, limits};
+use anchord_memory::{
+    Change, Memory, Note, Purge, RecordId, Revision, Seq, limits, render, secrets_in,
+};
 
 use blacken::Blackened;
 
@@ -229,7 +231,7 @@ impl Survey {
         let records = self.purge.records().map(|gone| PurgedStatus {
             id: gone.id.to_string(),
             versions: gone.versions,
-            title: gone.title.clone(),
+            title: render::purged_title(&gone.newest),
         });
         PurgeReply {
             project: target.reference.clone(),
@@ -306,7 +308,7 @@ impl Scan {
     fn entry(&mut self, entry: &Entry<Change>) {
         self.entries += 1;
         for change in &entry.changes {
-            let kinds = secrets::in_change(change);
+            let kinds = secrets_in(change);
             match change.record() {
                 _ if kinds.is_empty() => {}
                 Some(record) => {

@@ -236,7 +236,7 @@ impl Session {
             return self.reader(daemon);
         }
         let live = daemon.sessions().live();
-        Reader::successor(memory, self.id.clone(), &self.client(), &live)
+        memory.successor(self.id.clone(), &self.client(), &live)
     }
 }
 

@@ -18,7 +18,7 @@ fn fill(memory: &mut Memory) {
     let content = "x".repeat(limits::TEXT_BYTES_MAX);
     let part = [blueprint("big", &content), blueprint("bigger", &content)];
     save(memory, &origin("filler", 1), blueprints(part));
-    assert!(memory.totals().rendered_bytes > limits::RENDERED_HARD_BYTES_MAX);
+    assert!(memory.totals().text_bytes > limits::ACTIVE_TEXT_HARD_BYTES_MAX);
 }
 
 fn gone(files: &[&str]) -> BTreeSet<String> {
@@ -89,7 +89,7 @@ fn the_oldest_lessons_go_until_there_is_room_but_never_the_newest() {
         save(&mut memory, &origin("one", at), part);
     }
     let before = memory.totals();
-    assert!(before.rendered_bytes > limits::RENDERED_HARD_BYTES_MAX);
+    assert!(before.text_bytes > limits::ACTIVE_TEXT_HARD_BYTES_MAX);
     let plan = plan(&memory, day(50), &BTreeSet::new(), &BTreeSet::new());
     let archived = save_with(&mut memory, &plan, Staged::default(), 50);
     // The newest 20 are above the soft limit on their own.
@@ -126,9 +126,12 @@ fn lessons_go_no_further_than_the_soft_limit() {
     }
     let plan = plan(&memory, day(700), &BTreeSet::new(), &BTreeSet::new());
     save_with(&mut memory, &plan, Staged::default(), 700);
-    let bytes = memory.totals().rendered_bytes;
-    assert!(bytes <= limits::RENDERED_SOFT_BYTES_MAX, "{bytes}");
-    assert!(bytes > limits::RENDERED_SOFT_BYTES_MAX - 3 * 1024, "{bytes}: more went than had to");
+    let bytes = memory.totals().text_bytes;
+    assert!(bytes <= limits::ACTIVE_TEXT_SOFT_BYTES_MAX, "{bytes}");
+    assert!(
+        bytes > limits::ACTIVE_TEXT_SOFT_BYTES_MAX - 3 * 1024,
+        "{bytes}: more went than had to"
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::limits::IMPORTANCE_MAX;
 use crate::memory::Memory;
 use crate::note::{NewNote, Scope, accept_note};
 use crate::plan::Plan;
-use crate::record::Provenance;
+use crate::provenance::Provenance;
 use crate::room::has_room;
 
 /// The name under which imports of the compactor's file are remembered, and the client its notes name.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::zipmem::object;
 use super::{ImportError, ImportOutcome, left_out, put_anchor, put_blueprint, remembered};
 use crate::captured::{Captured, quoted};
-use crate::change::{Change, Counts};
+use crate::change::Change;
 use crate::draft::Draft;
 use crate::fold::{clip, keep_end};
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
@@ -20,11 +20,13 @@ use crate::limits::{
 use crate::memory::Memory;
 use crate::note::{NewNote, Note, accept_tags};
 use crate::plan::{Plan, Row, put_row, stored_row};
+use crate::provenance::Provenance;
 use crate::purge::GONE;
-use crate::record::{Body, Provenance, Record, SessionRow, Standing, TrailEntry};
+use crate::record::{Body, Record, SessionRow, Standing, TrailEntry};
 use crate::refusal::Refusal;
-use crate::room::{Size, check_items, has_room};
-use crate::staged::Staged;
+use crate::room::{check_items, has_room};
+use crate::size::Size;
+use crate::staged::{Counts, Staged};
 use crate::topic::{Topic, TopicDecision, TopicPart, topic_key, topic_name};
 
 /// The name under which imports of exports are remembered.

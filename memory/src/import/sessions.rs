@@ -7,12 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::captured::Captured;
-use crate::change::Counts;
 use crate::draft::Draft;
 use crate::ids::{Kind, SessionId, Timestamp};
 use crate::memory::Memory;
 use crate::plan::{Plan, Row, put_fixes, put_row};
-use crate::record::{Body, Provenance, Record, SessionRow};
+use crate::provenance::Provenance;
+use crate::record::{Body, Record, SessionRow};
+use crate::staged::Counts;
 
 /// A session that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,8 @@ use crate::draft::Draft;
 use crate::ids::{RecordId, Revision, SessionId, Version};
 use crate::memory::Memory;
 use crate::plan::Plan;
-use crate::record::{Body, Provenance, Record, Standing};
+use crate::provenance::Provenance;
+use crate::record::{Body, Record, Standing};
 
 /// How the session begins under which a split sets records aside.
 const SPLIT: &str = "split-";

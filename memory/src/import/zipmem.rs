@@ -8,13 +8,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::ZIPMEM;
-use crate::change::Counts;
 use crate::files::normalise;
 use crate::fold::{clip, one_line};
 use crate::ids::{SessionId, Timestamp};
 use crate::limits::{BINDING_KEY_CHARS_MAX, LESSON_FILES_MAX, LINE_CHARS_MAX};
 use crate::record::{Anchor, Blueprint, Category, Lesson};
-use crate::staged::Staged;
+use crate::staged::{Counts, Staged};
 
 /// What zipmem's files hold, in anchord's terms.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::ids::Version;
 use crate::intake::accept;
 use crate::memory::Memory;
-use crate::record::Provenance;
+use crate::provenance::Provenance;
 use crate::refusal::Refusal;
 use crate::render::title;
 use crate::room::check_growth;

@@ -4,7 +4,7 @@ use super::Plan;
 use crate::captured::Captured;
 use crate::change::Change;
 use crate::memory::Memory;
-use crate::record::Provenance;
+use crate::provenance::Provenance;
 use crate::staged::Staged;
 
 /// Stages what was noted since the last time, privately to the session; nothing when that is nothing. What was purged

@@ -1,16 +1,18 @@
 //! Staging: durable and private to the session until it saves.
 
-use super::{Contradiction, KeptBlueprint, Plan, contradictions};
-use crate::change::{Change, Counts};
+use super::{Contradiction, Plan, contradictions};
+use crate::change::Change;
+use crate::draft::KeptBlueprint;
 use crate::index::MergeKey;
 use crate::intake::accept;
 use crate::limits::{STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES};
 use crate::memory::Memory;
 use crate::merge::{Verdict, judge};
-use crate::record::{Blueprint, Body, Provenance};
+use crate::provenance::Provenance;
+use crate::record::{Blueprint, Body};
 use crate::refusal::Refusal;
 use crate::room::check_items;
-use crate::staged::Staged;
+use crate::staged::{Counts, Staged};
 
 /// What a checkpoint's caller is told.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,8 @@ use crate::fold::{clip, one_line};
 use crate::ids::{Kind, Timestamp};
 use crate::index::MergeKey;
 use crate::limits::{CAPTURED_LESSONS_MAX, FIX_COMMAND_CHARS_MAX, FIX_ERROR_CHARS_MAX};
-use crate::record::{Body, FixedFailure, Lesson, Provenance, Record, Standing};
+use crate::provenance::Provenance;
+use crate::record::{Body, FixedFailure, Lesson, Record, Standing};
 
 /// Keeps the fixes noted from a session, if the session leaves a row.
 pub(crate) fn put_fixes(draft: &mut Draft<'_>, captured: &Captured, origin: &Provenance) {

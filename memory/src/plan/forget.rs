@@ -4,8 +4,9 @@ use super::{Plan, at_version, find};
 use crate::draft::Draft;
 use crate::ids::{RecordId, Version};
 use crate::memory::Memory;
+use crate::provenance::Provenance;
 use crate::reader::Reader;
-use crate::record::{Provenance, Standing};
+use crate::record::Standing;
 use crate::refusal::Refusal;
 use crate::render::title;
 

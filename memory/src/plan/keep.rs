@@ -2,14 +2,16 @@
 
 use super::{Plan, Row, put_fixes, put_row, stored_row};
 use crate::captured::{Captured, SAID};
-use crate::change::{Change, Counts, Notice, NoticeCause};
+use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::fold::{fold, keep_end};
 use crate::ids::SessionId;
 use crate::limits::TEXT_BYTES_MAX;
 use crate::memory::Memory;
 use crate::note::{Note, Scope};
-use crate::record::{Body, Provenance, SessionRow};
+use crate::provenance::Provenance;
+use crate::record::{Body, SessionRow};
+use crate::staged::Counts;
 use crate::staged::{Staged, count};
 
 /// Folds a gone session's staged work into memory on its behalf and leaves a notice for the next load.

@@ -39,7 +39,6 @@ pub(crate) use fix::put_fixes;
 pub(crate) use row::{Row, put_row, stored_row};
 
 use crate::change::Change;
-use crate::ids::RecordId;
 
 /// Changes to journal and apply as one entry, and what to tell the caller.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,15 +47,6 @@ pub struct Plan<O> {
     pub changes: Vec<Change>,
     /// What came of it, once the changes are applied.
     pub outcome: O,
-}
-
-/// A blueprint that was written again and stayed as it was, since it is immutable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptBlueprint {
-    /// The record, once there is one; a staged one has no id yet.
-    pub id: Option<RecordId>,
-    /// Its title as it was written this time.
-    pub title: String,
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use crate::index::Totals;
 use crate::limits::NOTE_ITEMS_MAX;
 use crate::memory::Memory;
 use crate::note::{ContentType, NewNote, accept_note};
+use crate::provenance::Provenance;
 use crate::reader::Reader;
-use crate::record::Provenance;
 use crate::refusal::Refusal;
 use crate::room::has_room;
 

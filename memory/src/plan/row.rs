@@ -2,12 +2,13 @@
 //! its trail, unless it repeats the newest entry word for word or rewrites it.
 
 use crate::captured::Captured;
-use crate::change::Counts;
 use crate::draft::Draft;
 use crate::ids::{RecordId, SessionId, Timestamp};
 use crate::index::MergeKey;
 use crate::limits::{ROW_EARLIER_BYTES_MAX, ROW_ENTRIES_MAX};
-use crate::record::{Body, Provenance, SessionRow, Standing, TrailEntry};
+use crate::provenance::Provenance;
+use crate::record::{Body, SessionRow, Standing, TrailEntry};
+use crate::staged::Counts;
 
 /// A new entry of a session's row, whether or not there is a row yet.
 pub(crate) struct Row {

@@ -1,19 +1,21 @@
 //! Saving: a session's staged work and what came with the call become memory, as one commit.
 
-use super::{Contradiction, KeptBlueprint, Plan, Row, contradictions, put_fixes, put_row};
+use super::{Contradiction, Plan, Row, contradictions, put_fixes, put_row};
 use crate::archive::{ArchivePlan, Archived};
-use crate::change::{Change, Counts};
-use crate::draft::Draft;
+use crate::change::Change;
+use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
 use crate::index::{MergeKey, Totals};
 use crate::intake::{accept, text};
 use crate::limits::SHORT_SUMMARY_BYTES_MAX;
 use crate::memory::Memory;
-use crate::record::{Body, Provenance};
+use crate::provenance::Provenance;
+use crate::record::Body;
 use crate::refusal::Refusal;
 use crate::render::changes_since;
-use crate::room::{Size, check_growth, has_room};
-use crate::staged::Staged;
+use crate::room::{check_growth, has_room};
+use crate::size::Size;
+use crate::staged::{Counts, Staged};
 
 /// What a save brings with it.
 #[derive(Clone, Debug, Default)]

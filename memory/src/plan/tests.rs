@@ -481,12 +481,12 @@ proptest! {
     #[test]
     fn totals_are_what_the_records_say(steps in any_steps()) {
         let (memory, _) = take(&steps);
-        let full = |record: &crate::Record| crate::render::record_bytes(record);
+        let full = |record: &crate::Record| record.text_bytes() as u64;
         let totals = memory.totals();
         let active: Vec<_> =
             memory.records().filter(|r| r.standing.is_active() && r.owner().is_none()).collect();
         let others = active.iter().filter(|record| record.kind() != Kind::Note);
-        prop_assert_eq!(totals.rendered_bytes, others.map(|r| full(r)).sum::<u64>());
+        prop_assert_eq!(totals.text_bytes, others.map(|r| full(r)).sum::<u64>());
         let tokens = active.iter().filter_map(|record| record.note());
         prop_assert_eq!(totals.note_tokens, tokens.map(|note| u64::from(note.tokens)).sum::<u64>());
         let pinned = active.iter().filter(|record| record.pinned);

@@ -9,8 +9,9 @@ use crate::memory::Memory;
 use crate::note::{
     Expires, Note, Scope, accept_tags, auto_tags, content_fits, summary_text, valid_importance,
 };
+use crate::provenance::Provenance;
 use crate::reader::Reader;
-use crate::record::{Body, Provenance, Record, Standing};
+use crate::record::{Body, Record, Standing};
 use crate::refusal::Refusal;
 use crate::render::title;
 use crate::room::has_room;

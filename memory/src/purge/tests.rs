@@ -537,8 +537,8 @@ fn a_reply_that_quotes_or_names_what_goes_is_emptied() {
         contents.map(|content| Ok(NewNote { content: content.to_owned(), ..NewNote::default() }));
     let plan = plan_notes(&Memory::default(), &by, notes.into()).unwrap();
     let mut journal = vec![(plan.changes, None)];
-    let other = compactor::id("n3".parse().unwrap());
-    let named = compactor::id("n2".parse().unwrap());
+    let other = hashed::show("n3".parse().unwrap());
+    let named = hashed::show("n2".parse().unwrap());
     for reply in [
         "Compacted; \"two lines of a planted te\u{2026}\"".to_owned(),
         format!("- [{named}] 2 tokens: \"co...\"\n"),

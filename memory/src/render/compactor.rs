@@ -5,7 +5,7 @@
 
 use super::{append, percent};
 use crate::fold::one_line;
-use crate::ids::{Kind, RecordId, Timestamp};
+use crate::ids::{Kind, RecordId, Timestamp, hashed};
 use crate::limits::{COMPACTION_SHOWN_MAX, COMPACTOR_LINE_CHARS_MAX, COMPACTOR_PREVIEW_CHARS_MAX};
 use crate::memory::Memory;
 use crate::plan::{CompactionOutcome, NotesOutcome, is_expired};
@@ -83,37 +83,6 @@ pub fn ranked<'a>(
     scored.into_iter().map(|(_, record)| record).collect()
 }
 
-/// A record's id in this system's form.
-pub fn id(id: RecordId) -> String {
-    format!("{:016x}", mix(id.number))
-}
-
-/// The record that is meant by an id in this system's form, or in ours.
-pub fn parse_id(text: &str) -> Option<RecordId> {
-    let text = text.trim().trim_start_matches('[').trim_end_matches(']');
-    if text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        let number = unmix(u64::from_str_radix(text, 16).ok()?);
-        return Some(RecordId::new(Kind::Note, number));
-    }
-    text.parse().ok().filter(|id: &RecordId| id.kind == Kind::Note)
-}
-
-/// Spreads numbers over all of 64 bits, one to one: the finalizer of Steele, Lea and Flood's `SplitMix64` (2014).
-fn mix(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
-}
-
-/// What [`mix`] was given: its steps backwards, with the inverses of its factors.
-fn unmix(mixed: u64) -> u64 {
-    let number = mixed ^ (mixed >> 31) ^ (mixed >> 62);
-    let number = number.wrapping_mul(0x3196_42b2_d24d_8ec3);
-    let number = number ^ (number >> 27) ^ (number >> 54);
-    let number = number.wrapping_mul(0x96de_1b17_3f11_9089);
-    number ^ (number >> 30) ^ (number >> 60)
-}
-
 /// How much of an item is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Text {
@@ -153,7 +122,7 @@ fn item(record: &Record, text: Text, now: Timestamp) -> String {
         Text::Standing if note.condensed => note.summary.clone(),
         Text::Standing | Text::Whole => note.content.clone(),
     };
-    let (id, importance, tokens) = (id(record.id), note.importance, note.tokens);
+    let (id, importance, tokens) = (hashed::show(record.id), note.importance, note.tokens);
     format!("[{id}] importance:{importance} tokens:{tokens}{marks}\n{tags}---\n{text}\n")
 }
 
@@ -240,7 +209,7 @@ pub fn store(outcome: &NotesOutcome, usage: &Usage) -> String {
 }
 
 fn stored(record: RecordId, tokens: u32) -> String {
-    format!("Stored [{}] ({tokens} tokens)\n", id(record))
+    format!("Stored [{}] ({tokens} tokens)\n", hashed::show(record))
 }
 
 /// The reply to `bulk_store`: a line for each item in the order given.
@@ -278,7 +247,11 @@ pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> 
         let expired = if is_expired(record, now) { " EXPIRED" } else { "" };
         append(
             &mut text,
-            format_args!("- [{}] {} tokens{expired}: \"{line}\"\n", id(record.id), note.tokens),
+            format_args!(
+                "- [{}] {} tokens{expired}: \"{line}\"\n",
+                hashed::show(record.id),
+                note.tokens
+            ),
         );
     }
     if let Some(more) = wants.len().checked_sub(COMPACTION_SHOWN_MAX).filter(|more| *more > 0) {
@@ -291,7 +264,8 @@ pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> 
 pub fn set_aside(outcome: &CompactionOutcome) -> String {
     let ids = outcome.set_aside();
     let more = ids.len().saturating_sub(COMPACTION_SHOWN_MAX);
-    let named = ids.iter().take(COMPACTION_SHOWN_MAX).map(|record| format!("[{}]", id(*record)));
+    let named =
+        ids.iter().take(COMPACTION_SHOWN_MAX).map(|record| format!("[{}]", hashed::show(*record)));
     let named: Vec<String> = named.collect();
     match (named.as_slice(), more) {
         ([], _) => String::new(),

@@ -21,9 +21,9 @@ use super::{Tight, append, item, newest_row, newest_rows, size};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
 use crate::limits::{
-    ANSWER_CHARS_MIN, ENDED_CHARS_MAX, LOAD_TOKENS_MIN, PART_RECORDS_MAX, PART_TEXT_BYTES_MAX,
-    PERSONAL_SHARE, PERSONAL_TOKENS_MAX, READ_ONLY_CHARS_MAX, READ_ONLY_TOKENS_MAX,
-    RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, TOPICS_SHOWN_MAX,
+    ACTIVE_TEXT_SOFT_BYTES_MAX, ANSWER_CHARS_MIN, ENDED_CHARS_MAX, LOAD_TOKENS_MIN,
+    PART_RECORDS_MAX, PART_TEXT_BYTES_MAX, PERSONAL_SHARE, PERSONAL_TOKENS_MAX,
+    READ_ONLY_CHARS_MAX, READ_ONLY_TOKENS_MAX, ROWS_SHOWN_MAX, TOPICS_SHOWN_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -200,7 +200,7 @@ fn frame_room(memory: &Memory, view: &LoadView<'_>) -> Room {
         }
     }
     frame = frame.with(Room::of(&format!("\n{PINNED}\n")));
-    if memory.totals().rendered_bytes > RENDERED_SOFT_BYTES_MAX {
+    if memory.totals().text_bytes > ACTIVE_TEXT_SOFT_BYTES_MAX {
         frame = frame.with(Room::of(size::NUDGE));
     }
     frame
@@ -261,7 +261,7 @@ fn within(
         );
     } else {
         sections(&mut text, memory, view, &entries, &page);
-        if memory.totals().rendered_bytes > RENDERED_SOFT_BYTES_MAX {
+        if memory.totals().text_bytes > ACTIVE_TEXT_SOFT_BYTES_MAX {
             text.push('\n');
             text.push_str(size::NUDGE);
         }

@@ -43,10 +43,12 @@ pub use why::{why_file, why_prompt};
 use std::cmp::Reverse;
 use std::fmt::{self, Write as _};
 
+use crate::fold::clip;
 use crate::ids::{Kind, Timestamp};
-use crate::limits::CAPTURED_ROWS_SHOWN_MAX;
+use crate::limits::{CAPTURED_ROWS_SHOWN_MAX, PURGE_TITLE_CHARS_MAX};
 use crate::memory::Memory;
 use crate::record::{Body, Record};
+use crate::secrets::scrub;
 
 /// A record in one line; one that has expired by then says so.
 pub fn title(record: &Record, now: Timestamp) -> String {
@@ -84,9 +86,9 @@ fn newest_row(record: &Record) -> (bool, Reverse<i64>, Reverse<u64>) {
     (!record.pinned, Reverse(ended), Reverse(record.id.number))
 }
 
-/// Bytes a record takes in a load that prints everything, its line break with it.
-pub(crate) fn record_bytes(record: &Record) -> u64 {
-    item::full(record).len() as u64 + 1
+/// Returns a record that is about to be purged on one line, clipped and without secrets.
+pub fn purged_title(record: &Record) -> String {
+    clip(&scrub(&item::title(record)).text, PURGE_TITLE_CHARS_MAX)
 }
 
 /// Writes at the end of a text.

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::append;
-use crate::change::{Counts, Notice, NoticeCause};
+use crate::change::{Notice, NoticeCause};
 use crate::fold::{clip, one_line};
 use crate::ids::NoticeId;
 use crate::limits::{NOTICE_FILES_MAX, NOTICES_SHOWN_MAX};
 use crate::memory::Memory;
 use crate::record::{Body, Record};
+use crate::staged::Counts;
 
 /// The newest unseen notices that fit, as text; the ids of those shown; how many wait. `print` gets the
 /// characters there are for one notice and gives nothing when not even its first line fits.

@@ -7,8 +7,9 @@ use crate::ids::Timestamp;
 use crate::limits::ANSWER_CHARS_MIN;
 use crate::memory::Memory;
 use crate::plan::find_fact;
+use crate::provenance::Provenance;
 use crate::reader::Reader;
-use crate::record::{Provenance, Record, Standing};
+use crate::record::{Record, Standing};
 use crate::refusal::Refusal;
 use crate::tokens;
 

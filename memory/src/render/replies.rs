@@ -2,14 +2,15 @@
 
 use super::append;
 use super::size::{self, NUDGE};
-use crate::change::Counts;
+use crate::draft::KeptBlueprint;
 use crate::ids::Kind;
 use crate::import::ImportOutcome;
-use crate::limits::{CONTRADICTIONS_NAMED_MAX, RENDERED_SOFT_BYTES_MAX};
+use crate::limits::{ACTIVE_TEXT_SOFT_BYTES_MAX, CONTRADICTIONS_NAMED_MAX};
 use crate::plan::{
-    AddOutcome, CheckpointOutcome, Contradiction, ForgetOutcome, KeptBlueprint, NotesOutcome,
-    SaveOutcome, Telling, UpdateOutcome,
+    AddOutcome, CheckpointOutcome, Contradiction, ForgetOutcome, NotesOutcome, SaveOutcome,
+    Telling, UpdateOutcome,
 };
+use crate::staged::Counts;
 
 /// The reply to `memory_checkpoint`.
 pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
@@ -49,7 +50,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
         outcome.row,
         outcome.revision.0,
         counts.join(", "),
-        size::bytes(totals.rendered_bytes),
+        size::bytes(totals.text_bytes),
     );
     if outcome.merged > 0 {
         append(&mut text, format_args!("{} merged into what was there.\n", outcome.merged));
@@ -70,7 +71,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
     if !parts.is_empty() {
         append(&mut text, format_args!("Archived: {}.\n", parts.join(", ")));
     }
-    if totals.rendered_bytes > RENDERED_SOFT_BYTES_MAX {
+    if totals.text_bytes > ACTIVE_TEXT_SOFT_BYTES_MAX {
         text.push_str(NUDGE);
     }
     text

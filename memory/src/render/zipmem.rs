@@ -7,7 +7,7 @@ use super::{append, item, newest_rows, notice};
 use crate::change::{Notice, NoticeCause};
 use crate::fold::one_line;
 use crate::ids::{Kind, NoticeId, Timestamp};
-use crate::limits::{RENDERED_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, ZIPMEM_FILES_MAX};
+use crate::limits::{ACTIVE_TEXT_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, ZIPMEM_FILES_MAX};
 use crate::memory::Memory;
 use crate::plan::{CheckpointOutcome, SaveOutcome};
 use crate::record::{Body, Category, Record};
@@ -49,8 +49,8 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> LoadText {
         );
         return LoadText { text, notices_shown, ..LoadText::default() };
     }
-    if totals.rendered_bytes > RENDERED_SOFT_BYTES_MAX {
-        let size = totals.rendered_bytes / 1024;
+    if totals.text_bytes > ACTIVE_TEXT_SOFT_BYTES_MAX {
+        let size = totals.text_bytes / 1024;
         append(
             &mut text,
             format_args!(
@@ -168,7 +168,7 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
 /// The reply to `zipmem_save_and_compact`.
 pub fn save(outcome: &SaveOutcome) -> String {
     let (totals, added) = (outcome.totals, outcome.added);
-    let size = super::size::kilobytes(totals.rendered_bytes).replace(' ', "");
+    let size = super::size::kilobytes(totals.text_bytes).replace(' ', "");
     format!(
         "Memory compacted. Blueprints: {} (+{}), Anchors: {} (+{}), Lessons: {} (+{}), Sessions: {}. State size: {size}.",
         totals.blueprints,

@@ -5,9 +5,11 @@ use crate::limits::{
     SHORT_SUMMARY_BYTES_MAX, STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES,
     TEXT_BYTES_MAX,
 };
+use crate::record::{Body, Record, SessionRow};
 use crate::testing::{
     anchor, anchors, apply, blueprint, blueprints, checkpoint, lesson, lessons, note, origin, save,
 };
+use crate::topic::TopicPart;
 use crate::{
     Change, NoticeCause, Reader, RecordId, Rewrite, Save, Seq, Update, Version, plan_add,
     plan_checkpoint, plan_forget, plan_keep, plan_notes, plan_rewrite, plan_save, plan_update,

@@ -51,7 +51,7 @@ impl Caller {
     }
 
     fn reader(&self, memory: &Memory) -> Reader {
-        Reader::successor(memory, self.session.clone(), &self.holder.client, &self.live)
+        memory.successor(self.session.clone(), &self.holder.client, &self.live)
     }
 
     fn usage(&self, memory: &Memory) -> Usage {
@@ -137,7 +137,7 @@ fn percent(field: &str, part: f64, percent_min: u8) -> Result<u8, ToolError> {
 
 /// The item that an id means, with the words of that system when there is none.
 fn item(memory: &Memory, reader: &Reader, given: &str) -> Result<RecordId, Refusal> {
-    let found = form::parse_id(given)
+    let found = hashed::parse(given)
         .and_then(|id| memory.record(id))
         .filter(|record| record.standing != Standing::Forgotten && reader.sees(record));
     found.map(|record| record.id).ok_or_else(|| Refusal::Invalid {

@@ -31,9 +31,9 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
         format!("active: {}", Kind::ALL.map(|kind| kind.count(totals.of(kind))).join(", ")),
         format!(
             "size: {} (a nudge above {}, oldest parts archived above {})",
-            render::bytes(totals.rendered_bytes),
-            render::bytes(limits::RENDERED_SOFT_BYTES_MAX),
-            render::bytes(limits::RENDERED_HARD_BYTES_MAX)
+            render::bytes(totals.text_bytes),
+            render::bytes(limits::ACTIVE_TEXT_SOFT_BYTES_MAX),
+            render::bytes(limits::ACTIVE_TEXT_HARD_BYTES_MAX)
         ),
     ];
     let budgets = Budgets::new(memory, &context.daemon.config, &context.holder());

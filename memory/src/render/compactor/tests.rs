@@ -225,11 +225,11 @@ fn writes_are_answered_with_the_budget() {
     Stored: 2, Failed: 1
     Budget: 82/1000 tokens (8%), 6 items
     ");
-    let forgotten = parse_id(&id(outcome.stored[0].id)).unwrap();
+    let forgotten = hashed::parse(&hashed::show(outcome.stored[0].id)).unwrap();
     let plan = plan_forget(&memory, &one(), forgotten, None, &origin("one", 4)).unwrap();
     apply(&mut memory, plan);
     let usage = Usage::of(&memory, &one(), budget(1_000));
-    insta::assert_snapshot!(forget(&id(forgotten), &usage), @"Removed [b6bf613dbebb45dc]. Budget: 80 tokens (8%), 5 items");
+    insta::assert_snapshot!(forget(&hashed::show(forgotten), &usage), @"Removed [b6bf613dbebb45dc]. Budget: 80 tokens (8%), 5 items");
     insta::assert_snapshot!(update("e220a8397b1dcdaf") + &pin("a", true) + &pin("b", false), @r"
     Updated summary for [e220a8397b1dcdaf]
     Pinned [a]
@@ -276,7 +276,7 @@ fn a_client_goes_on_with_what_its_ended_sessions_left() {
     let plan = plan_notes(&memory, &by, vec![Ok(own("another client's"))]).unwrap();
     apply(&mut memory, plan);
     let live = BTreeSet::from([SessionId::new("live"), SessionId::new("one")]);
-    let reader = Reader::successor(&memory, SessionId::new("one"), "claude-code", &live);
+    let reader = memory.successor(SessionId::new("one"), "claude-code", &live);
     let seen: Vec<&str> =
         items(&memory, &reader).iter().map(|record| &*record.note().unwrap().content).collect();
     assert_eq!(seen, ["ended", "one"]);
@@ -288,11 +288,11 @@ fn a_client_goes_on_with_what_its_ended_sessions_left() {
 #[test]
 fn ids_are_sixteen_digits_and_ours_are_taken_too() {
     let first = RecordId::new(Kind::Note, 1);
-    assert_eq!(id(first), "5692161d100b05e5");
-    assert_eq!(parse_id("[5692161D100B05E5] "), Some(first));
-    assert_eq!(parse_id("n1"), Some(first));
+    assert_eq!(hashed::show(first), "5692161d100b05e5");
+    assert_eq!(hashed::parse("[5692161D100B05E5] "), Some(first));
+    assert_eq!(hashed::parse("n1"), Some(first));
     for wrong in ["", "b1", "5692161d100b05e", "5692161d100b05e5a", "+692161d100b05e5"] {
-        assert_eq!(parse_id(wrong), None, "{wrong}");
+        assert_eq!(hashed::parse(wrong), None, "{wrong}");
     }
 }
 
@@ -300,7 +300,7 @@ proptest! {
     #[test]
     fn an_id_that_is_given_back_finds_its_record(number: u64) {
         let record = RecordId::new(Kind::Note, number);
-        prop_assert_eq!(id(record).len(), 16);
-        prop_assert_eq!(parse_id(&id(record)), Some(record));
+        prop_assert_eq!(hashed::show(record).len(), 16);
+        prop_assert_eq!(hashed::parse(&hashed::show(record)), Some(record));
     }
 }

@@ -85,7 +85,7 @@ async fn changed(
         let reader = keeper.reader(memory);
         let id = item(memory, &reader, &id)?;
         let plan = plan_update(memory, &reader, id, &update, None, by)?;
-        Ok((plan.changes, reply(&form::id(id))))
+        Ok((plan.changes, reply(&hashed::show(id))))
     };
     caller.write(&context, operation, form::used, plan).await
 }
@@ -98,7 +98,7 @@ async fn forget(context: Context, params: IdParams) -> Result<String, ToolError>
         let id = item(memory, &reader, &params.id)?;
         let plan = plan_forget(memory, &reader, id, None, by)?;
         let usage = keeper.usage_after(memory, &plan.changes);
-        Ok((plan.changes, form::forget(&form::id(id), &usage)))
+        Ok((plan.changes, form::forget(&hashed::show(id), &usage)))
     };
     caller.write(&context, "forget", form::used, plan).await
 }
