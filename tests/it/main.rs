@@ -14,6 +14,7 @@ mod hook;
 mod identity;
 mod layers;
 mod mcp_revisions;
+mod modules;
 mod one_daemon;
 mod one_session_twice;
 mod personal;
