@@ -1,11 +1,15 @@
-//! The admin API: what the command line asks over the socket in the role `http`, and what it gets.
+//! The admin API: the requests that the command line sends over the socket in the role `http`, and
+//! their replies.
 //!
-//! JSON both ways, except [`EXPORT`] (the document itself), [`JOURNAL`] and [`LOG`] (a line for
-//! each entry). Readers ignore fields they do not know and give those they miss a default, so that
-//! a client and a daemon one build apart understand each other. A `project` argument is an absolute
-//! directory in the project, the project's id, or [`USER`]. Requests that link, split, forget or
-//! delete a project do not take [`USER`]. Paths are text: a name that is not UTF-8 is shown with
-//! replacement characters and cannot be asked for. Times are milliseconds since the Unix epoch.
+//! Both directions are JSON, with three exceptions. [`EXPORT`] replies with the document itself;
+//! [`JOURNAL`] and [`LOG`] reply with one line for each entry. Readers ignore unknown fields and
+//! give missing ones a default. A client and a daemon that are one build apart therefore understand
+//! each other.
+//!
+//! A `project` argument is an absolute directory in the project, the project's id, or [`USER`].
+//! Requests that link, split, forget or delete a project do not accept [`USER`]. Paths are text: a
+//! name that is not UTF-8 is shown with replacement characters and cannot be requested. Times are
+//! milliseconds since the Unix epoch.
 
 mod connections;
 mod hooks;
@@ -38,21 +42,22 @@ pub const USER: &str = "user";
 
 /// `GET`: [`StatusReply`].
 pub const STATUS: &str = "/v1/status";
-/// `GET`: [`ProjectsReply`], every project the daemon knows.
+/// `GET`: [`ProjectsReply`], every project that the daemon knows.
 pub const PROJECTS: &str = "/v1/projects";
-/// `GET` with [`ProjectQuery`]: [`ProjectStatus`] of one project, opened so that its records are counted.
+/// `GET` with [`ProjectQuery`]: [`ProjectStatus`] of one project, opened so that its records are
+/// counted.
 pub const PROJECT: &str = "/v1/project";
-/// `POST` [`LinkParams`]: [`ProjectStatus`] of the project that the directory belongs to from now on.
+/// `POST` [`LinkParams`]: [`ProjectStatus`] of the project that the directory now belongs to.
 pub const PROJECT_LINK: &str = "/v1/projects/link";
-/// `POST` [`ForgetParams`]: [`RemovedReply`]; the registry's row goes, the data stays.
+/// `POST` [`ForgetParams`]: [`RemovedReply`]. Removes the registry's row; the data stays.
 pub const PROJECT_FORGET: &str = "/v1/projects/forget";
-/// `POST` [`DeleteParams`]: [`RemovedReply`]; row and data go.
+/// `POST` [`DeleteParams`]: [`RemovedReply`]. Removes the registry's row and the data.
 pub const PROJECT_DELETE: &str = "/v1/projects/delete";
 /// `POST` [`SplitParams`]: [`SplitReply`].
 pub const PROJECT_SPLIT: &str = "/v1/projects/split";
 /// `GET` with [`JournalQuery`]: [`JournalLine`]s, oldest first, as [`JSON_LINES`].
 pub const JOURNAL: &str = "/v1/journal";
-/// `POST` [`ProjectParams`]: [`VerifyReply`]. Damage that was found is part of the reply, not an error.
+/// `POST` [`ProjectParams`]: [`VerifyReply`]. Damage is reported in the reply, not as an error.
 pub const JOURNAL_VERIFY: &str = "/v1/journal/verify";
 /// `POST` [`ProjectParams`]: [`RebuildReply`].
 pub const JOURNAL_REBUILD: &str = "/v1/journal/rebuild";
@@ -64,55 +69,58 @@ pub const EXPORT: &str = "/v1/export";
 pub const IMPORT: &str = "/v1/import";
 /// `POST` [`PastSessionsParams`]: [`PastSessionsReply`].
 pub const SESSIONS: &str = "/v1/sessions";
-/// `POST` [`PurgeParams`]: [`PurgeReply`]; content goes off the disk for good.
+/// `POST` [`PurgeParams`]: [`PurgeReply`]. Removes content from disk for good.
 pub const PURGE: &str = "/v1/purge";
 /// `GET` with [`ProjectQuery`]: [`SecretsReply`].
 pub const SECRETS: &str = "/v1/secrets";
-/// `POST` [`ToolParams`]: [`ToolReply`], what an agent would be told and the records it is about.
+/// `POST` [`ToolParams`]: [`ToolReply`], the text that an agent would get and the records it is
+/// about.
 pub const TOOL: &str = "/v1/tool";
 /// `GET` with [`LogQuery`]: [`Retrieval`]s, oldest first, as [`JSON_LINES`].
 pub const LOG: &str = "/v1/log";
-/// `POST` an empty object: [`StopReply`], after which the daemon drains and exits.
+/// `POST` an empty object: [`StopReply`]. The daemon then drains and exits.
 pub const STOP: &str = "/v1/stop";
 
 /// The content type of [`JOURNAL`]'s and [`LOG`]'s replies.
 pub const JSON_LINES: &str = "application/x-ndjson";
 
-/// Why a request failed: the body of every reply that is not 2xx.
+/// The reason a request failed: the body of every reply that is not 2xx.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorReply {
-    /// What the caller can do about it, for programs.
+    /// The kind of failure, named after what the caller can do about it; for programs.
     pub code: ErrorCode,
-    /// What is wrong, a lower-case fragment that fits after "error: ".
+    /// The message, a lower-case fragment that fits after "error: ".
     pub error: String,
-    /// What to do next, a sentence; absent when there is nothing to do.
+    /// The next step, as a sentence. Absent when there is nothing to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
 }
 
-/// The ways a request fails, named after what the caller will do.
+/// The ways in which a request fails, named after what the caller will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
-    /// Ask differently.
+    /// The request is malformed; change it.
     BadRequest,
     /// There is no such project, entry or path.
     NotFound,
-    /// The daemon will not do this as things stand: a live session, a missing confirmation, another machine's lock.
+    /// The daemon refuses in the present state: a live session, a missing confirmation, another
+    /// machine's lock.
     Refused,
-    /// The project is damaged, or of a newer format, and open for reading alone.
+    /// The project is damaged or has a newer format, and is open only for reading.
     Damaged,
-    /// Read the message: a tool was asked for what it cannot do.
+    /// The tool cannot do what was requested; read the message.
     Failed,
-    /// Try again: a queue is full, or the daemon drains.
+    /// The request can be tried again: a queue is full, or the daemon is draining.
     Busy,
-    /// Our fault; the log has the id that the message names. Also what a reader makes of a code it does not know.
+    /// A fault in anchord. The message has an id that is also in the log. Readers also use this
+    /// code in place of codes that they do not know.
     #[serde(other)]
     Internal,
 }
 
 impl ErrorCode {
-    /// The HTTP status that goes with the code.
+    /// Returns the HTTP status for the code.
     pub fn status(self) -> u16 {
         match self {
             Self::BadRequest => 400,
@@ -125,55 +133,57 @@ impl ErrorCode {
     }
 }
 
-/// Which project a `GET` is about.
+/// Parameters of a `GET` about a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectQuery {
     /// A directory or an id.
     pub project: String,
 }
 
-/// Which project a `POST` is about.
+/// Parameters of a `POST` about a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectParams {
     /// A directory or an id.
     pub project: String,
 }
 
-/// The daemon as it is now.
+/// The daemon's current state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusReply {
     /// The daemon's version.
     pub build: String,
-    /// Its process.
+    /// The daemon's process id.
     pub pid: u32,
-    /// The inode of its PID namespace, where the system tells: in another one `pid` means nothing.
+    /// The inode of the daemon's PID namespace, if the system reports it. In another namespace
+    /// `pid` means nothing.
     #[serde(default)]
     pub pid_namespace: Option<u64>,
-    /// When it was ready.
+    /// The time at which the daemon was ready.
     pub started: i64,
-    /// How long ago that is, by a clock that nobody sets.
+    /// Milliseconds since then, by the monotonic clock.
     pub uptime_ms: u64,
-    /// Where everything is.
+    /// The instance's id and directories.
     pub instance: InstanceStatus,
-    /// The status port on loopback.
+    /// The state of the status port on loopback.
     pub http: HttpState,
-    /// Sessions that are live: connected, or inside their grace. Oldest first.
+    /// Live sessions: connected, or within their grace period. Oldest first.
     pub sessions: Vec<SessionStatus>,
-    /// Shims that are connected, by process.
+    /// Connected shims, one for each process.
     #[serde(default)]
     pub connections: Vec<ConnectionStatus>,
-    /// Every project the daemon knows, last used first.
+    /// Every project that the daemon knows, the last used first.
     pub projects: Vec<ProjectStatus>,
     /// The user's own memory. Absent until something is written to it.
     #[serde(default)]
     pub personal: Option<ProjectStatus>,
-    /// What happened since `started`.
+    /// Counts of events since `started`.
     #[serde(default)]
     pub counters: CountersStatus,
-    /// What agents' hooks told since `started`.
+    /// Hook events since `started`.
     #[serde(default)]
     pub hooks: HooksStatus,
-    /// Why what the daemon knows of projects and sessions takes no writes: no session that is new can write then.
+    /// The reason the registry of projects and sessions accepts no writes. No new session can write
+    /// then.
     #[serde(default)]
     pub read_only: Option<String>,
 }
@@ -181,15 +191,15 @@ pub struct StatusReply {
 /// The instance's id and directories.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceStatus {
-    /// A UUID, made with the instance.
+    /// A UUID that is created with the instance.
     pub id: String,
-    /// The instance directory: lock, socket, key.
+    /// The instance directory with the lock, the socket and the key.
     pub directory: String,
-    /// Journals, snapshots, indexes.
+    /// The directory of journals, snapshots and indexes.
     pub data: String,
-    /// `config.toml`.
+    /// The directory of `config.toml`.
     pub config: String,
-    /// Logs.
+    /// The directory of logs.
     pub logs: String,
 }
 
@@ -197,18 +207,18 @@ pub struct InstanceStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum HttpState {
-    /// Serving.
+    /// The port is served.
     Listening {
-        /// Address and port.
+        /// The address and port.
         address: String,
     },
-    /// Switched off by configuration or `ANCHORD_HTTP=off`.
+    /// The port is switched off by configuration or by `ANCHORD_HTTP=off`.
     Off,
-    /// It should serve, but cannot.
+    /// The port should be served but cannot be.
     Taken {
-        /// The port that was asked for.
+        /// The configured port.
         port: u16,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
 }
@@ -216,38 +226,38 @@ pub enum HttpState {
 /// A live session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionStatus {
-    /// The daemon's id for it.
+    /// The session's id.
     pub id: String,
-    /// The client's own name and version, `claude-code 2.1.330`; empty before it gave one.
+    /// The client's own name and version, such as `claude-code 2.1.330`. Empty until it sends one.
     #[serde(default)]
     pub client: String,
-    /// The agent's process, where it can be seen.
+    /// The agent's process, if it is visible.
     #[serde(default)]
     pub pid: Option<u32>,
-    /// Its project, once a call has bound it.
+    /// The project, once a call has bound the session to it.
     #[serde(default)]
     pub project: Option<ProjectRef>,
-    /// When it began.
+    /// The time at which the session began.
     pub since: i64,
-    /// Its last call; `since` when it made none.
+    /// The time of the last call; `since` if there was none.
     pub last_call: i64,
-    /// False while the daemon waits whether it comes back.
+    /// Whether the session is connected. False while the daemon waits for it to come back.
     pub connected: bool,
-    /// What it has checkpointed but not saved.
+    /// Counts of what the session has checkpointed but not saved.
     #[serde(default)]
     pub staged: StagedStatus,
-    /// How sure it is that hooks' events are this session's: `by id`, `by process`, or `alone` where no connection is
-    /// known; absent where there were none.
+    /// The confidence with which hook events are matched to this session: `by id`, `by process`, or
+    /// `alone` where no connection is known. Absent if there were no events.
     #[serde(default)]
     pub joined: Option<String>,
 }
 
-/// A project's id and place.
+/// A project's id and directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectRef {
     /// A UUID that survives moves.
     pub id: String,
-    /// The directory it was last seen in.
+    /// The directory in which the project was last seen.
     pub root: String,
 }
 
@@ -272,27 +282,27 @@ pub struct StagedStatus {
 pub struct ProjectStatus {
     /// A UUID that survives moves.
     pub id: String,
-    /// The directory it was last seen in.
+    /// The directory in which the project was last seen.
     pub root: String,
-    /// The root's last component, or what the project was named.
+    /// The project's given name, or else the root's last component.
     pub name: String,
-    /// Whether `root` is there now; not, when its disk does not answer.
+    /// Whether `root` exists. False if its disk does not respond.
     pub exists: bool,
-    /// Whether its store is open.
+    /// Whether the project's store is open.
     pub open: bool,
-    /// Active records by kind; absent while the store is closed, since nothing is opened for a list.
+    /// Active records by kind. Absent while the store is closed, since a list opens no store.
     #[serde(default)]
     pub records: Option<RecordsStatus>,
-    /// Commits so far, as last seen.
+    /// The number of commits, as last seen.
     pub revision: u64,
-    /// Journal entries so far, as last seen.
+    /// The number of journal entries, as last seen.
     pub entries: u64,
-    /// What it takes on disk.
+    /// The size on disk, in bytes.
     pub bytes: u64,
-    /// Its last call.
+    /// The time of the last call.
     #[serde(default)]
     pub last_used: Option<i64>,
-    /// Why it cannot be written, if it cannot.
+    /// The reason the project cannot be written to, if it cannot.
     #[serde(default)]
     pub read_only: Option<String>,
 }
@@ -317,17 +327,17 @@ pub struct RecordsStatus {
 }
 
 impl RecordsStatus {
-    /// All of them.
+    /// Returns the sum of all kinds.
     pub fn total(&self) -> u64 {
         self.blueprints + self.anchors + self.lessons + self.notes + self.topics + self.sessions
     }
 }
 
-/// What happened since the daemon started.
+/// Counts of events since the daemon started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CountersStatus {
-    /// Connections welcomed.
+    /// Connections accepted.
     pub connections: u64,
     /// Tool calls answered.
     pub calls: u64,
@@ -337,178 +347,181 @@ pub struct CountersStatus {
     pub panics: u64,
 }
 
-/// Every project the daemon knows, last used first.
+/// Every project that the daemon knows, the last used first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectsReply {
     /// The projects.
     pub projects: Vec<ProjectStatus>,
 }
 
-/// Makes a directory part of a project that the daemon knows.
+/// Parameters to make a directory part of a project that the daemon knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkParams {
     /// The directory.
     pub path: String,
-    /// A directory of the project, or its id.
+    /// A directory of the project, or the project's id.
     pub project: String,
 }
 
-/// Takes a project out of the registry; its data stays on disk and comes back with its id.
+/// Parameters to remove a project from the registry. Its data stays on disk and comes back with its
+/// id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetParams {
     /// A directory or an id.
     pub project: String,
 }
 
-/// Takes a project out of the registry and off the disk.
+/// Parameters to remove a project from the registry and from disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeleteParams {
     /// A directory or an id.
     pub project: String,
-    /// The project's id: what was shown is what is deleted.
+    /// The project's id, as confirmation that the project shown is the one deleted.
     pub confirm: String,
 }
 
-/// What was taken away.
+/// The project that was removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovedReply {
-    /// Which project.
+    /// The project.
     pub project: ProjectRef,
-    /// Bytes freed; 0 when the data stays.
+    /// The number of bytes freed; 0 if the data stays.
     pub bytes: u64,
 }
 
-/// Which entries of a journal.
+/// The range of journal entries to return.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalQuery {
     /// A directory or an id.
     pub project: String,
-    /// The first entry; without it, 1.
+    /// The first entry; 1 if absent.
     #[serde(default)]
     pub from: Option<u64>,
-    /// At most so many; the daemon may give fewer, and gives none only at the end.
+    /// The maximum number of entries. The daemon may return fewer, and returns none only at the
+    /// end.
     pub limit: u32,
 }
 
-/// The part of a journal line that people want to see; the line itself has more.
+/// The fields of a journal line that are useful to people. The line itself has more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalLine {
     /// The entry's number.
     pub seq: u64,
-    /// The commit's number, if it is one.
+    /// The commit's number, if the entry is a commit.
     #[serde(default)]
     pub revision: Option<u64>,
-    /// When it was accepted.
+    /// The time at which the entry was accepted.
     pub time: i64,
-    /// The session that wrote.
+    /// The session that wrote the entry.
     #[serde(default)]
     pub session: Option<String>,
-    /// What was asked.
+    /// The requested operation.
     pub op: String,
-    /// What changed.
+    /// The changes that the entry made.
     #[serde(default)]
     pub changes: Vec<serde_json::Value>,
 }
 
-/// What reading a whole journal found.
+/// The result of reading a whole journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifyReply {
-    /// The project that the journal belongs to.
+    /// The project to which the journal belongs.
     pub project: ProjectRef,
     /// Segment files read.
     pub segments: u32,
-    /// Good entries.
+    /// The number of good entries.
     pub entries: u64,
     /// Bytes read.
     pub bytes: u64,
     /// Whether the index follows the journal.
     pub index: IndexState,
-    /// What is wrong with the journal, in its order.
+    /// The journal's problems, in the order of the journal.
     pub problems: Vec<Problem>,
 }
 
 impl VerifyReply {
-    /// Whether there is nothing to repair. An index that is merely behind catches up by itself.
+    /// Returns whether there is nothing to repair. An index that is merely behind catches up by
+    /// itself.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }
 }
 
-/// How the index stands to the journal.
+/// The state of the index in relation to the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum IndexState {
-    /// It follows every write.
+    /// The index follows every write.
     InUse,
-    /// It failed and waits for the next opening, which builds it anew. Nothing is lost by it.
+    /// The index failed. The next opening rebuilds it, and nothing is lost.
     OutOfUse {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// A bad place in a journal.
+/// A problem in a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// The segment's file name; empty where it is no place in a file.
+    /// The segment's file name; empty if the problem has no file.
     pub file: String,
-    /// The line, from 1; 0 where it is no line.
+    /// The line, counted from 1; 0 if the problem has no line.
     pub line: u64,
-    /// What is wrong with it.
+    /// A description of the problem.
     pub what: String,
 }
 
 impl Problem {
-    /// Whether it is a snapshot's, which the journal has all of.
+    /// Returns whether the problem is in a snapshot. The journal has all that a snapshot holds.
     pub fn is_of_snapshot(&self) -> bool {
         self.file.starts_with("snapshot/")
     }
 }
 
-/// An index was made anew from snapshot and journal.
+/// The result of rebuilding an index from snapshot and journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RebuildReply {
-    /// Whose index.
+    /// The project to which the index belongs.
     pub project: ProjectRef,
     /// Entries read.
     pub entries: u64,
     /// Rows written.
     pub rows: u64,
-    /// How long it took.
+    /// The duration, in milliseconds.
     pub took_ms: u64,
 }
 
-/// Which journal to repair.
+/// The journal to repair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairParams {
-    /// Its project.
+    /// A directory of the project, or its id.
     pub project: String,
-    /// The plan to carry out; without one, a plan is made and nothing is changed.
+    /// The plan to carry out. Without one, the daemon makes a plan and changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<RepairPlan>,
 }
 
-/// A plan to repair a journal, or that it was carried out.
+/// A plan to repair a journal, or the plan that was carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairReply {
-    /// The project that the journal belongs to.
+    /// The project to which the journal belongs.
     pub project: ProjectRef,
-    /// Why nothing can be written, if that is so.
+    /// The reason the project cannot be written to, if it cannot.
     pub read_only: Option<String>,
     /// The parts to restore, and their sources.
     pub plan: RepairPlan,
     /// Whether there is anything to repair.
     pub is_needed: bool,
-    /// Whether it was repaired.
+    /// Whether the journal was repaired.
     pub is_done: bool,
 }
 
-/// The daemon heard and will drain.
+/// The acknowledgement that the daemon will drain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopReply {
     /// The process that ends.
     pub pid: u32,
-    /// Sessions it still has; their shims start a daemon again when they need one.
+    /// The number of open sessions. Their shims start a daemon again when they need one.
     pub sessions: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What the daemon counts and measures about itself: never a path, a name or a text.
+//! The daemon's counters and latencies. They never contain a path, a name or a text.
 
 mod hooks;
 
@@ -55,7 +55,7 @@ struct QuantileLabels {
     quantile: &'static str,
 }
 
-/// Latencies: in buckets for a machine, and for quantiles.
+/// Latencies, in buckets for machines and in a histogram for quantiles.
 #[derive(Debug)]
 struct Times {
     seconds: Buckets,
@@ -91,16 +91,16 @@ impl Times {
     }
 }
 
-/// What others know better than the metrics, at one moment.
+/// Values that other modules know better than the metrics, at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
-    /// Sessions open or not gone yet.
+    /// Sessions that are open or not yet gone.
     pub(crate) sessions: usize,
-    /// Projects open.
+    /// Open projects.
     pub(crate) projects_open: usize,
     /// The share of its budget that the fullest open project uses.
     pub(crate) budget_used: f64,
-    /// Tokens of all answers.
+    /// Tokens in all answers.
     pub(crate) tokens: u64,
 }
 
@@ -109,11 +109,11 @@ pub(crate) struct Seen {
 pub(crate) struct Latencies {
     /// Calls measured.
     pub calls: u64,
-    /// Half of them took no longer, in microseconds.
+    /// The median, in microseconds.
     pub p50_micros: u64,
-    /// 99 of 100 took no longer, in microseconds.
+    /// The 99th percentile, in microseconds.
     pub p99_micros: u64,
-    /// The longest, in microseconds.
+    /// The maximum, in microseconds.
     pub max_micros: u64,
 }
 
@@ -206,7 +206,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// A connection was answered.
+    /// Counts an answered connection.
     pub(crate) fn connected(&self, admitted: bool) {
         if admitted {
             self.connections.inc()
@@ -215,12 +215,12 @@ impl Metrics {
         };
     }
 
-    /// A tool panicked.
+    /// Counts a panic in a tool.
     pub(crate) fn panicked(&self) {
         self.panics.inc();
     }
 
-    /// A tool call is over.
+    /// Records a finished tool call.
     pub(crate) fn tool_called(&self, tool: &str, ok: bool, took: Duration) {
         let labels = CallLabels { tool: tool.to_owned(), ok: ok.to_string() };
         self.calls.get_or_create(&labels).inc();
@@ -228,40 +228,40 @@ impl Metrics {
         self.call_times.observe(took);
     }
 
-    /// A call that reads is over.
+    /// Records a finished call that reads.
     pub(crate) fn retrieved(&self, took: Duration, ok: bool, truncated: bool) {
         self.retrieval_times.observe(took);
         self.answers.inc_by(ok.into());
         self.truncated.inc_by((ok && truncated).into());
     }
 
-    /// A call that wrote is over; `append` is the journal's part of it.
+    /// Records a finished call that wrote. `append` is the time it spent in the journal.
     pub(crate) fn committed(&self, took: Duration, append: Duration) {
         self.commit_times.observe(took);
         self.append_times.observe(append);
     }
 
-    /// Tool calls that succeeded, and that failed.
+    /// Returns the numbers of tool calls that succeeded and that failed.
     pub(crate) fn calls(&self) -> (u64, u64) {
         (self.calls_ok.get(), self.calls_failed.get())
     }
 
-    /// Connections admitted.
+    /// Returns the number of connections admitted.
     pub(crate) fn connections(&self) -> u64 {
         self.connections.get()
     }
 
-    /// Panics caught.
+    /// Returns the number of panics caught.
     pub(crate) fn panics(&self) -> u64 {
         self.panics.get()
     }
 
-    /// Latencies since the start.
+    /// Returns the latencies since the start.
     pub(crate) fn latencies(&self) -> Latencies {
         self.call_times.latencies()
     }
 
-    /// The text that Prometheus reads.
+    /// Returns the text that Prometheus reads.
     pub(crate) fn prometheus(&self, seen: Seen) -> String {
         self.sessions.set(i64::try_from(seen.sessions).unwrap_or(i64::MAX));
         self.projects_open.set(i64::try_from(seen.projects_open).unwrap_or(i64::MAX));

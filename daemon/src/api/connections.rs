@@ -1,18 +1,18 @@
-//! Shims that are connected, in the status.
+//! Connected shims, as the status shows them.
 
 use serde::{Deserialize, Serialize};
 
-/// A shim that is connected, also before its first call makes it a session.
+/// A connected shim, listed even before its first call creates a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectionStatus {
-    /// Its build; a shim that was started before an update goes on with the old one.
+    /// The shim's build. A shim that was started before an update keeps running the old build.
     pub build: String,
-    /// Its process, as it knows itself.
+    /// The shim's process id, as the shim sees it.
     pub pid: u32,
-    /// The agent's process, the same.
+    /// The agent's process id, as the shim sees it.
     pub agent_pid: Option<u32>,
-    /// In another PID namespace or on another boot, a container or another machine: neither number means anything
-    /// here.
+    /// Whether the shim runs in another PID namespace or on another boot, as in a container or on
+    /// another machine. Neither process id means anything here then.
     pub elsewhere: bool,
 }

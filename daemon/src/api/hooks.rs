@@ -1,54 +1,56 @@
-//! What agents' hooks told, in the status.
+//! Hook events, as the status shows them.
 
 use serde::{Deserialize, Serialize};
 
-/// Hooks since the daemon started.
+/// Counts of hook events since the daemon started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HooksStatus {
     /// Events by client and name.
     pub events: Vec<HookEventsStatus>,
-    /// Events that came twice within seconds and were answered once: a client has the hooks in two places.
+    /// Events that arrived twice within seconds and were answered once. A client then has the hooks
+    /// configured in two places.
     pub doubled: u64,
-    /// Events of runs that no person started (heartbeat, cron, upkeep), skipped.
+    /// Events that were skipped because no person started their run (heartbeat, cron, upkeep).
     pub skipped: u64,
-    /// Half of the events were answered within this time of their arrival, in microseconds.
+    /// The median time from an event's arrival to its answer, in microseconds.
     pub p50_micros: u64,
-    /// 99 of 100 were.
+    /// The 99th percentile of that time, in microseconds.
     pub p99_micros: u64,
-    /// The last event that was answered with nothing because something failed.
+    /// The last event whose answer was empty because something failed.
     pub last_failure: Option<HookFailureStatus>,
 }
 
 impl HooksStatus {
-    /// Events in all.
+    /// Returns the total number of events.
     pub fn total(&self) -> u64 {
         self.events.iter().map(|events| events.count).sum()
     }
 }
 
-/// Events of one name.
+/// The count of one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HookEventsStatus {
-    /// The client, as its hooks name it: `claude-code`.
+    /// The client, as its hooks name it, such as `claude-code`.
     pub client: String,
-    /// The event, as the client names it; `nothing`, `skipped` and `unknown` for those that were not handled.
+    /// The event, as the client names it. Events that were not handled have the names `nothing`,
+    /// `skipped` and `unknown`.
     pub event: String,
-    /// How many.
+    /// The number of these events.
     pub count: u64,
 }
 
-/// An event that was answered with nothing because something failed.
+/// An event whose answer was empty because something failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HookFailureStatus {
-    /// When.
+    /// The time of the failure.
     pub time: i64,
     /// The client.
     pub client: String,
     /// The event.
     pub event: String,
-    /// What failed, and where the text has it, what to do.
+    /// The error and, if its text has one, the remedy.
     pub error: String,
 }

@@ -1,87 +1,88 @@
-//! What must not stay: looking for it, and taking it off the disk.
+//! Finding secrets in what is stored, and purging content from disk.
 
 use serde::{Deserialize, Serialize};
 
 use super::ProjectRef;
 
-/// What to purge: records by id or key, and those in which a text stands.
+/// The records to purge: by id or key, or because they contain a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeParams {
     /// A directory or an id.
     pub project: String,
-    /// Ids, or keys of facts: `n12`, `b3`, `test.command`.
+    /// Ids, or keys of facts, such as `n12`, `b3` or `test.command`.
     #[serde(default)]
     pub ids: Vec<String>,
-    /// Literally, as it was written.
+    /// A literal text, exactly as it was written.
     #[serde(default)]
     pub query: Option<String>,
-    /// Show what would go, change nothing.
+    /// Whether to show what would be purged, and change nothing.
     pub dry_run: bool,
 }
 
-/// What a purge takes, or took.
+/// The plan of a purge, or its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeReply {
-    /// Whose memory.
+    /// The project, or the user's own memory.
     pub project: ProjectRef,
-    /// Whether it was done; false for a plan, and when there was nothing to do.
+    /// Whether the purge was carried out. False for a plan, and if there was nothing to do.
     pub applied: bool,
-    /// The commit that it became.
+    /// The revision of the purge's commit.
     #[serde(default)]
     pub revision: Option<u64>,
-    /// By kind and number.
+    /// The purged records, ordered by kind and number.
     pub records: Vec<PurgedStatus>,
-    /// Checkpoints that lose what they held of it.
+    /// The number of checkpoints that lose the purged content.
     #[serde(default)]
     pub checkpoints: u32,
-    /// Replies kept for shims, which lose their text.
+    /// The number of replies kept for shims that lose their text.
     #[serde(default)]
     pub replies: u32,
-    /// Other records in which a text of these stands; they stay.
+    /// Other records that contain one of the purged texts. They stay.
     #[serde(default)]
     pub elsewhere: Vec<String>,
-    /// Other files that hold it, such as logs, or held it and were blackened.
+    /// The number of other files, such as logs, that hold a purged text. Once applied, it is
+    /// redacted there.
     #[serde(default)]
     pub files: u32,
-    /// Other files that may hold it still: they could not be read or written.
+    /// Other files that could not be read or written, and so may still hold a purged text.
     #[serde(default)]
     pub failed: Vec<String>,
 }
 
 impl PurgeReply {
-    /// Whether there is nothing to purge.
+    /// Returns whether there is nothing to purge.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty() && self.checkpoints == 0 && self.replies == 0 && self.files == 0
     }
 }
 
-/// A record that goes.
+/// A purged record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgedStatus {
-    /// Its id.
+    /// The record's id.
     pub id: String,
-    /// Its versions, all of which go.
+    /// The number of versions; all of them are purged.
     pub versions: u32,
-    /// The newest in one line, clipped, without secrets.
+    /// The newest version in one line, clipped and without secrets.
     pub title: String,
 }
 
-/// What looks like a secret in what is stored. Never the secret itself.
+/// Possible secrets in what is stored. It never contains the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretsReply {
-    /// Whose memory.
+    /// The project, or the user's own memory.
     pub project: ProjectRef,
-    /// Entries that were looked at.
+    /// The number of entries scanned.
     pub entries: u64,
-    /// Records, by kind and number.
+    /// Records with a secret, ordered by kind and number.
     pub records: Vec<SecretRecord>,
-    /// Entries that hold one beside records: in a checkpoint, or in a reply that is kept.
+    /// Entries with a secret outside of records: in a checkpoint or in a kept reply.
     #[serde(default)]
     pub others: Vec<SecretEntry>,
 }
 
 impl SecretsReply {
-    /// Whether nothing was found.
+    /// Returns whether no secret was found.
     pub fn is_clean(&self) -> bool {
         self.records.is_empty() && self.others.is_empty()
     }
@@ -90,21 +91,21 @@ impl SecretsReply {
 /// A record with secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretRecord {
-    /// Its id.
+    /// The record's id.
     pub id: String,
-    /// The versions that hold one.
+    /// The versions with a secret.
     pub versions: Vec<u32>,
-    /// What they look like: `GitHub token`.
+    /// The apparent kinds of the secrets, such as `GitHub token`.
     pub kinds: Vec<String>,
 }
 
-/// An entry with secrets that are in no record of it.
+/// An entry with a secret that is in none of its records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretEntry {
-    /// Its number.
+    /// The entry's number.
     pub seq: u64,
     /// `checkpoint` or `reply`.
     pub place: String,
-    /// What they look like.
+    /// The apparent kinds of the secrets.
     pub kinds: Vec<String>,
 }

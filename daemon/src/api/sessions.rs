@@ -1,58 +1,58 @@
-//! Past sessions, read from their clients' transcripts by the caller.
+//! Past sessions, which the caller reads from their clients' transcripts.
 
 use anchord_memory::Captured;
 use serde::{Deserialize, Serialize};
 
 use super::ProjectRef;
 
-/// Sessions to take in; at most a few hundred at once.
+/// Sessions to import, at most a few hundred at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastSessionsParams {
-    /// In any order.
+    /// The sessions, in any order.
     pub sessions: Vec<PastSessionParams>,
-    /// Plan alone, change nothing.
+    /// Whether to plan only, and change nothing.
     pub dry_run: bool,
 }
 
-/// A session that is over.
+/// A session that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastSessionParams {
-    /// Its client, `codex`.
+    /// The session's client, such as `codex`.
     pub client: String,
-    /// Where it worked, absolute; the project there gets the row.
+    /// The absolute directory in which the session worked. The project there gets the row.
     pub cwd: String,
-    /// What was noted of it; its key says which conversation it was.
+    /// The session's activity. Its key identifies the conversation.
     pub captured: Captured,
 }
 
-/// What becomes of them, or became.
+/// The plan for the imported sessions, or the result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PastSessionsReply {
-    /// By project, in the order of their roots.
+    /// The projects, ordered by their roots.
     pub projects: Vec<PastSessionsProject>,
     /// Directories whose sessions have no project, in order.
     pub left_out: Vec<PastSessionsLeftOut>,
-    /// What was taken out of the texts, one sentence each.
+    /// Remarks about what was removed from the texts, one sentence each.
     pub remarks: Vec<String>,
 }
 
-/// One project's share.
+/// The result for one project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastSessionsProject {
-    /// Absent in a plan for a directory that is no project yet.
+    /// The project. Absent in a plan for a directory that is not a project yet.
     #[serde(default)]
     pub project: Option<ProjectRef>,
-    /// Its directory.
+    /// The project's directory.
     pub root: String,
-    /// New rows.
+    /// The number of new rows.
     pub added: u32,
-    /// Rows of sessions that went on since they were brought over, brought up to date.
+    /// The number of updated rows: their sessions continued after the last import.
     #[serde(default)]
     pub updated: u32,
-    /// Sessions that have a row, or had one that is gone on purpose.
+    /// The number of sessions that already have a row, or had one that was deliberately removed.
     pub known: u32,
-    /// Sessions in which nobody asked for anything and nothing was written.
+    /// The number of sessions without any request and without any write.
     pub empty: u32,
 }
 
@@ -61,8 +61,8 @@ pub struct PastSessionsProject {
 pub struct PastSessionsLeftOut {
     /// The directory.
     pub cwd: String,
-    /// Why: a lower-case fragment.
+    /// The reason, as a lower-case fragment.
     pub why: String,
-    /// Sessions that worked there.
+    /// The number of sessions that worked there.
     pub sessions: u32,
 }

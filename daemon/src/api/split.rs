@@ -1,10 +1,10 @@
-//! Separating a memory in which several projects wrote.
+//! Splitting a memory in which several projects wrote.
 
 use serde::{Deserialize, Serialize};
 
 use super::ProjectRef;
 
-/// Separates what other projects wrote into a memory, or takes that back.
+/// Parameters to split off what other projects wrote into a memory, or to undo a split.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SplitParams {
     /// A directory of the project, or its id.
@@ -12,7 +12,7 @@ pub struct SplitParams {
     /// Whether to show what would happen, and change nothing.
     #[serde(default)]
     pub dry_run: bool,
-    /// Whether to take back the last split of this memory instead.
+    /// Whether to undo the last split of this memory instead.
     #[serde(default)]
     pub undo: bool,
 }
@@ -21,35 +21,37 @@ pub struct SplitParams {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SplitReply {
-    /// The memory that is separated.
+    /// The memory that is split.
     pub project: Option<ProjectRef>,
-    /// Whether it was done.
+    /// Whether the split was carried out.
     pub applied: bool,
-    /// Records that go to other projects.
+    /// Records that move to other projects.
     pub parts: Vec<SplitPart>,
-    /// Records that stay, since nothing tells where they were written.
+    /// The number of records that stay because it is unknown where they were written.
     pub unknown: u32,
-    /// Records that stay, since they were begun in one project and last written in another.
+    /// The number of records that stay because one project began them and another one wrote them
+    /// last.
     pub several: u32,
-    /// Records that stay, since they are about files outside the project in which they were
-    /// written.
+    /// The number of records that stay because they are about files outside the project in which
+    /// they were written.
     pub outside: u32,
-    /// Notes that stay, since sessions kept them for themselves.
+    /// The number of notes that stay because sessions kept them private.
     pub private: u32,
-    /// Records that taking a split back restored here.
+    /// The number of records that undoing a split restored here.
     pub restored: u32,
 }
 
-/// The records that go to one project.
+/// The records that move to one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SplitPart {
     /// The project's root.
     pub root: String,
-    /// How many records go there or, once applied, went.
+    /// The number of records that move there or, once applied, have moved.
     pub records: u32,
-    /// Some of them, one line each.
+    /// The titles of some of them, one line each.
     pub titles: Vec<String>,
-    /// Once applied: records that stay, since the project says something else in their place.
+    /// Once applied: the number of records that stay because the project has something else in
+    /// their place.
     pub left: u32,
 }

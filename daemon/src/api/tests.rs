@@ -1,4 +1,4 @@
-//! What crosses the socket between builds is pinned here.
+//! Pins the JSON that crosses the socket between builds.
 
 use super::*;
 

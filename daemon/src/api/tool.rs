@@ -1,4 +1,4 @@
-//! A tool called from outside a session, and the log of what tools were asked and gave.
+//! Tool calls from outside a session, and the log of the tools' calls and results.
 
 use anchord_memory::{CompactionPlan, Fold, RecordId};
 use serde::{Deserialize, Serialize};
@@ -6,45 +6,46 @@ use serde_json::{Map, Value};
 
 pub use crate::retrieval_log::Retrieval;
 
-/// Which tool is to be run, and where.
+/// The tool to run, and the project to run it in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolParams {
     /// A directory, an id or [`USER`](super::USER). A directory becomes a project when the tool
     /// writes.
     pub project: String,
-    /// A tool of the set `all` that keeps nothing for a session, such as `memory_search`. Or one
-    /// that only commands have: `memory_add`, `memory_rewrite` or `memory_why`.
+    /// A tool of the set `all` that keeps nothing for a session, such as `memory_search`.
+    /// Alternatively a tool that only commands have: `memory_add`, `memory_rewrite` or
+    /// `memory_why`.
     pub tool: String,
-    /// Its parameters.
+    /// The tool's parameters.
     #[serde(default)]
     pub arguments: Map<String, Value>,
 }
 
-/// What a tool said and gave.
+/// The result of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolReply {
-    /// What an agent would read.
+    /// The text that an agent would read.
     pub text: String,
-    /// That a secret was taken out of the call, if one was.
+    /// A remark that a secret was removed from the call, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
-    /// The records that the text shows, in its order, or that the call wrote.
+    /// The records that the text shows, in the text's order, or that the call wrote.
     pub records: Vec<anchord_memory::Record>,
-    /// Whether there is more than the text has.
+    /// Whether there is more than the text shows.
     #[serde(default)]
     pub truncated: bool,
-    /// What fetches the rest, where there is one.
+    /// The cursor that fetches the rest, if there is any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
-    /// Records that were found and that the text does not show, this many at least.
+    /// The minimum number of records that were found but are not in the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<u64>,
-    /// What a compaction would do, where the call only plans one.
+    /// The planned compaction, if the call only plans one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlannedCompaction>,
 }
 
-/// What a compaction would do, all of it; the text has titles, and only the first of many. By id.
+/// The complete plan of a compaction, by id. The text has titles, and only the first of many.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedCompaction {
     /// Notes that would be shown by their summaries.
@@ -55,12 +56,12 @@ pub struct PlannedCompaction {
     pub archived: Vec<RecordId>,
 }
 
-/// A near duplicate and where it would go.
+/// A near duplicate and the record it would be folded into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedFold {
     /// The duplicate.
     pub id: RecordId,
-    /// What it would be folded into.
+    /// The record it would be folded into.
     pub into: RecordId,
 }
 
@@ -75,17 +76,18 @@ impl From<&CompactionPlan> for PlannedCompaction {
     }
 }
 
-/// Which lines of a project's retrieval log.
+/// The range of lines of a project's retrieval log to return.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogQuery {
     /// A directory or an id.
     pub project: String,
-    /// The lines after this one, oldest first; without it, the last lines.
+    /// The number of the line after which to start, oldest first. Without it, the last lines are
+    /// returned.
     #[serde(default)]
     pub after: Option<u64>,
-    /// At most so many; the daemon may give fewer.
+    /// The maximum number of lines. The daemon may return fewer.
     pub limit: u32,
-    /// Answer when there is a line, or with none after a while.
+    /// Whether to wait for a line. The reply is empty if none comes within a while.
     #[serde(default)]
     pub wait: bool,
 }

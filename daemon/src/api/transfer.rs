@@ -1,70 +1,71 @@
-//! What a memory is exported as and imported from.
+//! Exports and imports of a memory.
 
 use serde::{Deserialize, Serialize};
 
 use super::ProjectRef;
 
-/// Which document.
+/// The document to export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportQuery {
     /// A directory or an id.
     pub project: String,
-    /// Its form.
+    /// The document's format.
     pub format: ExportFormat,
 }
 
-/// The forms of an export.
+/// The formats of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExportFormat {
-    /// Everything active, for people.
+    /// All active records, for people.
     Markdown,
     /// [`ExportDocument`].
     Json,
-    /// A zipmem `state.json`.
+    /// A `state.json` of zipmem.
     Zipmem,
     /// A `state.json` of the compactor.
     Compactor,
 }
 
-/// Everything a project remembers, as JSON: records at their newest version whatever their standing,
-/// what sessions have staged, and which conversation has which topic.
+/// The whole memory of a project as JSON. It holds the newest version of every record in any state,
+/// the staged work of sessions, and which conversation has which topic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExportDocument {
-    /// 1.
+    /// The format's version, 1.
     pub format: u32,
-    /// Whose memory.
+    /// The project, or the user's own memory.
     pub project: ProjectRef,
-    /// Commits so far.
+    /// The number of commits.
     pub revision: u64,
-    /// By kind and number.
+    /// The records, ordered by kind and number.
     pub records: Vec<anchord_memory::Record>,
-    /// By session.
+    /// Staged work by session.
     pub staged: std::collections::BTreeMap<anchord_memory::SessionId, anchord_memory::Staged>,
     /// Names of topics by the keys of the conversations that are bound to them.
     #[serde(default)]
     pub bindings: std::collections::BTreeMap<String, String>,
 }
 
-/// Another system's or another project's memory, read by the caller: the daemon opens no file it is merely told of.
+/// The memory of another system or project. The caller reads it, because the daemon opens no file
+/// that is merely named to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportParams {
-    /// A directory or an id; a directory becomes a project when it is none.
+    /// A directory or an id. A directory that is not a project becomes one.
     pub project: String,
-    /// Whose form it is.
+    /// The system whose format it has.
     pub source: ImportSource,
-    /// Where it was read, for the reply and the journal.
+    /// The path that was read, for the reply and the journal.
     pub path: String,
     /// The state file's text.
     pub state: String,
-    /// The session file's text, if there is one: staged work.
+    /// The text of the session file with staged work, if there is one.
     #[serde(default)]
     pub session: Option<String>,
-    /// Plan alone, change nothing.
+    /// Whether to plan only, and change nothing.
     pub dry_run: bool,
 }
 
-/// The systems that can be imported from.
+/// The systems from which anchord imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportSource {
@@ -76,20 +77,21 @@ pub enum ImportSource {
     Anchord,
 }
 
-/// What an import does, or did.
+/// The plan of an import, or its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportReply {
-    /// Into which project; absent in a plan for a directory that is not one yet.
+    /// The target project. Absent in a plan for a directory that is not a project yet.
     #[serde(default)]
     pub project: Option<ProjectRef>,
-    /// Whether it was done; false for a plan, and when there was nothing to do.
+    /// Whether the import was carried out. False for a plan, and if there was nothing to do.
     pub applied: bool,
     /// Whether exactly this was imported before.
     pub already: bool,
-    /// Whether there is nothing to write, since all of it is here or left out; nothing is remembered of it then.
+    /// Whether there is nothing to write, because everything is here already or left out. Such an
+    /// import is not remembered.
     #[serde(default)]
     pub nothing: bool,
-    /// The commit that it became.
+    /// The revision of the import's commit.
     #[serde(default)]
     pub revision: Option<u64>,
     /// Blueprints.
@@ -106,20 +108,20 @@ pub struct ImportReply {
     /// Topics.
     #[serde(default)]
     pub topics: ImportCounts,
-    /// Items that are here already, or go into records that are.
+    /// The number of items that are here already, or are merged into records that are.
     #[serde(default)]
     pub merged: u32,
-    /// What was left out or changed on the way, and why; one sentence each.
+    /// Remarks about what was left out or changed, and why; one sentence each.
     #[serde(default)]
     pub remarks: Vec<String>,
 }
 
-/// What becomes of one kind's items.
+/// The counts of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ImportCounts {
-    /// In the source, staged work included.
+    /// Items in the source, staged work included.
     pub found: u32,
-    /// Of those, how many become records.
+    /// Items that become new records.
     pub new: u32,
 }

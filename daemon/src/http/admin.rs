@@ -1,4 +1,4 @@
-//! The admin interface's paths. What each does is in [`crate::admin`].
+//! The paths of the admin interface. [`crate::admin`] implements them.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::limits;
 type Shared = State<Arc<Daemon>>;
 type Reply<T> = Result<Json<T>, ErrorReply>;
 
-/// All paths.
+/// Returns the router with all paths.
 pub(super) fn router(daemon: Arc<Daemon>) -> Router {
     Router::new()
         .route(api::STATUS, get(status))
@@ -192,7 +192,7 @@ impl IntoResponse for ErrorReply {
     }
 }
 
-/// A query; a bad one is answered like every other error.
+/// Query parameters. Malformed ones are answered like every other error.
 struct Asked<T>(T);
 
 impl<T, S> FromRequestParts<S> for Asked<T>
@@ -211,7 +211,7 @@ where
     }
 }
 
-/// A body; a bad one is answered like every other error.
+/// A JSON body. A malformed one is answered like every other error.
 struct Told<T>(T);
 
 impl<T, S> FromRequest<S> for Told<T>

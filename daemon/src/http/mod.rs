@@ -1,5 +1,5 @@
-//! HTTP: the admin interface on the socket, and the read-only status on 127.0.0.1. The only place
-//! that names axum.
+//! HTTP: the admin interface on the socket, and the read-only status on 127.0.0.1. No other module
+//! names axum.
 
 mod admin;
 mod public;
@@ -16,8 +16,8 @@ pub(crate) use public::listen;
 use crate::daemon::Daemon;
 use crate::limits;
 
-/// Serves the admin interface on one connection of the socket. A client that neither
-/// sends nor reads is dropped; what it asked for may take as long as it takes.
+/// Serves the admin interface on one connection of the socket. Drops a client that neither sends
+/// nor reads. A request itself may take as long as it needs.
 pub(crate) async fn serve_admin<R, W>(daemon: Arc<Daemon>, reader: R, writer: W)
 where
     R: AsyncRead + Unpin + Send + 'static,
@@ -36,7 +36,7 @@ where
     let served = tokio::select! {
         served = connection.as_mut() => served,
         () = stopping.cancelled() => {
-            // The answer under way is still given.
+            // The request in progress is still answered.
             connection.as_mut().graceful_shutdown();
             connection.await
         }

@@ -1,6 +1,6 @@
-//! The status on 127.0.0.1: counts, versions and latencies, no path and no name; read-only.
+//! The read-only status on 127.0.0.1: counts, versions and latencies, but no path and no name.
 //!
-//! Browsers can reach loopback, too, so a request must name a loopback host: a page that rebinds its
+//! Browsers can reach loopback too, so a request must name a loopback host. A page that rebinds its
 //! own name to 127.0.0.1 gets nothing.
 
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ use crate::daemon::Daemon;
 use crate::limits;
 use crate::metrics::Seen;
 
-/// Listens, if it is switched on and the port is free; serves until the daemon stops.
+/// Listens if the port is switched on and free. Serves until the daemon stops.
 pub(crate) async fn listen(daemon: &Arc<Daemon>, config: &HttpConfig) -> HttpState {
     if !config.enabled {
         return HttpState::Off;
@@ -66,7 +66,7 @@ async fn accept(daemon: Arc<Daemon>, listener: TcpListener) {
             }
         };
         served.retain(|connection| !connection.is_finished());
-        // A request takes milliseconds, so the oldest connection is one that sends none.
+        // A request takes milliseconds, so the oldest connection is one that sends nothing.
         if served.len() >= limits::STATUS_CONNECTIONS_MAX
             && let Some(oldest) = served.pop_front()
         {
@@ -76,7 +76,7 @@ async fn accept(daemon: Arc<Daemon>, listener: TcpListener) {
     }
 }
 
-/// Answers one request. A client that does not send it, or does not read the answer, is dropped.
+/// Answers one request. Drops a client that does not send it, or does not read the answer.
 async fn serve<S>(stream: S, router: Router)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

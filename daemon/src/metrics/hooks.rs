@@ -1,4 +1,4 @@
-//! What is counted and measured of hooks.
+//! Counters and latencies of hooks.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::{Latencies, Metrics, Times};
 
-/// Counters of hooks since the daemon started, and how long they took inside it.
+/// Counters of hooks since the daemon started, and their latencies inside it.
 #[derive(Debug, Default)]
 pub(super) struct HookMetrics {
     events: Family<EventLabels, Counter>,
@@ -24,7 +24,7 @@ pub(super) struct HookMetrics {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// By client and event.
+    /// Counts by client and event.
     events: BTreeMap<(&'static str, String), u64>,
     last_failure: Option<HookFailure>,
 }
@@ -36,7 +36,7 @@ struct EventLabels {
     ok: String,
 }
 
-/// An event that was answered with nothing because something failed.
+/// An event whose answer was empty because something failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HookFailure {
     pub(crate) time: Timestamp,
@@ -45,18 +45,18 @@ pub(crate) struct HookFailure {
     pub(crate) error: String,
 }
 
-/// What hooks have told so far.
+/// Hook events so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HooksSeen {
     /// Events by client and name.
     pub(crate) events: BTreeMap<(&'static str, String), u64>,
-    /// Events that came twice and were answered once.
+    /// Events that arrived twice and were answered once.
     pub(crate) doubled: u64,
     /// Events of runs that no person started.
     pub(crate) skipped: u64,
-    /// From the event's arrival to its answer.
+    /// Latencies from an event's arrival to its answer.
     pub(crate) latencies: Latencies,
-    /// The last one that failed.
+    /// The last event that failed.
     pub(crate) last_failure: Option<HookFailure>,
 }
 
@@ -78,7 +78,7 @@ impl HookMetrics {
 }
 
 impl Metrics {
-    /// A hook was answered.
+    /// Records a hook that was answered.
     pub(crate) fn hook_handled(&self, client: &'static str, event: &str, ok: bool, took: Duration) {
         let labels = EventLabels { client, event: event.to_owned(), ok: ok.to_string() };
         self.hooks.events.get_or_create(&labels).inc();
@@ -87,7 +87,7 @@ impl Metrics {
         *seen.events.entry((client, event.to_owned())).or_default() += 1;
     }
 
-    /// A hook was answered with nothing because something failed.
+    /// Records a hook whose answer was empty because something failed.
     pub(crate) fn hook_failed(
         &self,
         client: &'static str,
@@ -101,17 +101,17 @@ impl Metrics {
         seen.last_failure = Some(failure);
     }
 
-    /// An event came twice.
+    /// Counts an event that arrived twice.
     pub(crate) fn hook_doubled(&self) {
         self.hooks.doubled.inc();
     }
 
-    /// An event was of a run that no person started.
+    /// Counts an event of a run that no person started.
     pub(crate) fn hook_skipped(&self) {
         self.hooks.skipped.inc();
     }
 
-    /// What hooks have told since the start.
+    /// Returns the hook events since the start.
     pub(crate) fn hooks(&self) -> HooksSeen {
         let seen = self.hooks.seen.lock().unwrap_or_else(PoisonError::into_inner);
         HooksSeen {

@@ -1,4 +1,4 @@
-//! What the command line asks, over the router alone; each error in one form.
+//! The command line's requests, over the router alone, and the uniform format of errors.
 
 use axum::body::Body;
 use axum::http::{Method, Request};
@@ -35,14 +35,14 @@ async fn post_json(world: &World, target: &str, body: Value) -> Value {
     serde_json::from_str(&reply).unwrap()
 }
 
-/// What `anchord load` prints of a directory or an id.
+/// Returns the output of `anchord load` for a directory or an id.
 async fn loaded(world: &World, project: &str) -> String {
     let call = json!({ "project": project, "tool": "memory_load" });
     let reply = post_json(world, api::TOOL, call).await;
     reply["text"].as_str().unwrap().to_owned()
 }
 
-/// Something was saved in the project, by a session that is gone since; the project's id.
+/// Saves something in the project by a session that is gone afterwards. Returns the project's id.
 async fn saved(world: &World) -> String {
     let mut shim = world.connect(dead(world.hello())).await;
     shim.initialize("2025-06-18").await;

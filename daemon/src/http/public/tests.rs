@@ -1,4 +1,4 @@
-//! What anyone on this machine may see: counts, and only under this machine's own name.
+//! The public status shows only counts, and only to requests that name this machine.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tower::ServiceExt;
 use super::*;
 use crate::testing::{World, hello_from};
 
-/// Recognisable wherever it turns up.
+/// A name that is recognisable wherever it turns up.
 const SECRET: &str = "zanzibar";
 
 async fn get_as(world: &World, path: &str, hosts: &[&str]) -> (StatusCode, String) {
@@ -33,7 +33,7 @@ async fn get_local(world: &World, path: &str) -> String {
     body
 }
 
-/// A world in which something was written, under names that must not get out.
+/// Returns a world in which something was written under names that must not leak.
 async fn with_a_secret() -> World {
     let world = World::new().await;
     std::fs::create_dir(world.directory(SECRET)).unwrap();
@@ -195,8 +195,8 @@ async fn the_share_of_a_budget_stays_while_its_project_is_closed() {
     assert!(share().await.abs() < 1e-9, "a project that was deleted has no budget");
 }
 
-/// Whether a client that sends this to the status port, then neither sends nor reads, is left in
-/// this time.
+/// Returns whether the status port drops a client within `time`. The client sends `request`, then
+/// neither sends nor reads.
 async fn is_left_within(world: &World, request: &str, time: Duration) -> bool {
     let (mut peer, ours) = tokio::io::duplex(1 << 9);
     let serving = tokio::spawn(serve(ours, router(Arc::clone(&world.daemon))));
@@ -214,12 +214,12 @@ async fn a_client_that_stalls_is_left() {
         let time = limits::STATUS_HEADER_TIME_MAX + slack;
         assert!(is_left_within(&world, request, time).await, "{request:?}");
     }
-    // The reply is longer than what fits into the pipe.
+    // The reply is longer than the pipe's buffer.
     let time = limits::STATUS_REQUEST_TIME_MAX + slack;
     assert!(is_left_within(&world, &format!("{head}\r\n"), time).await);
 }
 
-/// Idle connections took all places of the port, so that nobody else was answered.
+/// Idle connections once took all places of the port, so that nobody else was answered.
 #[tokio::test]
 async fn idle_connections_keep_nobody_out() {
     let world = World::new().await;
