@@ -1,4 +1,4 @@
-//! A project's journal, for people: read it, check it, make the index anew.
+//! A project's journal, for people: reads it, checks it, repairs it and rebuilds the index.
 
 use anchord_memory::{Change, Memory, Seq, SessionId};
 
@@ -12,8 +12,8 @@ use crate::daemon::Daemon;
 use crate::store::{CheckedSnapshot, Entry, Machine, StoreError, discard_index};
 use crate::{clock, limits, store};
 
-/// Journal lines for people, as JSON, each on a line of its own: so many, and no more once they are long. Who wants more
-/// asks from the next one on.
+/// Returns a page of journal entries as JSON, one on each line. The page ends after `limit`
+/// entries, or earlier if the lines are long. The caller continues with the next entry.
 pub(crate) async fn journal(
     daemon: &Daemon,
     project: &str,
@@ -23,7 +23,7 @@ pub(crate) async fn journal(
     let (_, open) = opened(daemon, project).await?;
     let limit = limit.min(limits::JOURNAL_PAGE_ENTRIES_MAX);
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
-    // The owner serves sessions meanwhile.
+    // Meanwhile the writer serves sessions.
     let read = beside(move || {
         let (mut text, mut lines) = (String::new(), 0);
         let read = reading(Seq(from.max(1)), &mut |entry| {
@@ -57,7 +57,7 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
         (store.reading(), store.sizes(), store.health(), store.snapshots(), state.clone())
     });
     let (reading, sizes, health, read_snapshots, state) = asked.await.map_err(write_error)?;
-    // The owner serves sessions meanwhile.
+    // Meanwhile the writer serves sessions.
     let replaying = beside(move || {
         let mut replayed = Memory::default();
         let mut bad = Vec::new();
@@ -90,7 +90,7 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
         let what = "the entries do not lead to the memory that is served".to_owned();
         problems.push(Problem { file: String::new(), line: 0, what });
     }
-    // Where reading meets the bad place itself, that it makes the journal read-only is nothing more to know.
+    // A bad place makes the journal read-only. That is no further problem where reading has met it.
     let known = read.err().map(|error| error.to_string());
     if let Some(why) = health.read_only.filter(|why| known.as_ref() != Some(why)) {
         problems.push(Problem { file: String::new(), line: 0, what: why });
@@ -109,8 +109,8 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
     })
 }
 
-/// Rebuilds the index from snapshot and journal, without the snapshots that are bad. Refused if the
-/// journal is not whole: the index may be the last copy of what it lacks.
+/// Rebuilds the index from snapshot and journal, without the snapshots that are bad. Fails if the
+/// journal is not whole: the index may be the last copy of what the journal lacks.
 pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildReply> {
     let verified = verify(daemon, project).await?;
     let (of_snapshots, others): (Vec<Problem>, Vec<Problem>) =
@@ -141,7 +141,7 @@ pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildRep
     })
 }
 
-/// Plans the repair of a journal, or carries a plan out and checks the result.
+/// Plans the repair of a journal, or carries out a plan and checks the result.
 pub(crate) async fn repair(daemon: &Daemon, params: RepairParams) -> Answer<RepairReply> {
     let target = target(daemon, &params.project).await?;
     let reply = |read_only, plan: RepairPlan, is_done: bool| RepairReply {
@@ -153,7 +153,7 @@ pub(crate) async fn repair(daemon: &Daemon, params: RepairParams) -> Answer<Repa
     };
     let read_only = match daemon.open_project(target.id).await {
         Ok(open) => open.owner.health().read_only.clone(),
-        // Nothing is begun in its place, not even by looking.
+        // Nothing is created in the place of a missing store, not even by a plan.
         Err(error @ StoreError::Missing { .. }) => return Err(store_error(error)),
         Err(error) => Some(error.to_string()),
     };
@@ -180,7 +180,7 @@ pub(crate) async fn repair(daemon: &Daemon, params: RepairParams) -> Answer<Repa
     Ok(reply(None, plan, true))
 }
 
-/// A bad place, `journal/000001.jsonl:17` in its two parts.
+/// Splits an error's place into file and line, as in `journal/000001.jsonl:17`.
 fn problem(error: &StoreError) -> Problem {
     let (file, line, what) = match error {
         StoreError::Damaged { at, why } => match at.rsplit_once(':') {

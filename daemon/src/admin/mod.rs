@@ -1,4 +1,4 @@
-//! What the command line asks of a daemon. Each public function is one path of the admin interface.
+//! The daemon's side of the admin interface. Each public function handles one path.
 
 mod journal;
 mod projects;
@@ -33,14 +33,14 @@ use crate::store::StoreError;
 /// The answer to an admin request.
 pub(crate) type Answer<T> = Result<T, ErrorReply>;
 
-/// Begins to drain.
+/// Starts draining.
 pub(crate) fn stop(daemon: &Daemon) -> StopReply {
     let sessions = u32::try_from(daemon.sessions().connections()).unwrap_or(u32::MAX);
     daemon.stop("asked by the command line");
     StopReply { pid: std::process::id(), sessions }
 }
 
-/// Which project a request is about.
+/// The project that a request names: located from a directory, by id, or both.
 pub(super) struct Asked {
     pub(super) located: Option<Located>,
     pub(super) id: Option<ProjectId>,
@@ -70,7 +70,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// The user's own memory.
+    /// Returns the user's own memory.
     fn personal() -> Self {
         let reference = ProjectRef { id: api::USER.to_owned(), root: PERSONAL_NAME.to_owned() };
         Self { id: ProjectId::PERSONAL, name: PERSONAL_NAME.to_owned(), reference }
@@ -81,7 +81,7 @@ impl Target {
     }
 }
 
-/// Finds the memory that a request names: a project's that was written to, or the user's own.
+/// Finds the memory that a request names: the user's own, or a project's that was written to.
 pub(super) async fn target(daemon: &Daemon, project: &str) -> Answer<Target> {
     if project != api::USER {
         return Ok(Target::project(&*known(daemon, project).await?));
@@ -115,7 +115,7 @@ pub(super) async fn ask(daemon: &Daemon, project: &str) -> Answer<Asked> {
         if let Err(NotAProject::Excluded { path, .. }) = &located
             && let Some(known) = registry.project_at(path)
         {
-            // The user has named it to an agent, so it is a project all the same.
+            // The user has named the directory to an agent, so it is a project all the same.
             return Ok(Asked { located: None, id: Some(known.id) });
         }
         let located = located.map_err(|error| bad_request(&error))?;
@@ -125,7 +125,7 @@ pub(super) async fn ask(daemon: &Daemon, project: &str) -> Answer<Asked> {
     .await
 }
 
-/// Finds the project of a directory, and what else its files tell.
+/// Finds the project of a directory and passes it to `and`, which may read more of its files.
 pub(super) async fn find<T: Send + 'static>(
     daemon: &Daemon,
     directory: &str,
@@ -135,7 +135,7 @@ pub(super) async fn find<T: Send + 'static>(
     look_for(daemon, directory, found).await
 }
 
-/// Looks for the project of a directory, and for what else is in its files.
+/// Searches for the project of a directory and passes the result to `and`.
 async fn look_for<T: Send + 'static>(
     daemon: &Daemon,
     directory: &str,
@@ -159,7 +159,7 @@ pub(super) async fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectR
     }
     let asked = match ask(daemon, project).await {
         Ok(asked) => asked,
-        // A directory that is gone may still have a project.
+        // A directory that no longer exists may still have a project.
         Err(error) => match daemon.registry.snapshot().project_at(&PathBuf::from(project)) {
             Some(record) => return Ok(Arc::clone(record)),
             None => return Err(error),
@@ -188,7 +188,7 @@ pub(super) fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// What the files of one of the daemon's own directories take.
+/// Returns the size of one of the daemon's own directories, in bytes.
 pub(super) async fn bytes_of(directory: PathBuf) -> u64 {
     beside(move || directory_bytes(&directory)).await
 }
@@ -222,7 +222,7 @@ pub(super) fn internal(what: &str) -> ErrorReply {
     ErrorReply { code: ErrorCode::Internal, error: what.to_owned(), action: None }
 }
 
-/// Why a write, or a look at a project through its owner, came to nothing.
+/// Converts the failure of a write, or of a request to a project's writer.
 pub(super) fn write_error(error: WriteError) -> ErrorReply {
     let code = match &error {
         WriteError::Busy | WriteError::Closed => ErrorCode::Busy,
@@ -233,7 +233,7 @@ pub(super) fn write_error(error: WriteError) -> ErrorReply {
     ErrorReply { code, error: error.to_string(), action: None }
 }
 
-/// Why a project cannot be had, or not be written to.
+/// Converts the failure to open a project or to write to it.
 pub(super) fn bind_error(error: BindError) -> ErrorReply {
     match error {
         BindError::Write(error) => write_error(error),
@@ -248,16 +248,16 @@ pub(super) fn store_error(error: StoreError) -> ErrorReply {
     of_store(&error)
 }
 
-/// The one table from what a store says to the code and what to do.
+/// Maps a store's error to its code and the next step. No other function does this.
 fn of_store(error: &StoreError) -> ErrorReply {
     let (code, action) = match error {
-        // Its text names doctor.
+        // The error's text names `anchord doctor`.
         StoreError::ReadOnly { .. } => (ErrorCode::Damaged, None),
         _ if error.is_damage() => {
             (ErrorCode::Damaged, Some("`anchord journal verify` says what is damaged".to_owned()))
         }
         StoreError::Leaving => (ErrorCode::Busy, None),
-        // A full disk damages nothing; the text says what to do.
+        // A full disk damages nothing, and the text says what to do.
         _ => (ErrorCode::Failed, None),
     };
     ErrorReply { code, error: error.to_string(), action }

@@ -1,4 +1,4 @@
-//! Projects: sharing, forgetting and deleting them.
+//! Linking, forgetting and deleting projects.
 
 use std::sync::Arc;
 
@@ -64,7 +64,8 @@ pub(crate) async fn delete_project(
     refuse_while_live(daemon, id)?;
     let bytes = bytes_of(daemon.projects.directory(id)).await;
     let deleting = Arc::clone(daemon);
-    // Who asked may hang up; half of it would leave a project without its data in the list.
+    // The caller may hang up. A deletion that stops half-way would leave a listed project without
+    // data.
     unwound(tokio::spawn(async move { delete(&deleting, id).await })).await?;
     Ok(RemovedReply { project: reference(&record), bytes })
 }
@@ -95,8 +96,8 @@ async fn change_registry(
     Ok(())
 }
 
-/// Refuses while sessions work in the project: connected ones, and those away whose staged work is not
-/// folded yet.
+/// Refuses while sessions work in the project: connected ones, and disconnected ones whose staged
+/// work is not yet folded.
 fn refuse_while_live(daemon: &Daemon, id: ProjectId) -> Answer<()> {
     let registry = daemon.registry.snapshot();
     let bound =

@@ -1,4 +1,4 @@
-//! What must not stay: looking for secrets in what is stored, and taking content off the disk.
+//! Finding secrets in what is stored, and purging content from disk.
 
 mod blacken;
 
@@ -25,21 +25,22 @@ use crate::projects::ProjectId;
 use crate::store::{Entry, JournalStore, Opened, Options, Reading, Store as _, StoreError};
 use crate::{lifecycle, retrieval_log};
 
-/// What to purge, checked.
+/// The checked parameters of a purge.
 #[derive(Clone, Debug)]
 struct Wanted {
     ids: BTreeSet<RecordId>,
     query: Option<String>,
 }
 
-/// Takes records off the disk, in all versions, or shows what that would take.
+/// Removes records from disk in all versions, or shows what that would remove.
 pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<PurgeReply> {
     let (target, open) = opened(daemon, &params.project).await?;
     if let Some(why) = open.owner.health().read_only.clone() {
-        // What stands behind a bad place is not known: to say that nothing is found would be wrong.
+        // What follows a bad place is unknown, so a report that nothing was found would be wrong.
         return Err(store_error(StoreError::ReadOnly { why }));
     }
-    // What the daemon has only in its own memory is looked through, and goes, with the rest.
+    // Pending activity exists only in the daemon's memory. It is staged so that the purge covers
+    // it.
     lifecycle::stage_of(daemon, target.id).await.map_err(bind_error)?;
     let wanted = wanted(&params, &open.memory())?;
     let retrievals = daemon.projects.retrievals();
@@ -63,7 +64,8 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
         return Ok(plan);
     }
     drop(open);
-    // Before the records go, so that what is cut short can be done again, and after, for what was asked meanwhile.
+    // The logs are redacted before the records are removed, so that an interrupted purge can be
+    // repeated. They are redacted again afterwards because of calls in the meantime.
     for directory in asked_in(daemon, target.id) {
         let ids = surveyed.ids();
         retrievals.forget(directory, ids).await.map_err(|error| internal(&error))?;
@@ -122,7 +124,7 @@ fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<Wanted> {
     Ok(Wanted { ids, query })
 }
 
-/// Every fact that has or had this key, whoever keeps it and whether or not it was forgotten.
+/// Finds all facts that have or had this key, shared or private, forgotten ones included.
 fn with_key(memory: &Memory, key: &str) -> Answer<Vec<RecordId>> {
     let has = |note: &Note| note.key.as_deref() == Some(key.trim());
     let records = memory.records().filter(|record| record.note().is_some_and(has));
@@ -148,12 +150,12 @@ fn missing(memory: &Memory, id: RecordId) -> ErrorReply {
     ErrorReply { code: ErrorCode::NotFound, error, action: Some(HOW_TO_FIND.to_owned()) }
 }
 
-/// Why nothing, or not all, was purged.
+/// The reason that a purge failed, in whole or in part.
 #[derive(Debug)]
 enum PurgeError {
-    /// The store.
+    /// The store failed.
     Store(StoreError),
-    /// The texts of so many records at once.
+    /// The records have too much text for one purge.
     TooMuch(String),
 }
 
@@ -180,7 +182,7 @@ impl From<PurgeError> for ErrorReply {
     }
 }
 
-/// A purge that knows all it will change.
+/// A purge, with everything that it will change.
 struct Survey {
     purge: Purge,
     checkpoints: u32,
@@ -188,7 +190,7 @@ struct Survey {
 }
 
 impl Survey {
-    /// Goes through all entries and changes none.
+    /// Reads all entries and changes none.
     fn of(reading: &Reading<Memory>, state: &Memory, wanted: Wanted) -> Result<Self, PurgeError> {
         let salt = match state.tombstones().salt() {
             "" => uuid::Uuid::new_v4().simple().to_string(),
@@ -214,7 +216,7 @@ impl Survey {
         Ok(Self { checkpoints: purge.staged(), purge, replies })
     }
 
-    /// Whether no entry has to change.
+    /// Returns whether no entry has to change.
     fn is_empty(&self) -> bool {
         self.purge.records().next().is_none() && self.purge.staged() == 0 && self.replies == 0
     }
@@ -247,11 +249,12 @@ impl Survey {
     }
 }
 
-/// Purges in a closed project's directory, the first of these; says which other files held something. What
-/// is there may have changed since it was shown.
+/// Purges a store whose project is closed. The store's directory is the first of `directories`.
+/// Also reports which other files held a purged text. The store may have changed since the plan was
+/// shown.
 ///
-/// Other files come first: once the records are gone nothing says what to look for, so a purge that ends
-/// half-way could not be done again.
+/// Other files come first: once the records are gone, nothing says which texts to look for. A purge
+/// that ended half-way could then not be repeated.
 fn carry_out(directories: &[PathBuf], wanted: Wanted) -> Result<(Survey, Blackened), PurgeError> {
     let directory = directories.first().expect("the store's own directory comes first");
     let Opened { store, state, .. } =
@@ -275,17 +278,17 @@ fn carry_out(directories: &[PathBuf], wanted: Wanted) -> Result<(Survey, Blacken
     };
     let purge = &mut surveyed.purge;
     store.rewrite(&mut |entry| purge.edit(&mut entry.changes, &mut entry.reply), &last)?;
-    // What the daemon wrote to its log meanwhile.
+    // The daemon's log may have grown meanwhile.
     found.add(blacken::blacken(directories, &texts));
     Ok((surveyed, found))
 }
 
-/// Looks through all versions of all records, checkpoints and replies for what looks like a secret.
+/// Scans all versions of all records, checkpoints and replies for possible secrets.
 pub(crate) async fn scan_secrets(daemon: &Daemon, project: &str) -> Answer<SecretsReply> {
     let (target, open) = opened(daemon, project).await?;
     let project = target.reference;
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
-    // The owner serves sessions meanwhile.
+    // Meanwhile the writer serves sessions.
     let scanning = beside(move || {
         let mut scan = Scan::default();
         let read = reading(Seq(1), &mut |entry| {

@@ -1,4 +1,4 @@
-//! Past sessions are taken in: each into the project of the directory that it worked in.
+//! Imports past sessions, each into the project of the directory in which it worked.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,8 @@ use crate::project::{Decide, Decided};
 use crate::projects::{Located, NotAProject, ProjectId, identify, locate};
 use crate::secrets::{self, Removed};
 
-/// Makes a row for each session that has none and brings those up to date that went on, or says what that would do.
+/// Adds a row for each new session and updates the rows of sessions that continued. A dry run only
+/// reports what that would do.
 pub(crate) async fn past_sessions(
     daemon: &Daemon,
     params: PastSessionsParams,
@@ -63,7 +64,8 @@ pub(crate) async fn past_sessions(
     Ok(reply)
 }
 
-/// The caller noted it without secrets; what comes from outside passes the filter all the same.
+/// Removes secrets from a session. The caller has done so already, but all outside input passes the
+/// filter.
 fn cleaned(
     session: PastSessionParams,
     removed: &mut Removed,

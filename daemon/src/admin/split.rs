@@ -1,6 +1,6 @@
-//! Separates a memory in which several projects wrote, by where each record was written.
+//! Splits a memory in which several projects wrote, by where each record was written.
 //!
-//! Only sessions that were bound by the search of earlier builds are looked at: since then, a
+//! Only sessions that were bound by the project search of earlier builds matter. Since then, a
 //! session writes in the project that its directory leads to.
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,7 +24,7 @@ use crate::project::{Decide, Decided, OpenProject};
 use crate::projects::{Located, ProjectId, ProjectRecord, SessionRecord, identify, locate};
 use crate::sessions::{self, Touched, is_foreign_process};
 
-/// Separates a memory, shows what that would do, or takes the last split back.
+/// Splits a memory, shows what that would do, or undoes the last split.
 pub(crate) async fn split_project(daemon: &Daemon, params: SplitParams) -> Answer<SplitReply> {
     let (target, open) = opened(daemon, &params.project).await?;
     let Some(known) = daemon.registry.snapshot().project(target.id).cloned() else {
@@ -68,7 +68,7 @@ pub(crate) async fn split_project(daemon: &Daemon, params: SplitParams) -> Answe
     for ((to, records), part) in planned.parts.into_iter().zip(&mut reply.parts) {
         let Some(located) = others.projects.get(to) else { continue };
         let taken = take_in(daemon, located, records, &split).await?;
-        // Only what is on disk there is set aside here.
+        // Only records that are on disk in the other project are set aside here.
         let TakenIn { records, left } = taken;
         part.left = left;
         let by = provenance(&split);
@@ -95,7 +95,7 @@ async fn take_in(
     Ok(taken)
 }
 
-/// Brings back what the last split set aside, and then takes it out of the other projects.
+/// Restores what the last split set aside, and then removes it from the other projects.
 async fn undo(
     daemon: &Daemon,
     target: &Target,
@@ -133,7 +133,7 @@ async fn undo(
     Ok(SplitReply { applied: !dry_run, ..reply })
 }
 
-/// Writes what a plan says, and returns what came of it.
+/// Writes the changes of a plan and returns its outcome.
 async fn write<O: Clone + Send + Sync + 'static>(
     open: &Arc<OpenProject>,
     operation: &'static str,
@@ -158,7 +158,7 @@ fn provenance(session: &SessionId) -> Provenance {
     }
 }
 
-/// The projects in which sessions of a memory worked, as their directories lead now.
+/// The projects in which sessions of a memory worked, as found from their directories today.
 struct Others {
     root: PathBuf,
     projects: Vec<Located>,
@@ -217,7 +217,7 @@ impl Others {
     }
 }
 
-/// Returns the project that a directory leads to now; `None` if that cannot be told.
+/// Returns the project that a directory leads to now, or `None` if that is unknown.
 async fn leads_to(daemon: &Daemon, directory: &Path) -> Option<(Located, Option<ProjectId>)> {
     let (registry, surroundings) = (daemon.registry.snapshot(), daemon.surroundings.clone());
     let start = directory.to_owned();

@@ -1,4 +1,4 @@
-//! The daemon, its sessions and its projects, as they are now.
+//! The current state of the daemon, its sessions and its projects.
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -24,7 +24,7 @@ use crate::project::OpenProject;
 use crate::projects::{ProjectId, ProjectRecord};
 use crate::sessions::{PERSONAL_NAME, is_elsewhere};
 
-/// The daemon, its sessions and projects.
+/// Reports the daemon, its sessions and its projects.
 pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
     let (calls_ok, calls_failed) = daemon.metrics().calls();
     Ok(StatusReply {
@@ -199,7 +199,7 @@ async fn project_status(
     }
 }
 
-/// Reports on a memory as if it were the user's own. The caller fills in what names a project.
+/// Reports a memory as if it were the user's own. The caller adds the fields that name a project.
 async fn memory_status(
     daemon: &Daemon,
     id: ProjectId,
@@ -233,7 +233,8 @@ async fn memory_status(
     }
 }
 
-/// When the newest file of a directory was written, in milliseconds since the epoch.
+/// Returns the time at which the newest file of a directory was written, in milliseconds since the
+/// epoch.
 fn modified(directory: &Path) -> Option<i64> {
     std::fs::read_dir(directory)
         .ok()?

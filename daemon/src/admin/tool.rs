@@ -1,6 +1,6 @@
-//! The tools that agents have, for the command line; and the log of what was asked and given, commands included.
+//! The agents' tools for the command line, and the log of calls and results, commands included.
 //!
-//! A command runs the very tool under a session of its own, which is over with the call.
+//! A command runs the same tool in an ephemeral session that ends with the call.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::project::OpenProject;
 use crate::retrieval_log::{COMMAND_LINE, Start};
 use crate::sessions::{Place, Session};
 
-/// Tools whose work belongs to a session that goes on after the call.
+/// Tools whose work belongs to a session that continues after the call.
 const OF_SESSIONS: [&str; 2] = ["memory_checkpoint", "memory_save"];
 
 /// Tools that work on the user's own memory as they do on a project's.
@@ -81,13 +81,13 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
     }
 }
 
-/// The session of a command that reads a project and is no tool's.
+/// Creates the ephemeral session of a command that reads a project but belongs to no tool.
 pub(super) fn visit(project: &Arc<OpenProject>) -> Session {
     let session = Session::visit(COMMAND_LINE, Place::without_files(project.id));
     session.within(project)
 }
 
-/// Where a command works: in a directory, or in a project that is named, wherever that is.
+/// Returns the location in which a command works: a directory, or a project that it names.
 async fn place(daemon: &Daemon, project: &str) -> Answer<Place> {
     let asked = ask(daemon, project).await?;
     let registry = daemon.registry.snapshot();
@@ -102,14 +102,14 @@ async fn place(daemon: &Daemon, project: &str) -> Answer<Place> {
             };
             let surroundings = daemon.surroundings.clone();
             let named = look(&root, move || Place::named(id, &registry, &surroundings));
-            // What is remembered is there also when its disk does not answer.
+            // The registry knows the project even if its disk does not respond.
             Ok(named.await.ok().flatten().unwrap_or(Place::Foreign(id)))
         }
         (None, None) => Err(super::not_found(project)),
     }
 }
 
-/// Lines of a project's retrieval log; with `wait` not before there are some, or the time is over.
+/// Returns lines of a project's retrieval log. With `wait`, waits for a line until the time limit.
 pub(crate) async fn retrievals(daemon: &Daemon, query: LogQuery) -> Answer<Vec<Retrieval>> {
     let target = target(daemon, &query.project).await?;
     let log = daemon.projects.retrievals();

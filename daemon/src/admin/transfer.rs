@@ -1,4 +1,4 @@
-//! Memory as text: exports and imports.
+//! Exports and imports of a memory.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::projects::ProjectId;
 use crate::secrets::{self, Removed};
 use crate::sessions::{self, Touched};
 
-/// A project's memory as a document.
+/// Exports a project's memory as a document.
 pub(crate) async fn export_document(
     daemon: &Daemon,
     project: &str,
@@ -33,7 +33,7 @@ pub(crate) async fn export_document(
     let (target, open) = opened(daemon, project).await?;
     let (memory, of) = (open.memory(), target);
     let rendered = Arc::clone(&memory);
-    // It may be as long as the memory is large: no thread that serves others has the time.
+    // The document may be as long as the memory is large, so no worker thread renders it.
     let text = beside(move || document(&of, &rendered, format)).await?;
     let name = serde_json::to_value(format).map_err(|error| internal(&error.to_string()))?;
     let ids = memory.records().take(RETRIEVAL_IDS_MAX).map(|record| record.id.to_string());
@@ -44,7 +44,7 @@ pub(crate) async fn export_document(
         more: memory.records().count().saturating_sub(RETRIEVAL_IDS_MAX) as u64,
         ..Retrieval::default()
     };
-    // A document for a file: nobody is given its tokens.
+    // The document goes to a file: nobody receives its tokens.
     visit(&open).log(daemon, line, started.elapsed(), String::new());
     Ok(text)
 }
@@ -76,10 +76,10 @@ fn document(target: &Target, memory: &Memory, format: ExportFormat) -> Answer<St
     Ok(text + "\n")
 }
 
-/// Takes in another system's memory, or shows what that would do.
+/// Imports another system's memory, or shows what that would do.
 pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answer<ImportReply> {
     let (named, dry_run) = (params.project.clone(), params.dry_run);
-    // It may be 64 MiB: no thread that serves others has the time.
+    // The text may have 64 MiB, so no worker thread parses it.
     let reading = beside(move || Read::of(&params));
     let Read { source, digest, removed } = reading.await.map_err(|error| bad_request(&error))?;
     let asked = ask(daemon, &named).await?;
@@ -133,7 +133,8 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         Ok(Decided { changes: plan.changes, reply: String::new() })
     });
     open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
-    // Nothing of it was used here yet: what was here stands its chance beside it.
+    // Nothing of the import has been used here yet, so existing notes compete with it on equal
+    // terms.
     let compacted = sessions::keep_to_budget(daemon, &open, &Touched::default()).await;
     let made_room = compacted.iter().map(|compacted| &compacted.outcome);
     let made_room = made_room.filter(|outcome| !outcome.is_nothing()).map(render::made_room);
@@ -144,7 +145,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     Ok(reply)
 }
 
-/// What is to be taken in, without secrets.
+/// The parsed source, without secrets.
 struct Read {
     source: Source,
     digest: String,
@@ -161,7 +162,7 @@ impl Read {
     }
 }
 
-/// What was read of another system.
+/// The parsed memory of another system.
 enum Source {
     Zipmem(Box<Zipmem>),
     Compactor(Compactor),
@@ -204,7 +205,7 @@ impl Source {
         }
     }
 
-    /// What was found, and how much of it is new.
+    /// Fills in how many items were found and how many of them are new.
     fn count(&self, outcome: &ImportOutcome, reply: &mut ImportReply) {
         let counts =
             |found: usize, new| ImportCounts { found: found.try_into().unwrap_or(u32::MAX), new };
@@ -235,7 +236,7 @@ impl Source {
     }
 }
 
-/// What of the source needs a word: what stayed as it was here, and what could not be used.
+/// Returns remarks about blueprints that stayed as they were, and about what could not be used.
 fn remarks(outcome: &ImportOutcome, removed: &Removed) -> Vec<String> {
     let taken =
         (!removed.no_secrets()).then(|| format!("secrets were taken out: {}", removed.kinds()));
@@ -248,7 +249,7 @@ fn remarks(outcome: &ImportOutcome, removed: &Removed) -> Vec<String> {
     kept.chain(outcome.notes.iter().cloned()).chain(taken).chain(injected).collect()
 }
 
-/// A source's text without its secrets; what is no JSON is for the reader of it to refuse.
+/// Removes secrets from a source's text. Text that is not JSON is left for its parser to reject.
 fn without_secrets(text: &str, removed: &mut Removed) -> String {
     match serde_json::from_str(text) {
         Ok(mut value) => {

@@ -1,6 +1,6 @@
-//! Texts blackened where they stand: in logs, and in files beside a project's store.
+//! Redacts texts in place: in logs, and in files next to a project's store.
 //!
-//! In place and with as many bytes, since somebody may be writing at the file's end.
+//! Each text is overwritten by as many bytes, since another process may be appending to the file.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -11,32 +11,32 @@ use std::path::{Path, PathBuf};
 use aho_corasick::AhoCorasick;
 use anchord_memory::limits;
 
-/// What a store writes itself, and has written anew.
+/// Directories that the store itself writes, and has rewritten.
 const STORE: [&str; 3] = ["journal", "snapshot", "sled"];
 
-/// What came of a look through files.
+/// The result of searching files for texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Blackened {
-    /// Those that held a text.
+    /// Files that held a text.
     pub(super) files: BTreeSet<PathBuf>,
-    /// Those that could not be read or written, and may hold one.
+    /// Files that could not be read or written, and so may still hold a text.
     pub(super) failed: BTreeSet<PathBuf>,
 }
 
 impl Blackened {
-    /// A later look: what failed then counts.
+    /// Adds the result of a later search. Only the later failures count.
     pub(super) fn add(&mut self, later: Self) {
         self.files.extend(later.files);
         self.failed = later.failed;
     }
 }
 
-/// Finds the files beneath directories that hold one of the texts, also as JSON has them.
+/// Finds the files beneath `directories` that hold one of the texts, plain or as JSON escapes it.
 pub(super) fn find(directories: &[PathBuf], texts: &[String]) -> Blackened {
     look(directories, texts, false)
 }
 
-/// Blackens the texts in all files beneath directories, also as JSON has them.
+/// Redacts the texts in all files beneath `directories`, plain or as JSON escapes them.
 pub(super) fn blacken(directories: &[PathBuf], texts: &[String]) -> Blackened {
     look(directories, texts, true)
 }
@@ -67,7 +67,8 @@ fn look(directories: &[PathBuf], texts: &[String], blacken: bool) -> Blackened {
     found
 }
 
-/// What to look for. An automaton of whole texts would be much larger than they are.
+/// The texts to find. Only their beginnings are in the automaton: one of whole texts would be much
+/// larger than the texts.
 struct Sought {
     beginnings: AhoCorasick,
     texts: Vec<String>,
@@ -111,7 +112,8 @@ impl Sought {
             return Ok(true);
         }
         let file = OpenOptions::new().write(true).open(path)?;
-        // Overlapping ones, too: versions of one record begin alike, and a text may begin within another.
+        // Overlapping matches count too. Versions of one record begin alike, and a text may begin
+        // within another.
         for found in self.beginnings.find_overlapping_iter(&bytes) {
             let text = self.texts.get(found.pattern().as_usize()).map_or("", String::as_str);
             let there = bytes.get(found.start()..).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! A value is planted in every kind of record, purged, and looked for in every file of the instance.
+//! Plants a value in every kind of record, purges it, and looks for it in every file of the
+//! instance.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ async fn a_purged_text_is_in_no_file_and_the_rest_is_there() {
     assert_eq!((&done.records, done.files), (&plan.records, 1));
     assert_eq!(planted_in(&world), Vec::<PathBuf>::new(), "while the daemon runs");
 
-    // The live session goes on.
+    // The live session continues.
     let note = ids.iter().find(|id| id.starts_with('n')).unwrap();
     let said = shim.call("memory_get", json!({ "id": note })).await;
     let day = clock::now().date();
@@ -178,7 +179,7 @@ async fn what_cannot_be_purged_is_said() {
     assert!(nothing.is_empty() && !nothing.applied);
 }
 
-/// What was stored before there was a filter, or past it.
+/// Covers content that was stored before there was a filter, or that got past it.
 #[tokio::test]
 async fn a_scan_names_records_and_kinds_and_never_the_value() {
     let world = World::new().await;
@@ -215,7 +216,8 @@ async fn a_scan_names_records_and_kinds_and_never_the_value() {
     assert!(said.as_str().unwrap().contains("was purged on"), "{said}");
 }
 
-/// A purge that ends half-way is done again: by then the records must be there to say what goes.
+/// A purge that ends half-way can be repeated. Until then the records must remain, since they say
+/// what to purge.
 #[tokio::test]
 async fn a_purge_cut_short_can_be_done_again() {
     let world = World::new().await;
@@ -227,7 +229,7 @@ async fn a_purge_cut_short_can_be_done_again() {
     std::fs::write(&log, format!("cannot store {PLANTED}\n")).unwrap();
     let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
     let journal = world.daemon.projects.directory(project).join("journal");
-    // In the place of the file that commits the rewriting.
+    // Blocks the file that commits the rewrite.
     let obstacle = journal.join("rewritten.tmp");
     std::fs::create_dir(&obstacle).unwrap();
     purge(&world.daemon, params(&world, &[&id], None, false)).await.unwrap_err();
@@ -236,7 +238,7 @@ async fn a_purge_cut_short_can_be_done_again() {
     let done = purge(&world.daemon, params(&world, &[&id], None, false)).await.unwrap();
     assert_eq!((done.records.len(), done.failed), (1, Vec::new()));
 
-    // Whatever else there is by now: a text is looked for in files even when no record holds it.
+    // A text is purged from files even when no record holds it.
     purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
     std::fs::write(&log, format!("again {PLANTED}\n")).unwrap();
     let plan = purge(&world.daemon, params(&world, &[], Some(PLANTED), true)).await.unwrap();
@@ -250,7 +252,7 @@ async fn a_purge_cut_short_can_be_done_again() {
 async fn a_purge_by_id_empties_what_was_asked_of_the_record() {
     let world = World::new().await;
     let mut shim = plant(&world).await;
-    // Words of the record, and no copy of any of its texts.
+    // The query has words of the record, but no copy of any of its texts.
     shim.call("memory_search", json!({ "query": "value planted note" })).await;
     shim.call("memory_search", json!({ "query": "sea of notes", "tags": ["none"] })).await;
     let found = shim.call("memory_get", json!({ "key": "planted" })).await;
@@ -270,7 +272,7 @@ async fn a_purge_by_id_empties_what_was_asked_of_the_record() {
     assert!(emptied.iter().all(|line| line.ids.contains(&id)), "numbers stay");
 }
 
-/// An event of a conversation in the project.
+/// Returns an event of a conversation in the project.
 fn event(world: &World, name: &str, more: &Value) -> Value {
     let mut event = json!({
         "hook_event_name": name, "session_id": "talk-1", "cwd": world.directory("demo"),
@@ -296,7 +298,7 @@ async fn what_was_noted_of_a_conversation_and_not_staged_is_purged_too() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     shim.call("memory_save", json!({ "session_summary": "it has a project" })).await;
-    // One leaves a row, the other would not yet.
+    // The first would leave a session row; the second would not yet.
     let prompt = json!({ "prompt": format!("use {PLANTED}") });
     world.hook("claude-code", &event(&world, "UserPromptSubmit", &prompt)).await;
     let command = format!("echo {PLANTED}");

@@ -1,4 +1,4 @@
-//! Past sessions over the admin interface: where they go, and that they go there once.
+//! Past sessions over the admin interface: they go to the right project, and only once.
 
 use anchord_memory::lifecycle::Event;
 use anchord_memory::{Captured, Kind, Timestamp};
@@ -6,7 +6,7 @@ use anchord_memory::{Captured, Kind, Timestamp};
 use super::*;
 use crate::testing::{World, holding};
 
-/// Put together here, so that no file of ours has a token's form.
+/// Returns a token that is assembled here, so that no file of ours contains one.
 fn token() -> String {
     ["gh", "p_", "0042", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"].concat()
 }

@@ -1,4 +1,4 @@
-//! A memory that an earlier build mixed, separated by the directories of its sessions.
+//! Splits a memory that an earlier build mixed, by the directories of its sessions.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn repository(world: &World, name: &str) -> PathBuf {
     root
 }
 
-/// A session in a directory that works in the project of another one, as before the git root
+/// Connects a session in one directory that works in the project of another, as before the git root
 /// counted.
 async fn mixed(world: &World, directory: &Path, named: &Path) -> Shim {
     let project = named.to_str().map(str::to_owned);
@@ -51,7 +51,7 @@ async fn split(world: &World, dry_run: bool, undo: bool) -> SplitReply {
     split_project(&world.daemon, SplitParams { project, dry_run, undo }).await.unwrap()
 }
 
-/// Returns the load of an agent in a directory.
+/// Returns what an agent in a directory loads.
 async fn loads(world: &World, directory: &Path) -> String {
     let mut shim = world.connect(hello_from(directory)).await;
     shim.initialize("2025-06-18").await;
@@ -69,7 +69,7 @@ async fn what_was_written_in_repositories_goes_to_their_memories_and_comes_back(
     for (directory, name) in [(&api, "api"), (&web, "web"), (&above, "all"), (&gone, "gone")] {
         save(&mut mixed(&world, directory, &above).await, name).await;
     }
-    // One that says by itself which project it means, since the search ends at a git root.
+    // This session names its project, since the search ends at a git root.
     let named = Hello { project: above.to_str().map(str::to_owned), ..hello_from(&api) };
     let mut named = world.connect(named).await;
     named.initialize("2025-06-18").await;

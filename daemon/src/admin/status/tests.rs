@@ -1,4 +1,4 @@
-//! What the status tells of those that are connected.
+//! Connections and sessions in the status.
 
 use anchord_proto::hello::Hello;
 

@@ -1,4 +1,4 @@
-//! Commands that call tools, and what the log says of them and of agents.
+//! Commands that call tools, and the log of calls by commands and agents.
 
 use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ async fn log(world: &World) -> Vec<Retrieval> {
     retrievals(&world.daemon, query).await.unwrap()
 }
 
-/// What of a line is the same in every run.
+/// Renders the parts of a line that are the same in every run.
 fn told(line: &Retrieval) -> String {
     let Retrieval { number, client, tool, asked, ids, tokens, truncated, refused, .. } = line;
     let marks = [(*truncated, " truncated"), (*refused, " refused")];
@@ -389,7 +389,7 @@ async fn a_home_that_an_agent_was_told_to_use_is_a_project_for_commands_too() {
     assert!(listed().await.unwrap().text.contains("in the attic"));
     let status = crate::admin::project(&world.daemon, &project).await.unwrap();
     assert_eq!((status.root.as_str(), status.revision), (project.as_str(), 1));
-    // Below it the home is still passed over.
+    // The home directory is still passed over for directories beneath it.
     std::fs::create_dir(home.join("new")).unwrap();
     let below = crate::admin::project(&world.daemon, home.join("new").to_str().unwrap()).await;
     assert!(below.unwrap_err().error.contains("nothing is remembered for"));

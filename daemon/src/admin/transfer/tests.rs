@@ -1,4 +1,4 @@
-//! An export, and what a fresh project makes of it.
+//! An export, and its import into a fresh project.
 
 use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ async fn an_import_that_takes_nothing_makes_no_commit_and_no_project() {
     let again = import_memory(&world.daemon, asked).await.unwrap();
     assert!(again.nothing && !again.already, "{again:?}");
 
-    // Into one that has something; what was taken once is known as before.
+    // The second import goes into a project that has records. Earlier imports are still recognised.
     let mut shim = world.shim().await;
     shim.call("memory_save", json!({"session_summary": "x"})).await;
     let demo = world.hello().cwd.unwrap();

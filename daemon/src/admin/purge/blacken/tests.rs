@@ -1,4 +1,4 @@
-//! Files blackened in a scratch directory.
+//! Redaction of files in a scratch directory.
 
 use super::*;
 
