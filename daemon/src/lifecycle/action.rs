@@ -1,5 +1,5 @@
-//! Answers a tool that the agent is about to use or has used: what memory has on its files, or on
-//! its failure.
+//! Answers a tool that the agent is about to use or has used, with what memory has on its files or
+//! on its failure.
 
 use anchord_memory::lifecycle::{CommandOutcome, CommandRun, ToolRun, ToolUse};
 use anchord_memory::render::hooks::{FailureContext, FileContext, failure_context, file_context};
@@ -8,8 +8,8 @@ use anchord_memory::{FailureView, remedies};
 use super::{Call, HookError, Said, subagent};
 use crate::{budgets, clock, limits};
 
-/// Records which subagent makes the call and the task that it starts a subagent with. Gives what
-/// memory has on its files.
+/// Records which subagent makes the call, and the task that the call starts a subagent with.
+/// Returns what memory has on the call's files.
 pub(super) async fn begins(call: &Call<'_>, begins: &ToolUse) -> Result<Said, HookError> {
     if !begins.call.is_empty() {
         subagent::calls(call, &begins.call);
@@ -20,8 +20,8 @@ pub(super) async fn begins(call: &Call<'_>, begins: &ToolUse) -> Result<Said, Ho
     about_files(call, &begins.files).await
 }
 
-/// Notes what a tool did. After a failed command it gives what helps. Otherwise it gives what
-/// memory has on files that the client reports only after the tool.
+/// Records a tool's run. Returns what helps after a failed command. Otherwise returns what memory
+/// has on files that the client reports only after the tool.
 pub(super) async fn ran(call: &Call<'_>, run: &ToolRun) -> Result<Said, HookError> {
     call.note();
     if let Some(CommandRun { command, outcome: CommandOutcome::Failed { output } }) = &run.command {
@@ -31,7 +31,7 @@ pub(super) async fn ran(call: &Call<'_>, run: &ToolRun) -> Result<Said, HookErro
     about_files(call, &files).await
 }
 
-/// Gives what was learned from this failure before. No record is given twice.
+/// Returns what was learned from this failure before. No record is given twice.
 async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let settings = budgets::project_settings(&view.memory, &call.daemon.config);
@@ -56,8 +56,8 @@ async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<Said, Ho
     Ok(Said::context(context))
 }
 
-/// Gives what memory has on one of these files: the first new one that it has something on. Each
-/// file is looked up once for a context.
+/// Returns what memory has on the first new file on which it has something. Each file is looked up
+/// once for a context.
 async fn about_files(call: &Call<'_>, files: &[String]) -> Result<Said, HookError> {
     let new = |file: &&String| call.with_context(|thread| !thread.files.contains(*file));
     if !files.iter().any(|file| new(&file)) {

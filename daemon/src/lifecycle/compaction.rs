@@ -1,4 +1,4 @@
-//! Around a compaction: what the session has becomes durable before it, and comes back after it.
+//! Makes a session's work durable before a compaction and restores its context afterwards.
 
 use anchord_memory::Captured;
 use anchord_memory::Reader;
@@ -8,12 +8,13 @@ use super::ready::{answer_not_open, ready_load};
 use super::{Call, HookError, Said, threads};
 use crate::{clock, secrets};
 
-/// What is noted is staged, and a conversation without a topic gets one, since it is long; the summary is told what it
-/// must keep.
+/// Stages pending activity. Binds a conversation without a topic to a new one, since it is long.
+/// Returns what the summary must keep.
 pub(super) async fn begins(call: &Call<'_>, messages: Option<u32>) -> Result<Said, HookError> {
     call.stage_noted().await?;
     call.stage_history(None, true).await?;
-    // What the context held goes: it may be shown again, and a load has to give all of it.
+    // The context is about to be emptied. Its records may be shown again, and a load has to give
+    // everything.
     call.session.set_injected(None);
     call.threads().with(&call.name, |thread| {
         thread.forget_given();
@@ -25,7 +26,7 @@ pub(super) async fn begins(call: &Call<'_>, messages: Option<u32>) -> Result<Sai
     Ok(Said::instructions(context))
 }
 
-/// The client's own summary is kept as what the client said, never as fact.
+/// Records the client's own summary as the client's statement, never as fact.
 pub(super) async fn ended(
     call: &Call<'_>,
     summary: Option<&str>,
@@ -52,9 +53,9 @@ pub(super) async fn ended(
     Ok(Said::default())
 }
 
-/// Gives back what a compaction removed: the load, and what the conversation has under way.
+/// Restores what a compaction removed: the load, and the conversation's work in progress.
 pub(super) async fn restore(call: &Call<'_>) -> Result<Said, HookError> {
-    // Some clients report a compaction only after it, so nothing was forgotten at its beginning.
+    // Some clients report a compaction only afterwards, so nothing was forgotten at its beginning.
     call.threads().with(&call.name, threads::Thread::forget_given);
     let (noted, reader) = (call.noted(), call.session.reader(call.daemon));
     let session = call.session.id.clone();

@@ -1,16 +1,17 @@
-//! A turn, a conversation or its context is over.
+//! Handles the end of a turn, of a conversation or of its context.
 
 use super::{Call, HookError, Said};
 use crate::sessions;
 
-/// What was noted of the turn is staged.
+/// Stages the turn's pending activity.
 pub(super) async fn turn(call: &Call<'_>) -> Result<Said, HookError> {
     call.note();
     call.stage_noted().await?;
     Ok(Said::default())
 }
 
-/// What the session staged is folded into memory, and the session is over. A later event or call begins again.
+/// Folds the session's staged work into memory and ends the session. A later event or call begins
+/// again.
 pub(super) async fn session(call: &Call<'_>) -> Result<Said, HookError> {
     let _announced = call.daemon.sessions().announce_end(&call.session.id);
     let asked = call.noted_so_far().await;
@@ -19,14 +20,14 @@ pub(super) async fn session(call: &Call<'_>) -> Result<Said, HookError> {
         staged = staged.and(call.stage_history(Some(asked), false).await);
     }
     call.threads().end(&call.name);
-    // What cannot be staged must not keep back what is.
+    // Work that cannot be staged must not hold back the rest.
     sessions::keep_and_end(call.daemon, &call.session).await?;
     staged?;
     Ok(Said::default())
 }
 
 impl Call<'_> {
-    /// The line that a topic's history gets of a session that ends: what it was asked.
+    /// Returns the history line that an ending session leaves in its topic: its first request.
     async fn noted_so_far(&self) -> Option<String> {
         let view = self.session.view(self.daemon).await.ok()?;
         let staged = view.memory.staged_by(&self.session.id);

@@ -1,42 +1,42 @@
-//! One event of one conversation, as an adapter has read it.
+//! One event of one conversation, as an adapter reads it.
 
 use anchord_memory::lifecycle::{Event, Subagent};
 
-/// An event and where it comes from. Texts are as the client gave them.
+/// An event and its origin. Texts are as the client sent them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Envelope {
     /// The client, as its hooks name it.
     pub(crate) client: &'static str,
-    /// The client's own name of the event.
+    /// The client's own name for the event.
     pub(crate) name: String,
-    /// What the client calls the conversation.
+    /// The client's id for the conversation.
     pub(crate) agent_session: String,
-    /// What the client calls the part of the conversation that began with its last reset, where that has a name of its
-    /// own.
+    /// The client's id for the part of the conversation since its last reset, if it has one.
     pub(crate) run: Option<String>,
-    /// The directory that the conversation works in, where the client says it.
+    /// The directory in which the conversation works, if the client reports it.
     pub(crate) cwd: Option<String>,
-    /// The subagent in which it happened; none in the conversation itself.
+    /// The subagent in which it happened; `None` in the conversation itself.
     pub(crate) agent: Option<Subagent>,
-    /// The agent's process, where the client says it.
+    /// The agent's process, if the client reports it.
     pub(crate) pid: Option<u32>,
-    /// What happened.
+    /// The event itself.
     pub(crate) event: Event,
 }
 
-/// What starts a run that is no conversation with a person: nothing of it is remembered, and nothing shown.
+/// The trigger of a run that is not a conversation with a person. Such a run is not remembered and
+/// gets no context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trigger {
-    /// A look around every few minutes.
+    /// A check every few minutes.
     Heartbeat,
-    /// A planned job.
+    /// A scheduled job.
     Cron,
-    /// The client's own care for its memory files.
+    /// The client's own maintenance of its memory files.
     Upkeep,
 }
 
 impl Trigger {
-    /// By the names that clients have for it.
+    /// Returns the trigger that has this name among clients.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "heartbeat" => Some(Self::Heartbeat),

@@ -1,8 +1,9 @@
-//! What happens in agents' conversations, told by their hooks: one line in, one answer out.
+//! Events in agents' conversations, reported by their hooks: one line in, one answer out.
 //!
-//! An adapter reads the client's payload into the closed set of events; the policy of each event looks at the memory of
-//! the session it belongs to, stages what it has to, and answers; the adapter says the answer as its client reads it. An
-//! event that cannot be handled is no reason for an agent to fail: it is answered with nothing, counted and logged.
+//! An adapter reads the client's payload into the closed set of events. Each event has a policy,
+//! which reads the session's memory, stages work and answers. The adapter writes the answer in its
+//! client's format. An event that fails must not make the agent fail: its answer is empty, and the
+//! failure is counted and logged.
 
 mod action;
 mod clients;
@@ -43,16 +44,16 @@ use crate::retrieval_log::Retrieval;
 use crate::sessions::{self, BindError, Joined, Replaced, Session, Sure, Teller};
 use crate::{clock, limits};
 
-/// Programs that clients run hooks by.
+/// Programs with which clients run hooks.
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "fish"];
 
-/// What the daemon knows of conversations besides their sessions.
+/// The daemon's knowledge of conversations, apart from their sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
     threads: Threads,
-    /// Names of clients, events and fields that this build does not know, logged already.
+    /// Unknown names of clients, events and fields that are already logged.
     unknown: Mutex<BTreeSet<(String, String)>>,
-    /// Set in tests alone.
+    /// A value that only tests set.
     patience: OnceLock<Patience>,
 }
 
@@ -62,21 +63,21 @@ impl Lifecycle {
     }
 }
 
-/// Why an event was not handled.
+/// The reason an event was not handled.
 #[derive(Debug, thiserror::Error)]
 enum HookError {
-    /// The payload is none.
+    /// The payload is not a valid event.
     #[error("failed to read an event: {0}")]
     Unreadable(#[from] Unreadable),
-    /// The session has no project, or its memory cannot be had.
+    /// The session has no project, or its memory cannot be opened.
     #[error("failed to {0}")]
     Bind(#[from] BindError),
-    /// Our own fault.
+    /// A fault in anchord.
     #[error("a hook panicked")]
     Panicked,
 }
 
-/// One event in the hands of its policy.
+/// One event while its policy handles it.
 struct Call<'a> {
     daemon: &'a Arc<Daemon>,
     envelope: &'a Envelope,
@@ -109,27 +110,27 @@ impl Call<'_> {
     }
 }
 
-/// What is said to an event, and what is logged of it.
+/// The answer to an event, and what is logged about it.
 #[derive(Debug, Default)]
 struct Said {
     answer: Answer,
-    /// What it shows; none where nothing is shown, or nothing that was not shown before.
+    /// The records shown; `None` if nothing is shown, or nothing new.
     shown: Option<Shown>,
 }
 
-/// What of memory is shown.
+/// The part of memory that an answer shows.
 #[derive(Debug)]
 struct Shown {
     ids: Vec<RecordId>,
     /// The shown records that the text gives in full.
     whole: Vec<RecordId>,
-    /// Whether there was more.
+    /// Whether there was more to show.
     truncated: bool,
     notices: Vec<NoticeId>,
 }
 
 impl Said {
-    /// A text for the model's context; an empty one is nothing.
+    /// Answers with a text for the model's context. An empty text is no answer.
     fn context(context: RenderedContext) -> Self {
         let RenderedContext { text, shown: ids, whole, truncated } = context;
         if text.is_empty() {
@@ -149,7 +150,7 @@ impl Said {
         said
     }
 
-    /// What a compaction is to keep.
+    /// Answers with what a compaction must keep.
     fn instructions(context: RenderedContext) -> Self {
         match Self::context(context) {
             Self { answer: Answer::Context(text), shown } => {
@@ -160,16 +161,17 @@ impl Said {
     }
 }
 
-/// What came of an event.
+/// The result of handling an event.
 #[derive(Debug, Default)]
 pub(crate) struct Handled {
-    /// What the hook is to do.
+    /// The hook's instructions.
     pub(crate) reply: HookReply,
-    /// What the reply shows that was not shown before.
+    /// The new content of the reply, if any.
     told: Option<Box<Telling>>,
 }
 
-/// What a hook is to give to a model, and what has to be known of it once it was given, or was not.
+/// The content that a hook delivers to a model, and the state to update once it is delivered or
+/// lost.
 #[derive(Debug)]
 struct Telling {
     name: Name,
@@ -177,17 +179,17 @@ struct Telling {
     /// The conversation or subagent whose context receives it.
     context: Name,
     event: Event,
-    /// The subagent whose context it is for.
+    /// The subagent that receives it.
     agent: Option<String>,
-    /// The revisions that the thread and the session were told before.
+    /// The revisions up to which the conversation and the session were informed before.
     before: (Option<Revision>, Option<Revision>),
     shown: Shown,
-    /// As the log has it, with how long it took, and the text.
+    /// The log line, the duration, and the text.
     line: (Retrieval, Duration, String),
 }
 
 impl Handled {
-    /// The hook has its answer.
+    /// Records that the hook received its answer.
     pub(crate) fn heard(self, daemon: &Daemon) {
         let Some(telling) = self.told else { return };
         let Telling { session, shown, line: (line, took, text), .. } = *telling;
@@ -197,8 +199,8 @@ impl Handled {
         session.log(daemon, line, took, text);
     }
 
-    /// The hook had left before it was told: nothing of it is in the model's context, and the next event or load has to
-    /// give it.
+    /// Takes back an answer that the hook did not receive because it had left. The model's context
+    /// has none of it, so the next event or load has to give it.
     pub(crate) fn unheard(self, daemon: &Daemon) {
         let Some(telling) = self.told else { return };
         let Telling { name, context, session, event, agent, before: (told, seen), shown, .. } =
@@ -208,7 +210,7 @@ impl Handled {
             thread.take_back(&shown.ids, &shown.whole, &files_of(&event));
         });
         threads.with(&name, |thread| match (event, agent) {
-            // A subagent's task gave the conversation nothing.
+            // A subagent's task gave nothing to the conversation itself.
             (Event::PromptSubmitted { .. }, Some(_)) => {}
             (Event::PromptSubmitted { .. }, None) => {
                 // Texts that waited for this prompt are lost, so their files count as new again.
@@ -220,14 +222,14 @@ impl Handled {
                 thread.rebuilt.remove(&agent);
             }
             (Event::SessionStarted { source }, None) => {
-                // In a context that was emptied is nothing of what was told before it either.
+                // An emptied context does not hold earlier news either.
                 let goes_on = source != StartSource::Clear;
                 thread.told = told.filter(|_| goes_on);
                 session.set_revision_seen(seen.filter(|_| goes_on));
                 session.set_injected(None);
                 thread.forget_given();
             }
-            // What a compaction is to keep is in the context, which goes with it.
+            // Instructions for a compaction are part of a context that it replaces anyway.
             _ => {}
         });
     }
@@ -256,7 +258,7 @@ pub(crate) async fn handle(daemon: &Arc<Daemon>, hello: &Hello, line: &[u8]) -> 
     })
 }
 
-/// Handles a payload; says what its event is called as soon as that is known.
+/// Handles a payload. Sets `event` to the event's name as soon as that is known.
 async fn handled(
     daemon: &Arc<Daemon>,
     hello: &Hello,
@@ -351,7 +353,7 @@ fn files_of(event: &Event) -> Vec<String> {
     }
 }
 
-/// What is said to an event, in which session, and what that was told until now.
+/// The answer to an event, its session, and the revisions known before.
 struct Answered {
     session: Arc<Session>,
     context: Name,
@@ -406,7 +408,7 @@ async fn answer(
     Ok(Answered { said: said?, before, context: call.context(), session: call.session })
 }
 
-/// What the log calls an event at which something is shown.
+/// Returns the log's name for an event that shows something.
 fn shown_at(envelope: &Envelope) -> &'static str {
     match &envelope.event {
         Event::SessionStarted { source: StartSource::Compact } => "hook restored",
@@ -427,13 +429,13 @@ fn shown_at(envelope: &Envelope) -> &'static str {
     }
 }
 
-/// What is known of who told an event. Processes are looked at here.
+/// Collects what identifies the source of an event. Reads the process table.
 fn teller(hello: &Hello, envelope: &Envelope) -> Teller {
     let processes = match envelope.pid {
         Some(pid) => vec![pid],
         None => ancestors(hello.agent_pid),
     };
-    // A hook lives for milliseconds: the process that counts is the agent's.
+    // A hook lives for milliseconds, so the agent's process is the one that counts.
     let agent = processes.first().copied().unwrap_or(hello.pid);
     let elsewhere = envelope.cwd.as_ref().filter(|cwd| hello.cwd.as_ref() != Some(cwd));
     let cwd = elsewhere.is_none();
@@ -457,7 +459,8 @@ fn teller(hello: &Hello, envelope: &Envelope) -> Teller {
     }
 }
 
-/// The process that started a hook and those above it, nearest first, without the shells that clients run hooks by.
+/// Returns the processes above a hook, nearest first, without the shells with which clients run
+/// hooks.
 fn ancestors(parent: Option<u32>) -> Vec<u32> {
     let known = |pid: u32| {
         let (above, name) = host::process_parent(pid).unwrap_or_default();
@@ -470,7 +473,7 @@ fn ancestors(parent: Option<u32>) -> Vec<u32> {
     agents.take(limits::HOOK_ANCESTORS_MAX).collect()
 }
 
-/// What tells one event of a conversation from another: ids of prompts, turns and calls are part of the payload.
+/// Hashes a payload. It contains ids of prompts, turns and calls, so different events differ.
 fn digest(line: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     line.trim_ascii().hash(&mut hasher);
@@ -478,8 +481,8 @@ fn digest(line: &[u8]) -> u64 {
 }
 
 impl Lifecycle {
-    /// The texts that conversations of a project were shown are not given to them again, though a client asks for them
-    /// anew: something was purged from the project.
+    /// Forgets what conversations of a project were shown, because something was purged from it.
+    /// Clients that request a text again get a new one.
     pub(crate) fn forget_given_of(&self, project: ProjectId) {
         self.threads.forget_given_of(project);
     }

@@ -1,5 +1,5 @@
-//! What is noted of a conversation by rule, and its staging: in the conversation's own session, as private work that
-//! outlives the daemon.
+//! Staging of pending activity: what hooks record of a conversation by rule. It is staged in the
+//! conversation's own session, as private work that survives the daemon.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::sessions::{BindError, Session, session_key};
 use crate::{budgets, clock, limits};
 
 impl Call<'_> {
-    /// Takes the event into what is noted.
+    /// Adds the event to the pending activity.
     pub(super) fn note(&self) {
         let event = &self.envelope.event;
         self.threads().with(&self.name, |thread| {
@@ -30,27 +30,27 @@ impl Call<'_> {
         });
     }
 
-    /// Whose it is: by that its topic is found.
+    /// Sets the key of the conversation, by which its topic is found.
     fn name_noted(&self, noted: &mut Captured) {
         if noted.key().is_empty() {
             *noted = Captured::of(&format!("{}:{}", self.name.0, self.name.1));
         }
     }
 
-    /// What is noted and not staged.
+    /// Returns the pending activity.
     pub(super) fn noted(&self) -> Captured {
         let mut noted = self.threads().with(&self.name, |thread| thread.noted.clone());
         self.name_noted(&mut noted);
         noted
     }
 
-    /// Makes what is noted outlive the daemon.
+    /// Stages pending activity, so that it survives the daemon.
     pub(super) async fn stage_noted(&self) -> Result<(), HookError> {
         Ok(stage(self.daemon, &self.name, &self.session, Which::Telling).await?)
     }
 
-    /// Stages a line for the history of the conversation's topic, and binds the conversation to one if it has none and
-    /// `binds`. Without a topic there is no history to write.
+    /// Stages a line for the history of the conversation's topic. Binds a conversation without a
+    /// topic to a new one if `binds` is set. Without a topic there is no history to write.
     pub(super) async fn stage_history(
         &self,
         line: Option<String>,
@@ -74,13 +74,13 @@ impl Call<'_> {
     }
 }
 
-/// Whether hooks store nothing in this project.
+/// Returns whether hooks store nothing in this project.
 fn only_shows(daemon: &Daemon, memory: &Memory) -> bool {
     let mode = budgets::project_settings(memory, &daemon.config).checkpoint_mode;
     mode == Some(CheckpointMode::Conservative)
 }
 
-/// Stages what was noted of conversations that were silent for a while, or of all of them.
+/// Stages pending activity of conversations that have been silent for at least `since`.
 pub(crate) async fn stage_silent(daemon: &Arc<Daemon>, since: std::time::Duration) {
     let silent = daemon.lifecycle().threads.silent(since).into_iter().map(async |(name, session)| {
         let stage = stage(daemon, &name, &session, Which::Telling);
@@ -95,10 +95,10 @@ pub(crate) async fn stage_silent(daemon: &Arc<Daemon>, since: std::time::Duratio
     join_all(silent).await;
 }
 
-/// Stages all that was noted in a project, so that who looks through its journal finds it there.
+/// Stages all pending activity in a project, so that a scan of its journal finds it.
 pub(crate) async fn stage_of(daemon: &Arc<Daemon>, project: ProjectId) -> Result<(), BindError> {
     for (name, session) in daemon.lifecycle().threads.noted() {
-        // Of what was only noted the project may not have been asked for yet.
+        // A conversation with pending activity only may not have bound its project yet.
         if session.project_id().is_none() && session.view(daemon).await.is_err() {
             continue;
         }
@@ -109,7 +109,7 @@ pub(crate) async fn stage_of(daemon: &Arc<Daemon>, project: ProjectId) -> Result
     Ok(())
 }
 
-/// Stages what was noted of a conversation that is over without having said so.
+/// Stages the pending activity of a conversation that ended without an event, then forgets it.
 pub(super) async fn stage_and_forget(
     daemon: &Arc<Daemon>,
     name: &Name,
@@ -120,16 +120,17 @@ pub(super) async fn stage_and_forget(
     Ok(())
 }
 
-/// What of the noted is staged.
+/// The pending activity to stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Which {
-    /// What leaves no row waits for more, unless there is more already, staged before.
+    /// Activity that is enough for a session row, or adds to activity staged before. Other activity
+    /// waits.
     Telling,
     All,
 }
 
-/// Stages what was noted. When the write fails, it is noted still. Goes on when the caller is cancelled: what was taken
-/// out of the thread would be lost half-way.
+/// Stages pending activity. If the write fails, the activity stays pending. Continues when the
+/// caller is cancelled, since activity that was already taken would be lost half-way.
 async fn stage(
     daemon: &Arc<Daemon>,
     name: &Name,
@@ -197,7 +198,7 @@ async fn write(
     Ok(true)
 }
 
-/// The binding that a conversation wants, and a line for its topic.
+/// Plans the conversation's binding to a topic, and a line for the topic's history.
 fn history(
     memory: &Memory,
     by: &Provenance,

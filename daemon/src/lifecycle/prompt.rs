@@ -1,6 +1,6 @@
-//! Answers a prompt with what others changed meanwhile, what memory has about it, and what the
-//! client could not carry at an action. A subagent's task counts as its prompt if the client
-//! reports it as one.
+//! Answers a prompt with others' changes, with what memory has about it, and with texts that
+//! waited. Those are texts that the client could not carry at an action. A subagent's task counts
+//! as its prompt if the client reports it as one.
 
 use std::iter;
 
@@ -10,7 +10,7 @@ use super::{Call, HookError, Said};
 use crate::{budgets, clock};
 
 pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<Said, HookError> {
-    // A subagent's task is not written by a person, and news is for the conversation.
+    // No person writes a subagent's task, and news is only for the conversation.
     let is_task = call.envelope.agent.is_some();
     if !is_task {
         call.note();

@@ -1,7 +1,7 @@
-//! A load that is ready in time: a hook leaves after a second, and then the agent gets nothing.
+//! Prepares a load in time: a hook leaves after a second, and then the agent gets nothing.
 //!
-//! Opening a large memory, a disk that hangs and rendering may each take too long. The answer then
-//! has what is ready, and says which call shows the rest.
+//! Opening a large memory, a disk that hangs, and rendering may each take too long. The answer then
+//! contains what is ready, and names the call that shows the rest.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,14 +14,14 @@ use super::{Call, HookError, Said};
 use crate::beside::beside;
 use crate::{clock, limits};
 
-/// Time for each step of a load, counted from the load's begin.
+/// Time limits for the steps of a load, counted from its beginning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// Until the memory is open.
+    /// The limit for opening the memory.
     pub(super) open: Duration,
-    /// Until everything beside records is looked up.
+    /// The limit for looking up everything but records.
     pub(super) look: Duration,
-    /// Until the whole load is rendered.
+    /// The limit for rendering the whole load.
     pub(super) render: Duration,
 }
 
@@ -38,14 +38,15 @@ impl Default for Patience {
 /// A load, as far as it is ready.
 pub(super) struct ReadyLoad {
     pub(super) text: LoadText,
-    /// The revision that it shows.
+    /// The revision that the load shows.
     pub(super) revision: Revision,
-    /// Whether it is all that there is to show.
+    /// Whether the load shows everything that there is to show.
     pub(super) is_whole: bool,
 }
 
 impl ReadyLoad {
-    /// Remembers what the context has now. After a part, `memory_load` still gives everything.
+    /// Records what the context now holds. After a partial load, `memory_load` still gives
+    /// everything.
     pub(super) fn answer(self, call: &Call<'_>) -> Said {
         let Self { text, revision, is_whole } = self;
         call.session.set_revision_seen(Some(revision));
@@ -64,8 +65,8 @@ pub(super) fn answer_not_open(call: &Call<'_>) -> Said {
     Said::context(RenderedContext { text: not_open(), ..RenderedContext::default() })
 }
 
-/// Renders a load as far as that is possible in time; `None` if the memory is not open by then.
-/// `task` is what the conversation is about, if that is known.
+/// Renders as much of a load as is possible in time; `None` if the memory is not open by then.
+/// `task` is the subject of the conversation, if it is known.
 pub(super) async fn ready_load(
     call: &Call<'_>,
     task: Option<String>,
@@ -98,7 +99,7 @@ pub(super) async fn ready_load(
     Ok(Some(ReadyLoad { text, revision: view.memory.revision(), is_whole }))
 }
 
-/// Awaits work until a moment; `None` if it is not done by then.
+/// Awaits work until a deadline; `None` if it is not done by then.
 async fn in_time<T>(until: Instant, work: impl Future<Output = T>) -> Option<T> {
     if clock::start() >= until {
         return None;

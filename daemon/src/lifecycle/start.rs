@@ -1,4 +1,5 @@
-//! A conversation begins, goes on after its context was emptied, or has its system prompt built again.
+//! Handles a conversation that begins, continues after its context was emptied, or gets its system
+//! prompt rebuilt.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::ready::{answer_not_open, ready_load};
 use super::{Call, HookError, Said, compaction, subagent, threads};
 use crate::clock;
 
-/// The load, framed.
+/// Answers a start with the framed load.
 pub(super) async fn started(call: &Call<'_>, source: StartSource) -> Result<Said, HookError> {
     match source {
         StartSource::Rebuilt => rebuilt(call).await,
@@ -26,7 +27,7 @@ pub(super) async fn started(call: &Call<'_>, source: StartSource) -> Result<Said
     }
 }
 
-/// A prompt that is built again gets the bytes that it got before: what changed since is told with a prompt.
+/// Answers a rebuilt system prompt with the same bytes as before. Later changes come with a prompt.
 async fn rebuilt(call: &Call<'_>) -> Result<Said, HookError> {
     let of = call.envelope.agent.as_ref().map(|agent| agent.id.clone()).unwrap_or_default();
     let before = call.threads().with(&call.name, |thread| thread.rebuilt.get(&of).cloned());
@@ -51,7 +52,7 @@ async fn rebuilt(call: &Call<'_>) -> Result<Said, HookError> {
     Ok(said)
 }
 
-/// Renders a load and remembers that the model's context has it. Returns whether the load is whole.
+/// Renders a load and records that the model's context has it. Returns whether the load is whole.
 async fn loaded(call: &Call<'_>) -> Result<(Said, bool), HookError> {
     // Some clients send the first prompt before the start. Then the task is known.
     let asked = call.threads().with(&call.name, |thread| thread.asked.clone());
@@ -63,7 +64,7 @@ async fn loaded(call: &Call<'_>) -> Result<(Said, bool), HookError> {
 }
 
 /// Answers a resumed conversation. It still has its load, so it gets only what others changed
-/// since. A conversation that anchord knows nothing of gets the load.
+/// since. A conversation unknown to anchord gets the load.
 async fn resumes(call: &Call<'_>) -> Result<Said, HookError> {
     let view = call.session.view(call.daemon).await?;
     let told = call.threads().with(&call.name, |thread| thread.told);

@@ -1,7 +1,7 @@
-//! Handles subagents. At its start each is given what its task would be given as a prompt, and a
-//! small slice of the memory, since there may be many. The calls it makes belong to a session of
-//! its own, if the client reports them. At its end its staged work is folded into memory on its
-//! behalf.
+//! Handles subagents. At its start, each gets the context that its task would get as a prompt. It
+//! also gets a small slice of the memory; the slice is small because there may be many subagents.
+//! Its calls belong to a session of its own if the client reports them. At its end, its staged work
+//! is folded into memory on its behalf.
 
 use anchord_memory::lifecycle::Subagent;
 use anchord_memory::render::hooks::{SubagentContext, subagent_context};
@@ -33,7 +33,7 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<Said, H
     Ok(Said::context(context))
 }
 
-/// The call of this id, when it arrives, is the subagent's in which this happened.
+/// Assigns the call with this id to the subagent of the event, once the call arrives.
 pub(super) fn calls(call: &Call<'_>, id: &str) {
     if let Some(agent) = &call.envelope.agent {
         call.daemon.sessions().expect_call(&call.session, &agent.id, id);

@@ -1,4 +1,4 @@
-//! Events as the daemon hears them, through its socket's own code.
+//! Hook events through the daemon's own socket code.
 
 mod channels;
 mod endings;
@@ -17,7 +17,7 @@ use crate::sessions::{self, Sure};
 use crate::testing::{Shim, World, poll};
 use crate::{clock, limits};
 
-/// An event in Claude Code's form, of the conversation `session`.
+/// Returns an event of a session in Claude Code's format.
 fn event(name: &str, session: &str, more: &Value) -> Value {
     let mut event = json!({"hook_event_name": name, "session_id": session});
     let fields = event.as_object_mut().unwrap();
@@ -29,7 +29,7 @@ fn started(session: &str, source: &str) -> Value {
     event("SessionStart", session, &json!({"source": source}))
 }
 
-/// The context that Claude Code would put into the model's.
+/// Returns the context that Claude Code would give to the model.
 fn context(printed: &str) -> String {
     if printed.is_empty() {
         return String::new();
@@ -115,7 +115,7 @@ async fn a_server_that_names_its_project_by_id_is_the_hooks_when_that_is_theirs(
         Some(Sure::ById)
     );
 
-    // An agent that works elsewhere, with a server for this project.
+    // This agent works elsewhere, with a server for this project.
     std::fs::create_dir_all(world.directory("other")).unwrap();
     let elsewhere = Hello {
         agent_session: Some("b".to_owned()),
@@ -211,7 +211,7 @@ fn ended(session: &str) -> Value {
     event("SessionEnd", session, &json!({"reason": "other"}))
 }
 
-/// Events of Claude Code, one after the other; what the last one printed.
+/// Sends events of Claude Code in order. Returns the last output.
 async fn told(world: &World, events: &[Value]) -> String {
     let mut printed = String::new();
     for event in events {
@@ -220,12 +220,12 @@ async fn told(world: &World, events: &[Value]) -> String {
     printed
 }
 
-/// What the next session loads.
+/// Returns the load of the next session.
 async fn loaded(world: &World) -> String {
     world.shim().await.call("memory_load", json!({})).await
 }
 
-/// The one topic there is besides the project's own.
+/// Returns the only topic besides the project's own.
 async fn topic(world: &World) -> String {
     let mut shim = world.shim().await;
     let topics = shim.call("memory_load", json!({"sections": ["topics"]})).await;
@@ -234,7 +234,7 @@ async fn topic(world: &World) -> String {
     shim.call("memory_load", json!({"topic": name})).await
 }
 
-/// The work of a session that calls no tool.
+/// Returns the events of a session that calls no tool.
 fn work(session: &str) -> [Value; 6] {
     [
         started(session, "startup"),
@@ -452,7 +452,7 @@ async fn after_clear_the_old_conversation_is_kept_and_the_new_one_has_the_calls(
     hook(prompt("a", "do both halves")).await;
     hook(edited("a", "src/half.rs")).await;
     shim.call("memory_checkpoint", json!({"summary": "The first half."})).await;
-    // Without the end being told: it is replaced all the same.
+    // The session is replaced although its end is not reported.
     hook(started("b", "clear")).await;
     let load = loaded(&world).await;
     assert!(load.contains("The first half."), "{load}");

@@ -1,5 +1,6 @@
-//! What is known of each conversation between two of its events: what was shown, what was said to be the system
-//! prompt, what was seen and not staged yet. Soft: lost with the daemon, at worst something is told twice.
+//! The state of each conversation between its events: records shown, its rebuilt system prompt, and
+//! pending activity. All of it is soft: it is lost with the daemon, and at worst something is shown
+//! twice.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +14,10 @@ use crate::projects::ProjectId;
 use crate::sessions::Session;
 use crate::{clock, limits};
 
-/// A conversation: the client, and what that calls it.
+/// The name of a conversation: the client, and the client's id for it.
 pub(crate) type Name = (&'static str, String);
 
-/// The conversations that hooks have told of.
+/// The conversations that hooks have reported.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     inner: Mutex<HashMap<Name, Thread>>,
@@ -29,16 +30,16 @@ pub(crate) struct Waiting {
     pub(crate) files: Vec<String>,
 }
 
-/// One of them.
+/// The state of one conversation.
 #[derive(Debug)]
 pub(crate) struct Thread {
-    /// The revision that the model's context is at: what others change after it is news.
+    /// The revision up to which the model's context is current. Later changes by others are news.
     pub(crate) told: Option<Revision>,
-    /// Records that hooks gave to it in full.
+    /// Records that hooks showed to it in full.
     pub(crate) given: BTreeSet<RecordId>,
-    /// Records that it was given after a command failed, in full or in part.
+    /// Records that it was shown after a command failed, in full or in part.
     pub(crate) remedies: BTreeSet<RecordId>,
-    /// Files that tools used and that memory was asked about for it.
+    /// Files that tools used and that were looked up in memory for it.
     pub(crate) files: BTreeSet<String>,
     /// Texts about actions that the client could not carry. They go with the next prompt.
     pub(crate) waiting: VecDeque<Waiting>,
@@ -46,11 +47,12 @@ pub(crate) struct Thread {
     pub(crate) tasks: VecDeque<Task>,
     /// The person's last prompt. A load that comes after it is about this task.
     pub(crate) asked: Option<String>,
-    /// The text for a system prompt that is built again and again, by subagent; the conversation's own under "".
+    /// The text for a system prompt that is rebuilt repeatedly, by subagent. The conversation's own
+    /// text is under "".
     pub(crate) rebuilt: HashMap<String, Arc<str>>,
-    /// Messages in the context when its compaction began.
+    /// The number of messages in the context when its compaction began.
     pub(crate) messages: Option<u32>,
-    /// What was seen of it and is not staged yet.
+    /// Pending activity.
     pub(crate) noted: Captured,
     /// The session of its last event.
     pub(crate) session: Option<Arc<Session>>,
@@ -87,8 +89,8 @@ impl Thread {
         self.rebuilt.clear();
     }
 
-    /// Keeps a text for the next prompt. If there are too many, the oldest is dropped, and its
-    /// records may be given again.
+    /// Keeps a text for the next prompt. If there are too many, drops the oldest, whose records may
+    /// then be given again.
     pub(crate) fn keep_waiting(&mut self, waiting: Waiting) {
         self.waiting.push_back(waiting);
         if self.waiting.len() > limits::CONTEXTS_WAITING_MAX
@@ -98,8 +100,8 @@ impl Thread {
         }
     }
 
-    /// Forgets one text that the model did not get: the records that it showed, those of them that
-    /// it gave in full, and the files of the tool that it was about.
+    /// Forgets one text that the model did not get. `shown` are its records, `whole` those it gave
+    /// in full, and `files` the files of the tool that it was about.
     pub(crate) fn take_back(&mut self, shown: &[RecordId], whole: &[RecordId], files: &[String]) {
         self.given.retain(|id| !whole.contains(id));
         self.remedies.retain(|id| !shown.contains(id));
@@ -108,7 +110,7 @@ impl Thread {
 }
 
 impl Threads {
-    /// Looks at a conversation or changes it, made when it is the first.
+    /// Reads or changes the state of a conversation, which is created if it is new.
     pub(crate) fn with<T>(&self, name: &Name, look: impl FnOnce(&mut Thread) -> T) -> T {
         let mut threads = self.lock();
         if !threads.contains_key(name) && threads.len() >= limits::THREADS_MAX {
@@ -122,8 +124,9 @@ impl Threads {
         look(thread)
     }
 
-    /// Whether an event of this digest came in the last seconds; from now on it has. What came before a turn begins or
-    /// ends has been answered by then, so the same words in the next turn are no double.
+    /// Returns whether an event with this digest came in the last seconds, and records the event.
+    /// The beginning or end of a turn clears the earlier digests. The same words in the next turn
+    /// are therefore no double.
     pub(crate) fn is_double(&self, name: &Name, digest: u64, event: &Event) -> bool {
         let turns = matches!(event, Event::PromptSubmitted { .. } | Event::TurnEnded { .. });
         self.with(name, |thread| {
@@ -143,7 +146,8 @@ impl Threads {
         })
     }
 
-    /// Conversations of which something was noted and nothing was heard for so long.
+    /// Returns the conversations that have enough pending activity for a session row and have been
+    /// silent for at least `since`.
     pub(crate) fn silent(&self, since: Duration) -> Vec<(Name, Arc<Session>)> {
         let threads = self.lock();
         let silent = threads
@@ -152,14 +156,14 @@ impl Threads {
         silent.filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?))).collect()
     }
 
-    /// Conversations of which something was noted.
+    /// Returns the conversations that have pending activity.
     pub(crate) fn noted(&self) -> Vec<(Name, Arc<Session>)> {
         let threads = self.lock();
         let noted = threads.iter().filter(|(_, thread)| !thread.noted.is_empty());
         noted.filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?))).collect()
     }
 
-    /// Forgets what a project's conversations were given, because the stored texts may not be
+    /// Forgets what a project's conversations were given, because the stored texts must not be
     /// repeated.
     pub(crate) fn forget_given_of(&self, project: ProjectId) {
         // The user's own notes are shown in every project.
@@ -195,7 +199,7 @@ impl Threads {
     /// Forgets a conversation that is over.
     pub(crate) fn end(&self, name: &Name) {
         if let Some(thread) = self.lock().get_mut(name) {
-            // What was seen stays: the end may be told twice, too.
+            // The digests stay, since the end may be reported twice too.
             let seen = std::mem::take(&mut thread.seen);
             *thread = Thread { seen, ..Thread::new() };
         }

@@ -1,5 +1,6 @@
-//! Claude Code. Context reaches the model as `additionalContext`; what a compaction must keep is the plain text of
-//! `PreCompact`. Afterwards only `SessionStart` with source `compact` brings context back.
+//! Claude Code. Context reaches the model as `additionalContext`. Plain text printed by
+//! `PreCompact` tells the compaction what to keep. Afterwards only `SessionStart` with source
+//! `compact` brings context back.
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
 
@@ -51,7 +52,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
 /// Tools that write the file they name.
 const WRITES: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
-/// Begins what the client itself submits as a prompt when a background task has ended.
+/// The beginning of a prompt that the client itself submits when a background task has ended.
 const NOTIFICATION: &str = "<task-notification>";
 
 pub(super) fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
@@ -86,7 +87,7 @@ pub(super) fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         "Stop" => Event::TurnEnded { last_message: payload.owned("last_assistant_message") },
         "StopFailure" => Event::TurnEnded { last_message: None },
         "SubagentStart" => Event::SubagentStarted(agent()),
-        // One without a type writes the summary of a compaction.
+        // A subagent without a type writes the summary of a compaction.
         "SubagentStop" if agent().agent_type.is_empty() => return Some(Read::nothing()),
         "SubagentStop" => Event::SubagentEnded(agent()),
         "SessionEnd" => Event::SessionEnded,
@@ -95,14 +96,14 @@ pub(super) fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     Some(Read::event(event))
 }
 
-/// The summary of a compaction, without what the model thought before it.
+/// Returns the summary of a compaction, without the model's reasoning before it.
 fn summary(payload: Payload<'_>) -> Option<String> {
     let text = payload.text("compact_summary")?;
     let inner = text.split_once("<summary>").map_or(text, |(_, summary)| summary);
     Some(inner.split("</summary>").next().unwrap_or_default().trim().to_owned())
 }
 
-/// The source of a start, in the names that others took over.
+/// Returns the source of a start. Other clients use the same names.
 pub(super) fn source(payload: Payload<'_>) -> StartSource {
     match payload.text("source").unwrap_or_default() {
         "resume" => StartSource::Resume,
@@ -120,7 +121,8 @@ fn write(envelope: &Envelope, answer: &Answer) -> String {
     }
 }
 
-/// Context where there is a channel for it; others took over both.
+/// Writes context for the events that have a channel for it. Other clients use the same events and
+/// format.
 pub(super) fn write_context(envelope: &Envelope, answer: &Answer) -> String {
     match (answer, &envelope.event) {
         (

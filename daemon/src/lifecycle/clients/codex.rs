@@ -1,7 +1,7 @@
-//! Codex. Its payloads have Claude Code's form, less what it does not know: how a command ended,
-//! and the summary of a compaction. It reports a command's raw output. A command whose output
-//! unmistakably shows an error counts as failed. No command counts as passed. Codex has no channel
-//! into a compaction; context comes back with `SessionStart` of source `compact`.
+//! Codex. Its payloads have Claude Code's format without two things: how a command ended, and the
+//! summary of a compaction. It reports a command's raw output. A command whose output unmistakably
+//! shows an error counts as failed; no command counts as passed. Codex has no channel into a
+//! compaction. Context comes back with `SessionStart` of source `compact`.
 
 use anchord_memory::lifecycle::{Event, ToolUse};
 
@@ -64,7 +64,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
 }
 
 /// Reads what a shell command is about to do to files. Codex intercepts a patch in a shell command,
-/// applies it itself, and never reports that it ended.
+/// applies it itself, and never reports its end.
 fn shell(payload: Payload<'_>) -> Option<Event> {
     let command = payload.object("tool_input").text("command")?;
     if payload.text("tool_name") != Some("Bash") {

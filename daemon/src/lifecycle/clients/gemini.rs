@@ -1,5 +1,5 @@
-//! Gemini CLI. It reads JSON alone. `PreCompress` comes before every model call, compression or not, so it says
-//! nothing; that a context was compressed is not told.
+//! Gemini CLI. It reads only JSON. `PreCompress` comes before every model call, with or without a
+//! compression, so it gets no answer. The client does not report that a context was compressed.
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
 
@@ -41,7 +41,7 @@ const READS: [&str; 1] = ["read_file"];
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
         "SessionStart" => Event::SessionStarted {
-            // It resumes without the first message, which held its hooks' context.
+            // Gemini CLI resumes without the first message, which held its hooks' context.
             source: match source(payload) {
                 StartSource::Resume => StartSource::Startup,
                 source => source,
@@ -70,14 +70,15 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     Some(Read::event(event))
 }
 
-/// What the person asked: what hooks said at the start of the session stands before it.
+/// Returns the person's text, without the session-start context that hooks put in front of it.
 fn asked(prompt: &str) -> &str {
     let context = prompt.strip_prefix("<hook_context>");
     let rest = context.and_then(|rest| rest.rsplit_once("</hook_context>"));
     rest.map_or(prompt, |(_, asked)| asked.trim_start())
 }
 
-/// A failed command has its exit code in the text for the model, a failed tool an error beside it.
+/// Returns whether a tool succeeded. A failed command has its exit code in the text for the model;
+/// a failed tool has an error next to it.
 fn passed(payload: Payload<'_>) -> bool {
     let response = payload.object("tool_response");
     let failed = |line: &str| {

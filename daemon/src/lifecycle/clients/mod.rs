@@ -1,4 +1,5 @@
-//! The clients whose hooks are understood: one file each, which alone knows what the client calls things.
+//! The clients whose hooks anchord understands, one file each. Only that file knows the client's
+//! names.
 
 mod claude_code;
 mod codex;
@@ -12,54 +13,54 @@ use anchord_memory::lifecycle::{Answer, Event, Subagent};
 use super::envelope::{Envelope, Trigger};
 use payload::Payload;
 
-/// What a client's payload says.
+/// A payload, as its client's adapter reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Read {
-    /// What happened; none where nothing here is about it.
+    /// The event; `None` if it means nothing here.
     pub(crate) event: Option<Event>,
-    /// What started the run, where the client says that it was no person.
+    /// The trigger of the run, if the client says that no person started it.
     pub(crate) trigger: Option<Trigger>,
 }
 
 impl Read {
-    /// An event in a conversation with a person.
+    /// Returns an event in a conversation with a person.
     fn event(event: Event) -> Self {
         Self { event: Some(event), trigger: None }
     }
 
-    /// A known event that means nothing here.
+    /// Returns a known event that means nothing here.
     fn nothing() -> Self {
         Self { event: None, trigger: None }
     }
 }
 
-/// How one client is understood and answered.
+/// Reads the payloads of one client and writes the answers to them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Adapter {
     /// The client's name, the argument of its hooks.
     pub(crate) client: &'static str,
     /// Fields that its payloads are known to have.
     fields: &'static [&'static str],
-    /// What the client calls the conversation.
+    /// Returns the client's id for the conversation.
     session: fn(Payload<'_>) -> Option<&str>,
-    /// The subagent that it happened in.
+    /// Returns the subagent in which the event happened.
     agent: fn(Payload<'_>) -> Option<Subagent>,
-    /// Reads an event by its name; `None` when there is none of that name.
+    /// Reads an event by its name; `None` if the name is unknown.
     read: fn(&str, Payload<'_>) -> Option<Read>,
-    /// What the client is to find on the hook's stdout; empty when it has no channel for the answer.
+    /// Writes the hook's stdout; empty if the client has no channel for the answer.
     write: fn(&Envelope, &Answer) -> String,
 }
 
 const ADAPTERS: [Adapter; 5] =
     [claude_code::ADAPTER, codex::ADAPTER, gemini::ADAPTER, opencode::ADAPTER, openclaw::ADAPTER];
 
-/// Why an event is not handled.
+/// The reason an event is not handled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
-    /// It is no JSON object.
+    /// The payload is not a JSON object.
     #[error("the event is no JSON object")]
     Malformed,
-    /// A field is missing without which nothing can be done.
+    /// The payload lacks a required field.
     #[error("the event has no `{0}`")]
     Missing(&'static str),
 }
@@ -67,23 +68,23 @@ pub(crate) enum Unreadable {
 /// An event that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// It is one of the closed set.
+    /// An event of the closed set.
     Event(Box<Envelope>),
-    /// It is of a run that is skipped.
+    /// An event of a run that is skipped.
     Skipped(Trigger),
-    /// It is known to mean nothing here.
+    /// An event that is known to mean nothing here.
     Nothing,
-    /// The client has events that this build does not know.
+    /// An event that this build does not know.
     Unknown(String),
 }
 
 impl Adapter {
-    /// The adapter of a client.
+    /// Returns the adapter of a client.
     pub(crate) fn of(client: &str) -> Option<Self> {
         ADAPTERS.into_iter().find(|adapter| adapter.client == client)
     }
 
-    /// Reads a payload; also gives the fields that this build does not know.
+    /// Reads a payload. Also returns the fields that this build does not know.
     pub(crate) fn read(&self, line: &[u8]) -> Result<(Heard, Vec<String>), Unreadable> {
         let payload: serde_json::Map<_, _> =
             serde_json::from_slice(line).map_err(|_| Unreadable::Malformed)?;
@@ -103,7 +104,7 @@ impl Adapter {
             client: self.client,
             name: name.to_owned(),
             agent_session: agent_session.to_owned(),
-            // A client that has both names what outlives resets by the key.
+            // A client with both ids uses the key for the conversation that outlives resets.
             run: payload.text("session_key").and_then(|_| payload.owned("session_id")),
             cwd: payload.text("cwd").map(str::to_owned),
             pid: payload.number("pid"),
@@ -113,7 +114,7 @@ impl Adapter {
         Ok((heard, unknown))
     }
 
-    /// What the hook prints; empty for nothing.
+    /// Returns the text that the hook prints; empty for none.
     pub(crate) fn write(&self, envelope: &Envelope, answer: &Answer) -> String {
         match answer {
             Answer::Nothing => String::new(),
@@ -122,7 +123,7 @@ impl Adapter {
     }
 }
 
-/// Context in the form that Claude Code brought up and others took over.
+/// Formats context as Claude Code introduced it and other clients adopted it.
 fn hook_specific(envelope: &Envelope, context: &str) -> String {
     serde_json::json!({
         "hookSpecificOutput": {

@@ -1,8 +1,9 @@
-//! OpenClaw, through a plugin of ours, which sends what `docs/hooks.md` says and reads `{"context": …}`.
+//! OpenClaw, through our plugin. The plugin sends what `docs/hooks.md` specifies and reads
+//! `{"context": …}`.
 //!
-//! A conversation is a channel: it goes by its session key, which outlives resets. The system
-//! prompt is rebuilt for every run and wants the same bytes each time; what is news for one prompt
-//! is asked for apart.
+//! A conversation is a channel, named by its session key, which outlives resets. The system prompt
+//! is rebuilt for every run and needs the same bytes each time. News for one prompt is requested
+//! separately.
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
 
@@ -54,7 +55,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         "agent_end" => Event::TurnEnded { last_message: payload.owned("last_message") },
         "before_reset" => Event::Reset,
         "session_end" => Event::SessionEnded,
-        // Nothing can be answered here; the prompt is built next.
+        // No answer is possible here; the prompt is built next.
         "session_start" => return Some(Read::nothing()),
         _ => return None,
     };

@@ -1,8 +1,8 @@
-//! opencode, through a plugin file of ours, which sends what `docs/hooks.md` says and reads `{"context": …}`.
+//! opencode, through our plugin file. The plugin sends what `docs/hooks.md` specifies and reads
+//! `{"context": …}`.
 //!
-//! The system prompt is rebuilt for every call of the model, and has to have the same bytes each
-//! time. A subagent is a session with a parent. Its events are the parent's, and its task comes as
-//! its prompt.
+//! The system prompt is rebuilt for every model call and needs the same bytes each time. A subagent
+//! is a session with a parent. Its events belong to the parent, and its task arrives as its prompt.
 
 use anchord_memory::lifecycle::{Answer, CommandRun, Event, StartSource, Subagent, ToolRun};
 
@@ -38,7 +38,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let child = child(payload);
     let event = match name {
-        // Nothing can be answered here; the system prompt follows.
+        // No answer is possible here; the system prompt follows.
         "session.created" => return Some(Read::nothing()),
         "system.transform" => Event::SessionStarted { source: StartSource::Rebuilt },
         "tool.execute.after" => Event::ToolRan(tool(payload)),
@@ -66,14 +66,14 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     Some(Read::event(event))
 }
 
-/// The subagent that a session with a parent is.
+/// Returns the subagent, if the session has a parent.
 fn child(payload: Payload<'_>) -> Option<Subagent> {
     payload.text("parent_id")?;
     Some(Subagent { id: payload.owned("session_id")?, ..Subagent::default() })
 }
 
-/// Reads a tool's run as our plugins send it: a file, or a command with its exit code and, if it
-/// failed, the beginning and the end of its output.
+/// Reads a tool's run as our plugins send it: a file, or a command with its exit code. A failed
+/// command also has the beginning and the end of its output.
 pub(super) fn tool(payload: Payload<'_>) -> ToolRun {
     let exit = payload.value("exit").and_then(serde_json::Value::as_i64);
     let output = payload.text("output").unwrap_or_default();

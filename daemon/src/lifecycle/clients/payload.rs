@@ -1,9 +1,9 @@
-//! Reading fields of a payload: what is missing or of another type is not there.
+//! Reads fields of a payload. A field of another type counts as missing.
 
 use anchord_memory::lifecycle::{CommandRun, Subagent, Task, ToolRun, ToolUse};
 use serde_json::{Map, Value};
 
-/// Begins the line of a patch that names a file.
+/// The beginnings of the lines in a patch that name a file.
 const PATCHED: [&str; 4] =
     ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 
@@ -20,12 +20,12 @@ impl<'a> Payload<'a> {
         self.0?.get(field)
     }
 
-    /// A text that is not empty.
+    /// Returns a text that is not empty.
     pub(super) fn text(self, field: &str) -> Option<&'a str> {
         self.value(field)?.as_str().filter(|text| !text.is_empty())
     }
 
-    /// A text that is not empty, as a value of its own.
+    /// Returns a text that is not empty, as an owned value.
     pub(super) fn owned(self, field: &str) -> Option<String> {
         self.text(field).map(str::to_owned)
     }
@@ -34,22 +34,22 @@ impl<'a> Payload<'a> {
         self.value(field)?.as_u64().and_then(|number| u32::try_from(number).ok())
     }
 
-    /// An object within; without fields where it is none.
+    /// Returns a nested object. It has no fields if the value is not an object.
     pub(super) fn object(self, field: &str) -> Self {
         Self(self.value(field).and_then(Value::as_object))
     }
 
-    /// Whether a field is `true`.
+    /// Returns whether a field is `true`.
     pub(super) fn flag(self, field: &str) -> bool {
         self.value(field).and_then(Value::as_bool) == Some(true)
     }
 
-    /// The conversation, as most clients name the field.
+    /// Returns the conversation's id, from the field that most clients use.
     pub(super) fn session(self) -> Option<&'a str> {
         self.text("session_id")
     }
 
-    /// The subagent that a payload of Claude Code's form names.
+    /// Returns the subagent that a payload in Claude Code's format names.
     pub(super) fn agent(self) -> Option<Subagent> {
         let id = self.owned("agent_id")?;
         let agent_type = self.owned("agent_type").unwrap_or_default();
@@ -57,8 +57,8 @@ impl<'a> Payload<'a> {
     }
 
     /// Reads a tool's run from its input: a file that it wrote, a patch, or a command and its
-    /// outcome. `passed` is `None` if the client does not say. `output` is what the command
-    /// printed.
+    /// outcome. `passed` is `None` if the client does not report it. `output` is the text that the
+    /// command printed.
     pub(super) fn tool(self, writes: &[&str], passed: Option<bool>, output: &str) -> ToolRun {
         let tool = self.owned("tool_name").unwrap_or_default();
         let input = self.object("tool_input");
@@ -74,8 +74,8 @@ impl<'a> Payload<'a> {
     }
 
     /// Reads a tool that is about to run: the files that its input or patch names, and the task
-    /// that it gives a subagent. Its call is named only if it arrives here: few are expected at a
-    /// time.
+    /// that it gives a subagent. The call is named only if it arrives here, because few are
+    /// expected at a time.
     pub(super) fn tool_use(self) -> ToolUse {
         let tool = self.text("tool_name").unwrap_or_default();
         let input = self.object("tool_input");
@@ -105,13 +105,13 @@ const FILE_FIELDS: [&str; 5] = ["file_path", "notebook_path", "filePath", "absol
 /// Tools that start a subagent.
 const TASK_TOOLS: [&str; 2] = ["Agent", "Task"];
 
-/// Whether a tool may be one of this server's: the prefix is Claude Code's, and users choose the
-/// name of the server that follows it.
+/// Returns whether a tool may belong to this server. The prefix is Claude Code's; the server's name
+/// after it is the user's choice.
 fn is_from_server(tool: &str) -> bool {
     tool.starts_with("mcp__")
 }
 
-/// The files that a patch in Codex's form names.
+/// Returns the files that a patch in Codex's format names.
 fn patched(patch: &str) -> impl Iterator<Item = String> {
     patch.lines().filter_map(|line| {
         let line = line.trim_start();

@@ -1,11 +1,11 @@
-//! Recorded payloads, what is read in them, and what is printed for an answer. OpenClaw's, and opencode's last six, are
-//! not recorded but written in the form of our plugins.
+//! Recorded payloads, their parsed events, and the printed answers. OpenClaw's payloads and
+//! opencode's last six are written in our plugins' format rather than recorded.
 
 use std::fmt::Write as _;
 
 use super::*;
 
-/// What an adapter makes of each payload of a fixture, and of an answer to it.
+/// Renders how an adapter reads each payload of a fixture, and how it writes an answer.
 fn told(client: &str, fixture: &str) -> String {
     let adapter = Adapter::of(client).unwrap();
     let payloads: Vec<serde_json::Value> = serde_json::from_str(fixture).unwrap();

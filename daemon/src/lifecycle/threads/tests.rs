@@ -1,4 +1,4 @@
-//! Doubles, endings, and a bound on all of it.
+//! Doubled events, endings, and the bound on conversations.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn the_same_event_of_the_same_conversation_is_a_double() {
     assert!(is_double("a", 1), "an end may be told twice, too");
 }
 
-/// With a quick model turns are shorter than the time in which doubles come.
+/// A quick model's turns may be shorter than the time in which an event counts as a double.
 #[test]
 fn the_same_words_in_the_next_turn_are_no_double() {
     let threads = Threads::default();
