@@ -1,4 +1,5 @@
-//! Open projects: one owner each, opened by the first call that needs it, closed when nobody does.
+//! Open projects, each with one writer. The first call that needs a project opens it; it is closed
+//! when nobody uses it.
 
 mod owner;
 mod queue;
@@ -25,16 +26,16 @@ use crate::store::{
 };
 use crate::{clock, limits};
 
-/// Where projects' data is, beneath the daemon's.
+/// The directory of projects' data, beneath the daemon's data.
 const PROJECTS: &str = "projects";
 
-/// Directory of the user's own memory, beneath the daemon's data.
+/// The directory of the user's own memory, beneath the daemon's data.
 const PERSONAL: &str = "user";
 
-/// What begins the name of a directory that is being deleted.
+/// The prefix of a directory that is being deleted.
 const DELETED: &str = ".deleted-";
 
-/// The soft marks' prefix of notices that a load has shown.
+/// The prefix of soft marks for notices that a load has shown.
 const NOTICE_SHOWN: &str = "notice-shown/";
 
 /// A project whose store is open.
@@ -47,22 +48,24 @@ pub(crate) struct OpenProject {
     reads: Reads,
     used: Mutex<std::time::Instant>,
     opened: std::time::Instant,
-    /// Held while the notes that the project shares are brought down to their budget.
+    /// A turn to bring the project's shared notes down to their budget. One session at a time holds
+    /// it.
     compaction: tokio::sync::Mutex<NearDuplicates>,
 }
 
 impl OpenProject {
-    /// The memory as it is on disk.
+    /// Returns the memory as it is on disk.
     pub(crate) fn memory(&self) -> Arc<Memory> {
         self.owner.snapshot()
     }
 
-    /// Notices that a load has shown.
+    /// Returns the notices that a load has shown.
     pub(crate) fn notices_shown(&self) -> BTreeSet<NoticeId> {
         lock(&self.shown).clone()
     }
 
-    /// Remembers that these were shown; written later, lost at worst, and then shown again.
+    /// Records that these notices were shown. The marks are written later. If they are lost, the
+    /// notices are shown again.
     pub(crate) fn mark_shown(self: &Arc<Self>, notices: Vec<NoticeId>) {
         if notices.is_empty() {
             return;
@@ -75,7 +78,7 @@ impl OpenProject {
         });
     }
 
-    /// Takes out the marks of notices that memory keeps no more.
+    /// Removes the marks of notices that memory no longer keeps.
     async fn forget_dropped(&self) {
         let memory = self.memory();
         let Some(oldest) = memory.notices().next().map(|notice| notice.id) else { return };
@@ -108,17 +111,17 @@ impl OpenProject {
         tokio::time::timeout(limits::COMPACTION_TURN_WAIT_MAX, self.compaction.lock()).await.ok()
     }
 
-    /// How often and when records were read.
+    /// Returns how often and when records were read.
     pub(crate) fn accesses(&self) -> Accesses {
         self.reads.accesses()
     }
 
-    /// Counts records as read; written later, lost at worst.
+    /// Counts records as read. The counts are written later, and may be lost.
     pub(crate) fn accessed(&self, records: &[RecordId], now: Timestamp) {
         self.reads.count(records, now);
     }
 
-    /// Hands what was counted since the last time to the store, which writes it when it has time.
+    /// Hands new access counts to the store, which writes them when it has time.
     pub(crate) async fn keep_reads(&self) {
         let marks = self.reads.unwritten();
         if marks.is_empty() {
@@ -138,13 +141,13 @@ impl OpenProject {
         *lock(&self.used) = clock::start();
     }
 
-    /// Whether what keeps it from being written may have passed.
+    /// Returns whether the reason that the project is read-only may have passed.
     fn is_to_be_opened_again(&self) -> bool {
         self.owner.health().passes && self.opened.elapsed() >= limits::REOPEN_AFTER
     }
 }
 
-/// The projects that are open, and the one place that opens and closes them.
+/// The open projects. Only this type opens and closes them.
 #[derive(Debug)]
 pub(crate) struct OpenProjects {
     data: PathBuf,
@@ -153,25 +156,26 @@ pub(crate) struct OpenProjects {
     closed: Arc<AtomicBool>,
 }
 
-/// One project's place. The gate lets one caller open or close it while those who need it wait; calls to
-/// an open project do not pass it.
+/// One project's slot. Its gate lets one caller open or close the project while the others wait.
+/// Calls to an open project do not pass the gate.
 #[derive(Debug, Default)]
 struct Slot {
     gate: Arc<tokio::sync::Mutex<()>>,
     current: ArcSwapOption<OpenProject>,
-    /// How full its budget was when it was closed: nothing changes that until it is opened again.
+    /// The budget's use when the project was closed. Nothing changes it until the project is opened
+    /// again.
     filled: ArcSwapOption<Filled>,
 }
 
 impl OpenProjects {
-    /// Projects beneath a data directory; within a runtime.
+    /// Returns the projects beneath a data directory. Must be called within a runtime.
     pub(crate) fn new(data: PathBuf) -> Self {
         remove_deleted(&data.join(PROJECTS));
         let retrievals = RetrievalLog::start();
         Self { data, retrievals, slots: Mutex::default(), closed: Arc::default() }
     }
 
-    /// What was asked of them and given.
+    /// Returns the log of calls and results.
     pub(crate) fn retrievals(&self) -> &RetrievalLog {
         &self.retrievals
     }
@@ -184,12 +188,12 @@ impl OpenProjects {
         self.data.join(PROJECTS).join(id.to_string())
     }
 
-    /// Whether anything was ever written for this project.
+    /// Returns whether anything was ever written for this project.
     pub(crate) fn exists(&self, id: ProjectId) -> Result<bool, StoreError> {
         Ok(self.get(id).is_some() || is_there(&self.directory(id))?)
     }
 
-    /// Whether there is anything of this project's memory on disk.
+    /// Returns whether any of this project's memory is on disk.
     pub(crate) fn has_data(&self, id: ProjectId) -> Result<bool, StoreError> {
         if self.get(id).is_some() {
             return Ok(true);
@@ -203,9 +207,10 @@ impl OpenProjects {
         Ok(false)
     }
 
-    /// The project, opened if need be; one opens, the others wait for it.
+    /// Returns the project, which one caller opens if needed while the others wait.
     ///
-    /// Opening goes on when the caller is cancelled: half-way it would leave a store that nobody closes.
+    /// Opening continues when the caller is cancelled. Half-way it would leave a store that nobody
+    /// closes.
     pub(crate) async fn open(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
         let slot = Arc::clone(lock(&self.slots).entry(id).or_default());
         if let Some(project) = slot.open() {
@@ -222,8 +227,9 @@ impl OpenProjects {
                 return Err(StoreError::Leaving);
             }
             if let Some(dead) = slot.current.swap(None) {
-                // Its owner panicked, or what keeps it from being written may have passed. What it
-                // acknowledged is on disk; the store is free when it has ended.
+                // Its writer panicked, or the reason that it is read-only may have passed.
+                // Everything that it acknowledged is on disk. The store is free once the writer has
+                // ended.
                 dead.owner.close().await;
             }
             let project = open_project(id, directory).await?;
@@ -233,7 +239,7 @@ impl OpenProjects {
         .await
     }
 
-    /// The project, if it is open.
+    /// Returns the project, if it is open.
     pub(crate) fn get(&self, id: ProjectId) -> Option<Arc<OpenProject>> {
         lock(&self.slots).get(&id)?.current.load_full()
     }
@@ -243,13 +249,14 @@ impl OpenProjects {
         lock(&self.slots).values().filter_map(|slot| slot.current.load_full()).collect()
     }
 
-    /// How full the budgets are of those that were opened since the daemon's start and still are there.
+    /// Returns the budget use of all projects that were opened since the daemon started and still
+    /// exist.
     pub(crate) fn filled(&self) -> Vec<Filled> {
         let slots: Vec<(ProjectId, Arc<Slot>)> =
             lock(&self.slots).iter().map(|(id, slot)| (*id, Arc::clone(slot))).collect();
         let filled = slots.into_iter().filter_map(|(id, slot)| match slot.current.load_full() {
             Some(project) => Some(Filled::of(&project.memory())),
-            // One that cannot be looked at now keeps its last figures.
+            // A project that cannot be checked now keeps its last figures.
             None => slot
                 .filled
                 .load_full()
@@ -259,8 +266,8 @@ impl OpenProjects {
         filled.collect()
     }
 
-    /// Closes a project, serving what is queued, and runs something on its directory before anyone can
-    /// open it again. Goes on when the caller is cancelled.
+    /// Closes a project after serving its queue, and runs `then` on its directory before anyone can
+    /// open it again. Continues when the caller is cancelled.
     pub(crate) async fn close_and<T: Send + 'static>(
         &self,
         id: ProjectId,
@@ -281,13 +288,13 @@ impl OpenProjects {
         .await
     }
 
-    /// Keeps what was counted of reads since the last time.
+    /// Hands new access counts of all open projects to their stores.
     pub(crate) async fn keep_reads(&self) {
         let projects = self.all();
         at_once(projects.iter().map(|project| project.keep_reads())).await;
     }
 
-    /// Closes projects that nobody has used for a while and that `in_use` does not name.
+    /// Closes projects that are not in `in_use` and that nobody has used for a while.
     pub(crate) async fn close_idle(&self, in_use: &BTreeSet<ProjectId>) {
         let mut idle = self.all();
         idle.retain(|project| {
@@ -299,7 +306,7 @@ impl OpenProjects {
         at_once(ids.map(|id| self.close_and(id, |_| ()))).await;
     }
 
-    /// Closes all of them, for good.
+    /// Closes all projects for good.
     pub(crate) async fn close_all(&self) {
         self.closed.store(true, Ordering::SeqCst);
         for project in self.all() {
@@ -316,17 +323,18 @@ impl Slot {
     }
 }
 
-/// Waits for all of these, but for none longer than [`limits::JOB_TIME_MAX`]: its disk may not answer.
+/// Awaits all futures, but none longer than [`limits::JOB_TIME_MAX`]: its disk may not respond.
 async fn at_once(all: impl Iterator<Item = impl Future<Output = ()>>) {
     let limited = |one| tokio::time::timeout(limits::JOB_TIME_MAX, one);
     futures::future::join_all(all.map(limited)).await;
 }
 
-/// Removes a project's directory: at once under its name, so that a crash leaves none that lacks some of its files.
+/// Removes a project's directory. The directory is renamed first, so that a crash never leaves one
+/// that lacks some of its files.
 pub(crate) fn remove_whole(directory: &Path) -> io::Result<()> {
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let deleted = directory.with_file_name(format!("{DELETED}{name}"));
-    // What an earlier one could not take away would be in the way.
+    // A remainder of an earlier deletion would be in the way.
     match std::fs::remove_dir_all(&deleted) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -338,7 +346,7 @@ pub(crate) fn remove_whole(directory: &Path) -> io::Result<()> {
     std::fs::remove_dir_all(&deleted)
 }
 
-/// Goes on with deletions that a crash has ended.
+/// Completes deletions that a crash interrupted.
 fn remove_deleted(projects: &Path) {
     let Ok(names) = std::fs::read_dir(projects) else { return };
     let names = names.filter_map(Result::ok);
@@ -349,7 +357,7 @@ fn remove_deleted(projects: &Path) {
     }
 }
 
-/// Whether there is something at a path. A look that fails is an error.
+/// Returns whether a path exists. A failed check is an error.
 fn is_there(path: &Path) -> Result<bool, StoreError> {
     path.try_exists().map_err(StoreError::io("look for", path))
 }
@@ -382,7 +390,7 @@ async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProje
 /// Soft marks by key.
 pub(crate) type Marks = BTreeMap<String, String>;
 
-/// Opens a store in a thread of its own, since that reads and may rebuild, and starts its owner.
+/// Opens a store on a separate thread, since that reads and may rebuild, and starts its writer.
 /// Also returns its soft marks.
 pub(crate) async fn open_owner<M: Machine>(
     directory: PathBuf,

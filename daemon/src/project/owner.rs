@@ -1,8 +1,8 @@
-//! The one writer of a store: a thread that decides, appends, publishes and replies, in that order.
+//! The writer of a store: one thread that decides, appends, publishes and replies, in that order.
 //!
-//! Jobs are validated one after the other on a private head; the batch is synced once; only then do
-//! readers see it and callers hear of it. A job whose call was answered before gets that answer. The index follows
-//! when nobody waits, or when it lacks much.
+//! It validates jobs one after the other on a private head and syncs the batch once. Only then do
+//! readers see the batch and callers get replies. A job whose call was answered before gets that
+//! answer. The index follows when nobody waits, or when it lacks much.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,52 +18,53 @@ use crate::store::limits::{SETTLE_AFTER, SETTLE_BYTES};
 use crate::store::{Answer, Call, Entry, Health, Left, Machine, Replies, Store, StoreError};
 use crate::{clock, limits};
 
-/// What a decision comes to: the changes to make durable, and what to tell the caller then.
+/// The result of a decision: the changes to make durable, and the reply to send afterwards.
 #[derive(Debug)]
 pub struct Decided<C> {
-    /// Empty when nothing needs to change; then no entry is written.
+    /// The changes. If there are none, no entry is written.
     pub changes: Vec<C>,
-    /// Stored with the entry and repeated when the same call comes again.
+    /// The reply. It is stored with the entry and repeated if the same call comes again.
     pub reply: String,
 }
 
-/// Looks at the newest state and the time, and decides. The error is for the caller to read.
+/// A command that reads the newest state and the time, and decides. Its error is for the caller to
+/// read.
 pub type Decide<M> =
     Box<dyn FnOnce(&M, Timestamp) -> Result<Decided<<M as Machine>::Change>, String> + Send>;
 
 /// A write that is on disk.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// What the caller is told.
+    /// The reply to the caller.
     pub reply: Arc<str>,
-    /// How long the append of its batch took until that was on disk; none when there was nothing to append.
+    /// The time that the append of its batch took; `None` if there was nothing to append.
     pub append: Option<Duration>,
 }
 
-/// Why nothing was written.
+/// The reason nothing was written.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The caller's mistake, in words for the caller.
+    /// The caller made a mistake; the text explains it.
     #[error("{0}")]
     Refused(String),
     /// Too much is queued.
     #[error("busy: too many writes of this session are waiting; try again in a moment")]
     Busy,
-    /// The store did not take it; nothing was saved.
+    /// The store refused the write; nothing was saved.
     #[error("{0}")]
     NotSaved(Arc<StoreError>),
-    /// The store is being closed; opening it again helps.
+    /// The store is being closed. Opening it again helps.
     #[error("the store is closing")]
     Closed,
-    /// The line was acknowledged before: its answer has been given and is no longer kept.
+    /// The line was acknowledged before. Its answer was given and is no longer kept.
     #[error("this line was answered before and its answer acknowledged")]
     Stale,
-    /// Our own fault; the log has it.
+    /// A fault in anchord; the log has it.
     #[error("internal error while deciding; nothing was written")]
     Internal,
 }
 
-/// A handle to a store's owner: cheap to clone; the owner ends when it is closed.
+/// A handle to a store's writer. It is cheap to clone. The writer ends when it is closed.
 pub struct Owner<M: Machine> {
     published: Arc<ArcSwap<M>>,
     health: Arc<ArcSwap<Health>>,
@@ -88,7 +89,7 @@ impl<M: Machine> std::fmt::Debug for Owner<M> {
     }
 }
 
-/// One thing for the owner to do.
+/// One task for the writer.
 enum Job<M: Machine> {
     Write(Write<M>),
     Ask(Ask<M>),
@@ -105,7 +106,7 @@ struct Write<M: Machine> {
 }
 
 impl<M: Machine> Owner<M> {
-    /// Starts the owner thread over an open store.
+    /// Starts the writer's thread over an open store.
     pub fn start(store: Box<dyn Store<M>>, state: M, replies: Replies) -> std::io::Result<Self> {
         let published = Arc::new(ArcSwap::from_pointee(state.clone()));
         let queue = FairQueue::new();
@@ -127,12 +128,12 @@ impl<M: Machine> Owner<M> {
         Ok(Self { published, health, queue, ended: Arc::new(ended) })
     }
 
-    /// The newest state that is on disk.
+    /// Returns the newest state that is on disk.
     pub fn snapshot(&self) -> Arc<M> {
         self.published.load_full()
     }
 
-    /// What is wrong with the store, as of the last write.
+    /// Returns the store's problems, as of the last write.
     pub fn health(&self) -> Arc<Health> {
         self.health.load_full()
     }
@@ -152,7 +153,7 @@ impl<M: Machine> Owner<M> {
         answered.await.unwrap_or(Err(WriteError::Closed))
     }
 
-    /// Runs something on the store itself, between writes: history, verification, sizes.
+    /// Runs `question` on the store itself, between writes: history, verification, sizes.
     pub async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&mut dyn Store<M>, &M) -> T + Send + 'static,
@@ -160,7 +161,7 @@ impl<M: Machine> Owner<M> {
         let (answer, answered) = oneshot::channel();
         let job = Job::Ask(Box::new(move |store, state| {
             let found = catch_unwind(AssertUnwindSafe(|| question(store, state)));
-            // The asker may have gone; then nobody wants the answer.
+            // The caller may have gone; then nobody wants the answer.
             let _ = answer.send(found.map_err(|_panic| WriteError::Internal));
         }));
         self.push(&SessionId::new(""), job).await?;
@@ -174,12 +175,12 @@ impl<M: Machine> Owner<M> {
         })
     }
 
-    /// Jobs waiting.
+    /// Returns the number of waiting jobs.
     pub fn waiting(&self) -> usize {
         self.queue.len()
     }
 
-    /// Whether nothing is taken in any more: it was closed, or its thread has died.
+    /// Returns whether no more jobs are accepted: the writer was closed, or its thread has died.
     pub fn is_closed(&self) -> bool {
         self.queue.is_closed()
     }
@@ -188,18 +189,18 @@ impl<M: Machine> Owner<M> {
     pub async fn close(&self) {
         self.queue.close();
         let mut ended = self.ended.as_ref().clone();
-        // An error means that the thread is gone, which is what is waited for.
+        // An error means that the thread has ended, which is the condition awaited.
         let _ = ended.wait_for(|ended| *ended).await;
     }
 }
 
-/// Closes the queue however the thread ends, so that nobody waits for a dead owner.
+/// Closes the queue however the thread ends, so that nobody waits for a dead writer.
 struct CloseOnDrop<'a, T>(&'a FairQueue<T>);
 
 impl<T> Drop for CloseOnDrop<'_, T> {
     fn drop(&mut self) {
         self.0.close();
-        // What is still queued is dropped with its senders, which answers the callers.
+        // Dropping the remaining jobs drops their senders, which answers the callers.
         while let Taken::Batch(_) = self.0.take(usize::MAX, Duration::ZERO) {}
     }
 }
@@ -214,7 +215,7 @@ struct Worker<M: Machine> {
 
 impl<M: Machine> Worker<M> {
     fn run(mut self, queue: &FairQueue<Job<M>>) {
-        // What is to be done on the store's files begins soon after it was opened.
+        // Maintenance of the store's files begins soon after it was opened.
         let (mut dirty, mut left) = (true, Left::Nothing);
         let mut flushed = clock::start();
         loop {
@@ -231,7 +232,7 @@ impl<M: Machine> Worker<M> {
                     }
                     dirty = true;
                 }
-                // Marks go on a few at a time, while nobody waits.
+                // Marks are written a few at a time, while nobody waits.
                 Taken::Idle if left == Left::Marks => left = self.store.flush(),
                 Taken::Idle => self.settle(),
                 Taken::Closed => break,
@@ -251,7 +252,8 @@ impl<M: Machine> Worker<M> {
         self.store.close();
     }
 
-    /// Lets the index follow. Not after each write: whoever writes one after the other would wait for it each time.
+    /// Lets the index catch up. Not after each write, because a caller that writes repeatedly would
+    /// wait for it each time.
     fn settle(&mut self) {
         if self.store.unsettled_bytes() > 0
             && let Err(error) = self.store.settle(&self.head, &mut self.replies)
@@ -266,7 +268,7 @@ impl<M: Machine> Worker<M> {
             match job {
                 Job::Write(write) => batch.decide(write, &self.replies, self.store.as_ref()),
                 Job::Ask(ask) => {
-                    // An asker sees what was written before it asked.
+                    // A question sees everything that was written before it.
                     let next = Batch::new(self.head.clone());
                     self.commit(std::mem::replace(&mut batch, next));
                     batch.head = self.head.clone();
@@ -305,7 +307,7 @@ impl<M: Machine> Worker<M> {
         }
         for Waiting { outcome, answers } in waiting {
             for answer in answers {
-                // The caller may have gone; the write stands all the same.
+                // The caller may have gone; the write is valid all the same.
                 let _ = answer.send(outcome.clone());
             }
         }
@@ -320,7 +322,7 @@ struct Batch<M: Machine> {
     by_call: HashMap<(Arc<str>, u64), usize>,
 }
 
-/// An outcome that may rest on writes of this batch, and is therefore told only when those are on disk.
+/// An outcome that may depend on writes of this batch. It is sent only when they are on disk.
 struct Waiting {
     outcome: Result<Written, WriteError>,
     answers: Vec<oneshot::Sender<Result<Written, WriteError>>>,
@@ -345,7 +347,7 @@ impl<M: Machine> Batch<M> {
                     return;
                 }
             }
-            // The same line twice in one batch: both hear of the one write.
+            // The same line came twice in one batch: both get the outcome of the one write.
             if let Some(waiting) = self
                 .by_call
                 .get(&(Arc::clone(&call.instance), call.number))
@@ -376,7 +378,8 @@ impl<M: Machine> Batch<M> {
                 changes: decided.changes,
             };
             if let Err(error) = store.admit(&entry) {
-                // Alone: in the batch it would take everyone else's writes down with it.
+                // The entry fails alone. In the batch it would make everyone else's writes fail
+                // too.
                 return self.wait(Err(WriteError::NotSaved(Arc::new(error))), answer);
             }
             self.head.apply(entry.seq, &entry.changes);

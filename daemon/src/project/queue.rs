@@ -1,7 +1,8 @@
 //! A bounded queue that serves sessions in turn, so that none can starve another.
 //!
-//! Each session has a lane of its own. A full lane makes that session wait, and after a while answers
-//! busy; the others do not notice. The consumer is one thread that takes a batch round-robin.
+//! Each session has a lane of its own. A full lane makes that session wait and, after a while,
+//! fails with busy; the other sessions do not notice. The consumer is one thread that takes batches
+//! round-robin.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,18 +13,18 @@ use tokio::sync::Notify;
 
 use crate::limits;
 
-/// What the consumer finds.
+/// The result of taking from the queue.
 #[derive(Debug)]
 pub(crate) enum Taken<T> {
     /// At least one job.
     Batch(Vec<T>),
-    /// Nothing came within the time given.
+    /// No job came within the given time.
     Idle,
-    /// Closed and empty.
+    /// The queue is closed and empty.
     Closed,
 }
 
-/// Why a job was not taken in.
+/// The reason a job was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotQueued {
     /// The session's lane stayed full.
@@ -49,7 +50,7 @@ struct Lanes<T> {
 }
 
 impl<T> FairQueue<T> {
-    /// An empty, open queue.
+    /// Returns an empty, open queue.
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             lanes: Mutex::new(Lanes {
@@ -99,7 +100,7 @@ impl<T> FairQueue<T> {
         Some(Ok(()))
     }
 
-    /// Takes up to `jobs_max` jobs, one of each session in turn; blocks up to `idle`.
+    /// Takes up to `jobs_max` jobs, one of each session in turn. Blocks for up to `idle`.
     pub(crate) fn take(&self, jobs_max: usize, idle: Duration) -> Taken<T> {
         let lanes = self.lock();
         let (mut lanes, _) = self
@@ -130,19 +131,19 @@ impl<T> FairQueue<T> {
         }
     }
 
-    /// Lets nothing more in; what is queued is still served.
+    /// Stops accepting jobs. Those in the queue are still served.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.filled.notify_all();
         self.emptied.notify_waiters();
     }
 
-    /// Whether nothing more is let in.
+    /// Returns whether no more jobs are accepted.
     pub(crate) fn is_closed(&self) -> bool {
         self.lock().closed
     }
 
-    /// Jobs waiting.
+    /// Returns the number of waiting jobs.
     pub(crate) fn len(&self) -> usize {
         self.lock().by_session.values().map(VecDeque::len).sum()
     }

@@ -1,4 +1,5 @@
-//! How often and when a project's records were read: counted in memory, kept as soft marks.
+//! Access counts: how often and when a project's records were read. They are counted in memory and
+//! kept as soft marks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +8,7 @@ use anchord_memory::{Accesses, RecordId, Timestamp};
 
 use super::Marks;
 
-/// The soft marks' prefix of what was read.
+/// The prefix of soft marks for access counts.
 const READ: &str = "read/";
 
 #[derive(Debug, Default)]
@@ -20,9 +21,9 @@ struct Counted {
 }
 
 impl Reads {
-    /// What an earlier daemon has kept.
+    /// Restores the counts that an earlier daemon kept.
     pub(super) fn of_marks(marks: &Marks) -> Self {
-        // A torn one counts for nothing.
+        // A torn mark does not count.
         let read = |(key, value): (&String, &String)| {
             Some((key.strip_prefix(READ)?.parse().ok()?, value.parse().ok()?))
         };
@@ -42,7 +43,7 @@ impl Reads {
         }
     }
 
-    /// The marks that changed since the last call.
+    /// Returns the marks that changed since the last call.
     pub(super) fn unwritten(&self) -> BTreeMap<String, String> {
         let mut counted = self.lock();
         let changed = std::mem::take(&mut counted.unwritten);

@@ -1,4 +1,4 @@
-//! Projects are opened once, when needed, and again when they were closed.
+//! Projects are opened once when needed, and again after they were closed.
 
 use anchord_memory::{Change, Counts, Notice, NoticeCause, SessionId};
 use futures::FutureExt;

@@ -1,4 +1,4 @@
-//! The order of a write over the strict twin of the store, and what each fault leaves behind.
+//! The order of a write over the store's strict fake, and the state that each fault leaves behind.
 
 use std::pin::{Pin, pin};
 use std::sync::mpsc;
@@ -19,7 +19,7 @@ fn over(journal: &MemJournal<Memory>) -> Owner<Memory> {
     Owner::start(Box::new(store), state, replies).unwrap()
 }
 
-/// An owner whose `n`-th append or settle fails.
+/// Returns a writer whose `n`-th append or settle fails.
 fn failing(journal: &MemJournal<Memory>, fails_at: u64) -> Owner<Memory> {
     let Opened { store, state, replies, .. } = journal.open();
     Owner::start(Box::new(FailingStore::new(store, fails_at)), state, replies).unwrap()
@@ -42,7 +42,7 @@ fn lesson(summary: &str) -> Staged {
     Staged { lessons: vec![lesson], ..Staged::default() }
 }
 
-/// Stages a lesson. The reply says how many lessons the session has staged then.
+/// Stages a lesson. The reply has the number of lessons that the session has staged.
 fn staging(name: &'static str, summary: &str) -> Decide<Memory> {
     let part = lesson(summary);
     Box::new(move |memory, now| {
@@ -79,7 +79,8 @@ fn queue(
     writing
 }
 
-/// Holds the owner up until the sender is used or dropped, so that what is queued becomes one batch.
+/// Holds the writer up until the sender is used or dropped, so that everything queued becomes one
+/// batch.
 async fn hold(owner: &Owner<Memory>) -> mpsc::Sender<()> {
     let (release, held) = mpsc::channel::<()>();
     let (begun, begins) = oneshot::channel();
@@ -157,7 +158,7 @@ async fn a_batch_that_the_disk_refuses_is_as_if_it_had_never_been() {
     let refused = queue(&owner, "c", None, Box::new(|_, _| Err("would be refused".to_owned())));
     drop(release);
     for writing in [first, second, refused] {
-        // Also the refusal: it may rest on what was not written.
+        // The refusal fails too, since it may depend on what was not written.
         assert!(matches!(writing.await, Err(WriteError::NotSaved(_))));
     }
     assert_eq!((journal.entries().len(), owner.snapshot().seq()), (0, Seq(0)));
@@ -198,7 +199,7 @@ async fn the_same_call_again_is_applied_once_and_answered_alike() {
     let write = |owner: &Owner<Memory>, number| {
         let owner = owner.clone();
         async move {
-            // Two saves within a millisecond that say the same would be one.
+            // Two saves with the same content within a millisecond would be one.
             let summary = ["", "one", "two"][usize::try_from(number).unwrap()];
             text(owner.write(Some(session("a")), Some(call(number)), "save", saving("a", summary)))
                 .await
@@ -299,7 +300,7 @@ async fn an_asker_sees_what_was_written_before_and_not_what_comes_after() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let release = hold(&owner).await;
-    // The lanes take turns, so the question stands between the two writes of one session.
+    // The lanes take turns, so the question comes between the two writes of one session.
     let first = queue(&owner, "a", None, staging("a", "one"));
     let mut asked = pin!(owner.ask(|store, memory| (store.sizes().entries, memory.seq())));
     assert!((&mut asked).now_or_never().is_none());
@@ -326,7 +327,7 @@ async fn closing_serves_what_is_queued_and_takes_nothing_more() {
     drop(release);
     closing.await;
     assert_eq!(text(queued).await, "a has staged 1");
-    // The twin lets nobody open a journal that is open.
+    // The fake refuses to open a journal that is open.
     assert_eq!(staged(&over(&journal).snapshot(), "a"), 1);
 }
 

@@ -1,4 +1,4 @@
-//! In turn, bounded, and nobody left waiting.
+//! Turns, bounds, and no caller left waiting.
 
 use std::pin::pin;
 

@@ -1,4 +1,4 @@
-//! Reads survive as marks.
+//! Access counts survive as marks.
 
 use super::*;
 
