@@ -1,5 +1,5 @@
-//! One call of a tool, whoever makes it: secrets are taken out first, a panic is caught, and what was asked and
-//! given is measured and logged.
+//! One tool call, from any caller. Secrets are removed first, a panic is caught, and the call is
+//! measured and logged with its result.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -22,16 +22,16 @@ use crate::secrets::{self, Removed};
 use crate::sessions::Session;
 use crate::store::Call;
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Called {
     /// The tool's text.
     pub(crate) outcome: Result<String, ToolError>,
-    /// A remark on what was taken out of the call or ignored.
+    /// A remark about what was removed from the call or ignored in it.
     pub(crate) remark: Option<String>,
-    /// What it gave or wrote.
+    /// The records that the call returned or wrote.
     pub(crate) given: Given,
-    /// Under which the log has it.
+    /// The id of the call in the log.
     pub(crate) id: String,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn defused(text: String) -> String {
     }
 }
 
-/// Runs a tool for a session; `line` is the shim's, if one sent the call.
+/// Runs a tool for a session. `line` is the shim's line, if a shim sent the call.
 pub(super) async fn call(
     daemon: &Arc<Daemon>,
     session: Arc<Session>,
@@ -144,14 +144,14 @@ fn remark(removed: &Removed, stored: bool) -> Option<String> {
     (!remarks.is_empty()).then(|| remarks.join("\n"))
 }
 
-/// Short enough to be read out, long enough not to come twice in a week's logs.
+/// Creates an id that is short enough to read out and long enough to be unique in a week's logs.
 pub(super) fn request_id() -> String {
     let mut id = uuid::Uuid::new_v4().simple().to_string();
     id.truncate(12);
     id
 }
 
-/// Our own fault: the caller gets the id under which the log has the request.
+/// Words a fault in anchord. The caller gets the id under which the log has the request.
 pub(crate) fn internal_text(id: &str, what: &str) -> String {
     tracing::error!(id, what, "internal error");
     format!("internal error {id}; `anchord status` names the log that has it")

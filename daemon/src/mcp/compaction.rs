@@ -1,4 +1,5 @@
-//! Compacting as tools do it: on demand, and in words what a write gave up to stay within a budget.
+//! Compaction for tools: on demand, and the words for what a write set aside to stay within a
+//! budget.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use crate::sessions::{Compacted, Compaction, View, plan_within};
 use crate::store::Call;
 
 impl Context {
-    /// What it takes to bring a pool down to `percent` of its budget.
+    /// Plans how to bring a pool down to `percent` of its budget.
     pub(crate) async fn compaction(&self, view: &View, pool: Pool, percent: u8) -> CompactionPlan {
         let (daemon, memory) = (&self.daemon, view.memory.clone());
         let target = self.session.in_force(daemon, &memory, &pool).budget.share(percent);
@@ -21,7 +22,7 @@ impl Context {
         plan_within(daemon, memory, view.accesses(), pool, target, spare, &mut near).await
     }
 
-    /// Does what a plan says, of that what still is as it was; `reply` words what came of it.
+    /// Carries out the parts of a plan that are still up to date. `reply` words the outcome.
     pub(crate) async fn compact(
         &self,
         plan: CompactionPlan,
@@ -34,7 +35,7 @@ impl Context {
         Ok(reply)
     }
 
-    /// What a write gave up to stay within the budgets of notes.
+    /// Words what a write set aside to stay within the budgets of notes.
     pub(crate) async fn gave_up(&self, compacted: &[Compacted]) -> Result<String, ToolError> {
         let mut said = String::new();
         if compacted.is_empty() {

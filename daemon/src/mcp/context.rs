@@ -1,4 +1,4 @@
-//! What a tool runs with: the session that calls, and what tools do with its project.
+//! The context of a tool's run: the calling session and the tools' operations on its project.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,49 +20,50 @@ use crate::project::{Decide, Decided, WriteError};
 use crate::sessions::{LiveSession, Session, View, Wrote, session_key};
 use crate::store::Call;
 
-/// A call.
+/// One call of a tool.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
-    /// Everything the daemon owns.
+    /// The daemon's shared state.
     pub(crate) daemon: Arc<Daemon>,
-    /// The session that calls.
+    /// The calling session.
     pub(crate) session: Arc<Session>,
-    /// The line of the call, when a shim sent it: a write is applied once under it.
+    /// The line of the call, if a shim sent it. A write is applied once for each line.
     pub(crate) call: Option<Call>,
-    /// Filled on the way.
+    /// A report that the tool fills in while it runs.
     pub(crate) given: Arc<Mutex<Given>>,
 }
 
-/// What a call gave or wrote: what is logged of it, and what programs get beside the text.
+/// The records that a call returned or wrote, for the log and for programs that need more than the
+/// text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Given {
-    /// In the order of the answer.
+    /// The records, in the order of the answer.
     pub(crate) records: Vec<Arc<Record>>,
     /// Whether there is more than the answer has.
     pub(crate) truncated: bool,
-    /// What fetches it, and how many records at least that is.
+    /// The cursor that fetches the rest, and the minimum number of records left.
     pub(crate) rest: Option<Rest>,
     /// A compaction that the answer only shows.
     pub(crate) plan: Option<Arc<CompactionPlan>>,
-    /// How long the journal took to take in what the call wrote; none when it wrote nothing.
+    /// The time that the journal took for the call's writes; `None` if it wrote nothing.
     pub(crate) append: Option<Duration>,
-    /// Fields of the call that no parameter takes.
+    /// Fields of the call that no parameter accepts.
     pub(crate) unknown: UnknownFields,
 }
 
-/// What an answer has no room for.
+/// The part of an answer that did not fit.
 #[derive(Clone, Debug)]
 pub(crate) struct Rest {
     pub(crate) cursor: String,
-    /// Records, where it is not the rest of one.
+    /// The number of records; `None` if it is the rest of one record.
     pub(crate) left_out: Option<usize>,
 }
 
-/// The budgets that a call's notes fall under.
+/// The budgets that apply to a call's notes.
 #[derive(Clone, Debug)]
 pub(crate) struct Budgets {
     pub(crate) project: InForce,
-    /// Of what the session keeps for itself.
+    /// The budget of the session's private notes.
     pub(crate) session: InForce,
 }
 
@@ -80,7 +81,7 @@ impl Budgets {
 pub(crate) struct Ranking {
     pub(crate) accesses: Accesses,
     pub(crate) now: Timestamp,
-    /// How much slower what the project shares fades.
+    /// The factor by which the project's shared records fade more slowly.
     pub(crate) factor: u32,
 }
 
@@ -89,19 +90,20 @@ impl Ranking {
         RetentionParts::of(record, &self.accesses, self.now, self.factor)
     }
 
-    /// What a search multiplies a hit's score by, in (0, 1].
+    /// Returns the factor for a hit's score in a search, in (0, 1].
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
     pub(crate) fn prior(&self, record: &Record) -> f32 {
         self.parts(record).prior(record) as f32
     }
 
-    /// What retention makes of a record, in words.
+    /// Explains a record's retention score in words.
     pub(crate) fn explain(&self, record: &Record) -> String {
         self.parts(record).to_string()
     }
 }
 
-/// What a write does to the memory as it is by then, and the reply; the part is what the call brings.
+/// A function that plans a write. It gets the memory at that time, the provenance, and the part
+/// that the call stages. It returns the changes and the reply.
 pub(crate) trait WritePlan:
     Fn(&Memory, &Provenance, Staged) -> Result<(Vec<Change>, String), Refusal> + Send + Sync + 'static
 {
@@ -116,7 +118,7 @@ impl<P> WritePlan for P where
 }
 
 impl Context {
-    /// Returns this call, made in the user's own memory. That needs no project.
+    /// Returns this call in the user's own memory. That needs no project.
     pub(crate) fn personal(&self) -> Self {
         if self.session.is_in_personal() {
             return self.clone();
@@ -124,13 +126,14 @@ impl Context {
         Self { session: Arc::new(self.session.in_personal()), ..self.clone() }
     }
 
-    /// What the session reads.
+    /// Returns the memory that the session reads.
     pub(crate) async fn view(&self) -> Result<View, ToolError> {
         Ok(self.session.view(&self.daemon).await?)
     }
 
-    /// Decides on the newest memory, makes it durable, and gives the reply, with what it took to stay within the budgets
-    /// of notes. `part` comes with paths beneath the project's root made relative to it.
+    /// Decides on the newest memory and makes the result durable. Returns the reply, including what
+    /// was set aside to stay within the budgets of notes. Paths beneath the project's root are
+    /// relative to it in the `part` that `plan` gets.
     pub(crate) async fn write(
         &self,
         operation: &'static str,
@@ -141,7 +144,8 @@ impl Context {
         Ok(reply.to_string() + &self.gave_up(&compacted).await?)
     }
 
-    /// Decides on the newest memory and makes it durable, for a tool set that says in its own words what was given up.
+    /// Decides on the newest memory and makes the result durable, for a tool set that words the
+    /// effects of compaction itself.
     pub(crate) async fn commit(
         &self,
         operation: &'static str,
@@ -155,7 +159,7 @@ impl Context {
         };
         let refused = move |refusal: Refusal| format!("failed to {operation}: {refusal}");
         if self.session.project_id().is_none() && self.view().await?.project.is_none() {
-            // The write would make the project: not for a call that is refused.
+            // The write would create the project. A refused call must not do that.
             let by = self.session.provenance(clock::now());
             plan(&Memory::default(), &by, part.clone())
                 .map_err(|refusal| ToolError::Caller(refused(refusal)))?;
@@ -178,12 +182,12 @@ impl Context {
         Ok(written)
     }
 
-    /// Returns what this memory answered when the same call came before, if it did.
+    /// Returns the answer that this memory gave to the same call before, if it did.
     pub(crate) async fn answered(&self) -> Result<Option<String>, ToolError> {
         let (Some(call), Some(project)) = (&self.call, self.view().await?.project) else {
             return Ok(None);
         };
-        // Refuses to write, so only a stored answer comes back.
+        // This decision refuses to write, so only a stored answer comes back.
         let decide: Decide<Memory> = Box::new(|_, _| Err(String::new()));
         let session = Some(self.session.id.clone());
         match project.owner.write(session, Some(call.clone()), "ask", decide).await {
@@ -193,7 +197,7 @@ impl Context {
         }
     }
 
-    /// Stages a part; `reply` words the outcome as the tool set does.
+    /// Stages a part. `reply` words the outcome for the tool set.
     pub(crate) async fn checkpoint(
         &self,
         part: Staged,
@@ -208,7 +212,7 @@ impl Context {
         .await
     }
 
-    /// Folds what is staged, and a part, into shared memory; `reply` words the outcome.
+    /// Folds staged work and `part` into shared memory. `reply` words the outcome.
     pub(crate) async fn save(
         &self,
         session_summary: String,
@@ -229,7 +233,8 @@ impl Context {
         .await
     }
 
-    /// What a save should archive, if memory is too large. Looks at files, hence not where it is decided.
+    /// Plans what a save should archive, if memory is too large. This reads files, so it is not
+    /// part of the decision.
     async fn archive_plan(&self) -> Result<Option<ArchivePlan>, ToolError> {
         let view = self.view().await?;
         let now = clock::now();
@@ -241,12 +246,12 @@ impl Context {
         Ok((!plan.is_empty()).then_some(plan))
     }
 
-    /// What this conversation has staged and not saved, in words.
+    /// Words what this conversation has staged but not saved.
     pub(crate) fn staged(&self, view: &View) -> Option<String> {
         self.session.staged(&self.daemon, view)
     }
 
-    /// Stores notes; `reply` words the outcome as the tool set does.
+    /// Stores notes. `reply` words the outcome for the tool set.
     pub(crate) async fn note(
         &self,
         notes: Vec<Result<NewNote, Refusal>>,
@@ -261,19 +266,19 @@ impl Context {
         .await
     }
 
-    /// What retention makes of a record's score now.
+    /// Returns the data by which retention ranks records now.
     pub(crate) fn ranking(&self, view: &View, now: Timestamp) -> Ranking {
         let settings = budgets::project_settings(&view.memory, &self.daemon.config);
         Ranking { accesses: view.accesses(), now, factor: settings.half_life_factor() }
     }
 
-    /// Whose budget the session's own notes have.
+    /// Returns the holder of the session's private notes, who has a budget for them.
     pub(crate) fn holder(&self) -> budgets::Holder {
         self.session.holder()
     }
 
-    /// A record that was looked at is active again; what had to make room for it, in words. Where this fails it is
-    /// looked at all the same: at worst the record stays where it is.
+    /// Reactivates a record that was read, and words what was set aside to make room for it. A
+    /// failure does not stop the read: at worst the record stays archived.
     pub(crate) async fn used(&self, id: RecordId) -> String {
         let session = Arc::clone(&self.session);
         let decide = || -> Decide<Memory> {
@@ -286,7 +291,7 @@ impl Context {
         };
         match self.session.write(&self.daemon, None, "use", decide).await {
             Ok(wrote) => {
-                // There may be no room for more beside what was looked at.
+                // The answer may have room only for the record itself.
                 let outcomes = wrote.compacted.iter().map(|compacted| &compacted.outcome);
                 outcomes.filter(|outcome| !outcome.is_nothing()).map(render::made_room).collect()
             }
@@ -297,14 +302,14 @@ impl Context {
         }
     }
 
-    /// Notes how long a write took to be on disk.
+    /// Adds the time that a write took until it was on disk.
     pub(crate) fn appended(&self, append: Option<Duration>) {
         if let Some(append) = append {
             *lock(&self.given).append.get_or_insert_default() += append;
         }
     }
 
-    /// Notes what the answer gives, and whether there is more.
+    /// Records what the answer contains, and whether there is more.
     pub(crate) fn gave(&self, records: impl IntoIterator<Item = Arc<Record>>, truncated: bool) {
         let records = records.into_iter().collect();
         let mut given = lock(&self.given);
@@ -312,22 +317,23 @@ impl Context {
         given.truncated = truncated;
     }
 
-    /// Notes fields of the call that were ignored.
+    /// Records fields of the call that were ignored.
     pub(crate) fn ignored(&self, unknown: UnknownFields) {
         lock(&self.given).unknown.extend(unknown);
     }
 
-    /// Notes what the answer has no room for.
+    /// Records what did not fit into the answer.
     pub(crate) fn left(&self, cursor: Option<String>, left_out: Option<usize>) {
         lock(&self.given).rest = cursor.map(|cursor| Rest { cursor, left_out });
     }
 
-    /// Notes a compaction that is only shown.
+    /// Records a compaction that is only shown.
     pub(crate) fn planned(&self, plan: CompactionPlan) {
         lock(&self.given).plan = Some(Arc::new(plan));
     }
 
-    /// Notes that the answer gives these records at their newest version, and whether there is more.
+    /// Records that the answer has these records at their newest version, and whether there is
+    /// more.
     pub(crate) fn gave_newest<'a>(
         &self,
         memory: impl Into<Memories<'a>>,
@@ -338,17 +344,17 @@ impl Context {
         self.gave(ids.iter().filter_map(|id| memory.record(*id).cloned()), truncated);
     }
 
-    /// Who reads.
+    /// Returns this session as a reader of records.
     pub(crate) fn reader(&self) -> Reader {
         self.session.reader(&self.daemon)
     }
 
-    /// Who looks after single records.
+    /// Returns this session as a reader for operations on single records.
     pub(crate) fn keeper(&self) -> Reader {
         self.session.keeper(&self.daemon)
     }
 
-    /// The other sessions that are live in this project, oldest first.
+    /// Returns the other live sessions in this project, oldest first.
     pub(crate) fn others_live(&self, view: &View) -> Vec<LiveSession> {
         self.session.others_live(&self.daemon, view)
     }

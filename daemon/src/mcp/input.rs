@@ -1,7 +1,7 @@
-//! Reads a call's arguments for what they mean, not for how they are spelt.
+//! Reads a call's arguments by their meaning rather than their spelling.
 //!
-//! serde asks for what a parameter type needs and [`reader`] answers from what was sent. Hence one
-//! rule covers the fields of all tools, their nested objects included, and no published schema
+//! serde requests what a parameter type needs, and [`reader`] converts what was sent. One rule
+//! therefore covers the fields of all tools, nested objects included, and no published schema
 //! mentions it.
 
 mod fields;
@@ -56,21 +56,21 @@ impl fmt::Display for Unreadable {
     }
 }
 
-/// Fields of the call that no parameter takes, each name once.
+/// Fields of the call that no parameter accepts, each name once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnknownFields {
     /// The first [`UNKNOWN_FIELDS_NAMED_MAX`].
     named: Vec<UnknownField>,
-    /// The others, with how many objects had each.
+    /// The others, with the number of objects that had each.
     counted: HashMap<String, usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct UnknownField {
     name: String,
-    /// The first object that had it; empty for the call itself.
+    /// The first object that had the field; empty for the call itself.
     place: String,
-    /// Further objects that had it.
+    /// The number of further objects that had it.
     more: usize,
     /// The parameter that was probably meant.
     like: Option<&'static str>,
@@ -87,7 +87,7 @@ impl UnknownFields {
         }
     }
 
-    /// Adds a name that so many objects had. `describe` runs only if the field is to be named.
+    /// Adds a name that `objects` objects had. `describe` runs only if the field is to be named.
     fn add(&mut self, name: String, objects: usize, describe: impl FnOnce(String) -> UnknownField) {
         let is_known = self.named.iter().any(|known| known.name == name);
         if is_known || self.named.len() >= UNKNOWN_FIELDS_NAMED_MAX {

@@ -1,4 +1,4 @@
-//! The MCP side: rmcp over each accepted stream, and the tools. The only place that names rmcp.
+//! The MCP side: rmcp over each accepted stream, and the tools. No other module names rmcp.
 
 mod calls;
 mod compaction;

@@ -1,5 +1,5 @@
-//! Prompts: what a person asks of an agent about memory by name, `save`, `resume`, `handoff`. The text asks; what it
-//! quotes of memory is framed as reference.
+//! Prompts that a person invokes by name: `save`, `resume` and `handoff`. Their text is a request
+//! to the agent; quotes from memory are framed as reference.
 
 use anchord_memory::defuse::defuse;
 use anchord_memory::injected::{FRAME_CHARS, frame};
@@ -19,7 +19,7 @@ const SAVE: &str = "save";
 const RESUME: &str = "resume";
 const HANDOFF: &str = "handoff";
 
-/// The prompts there are.
+/// Returns the available prompts.
 pub(super) fn list() -> Vec<Prompt> {
     let argument = |name: &str, description: &str| {
         Some(vec![PromptArgument::new(name).with_description(description).with_required(false)])
@@ -39,7 +39,7 @@ pub(super) fn list() -> Vec<Prompt> {
     ]
 }
 
-/// What a prompt is for, in a line.
+/// Returns a prompt's purpose in one line.
 pub(super) fn description(name: &str) -> Option<String> {
     list().into_iter().find(|prompt| prompt.name == name)?.description
 }
@@ -51,7 +51,7 @@ struct Params {
     arguments: Map<String, Value>,
 }
 
-/// Gives one; run as a tool is, so that it is measured and logged as one.
+/// Returns the tool that gets a prompt. Prompts run as tools, so that they are measured and logged.
 pub(super) fn getter() -> ToolSpec {
     ToolSpec::new("prompts/get", "", Effect::Reads, get)
 }
@@ -85,8 +85,8 @@ struct Request {
 }
 
 impl Request {
-    /// Makes the request safe to show, and frames what it quotes. Cuts what does not fit into an
-    /// answer at a line.
+    /// Makes the request safe to show and frames what it quotes. Cuts at a line what does not fit
+    /// into an answer.
     fn into_text(self) -> String {
         const CUT: &str = "… cut; memory_load has the rest\n";
         let ask = defuse(&self.ask);

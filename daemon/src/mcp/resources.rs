@@ -1,5 +1,5 @@
-//! Resources: memory, a topic or a record, for people who pull them in by hand. What a resource says is what the tool
-//! of the same purpose answers.
+//! Resources: memory, a topic or a record, for people who attach them by hand. A resource has the
+//! same text as the answer of the tool with the same purpose.
 
 use anchord_memory::defuse::defuse_line;
 use anchord_memory::{MAIN, Memory};
@@ -18,10 +18,10 @@ const MEMORY: &str = "anchord://memory";
 const TOPIC: &str = "anchord://topic/";
 const RECORD: &str = "anchord://record/";
 
-/// What stands in a URI as it is.
+/// Characters that a URI contains unescaped.
 const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'/');
 
-/// The resources that are named: memory and, where the project is open, the topics that were written last.
+/// Returns the listed resources: memory and, if the project is open, the topics written last.
 pub(super) fn list(memory: Option<&Memory>) -> Vec<Resource> {
     let mut topics: Vec<_> = memory.into_iter().flat_map(Memory::topics).collect();
     topics.sort_by_key(|(record, _)| std::cmp::Reverse((record.updated.time, record.id)));
@@ -39,7 +39,7 @@ pub(super) fn list(memory: Option<&Memory>) -> Vec<Resource> {
     resources
 }
 
-/// The resources that take a name.
+/// Returns the templates of resources that need a name.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new(format!("{TOPIC}{{name}}"), "topic")
@@ -56,7 +56,8 @@ struct Params {
     uri: String,
 }
 
-/// Reads one; run as a tool is, so that it is measured and logged as one.
+/// Returns the tool that reads a resource. Resources run as tools, so that they are measured and
+/// logged.
 pub(super) fn reader() -> ToolSpec {
     ToolSpec::new("resources/read", "", Effect::Reads, read)
 }
@@ -72,7 +73,7 @@ async fn read(context: Context, params: Params) -> Result<String, ToolError> {
     run_tool(context, tool, arguments).await
 }
 
-/// Runs a tool of ours for what is no call of a tool.
+/// Runs one of our tools for a request that is not a tool call.
 pub(super) async fn run_tool(
     context: Context,
     tool: &str,
@@ -85,7 +86,7 @@ pub(super) async fn run_tool(
     spec.run(context, arguments).await
 }
 
-/// The call that gives what a resource says.
+/// Returns the tool call that gives a resource's text.
 fn call_of(uri: &str) -> Option<(&'static str, Map<String, Value>)> {
     let (tool, arguments) = if uri == MEMORY {
         ("memory_load", json!({}))

@@ -1,5 +1,5 @@
-//! One connection's MCP service: lists the tools of its set and runs them, each in its turn; prompts and resources are
-//! run the same way.
+//! One connection's MCP service. It lists the tools of its set and runs them, each in its turn;
+//! prompts and resources run the same way.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -30,17 +30,17 @@ use crate::limits;
 use crate::lines::LineReader;
 use crate::sessions::Connection;
 
-/// What Codex calls the conversation that a call is made in.
+/// The metadata field in which Codex names the conversation of a call.
 const THREAD: &str = "threadId";
 
-/// What Claude Code calls the call, here and to its hooks.
+/// The metadata field in which Claude Code names a call. Its hooks use the same id.
 const CALL: &str = "claudecode/toolUseId";
 
-/// Why a call of one thread too many is refused.
+/// The refusal of a call that comes from one thread too many.
 const TOO_MANY_THREADS: &str = "this connection already serves the most agent threads it may, and this call is from another \
      one; nothing was done. Use memory from a thread that has used it, or restart the agent";
 
-/// Serves one shim until it goes or `stop` is cancelled.
+/// Serves one shim until it disconnects or `stop` is cancelled.
 pub(crate) async fn serve<R, W>(
     daemon: Arc<Daemon>,
     connection: Arc<Connection>,
@@ -75,7 +75,7 @@ impl Service {
                     tracing::error!(%error, "an MCP service ended badly");
                 }
             }
-            // A probe that closes before it says anything is no fault.
+            // A probe that closes before it sends anything is not a fault.
             Err(error) => tracing::debug!(%error, "no MCP session came of a connection"),
         }
     }
@@ -98,7 +98,7 @@ impl Service {
         }
     }
 
-    /// Runs in its turn what the client asks for, in the session that asks.
+    /// Runs a client's request in its turn, in the session that sent it.
     async fn called(
         &self,
         spec: &ToolSpec,
@@ -115,7 +115,7 @@ impl Service {
             }
             None => return Err(internal(&request_id(), "a request came twice")),
         };
-        // It goes into every record and every status line.
+        // The name goes into every record and every status line.
         let name = |name: &str| name.chars().take(limits::CLIENT_CHARS_MAX).collect::<String>();
         let client = context.client_info().map(|info| name(&info.name));
         let named = |field| context.meta.get(field).and_then(|id| id.as_str());
@@ -138,14 +138,15 @@ impl Service {
         Ok(calls::call(&self.daemon, session, spec, arguments, Some(ticket.call)).await)
     }
 
-    /// The memory of this connection's project, if that is open already; nothing is opened for a list.
+    /// Returns the memory of this connection's project if it is open. A list opens nothing.
     fn known_memory(&self) -> Option<Arc<Memory>> {
         let session = self.daemon.sessions().served_by(&self.connection)?;
         Some(session.project()?.memory())
     }
 }
 
-/// What a tool said, and what was taken out of the call before. Where the text is JSON it stays so.
+/// Joins a tool's text and the remark about what was removed from the call. JSON text stays a block
+/// of its own.
 fn blocks(text: String, remark: Option<String>) -> Vec<ContentBlock> {
     let mut text = shortened(text);
     let Some(remark) = remark else { return vec![ContentBlock::text(text)] };
@@ -157,7 +158,7 @@ fn blocks(text: String, remark: Option<String>) -> Vec<ContentBlock> {
     vec![ContentBlock::text(text)]
 }
 
-/// Cuts what is too long for a line to the shim; escapes in JSON may double it.
+/// Cuts a text that is too long for a line to the shim. JSON escapes may double its length.
 fn shortened(mut text: String) -> String {
     if text.len() > limits::ANSWER_BYTES_MAX {
         let bytes = text.len();
@@ -192,8 +193,8 @@ impl ServerHandler for Service {
         &self,
         _context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
-        // Changes of the list are told by the notification of the handshake's revisions alone; the
-        // revision without one would want `subscriptions/listen`.
+        // List changes are announced only by a notification of the handshake revisions. The
+        // revision without a handshake would need `subscriptions/listen`.
         let mut info = self.get_info();
         info.capabilities.tools = Some(ToolsCapability::default());
         let versions = self.supported_protocol_versions().into_owned();
@@ -231,7 +232,7 @@ impl ServerHandler for Service {
             result = &mut call => return result.map(CallToolResponse::from),
             () = context.ct.cancelled() => {}
         }
-        // The client cancelled; rmcp drops this answer, and what is already queued is still written.
+        // The client cancelled. rmcp drops this answer; what is already queued is still written.
         Err(ErrorData::internal_error("cancelled", None))
     }
 
@@ -257,7 +258,7 @@ impl ServerHandler for Service {
         arguments.insert("name".to_owned(), request.name.into());
         arguments.insert("arguments".to_owned(), request.arguments.unwrap_or_default().into());
         let called = self.called(&prompts::getter(), arguments, &context).await?;
-        // The text itself is framed, which makes it safe.
+        // The text is already framed, which makes it safe.
         match called.outcome.map_err(ToolError::defused) {
             Ok(text) => {
                 let mut result =

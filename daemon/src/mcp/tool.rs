@@ -1,4 +1,4 @@
-//! What a tool is here: a definition that agents read, and a function from parameters to text.
+//! Tools: each is a definition that agents read, and a function from parameters to text.
 
 use std::sync::Arc;
 
@@ -14,17 +14,18 @@ use super::input;
 use crate::project::WriteError;
 use crate::sessions::BindError;
 
-/// How a call fails.
+/// The ways in which a call fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ToolError {
-    /// The caller can mend it; the text says how. Becomes a result with `isError`.
+    /// An error that the caller can fix; the text says how. Becomes a result with `isError`.
     #[error("{0}")]
     Caller(String),
-    /// The memory is damaged, or of a newer format, and can only be read; the text names the way out. An agent is told as
-    /// of a mistake of its own, a command ends with a code of its own.
+    /// The memory is damaged or has a newer format, and can only be read; the text names the
+    /// remedy. An agent gets it like an error of its own; a command has a separate exit code for
+    /// it.
     #[error("{0}")]
     Damaged(String),
-    /// Our fault. Becomes a protocol error with an id that the log has, too.
+    /// A fault in anchord. Becomes a protocol error with an id that is also in the log.
     #[error("{0}")]
     Internal(String),
 }
@@ -69,12 +70,12 @@ impl From<BindError> for ToolError {
     }
 }
 
-/// A tool.
+/// A tool: its definition and its implementation.
 #[derive(Clone)]
 pub(crate) struct ToolSpec {
-    /// What `tools/list` shows.
+    /// The definition that `tools/list` shows.
     pub(crate) definition: Tool,
-    /// Tells of calls of a tool that may change something whether they do not.
+    /// A predicate for the calls that change nothing, of a tool that may change something.
     reads: Arc<dyn Fn(&JsonObject) -> bool + Send + Sync>,
     /// Whether the answer names unknown fields.
     pub(crate) names_unknown: bool,
@@ -84,19 +85,19 @@ pub(crate) struct ToolSpec {
 type Run =
     Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync>;
 
-/// What a client may assume of a tool.
+/// The effect that a client may assume of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Changes nothing.
+    /// The tool changes nothing.
     Reads,
-    /// Adds or changes, and takes nothing out of sight that does not come back when it is used.
+    /// The tool adds or changes. Whatever it takes out of sight comes back when it is used.
     Adds,
-    /// Takes something out of sight.
+    /// The tool takes something out of sight.
     Removes,
 }
 
 impl ToolSpec {
-    /// A tool whose parameters are `P`. The description says when to call it.
+    /// Creates a tool whose parameters are `P`. The description says when to call it.
     pub(crate) fn new<P, F>(
         name: &'static str,
         description: impl Into<std::borrow::Cow<'static, str>>,
@@ -107,7 +108,8 @@ impl ToolSpec {
         P: DeserializeOwned + JsonSchema + 'static,
         F: Future<Output = Result<String, ToolError>> + Send + 'static,
     {
-        // What the specification has for a default is left out: every session pays for it.
+        // Hints that equal the specification's defaults are left out, since every session pays for
+        // them.
         let annotations = match effect {
             Effect::Reads => ToolAnnotations::new().read_only(true),
             Effect::Adds => ToolAnnotations::new().destructive(false),
@@ -131,7 +133,7 @@ impl ToolSpec {
         Self { definition, reads: Arc::new(move |_| reads), names_unknown: true, run }
     }
 
-    /// Marks a tool that an agent needs before it would think of searching for it.
+    /// Marks a tool that an agent needs before it would search for one.
     #[must_use]
     pub(crate) fn needed_first(mut self) -> Self {
         let mut meta = MetaObject::new();
@@ -147,7 +149,7 @@ impl ToolSpec {
         self
     }
 
-    /// Marks a tool of which some calls change nothing. `reads` gets the parameters that the tool
+    /// Marks a tool that has calls which change nothing. `reads` gets the parameters that the tool
     /// would run with. A call that cannot be read changes nothing.
     #[must_use]
     pub(crate) fn reading_when<P: DeserializeOwned + 'static>(
@@ -161,7 +163,7 @@ impl ToolSpec {
         self
     }
 
-    /// Whether a call with these arguments changes nothing.
+    /// Returns whether a call with these arguments changes nothing.
     pub(crate) fn reads(&self, arguments: &JsonObject) -> bool {
         (self.reads)(arguments)
     }
@@ -176,7 +178,7 @@ impl ToolSpec {
     }
 }
 
-/// The JSON schema of a parameter type, without what costs tokens or makes clients warn.
+/// Returns the JSON schema of a parameter type, without what costs tokens or makes clients warn.
 fn schema_of<P: JsonSchema>() -> JsonObject {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -193,19 +195,20 @@ fn schema_of<P: JsonSchema>() -> JsonObject {
     }
 }
 
-/// Drops what costs tokens and says nothing: titles, integer formats, null types, empty defaults.
-/// The schema does not mention what else is accepted ([`input`]).
+/// Drops what costs tokens without information: titles, integer formats, null types, empty
+/// defaults. The schema does not mention other accepted input ([`input`]).
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
             if object.get("title").is_some_and(Value::is_string) {
                 object.remove("title");
             }
-            // Not the parameter of this name.
+            // A parameter may have this name too.
             if object.get("format").is_some_and(Value::is_string) {
                 object.remove("format");
             }
-            // Bounds of integer types; what is out of bounds is refused with the ones that hold.
+            // These are the bounds of integer types. A value that is out of bounds is refused with
+            // the real ones.
             object.remove("minimum");
             object.remove("maximum");
             if let Some(Value::Array(values)) = object.get_mut("enum") {

@@ -1,8 +1,9 @@
-//! The shim's numbered lines as an rmcp transport.
+//! An rmcp transport over the shim's numbered lines.
 //!
-//! Each request carries its [`Ticket`]: the line's number (a write is applied once under it) and its
-//! place in the connection's order, since rmcp runs requests side by side. A line that is too long or
-//! is no message is answered here; rmcp would drop it and the client would wait for ever.
+//! Each request carries its [`Ticket`]. It has the line's number, so that a write is applied once,
+//! and the request's turn on the connection, since rmcp runs requests concurrently. A line that is
+//! too long or is not a message is answered here. rmcp would drop it, and the client would wait for
+//! ever.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,9 +30,10 @@ pub(crate) struct NumberedLines<R> {
     outgoing: Option<mpsc::Sender<Vec<u8>>>,
     written: Option<JoinHandle<()>>,
     stop: CancellationToken,
-    /// One for each request whose turn is not over.
+    /// The permits, one for each request whose turn is not over.
     admitted: Arc<Semaphore>,
-    /// An answer of our own that is not queued yet; [`Transport::receive`] may be dropped at any await.
+    /// An answer of the transport that is not queued yet. [`Transport::receive`] may be dropped at
+    /// any await.
     unsent: Option<Vec<u8>>,
 }
 
@@ -41,47 +43,49 @@ struct Order {
     previous: Option<oneshot::Receiver<Passed>>,
 }
 
-/// What a request brings along: the line it came in and its turn.
+/// The line in which a request came, and the request's turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Ticket {
-    /// The line, for exactly-once.
+    /// The line, so that a write is applied exactly once.
     pub(crate) call: Call,
     turn: Arc<Mutex<Option<Turn>>>,
 }
 
-/// A place in the connection's order: calls run one after the other, as they were sent.
+/// A turn in the connection's order: calls run one after the other, as they were sent.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    /// While it is held, one more waits.
+    /// A permit to wait; it is released with the turn.
     _admitted: OwnedSemaphorePermit,
-    /// The turn before this one, until it is over.
+    /// The previous turn, until it is over.
     previous: Option<oneshot::Receiver<Passed>>,
     next: Option<oneshot::Sender<Passed>>,
 }
 
-/// A turn that is over, with the one that it never waited for: the next has to wait for that instead.
+/// The end of a turn, with the turn for which it did not wait. The next turn has to wait for that
+/// one instead.
 #[derive(Debug)]
 struct Passed(Option<oneshot::Receiver<Passed>>);
 
 impl Ticket {
-    /// Takes the turn; a ticket has one.
+    /// Takes the turn. A ticket has only one.
     pub(crate) fn turn(&self) -> Option<Turn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 impl Turn {
-    /// Waits until the calls before this one on the connection are over.
+    /// Waits until the earlier calls on the connection are over.
     pub(crate) async fn come(&mut self) {
         while let Some(previous) = &mut self.previous {
-            // A turn never goes without passing on; if it did, there would be nothing to wait for.
+            // A turn never ends without passing on. If it did, there would be nothing to wait for.
             self.previous = previous.await.ok().and_then(|Passed(earlier)| earlier);
         }
     }
 }
 
 impl Drop for Turn {
-    /// Lets the next one go, also when the call panics, is cancelled while it waits, or needs no turn.
+    /// Lets the next turn begin, even if the call panics, is cancelled while it waits, or needs no
+    /// turn.
     fn drop(&mut self) {
         if let Some(next) = self.next.take() {
             // The connection may be over; then nobody waits.
@@ -90,14 +94,14 @@ impl Drop for Turn {
     }
 }
 
-/// The connection is gone.
+/// The connection is closed.
 #[derive(Debug, thiserror::Error)]
 #[error("the shim has gone")]
 pub(crate) struct Gone;
 
 impl<R: AsyncBufRead + Unpin + Send> NumberedLines<R> {
-    /// Reads numbered lines of the shim `instance` until `stop`; writes through a task that ends with
-    /// the connection.
+    /// Reads numbered lines of the shim `instance` until `stop`. Writes through a task that ends
+    /// with the connection.
     pub(crate) fn new(
         mut lines: LineReader<R>,
         writer: impl AsyncWrite + Unpin + Send + 'static,
@@ -130,7 +134,7 @@ impl Order {
         }
     }
 
-    /// The message in a line, or what to answer instead.
+    /// Parses the message in a line. The error is the answer to send instead.
     fn parse(
         &mut self,
         line: &[u8],
@@ -168,7 +172,7 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Numbere
                     permit.send(answer);
                 }
             }
-            // Who drains asks nothing more of the shim, and answers what it was asked.
+            // A daemon that drains reads no more requests, and answers those that it has.
             let admitted = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return None,
@@ -199,7 +203,7 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Numbere
         }
     }
 
-    /// Waits until what was sent is written, if the shim reads it.
+    /// Waits until everything sent is written, if the shim reads it.
     async fn close(&mut self) -> Result<(), Gone> {
         self.outgoing = None;
         let Some(mut written) = self.written.take() else { return Ok(()) };
@@ -211,8 +215,9 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Numbere
     }
 }
 
-/// Waits until one more request may be taken in: few wait for their turn, and the shim reads what it is told. Else one that
-/// asks without end and never reads would have all of its calls done, and every answer kept.
+/// Waits until one more request may be accepted. That requires that few requests wait for their
+/// turn, and that the shim reads its replies. Otherwise a shim that only sends would have all of
+/// its calls run, and every answer kept.
 async fn admit(
     admitted: &Arc<Semaphore>,
     outgoing: Option<&mpsc::Sender<Vec<u8>>>,
@@ -251,7 +256,7 @@ async fn write_lines(mut writer: impl AsyncWrite + Unpin, mut lines: mpsc::Recei
             return;
         }
     }
-    // The peer may be gone already; then there is nobody to tell.
+    // The peer may be gone already.
     let _ = writer.shutdown().await;
 }
 

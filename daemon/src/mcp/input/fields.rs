@@ -1,4 +1,4 @@
-//! Field names and listed values as agents spell them.
+//! Field names and enumerated values as agents spell them.
 
 use serde_json::{Map, Value};
 
@@ -7,10 +7,10 @@ use crate::spelling::{MEANS, folded, same_name};
 /// Likeness from which a name counts as a misspelling: at most three in ten letters differ.
 const LIKENESS_MIN: f64 = 0.7;
 
-/// Characters of an unknown name that are shown.
+/// The number of characters shown of an unknown name.
 const NAME_CHARS: usize = 60;
 
-/// A field that the type has, with the name and the value that the caller gave.
+/// A field of the type, with the caller's name and value for it.
 pub(super) struct Given {
     pub(super) known: &'static str,
     pub(super) name: String,
@@ -20,7 +20,7 @@ pub(super) struct Given {
 /// The fields of an object, matched to those of a type.
 pub(super) struct Sorted {
     pub(super) taken: Vec<Given>,
-    /// Names that no field of the type has.
+    /// Names that match no field of the type.
     pub(super) unknown: Vec<String>,
     /// Fields of the type that are not given.
     pub(super) absent: Vec<&'static str>,
@@ -48,7 +48,7 @@ pub(super) fn sort_out(known: &'static [&'static str], object: Map<String, Value
     Sorted { taken, unknown: rest.into_iter().map(|(name, _)| name).collect(), absent }
 }
 
-/// Returns the listed value that a text means, or the text unchanged.
+/// Returns the enumerated value that a text means, or the text unchanged.
 pub(super) fn variant(variants: &[&str], text: String) -> String {
     if variants.contains(&text.as_str()) {
         return text;
@@ -62,8 +62,8 @@ pub(super) fn shortened(name: &str) -> String {
     name.chars().take(NAME_CHARS).collect()
 }
 
-/// Returns the absent field nearest to an unknown name, if one is near. None is near a name that is
-/// too long to be shown.
+/// Returns the absent field nearest to an unknown name, if one is near. A name that is too long to
+/// be shown is near to no field.
 pub(super) fn nearest(absent: &[&'static str], name: &str) -> Option<&'static str> {
     if name.chars().nth(NAME_CHARS).is_some() {
         return None;

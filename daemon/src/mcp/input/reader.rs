@@ -221,7 +221,7 @@ impl<'de> MapAccess<'de> for Fields<'_> {
     }
 }
 
-/// Magnitude from which a float may differ from the whole number that was written.
+/// The magnitude above which a float may differ from the whole number that was written.
 const EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
 /// Converts `5.0`, `"5"` and `"5.0"` to a whole number. Leaves everything else alone.
@@ -258,7 +258,8 @@ fn as_boolean(value: Value) -> Value {
     }
 }
 
-/// Converts a whole number to text. Not a float: `1.10` read as a number has lost its last digit.
+/// Converts a whole number to text. A float is left alone: `1.10` read as a number has lost its
+/// last digit.
 fn as_text(value: Value) -> Value {
     match &value {
         Value::Number(number) if !number.is_f64() => Value::String(number.to_string()),

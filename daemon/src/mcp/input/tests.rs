@@ -180,7 +180,7 @@ fn what_is_not_known_is_named_with_what_it_comes_near() {
     assert!(said.chars().count() < 600, "{said}");
 }
 
-/// A line may hold a hundred thousand of them.
+/// A line may hold a hundred thousand unknown fields.
 #[test]
 fn many_unknown_fields_are_counted_each_name_once() {
     let anchor = |from: usize, to: usize| {

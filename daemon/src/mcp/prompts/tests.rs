@@ -1,4 +1,4 @@
-//! What a person asks for by name.
+//! The prompts that a person invokes by name.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What a person pulls in by its URI.
+//! Resources that a person attaches by their URI.
 
 use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ async fn topics_are_listed_also_where_calls_are_of_the_hooks_session() {
     listed(1).await;
     listed(2).await;
 
-    // An agent that names its threads calls for none but those.
+    // An agent that names its threads has no call outside of them.
     let mut shim = world.connect(world.hello()).await;
     shim.initialize("2025-06-18").await;
     let thread = json!({ "name": "memory_load", "arguments": {}, "_meta": { "threadId": "t" } });
@@ -142,7 +142,7 @@ async fn the_revision_without_a_handshake_reads_too() {
     assert_eq!(reply["result"]["messages"][0]["role"], "user", "{reply}");
 }
 
-/// What one session keeps for itself is no resource of another's.
+/// One session's private notes are not another session's resource.
 #[tokio::test]
 async fn a_resource_is_read_by_its_session() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! One connection: handshakes, the order of calls, faults, and lines sent again.
+//! One connection: handshakes, the order of calls, faults, and repeated lines.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -115,7 +115,7 @@ async fn a_read_sees_a_write_that_was_sent_before_it() {
     }
 }
 
-/// A connection whose tools are the test's own.
+/// Returns a connection that serves only the test's tools.
 fn serve_tools(world: &World, tools: Vec<ToolSpec>) -> Shim {
     let hello = world.hello();
     let (connection, resume) = world.daemon.connect(hello.clone(), ToolSet::Default);
@@ -136,7 +136,7 @@ fn serve_tools(world: &World, tools: Vec<ToolSpec>) -> Shim {
 
 type Ended = Arc<Mutex<Vec<&'static str>>>;
 
-/// Tools that take note of their end: `held` ends when it is let go, `quick` at once.
+/// Returns tools that record their end: `held` ends when it is released, `quick` at once.
 fn held_and_quick() -> (Vec<ToolSpec>, Arc<Semaphore>, Ended) {
     let (gate, ended) = (Arc::new(Semaphore::new(0)), Arc::new(Mutex::new(Vec::new())));
     let held = {
@@ -183,7 +183,7 @@ async fn what_needs_no_turn_lets_no_call_pass_the_one_before_it() {
     shim.ask_as(cancelled + 2, "tools/call", json!({ "name": "quick", "arguments": {} })).await;
     shim.reply(listed).await;
     shim.reply(unknown).await;
-    // Time for the last call to run, if nothing held it.
+    // This gives the last call time to run, if nothing held it back.
     shim.request("ping", json!({})).await;
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -218,7 +218,7 @@ async fn a_daemon_that_drains_answers_what_it_has_taken_in() {
     let mut shim = serve_tools(&world, tools);
     shim.initialize("2025-06-18").await;
     let held = shim.ask_call("held", json!({})).await;
-    // The ping's answer says that the call has been read.
+    // The ping's answer shows that the call has been read.
     shim.request("ping", json!({})).await;
     world.daemon.stop("asked by a test");
     tokio::task::yield_now().await;
@@ -238,7 +238,7 @@ async fn a_line_sent_again_on_a_new_connection_gets_the_stored_reply() {
     shim.ask_as(10, "tools/call", save("once")).await;
     let saved = shim.reply(10).await;
 
-    // The shim believes its connection lost; the daemon has not noticed.
+    // The shim believes its connection lost, but the daemon has not noticed.
     let hello = shim.hello.clone();
     let token = shim.welcome.resume.clone();
     let resume = token.map(|token| anchord_proto::hello::Resume { token, revision: None });
@@ -332,7 +332,7 @@ async fn a_client_that_saw_other_tools_is_told_to_ask_again() {
     assert_eq!(same.receive().await.unwrap()["id"], pong);
 }
 
-/// A line longer than a shim takes would end its connection.
+/// A line longer than a shim accepts would end its connection.
 #[test]
 fn an_answer_too_long_for_a_line_is_cut_and_says_so() {
     let fits = "ü".repeat(limits::ANSWER_BYTES_MAX / 2);

@@ -19,7 +19,6 @@ struct Params {
     lessons: Vec<LessonParams>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new("memory_add", "Add what a person writes.", Effect::Adds, run)
 }

@@ -1,4 +1,4 @@
-//! `memory_checkpoint`: stage progress. Durable when answered, private until saved.
+//! `memory_checkpoint`: stages progress. It is durable once answered, and private until saved.
 
 use anchord_memory::guide::WHERE_IT_GOES;
 use anchord_memory::render;
@@ -28,7 +28,6 @@ struct Params {
     topic: Option<TopicParams>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_checkpoint",

@@ -1,4 +1,4 @@
-//! `memory_compact`: bring notes down to a share of their budget now, or show what that would do.
+//! `memory_compact`: brings notes down to a share of their budget now, or shows what that would do.
 
 use anchord_memory::{Pool, RecordId, render};
 use schemars::JsonSchema;
@@ -20,7 +20,6 @@ struct Params {
     scope: Option<ScopeParams>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_compact",
@@ -50,7 +49,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         })?,
     };
     let plan = context.compaction(&view, pool, percent).await;
-    // Where nothing was ever written there is nothing to write either; else a call that comes again gets its reply.
+    // Without a project there is nothing to write. In a project a repeated call must get its first
+    // reply.
     if params.dry_run || view.project.is_none() {
         let shown = render::compaction_plan(&view.memory, &plan, clock::now());
         context.planned(plan);
@@ -63,7 +63,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     Ok(reply)
 }
 
-/// A share in whole percent.
+/// Converts a share to whole percent.
 fn percent(share: f64) -> Option<u8> {
     let percent = (share * 100.0).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]

@@ -1,7 +1,8 @@
 //! `--tools compactor`: that system's tool names, parameters and replies over the same memory.
 //!
-//! What it stores is the session's own, and a session goes on with what earlier sessions of its client left here, so
-//! that it lasts. The project's notes are items, too; the budget does not count them.
+//! Its items are the session's private notes. A session continues with the notes that earlier
+//! sessions of its client left here, so that they last. The project's notes are items too; the
+//! budget does not count them.
 
 mod change;
 mod compact;
@@ -25,13 +26,12 @@ use crate::mcp::context::{Context, WritePlan};
 use crate::mcp::tool::{ToolError, ToolSpec};
 use crate::sessions::Compacted;
 
-/// The tools.
 pub(super) fn specs() -> Vec<ToolSpec> {
     let specs = [read::specs(), store::specs(), compact::specs(), change::specs()].concat();
     specs.into_iter().map(ToolSpec::silent_about_unknown).collect()
 }
 
-/// Who calls: what it sees of a memory, and what it may keep active there.
+/// The caller: the part of a memory that it sees, and the budget for what it keeps active.
 #[derive(Clone)]
 struct Caller {
     session: SessionId,
@@ -59,8 +59,8 @@ impl Caller {
         Usage::of(memory, &self.reader(memory), budget)
     }
 
-    /// Writes, and keeps to the budget. Where that took something, the reply's last lines, which say how the budget is
-    /// used, are said anew by `used`.
+    /// Writes, and keeps to the budget. If that set something aside, `used` rewords the reply's
+    /// last lines, which report the budget's use.
     async fn write(
         &self,
         context: &Context,
@@ -86,7 +86,7 @@ impl Caller {
         Ok(reply)
     }
 
-    /// How the budget will be used once these changes are made.
+    /// Returns the budget's use after these changes.
     fn usage_after(&self, memory: &Memory, changes: &[Change]) -> Usage {
         let mut after = memory.clone();
         after.apply(memory.seq(), changes);
@@ -94,7 +94,7 @@ impl Caller {
     }
 }
 
-/// Tags as that system has them, or a list, which agents write as well.
+/// Tags in that system's format, or a list, which agents also send.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "tags separated by commas")]
 enum Tags {
@@ -116,14 +116,14 @@ impl Tags {
         }
     }
 
-    /// As they are kept, to look for.
+    /// Returns the tags in their stored form, for a search.
     fn wanted(self) -> Vec<String> {
         wanted_tags(&self.given())
     }
 }
 
-/// A part of the budget in percent, at least `percent_min`. What is above one is taken as percent already, if it looks
-/// like that: a whole number, and not so few that a part of one was meant.
+/// Converts a part of the budget to percent, at least `percent_min`. A larger number is taken as
+/// percent already if it is whole, and too large to be meant as a part of one.
 fn percent(field: &str, part: f64, percent_min: u8) -> Result<u8, ToolError> {
     let already = part >= f64::from(limits::COMPACT_ABOVE_PERCENT_MIN) && part.fract() == 0.0;
     let percent = if already { part } else { (part * 100.0).round() };
@@ -135,7 +135,7 @@ fn percent(field: &str, part: f64, percent_min: u8) -> Result<u8, ToolError> {
     Err(ToolError::Caller(format!("{field} is {part}; give a number from {min} to 1")))
 }
 
-/// The item that an id means, with the words of that system when there is none.
+/// Finds the item that an id names. The error has that system's words.
 fn item(memory: &Memory, reader: &Reader, given: &str) -> Result<RecordId, Refusal> {
     let found = hashed::parse(given)
         .and_then(|id| memory.record(id))

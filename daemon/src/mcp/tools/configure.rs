@@ -1,4 +1,4 @@
-//! `memory_configure`: budgets and thresholds of the project, or of this client's own notes.
+//! `memory_configure`: budgets and thresholds of the project, or of this client's private notes.
 
 use anchord_memory::guide::CheckpointMode;
 use anchord_memory::{Memory, Settings, Staged, plan_configure};
@@ -34,7 +34,6 @@ struct Params {
     subagent_skip: Option<Vec<String>>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_configure",
@@ -78,7 +77,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         .await
 }
 
-/// Every number and where it comes from.
+/// Lists every setting and its source.
 fn in_force(memory: &Memory, config: &Config, holder: &budgets::Holder) -> String {
     let settings = budgets::project_settings(memory, config);
     let mode = settings.checkpoint_mode.unwrap_or_default().name();

@@ -1,4 +1,4 @@
-//! `memory_export`: what the session sees, as a document, in pages.
+//! `memory_export`: the records that the session sees, as a document in pages.
 
 use std::sync::Arc;
 
@@ -33,7 +33,6 @@ enum Format {
     Compactor,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_export",
@@ -71,12 +70,12 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     Ok(text)
 }
 
-/// Characters and tokens kept for the line that says how to go on.
+/// The room kept for the line that says how to continue, in characters and in tokens.
 const FRAME_CHARS: usize = 100;
 const FRAME_TOKENS: u32 = 60;
 
-/// A page of a document, from where the cursor says, and whether there is more. Of a document that changed since the
-/// page before there is no next page: the two would not fit together.
+/// Returns the page of a document at a cursor, and whether there is more. If the document has
+/// changed since the page before, there is no next page: the two would not fit together.
 fn page(
     text: &str,
     cursor: Option<&str>,

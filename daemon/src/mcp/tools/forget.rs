@@ -1,4 +1,4 @@
-//! `memory_forget`: out of load and search, kept in history.
+//! `memory_forget`: removes a record from load and search; history keeps it.
 
 use anchord_memory::{Memory, Provenance, Reader, RecordId, Version, plan_forget, render};
 use schemars::JsonSchema;
@@ -14,7 +14,6 @@ struct Params {
     expected_version: Option<u32>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_forget",

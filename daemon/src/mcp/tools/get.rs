@@ -1,4 +1,5 @@
-//! `memory_get`: one record by id, at its newest or an earlier version; an anchor's code as it is now.
+//! `memory_get`: one record by id, at its newest or an earlier version, or an anchor's code as it
+//! is now.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -33,7 +34,6 @@ struct Params {
     cursor: Option<String>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_get",
@@ -43,10 +43,10 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-/// Characters kept for what is said of a version after its text.
+/// The number of characters kept for remarks about a version after its text.
 const MARKS_CHARS: usize = 400;
 
-/// Characters kept for what made room for a record that was archived.
+/// The number of characters kept to name what made room for an archived record.
 const ROOM_CHARS: usize = 1_000;
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
@@ -76,7 +76,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let mut record = if wanted == newest.version {
         newest.clone()
     } else {
-        // What was a session's own when it was written stays so after it was shared.
+        // A version that a session wrote privately stays private after the record was shared.
         let owned = |record: &Record| reader.sees(record) || newest.owner().is_some();
         let earlier = earlier(&view, id, wanted).await?.filter(owned);
         let missing = || {
@@ -85,7 +85,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         };
         earlier.ok_or_else(missing)?
     };
-    // A call that fails is no use of a record: what can fail comes before.
+    // A call that fails does not count as use of a record, so everything that can fail comes first.
     let code = match (params.expand, &record.body) {
         (false, _) => None,
         (true, Body::Anchor(anchor)) => Some(Code::read(&view.place, anchor).await?),
@@ -150,8 +150,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     Ok(text)
 }
 
-/// A record as it is once it was woken, for an update that expects its version; none where somebody else changed it at
-/// that very moment, or it cannot be looked at.
+/// Returns a record after it was reactivated, so that an update can expect its version. `None` if
+/// someone else changed it meanwhile, or if it cannot be read.
 async fn woken(context: &Context, before: &Record) -> Option<Arc<Record>> {
     let view = context.view().await.ok()?;
     view.memory.record(before.id).filter(|now| now.says_the_same(before)).cloned()
@@ -159,7 +159,7 @@ async fn woken(context: &Context, before: &Record) -> Option<Arc<Record>> {
 
 async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {
     let Some(project) = &view.project else { return Ok(None) };
-    // Read off the writer's thread, which has other sessions' writes to do.
+    // This runs off the writer's thread, which serves other sessions' writes.
     let look_up = project.owner.ask(|store, _| store.look_up()).await?;
     let found = beside(move || look_up(&format!("{id}@{}", version.0))).await;
     let entry = found.map_err(|error| ToolError::Internal(error.to_string()))?;
@@ -173,15 +173,16 @@ async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<R
     }))
 }
 
-/// What an answer has left.
+/// The room left in an answer.
 #[derive(Clone, Copy)]
 struct Room {
     chars: usize,
-    /// Absent when they do not count.
+    /// The tokens left; `None` if they are not limited.
     tokens: Option<u32>,
 }
 
-/// Characters and tokens kept for the line that says where an anchor's lines were cut.
+/// The room kept for the line that says where an anchor's lines were cut, in characters and in
+/// tokens.
 const CUT_CHARS: usize = 80;
 const CUT_TOKENS: u32 = 20;
 
@@ -194,7 +195,7 @@ struct Code {
 }
 
 impl Code {
-    /// Reads them from the project's file.
+    /// Reads the lines from the project's file.
     async fn read(place: &Arc<Place>, anchor: &Anchor) -> Result<Self, ToolError> {
         let failed = |why: &dyn std::fmt::Display| {
             ToolError::Caller(format!("failed to expand {}: {why}", anchor.file))
@@ -219,14 +220,16 @@ impl Code {
         }
     }
 
-    /// As many of them as there is room for, and whether the file changed after the anchor was written.
+    /// Returns as many lines as there is room for, and whether the file changed after the anchor
+    /// was written.
     fn text(&self, written: anchord_memory::Timestamp, room: Room) -> String {
         let Self { file, first, last, excerpt } = self;
         let mut text = format!("\n{file} lines {first}-{last} now:\n");
         if excerpt.modified > written {
             text.push_str("(the file changed after this anchor was written; check the lines)\n");
         }
-        // Tokens of lines that begin with a number add up: no piece reaches over such a line's end.
+        // Token counts of lines that begin with a number add up: no token spans the end of such a
+        // line.
         let (mut chars, mut taken) = (text.chars().count(), tokens::count(&text));
         for (number, line) in (*first..).zip(&excerpt.lines) {
             let line = format!("{number}\t{line}\n");

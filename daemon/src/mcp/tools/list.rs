@@ -1,4 +1,4 @@
-//! `memory_list`: page through records, newest first.
+//! `memory_list`: pages through records, newest first.
 
 use anchord_memory::render::{self, ListView};
 use anchord_memory::{Kind, Refusal, limits};
@@ -24,7 +24,6 @@ struct Params {
     cursor: Option<String>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_list",

@@ -1,4 +1,4 @@
-//! `memory_load`: the memory, condensed; what else is to be known last.
+//! `memory_load`: the condensed memory, followed by notices.
 
 use anchord_memory::render::{self, LoadView};
 use anchord_memory::{Kind, Memories, Refusal, Revision, find_topic, limits};
@@ -23,7 +23,8 @@ struct Params {
 }
 
 impl Params {
-    /// Whether it asks for the start of a session and nothing in particular: what a hook has given already.
+    /// Returns whether the call requests just the start of a session, which a hook may have given
+    /// already.
     fn is_plain(&self) -> bool {
         let Self { sections, task: _, topic, max_tokens: _, cursor, since } = self;
         sections.is_none() && topic.is_none() && cursor.is_none() && since.is_none()
@@ -54,7 +55,6 @@ impl From<Section> for Kind {
     }
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_load",
@@ -105,7 +105,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     )
     .map_err(refused)?;
     context.session.set_revision_seen(Some(view.memory.revision()));
-    // A notice is for the next agent: a person who looks does not use it up.
+    // A notice is for the next agent: a person's load does not use it up.
     if let Some(project) = view.project.as_ref().filter(|_| !context.session.is_visit()) {
         project.mark_shown(load.notices_shown);
     }

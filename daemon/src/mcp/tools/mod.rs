@@ -1,4 +1,4 @@
-//! The tools, one file each, and the sets they are offered in.
+//! The tools, one file each, and the sets in which they are offered.
 
 mod add;
 mod checkpoint;
@@ -32,7 +32,7 @@ use sha2::{Digest, Sha256};
 use super::tool::ToolSpec;
 
 /// Finds a tool that only commands have. Agents stage and save. People write at once, correct what
-/// is stored, and ask why it is given.
+/// is stored, and ask why it is shown.
 pub(super) fn of_commands(name: &str) -> Option<ToolSpec> {
     [add::spec, rewrite::spec, why::spec]
         .into_iter()
@@ -40,7 +40,7 @@ pub(super) fn of_commands(name: &str) -> Option<ToolSpec> {
         .find(|spec| spec.definition.name == name)
 }
 
-/// The tools of one set, built once and shared by every connection that asked for the set.
+/// The tools of one set, built once and shared by every connection that uses the set.
 pub(crate) struct ToolList {
     tools: Vec<ToolSpec>,
     digest: String,
@@ -48,7 +48,7 @@ pub(crate) struct ToolList {
 }
 
 impl ToolList {
-    /// The list depends on the set and the build alone.
+    /// Returns the tools of a set. The list depends only on the set and the build.
     pub(crate) fn new(set: ToolSet) -> Self {
         let default = || {
             vec![
@@ -77,7 +77,7 @@ impl ToolList {
         Self::of(tools, set)
     }
 
-    /// These tools and no others, with the failures worded as in `set`.
+    /// Returns a list of exactly these tools. Failures are worded as in `set`.
     pub(super) fn of(tools: Vec<ToolSpec>, set: ToolSet) -> Self {
         let definitions: Vec<&Tool> = tools.iter().map(|spec| &spec.definition).collect();
         let json = serde_json::to_vec(&definitions).unwrap_or_default();
@@ -86,32 +86,34 @@ impl ToolList {
         Self { tools, digest, set }
     }
 
-    /// The definitions, always in the same order.
+    /// Returns the definitions, always in the same order.
     pub(crate) fn definitions(&self) -> Vec<Tool> {
         self.tools.iter().map(|spec| spec.definition.clone()).collect()
     }
 
-    /// A tool by its name.
+    /// Returns a tool by its name.
     pub(crate) fn get(&self, name: &str) -> Option<&ToolSpec> {
         self.tools.iter().find(|spec| spec.definition.name == name)
     }
 
-    /// The names, for an error that says what there is.
+    /// Returns the tools' names, for an error that lists them.
     pub(crate) fn names(&self) -> Vec<&str> {
         self.tools.iter().map(|spec| spec.definition.name.as_ref()).collect()
     }
 
-    /// Differs when the definitions differ: a client that saw others is told to ask again.
+    /// Returns a digest of the definitions. A client that saw other definitions is notified of the
+    /// change.
     pub(crate) fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// Whether prompts and resources are offered, too: the systems whose tools the other sets are have none.
+    /// Returns whether prompts and resources are offered too. The systems of the other sets have
+    /// none.
     pub(crate) fn has_more(&self) -> bool {
         matches!(self.set, ToolSet::Default | ToolSet::All)
     }
 
-    /// What a client is told when it connects, in the names of this set.
+    /// Returns the instructions that a client gets when it connects, in the names of this set.
     pub(crate) fn instructions(&self) -> &'static str {
         match self.set {
             ToolSet::Default | ToolSet::All => guide::INSTRUCTIONS,
@@ -120,18 +122,18 @@ impl ToolList {
         }
     }
 
-    /// How this set words a failure.
+    /// Returns a failure in the words of this set.
     pub(crate) fn error_text(&self, tool: &str, text: &str) -> String {
         match self.set {
             ToolSet::Default | ToolSet::All => text.to_owned(),
-            // It names the call itself; what ours say of that would be said twice.
+            // zipmem names the call itself, so ours would name it a second time.
             ToolSet::Zipmem => format!("{tool} failed: {}", reason(tool, text)),
             ToolSet::Compactor => reason(tool, text).replace("memory_forget", "forget"),
         }
     }
 }
 
-/// What a failure says besides the call that failed.
+/// Returns a failure's text without the name of the call.
 fn reason<'a>(tool: &str, text: &'a str) -> &'a str {
     let own = text.strip_prefix(tool).and_then(|rest| rest.strip_prefix(": "));
     own.or_else(|| Some(text.strip_prefix("failed to ")?.split_once(": ")?.1)).unwrap_or(text)

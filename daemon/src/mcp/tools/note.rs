@@ -1,4 +1,4 @@
-//! `memory_note`: store one note or many. Shared at once, or the session's own.
+//! `memory_note`: stores one note or many, shared at once or private to the session.
 
 use anchord_memory::{NewNote, NotesOutcome, Refusal, render};
 use schemars::JsonSchema;
@@ -35,7 +35,6 @@ struct Params {
     items: Vec<Value>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_note",

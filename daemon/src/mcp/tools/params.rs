@@ -1,4 +1,4 @@
-//! Parameters that several tools share, and what they become in the domain.
+//! Parameters that several tools share, and their conversion to domain types.
 
 use anchord_memory::{
     Anchor, Blueprint, Category, Expires, Kind, Lesson, NewNote, Refusal, Staged, Timestamp,
@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use crate::mcp::input::whole_number;
 
-/// Tags to look for, as they are kept.
+/// Returns tags in their stored form, for a search.
 pub(super) fn wanted_tags(tags: &[String]) -> Vec<String> {
     tags.iter().map(|tag| tag_as_kept(tag)).filter(|tag| !tag.is_empty()).collect()
 }
 
-/// How many tokens an answer may have, if that is said.
+/// Checks the maximum number of tokens in an answer, if one is given.
 pub(super) fn tokens_max(given: Option<u32>) -> Result<Option<u32>, Refusal> {
     let min = limits::ANSWER_TOKENS_MIN;
     match given {
@@ -28,7 +28,7 @@ pub(super) fn tokens_max(given: Option<u32>) -> Result<Option<u32>, Refusal> {
     }
 }
 
-/// How many records an answer may have.
+/// Checks the maximum number of records in an answer.
 pub(super) fn limit(given: Option<usize>, default: usize, most: usize) -> Result<usize, Refusal> {
     let limit = given.unwrap_or(default);
     if (1..=most).contains(&limit) {
@@ -38,7 +38,7 @@ pub(super) fn limit(given: Option<usize>, default: usize, most: usize) -> Result
     Err(Refusal::Invalid { field: "limit".to_owned(), why })
 }
 
-// A doc comment here would go into the schema, and cost every session tokens.
+// A doc comment here would go into the schema and cost every session tokens.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(expecting = "an object with category, title, content")]
 pub(super) struct BlueprintParams {
@@ -137,7 +137,7 @@ impl From<TopicParams> for TopicPart {
 }
 
 impl NoteParams {
-    /// The note as the domain takes it; `field` is its place in the call.
+    /// Converts to the domain's note. `field` is its place in the call.
     pub(super) fn into_note(self, field: &str, now: Timestamp) -> Result<NewNote, Refusal> {
         let expires = expires(self.expires.as_deref(), field, now)?;
         Ok(NewNote {
@@ -156,7 +156,7 @@ impl NoteParams {
     }
 }
 
-/// When a note expires, if that is said.
+/// Parses a note's expiry, if one is given.
 pub(super) fn expires(
     text: Option<&str>,
     field: &str,
@@ -169,7 +169,7 @@ pub(super) fn expires(
     })
 }
 
-// An importance, also one that is out of its bounds by so much that it is no `u8`.
+// An importance, even one too far out of bounds for a `u8`.
 pub(super) fn importance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8>, D::Error> {
     let given = Value::deserialize(from)?;
     if given.is_null() {
@@ -182,7 +182,7 @@ pub(super) fn importance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8
     })
 }
 
-// Who is to see a note. A doc comment here would go into the schema, too.
+// The scope of a note: who sees it. A doc comment here would go into the schema, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ScopeParams {
@@ -220,7 +220,7 @@ fn yes() -> bool {
     true
 }
 
-/// What a checkpoint or a save brings, as a part to stage.
+/// Converts the contents of a checkpoint or a save to a part to stage.
 pub(super) fn part(
     summary: Option<String>,
     blueprints: Vec<BlueprintParams>,

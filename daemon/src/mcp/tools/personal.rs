@@ -1,7 +1,7 @@
-//! Access of tools to the notes that belong to the user: which memory an answer comes from, and
-//! which one an id or a key leads to.
+//! The tools' access to the user's own notes: which memory answers a call, and which memory an id
+//! or a key leads to.
 //!
-//! An id tells which memory its record is in. A key leads to the project's fact before the user's
+//! An id says which memory its record is in. A key leads to the project's fact before the user's
 //! fact of the same name. Outside any project only the user's own memory is available.
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct Reading {
     pub(super) view: View,
     /// The user's own memory next to a project's. `None` if nothing was ever written to it.
     pub(super) personal: Option<View>,
-    /// A line before the answer that says why one of the two is missing.
+    /// A remark before the answer that says why one of the two is missing.
     pub(super) remark: String,
 }
 
@@ -49,8 +49,8 @@ impl Reading {
     }
 }
 
-/// Limits a scope to some of a project's notes: only sessions' own (true), only shared ones
-/// (false), or all.
+/// Limits a scope to some of a project's notes: only private ones (`true`), only shared ones
+/// (`false`), or all.
 pub(super) fn own(scope: Option<ScopeParams>) -> Option<bool> {
     match scope {
         Some(ScopeParams::Session) => Some(true),
@@ -97,7 +97,7 @@ pub(super) async fn reading(
     }
 }
 
-/// Whether the session is in no project.
+/// Returns whether the session is in no project.
 fn is_nowhere(error: &BindError) -> bool {
     matches!(error, BindError::NotAProject(_) | BindError::Foreign)
 }
@@ -115,7 +115,7 @@ pub(super) struct FoundFact {
 }
 
 impl FoundFact {
-    /// Returns a line that names the fact that was passed over, or nothing.
+    /// Returns a line that names the fact that was passed over, or an empty text.
     pub(super) fn hidden(&self) -> String {
         self.hidden.map(hides).unwrap_or_default()
     }
@@ -191,8 +191,8 @@ pub(super) async fn change(
 }
 
 /// Changes the fact with a key. Writes to the project first, and to the user's own memory if the
-/// project has no such key. A repeated call gets its first answer, whichever memory has the key by
-/// now.
+/// project has no such key. A repeated call gets its first answer, whichever memory has the key
+/// then.
 async fn change_fact(
     context: &Context,
     operation: &'static str,

@@ -24,7 +24,6 @@ struct Params {
     expected_version: Option<u32>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new("memory_rewrite", "Change what a person corrects.", Effect::Adds, run)
 }

@@ -1,4 +1,4 @@
-//! `memory_save`: fold staged work and what comes with the call into shared memory, as one commit.
+//! `memory_save`: folds staged work and the call's own part into shared memory, as one commit.
 
 use anchord_memory::{Revision, render};
 use schemars::JsonSchema;
@@ -31,7 +31,6 @@ struct Params {
     expected_revision: Option<u64>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_save",

@@ -1,4 +1,4 @@
-//! `memory_search`: find records of every kind by words, tags, file or time.
+//! `memory_search`: finds records of every kind by words, tags, file or time.
 
 use std::sync::Arc;
 
@@ -39,7 +39,6 @@ struct Params {
     explain: bool,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_search",
@@ -61,7 +60,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let reading = reading(&context, params.scope).await?;
     let (context, view) = (&reading.context, &reading.view);
     let own = own(params.scope);
-    // A command has no notes of its own: what all sessions keep for themselves is asked for.
+    // A command has no private notes of its own, so this means the private notes of all sessions.
     let reader = if own == Some(true) { context.keeper() } else { context.reader() };
     let now = clock::now();
     let read = |cursor: &str| {
@@ -76,12 +75,12 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let tags: Vec<String> = wanted_tags(&params.tags);
     let root = view.place.root().map(|root| root.to_string_lossy()).unwrap_or_default();
     let file = params.file.as_deref().map(|file| view.place.relative(file));
-    // The root itself is all files.
+    // The root itself means all files.
     let file = file.filter(|file| *file != normalise(&root));
     let since = time("since", params.since.as_deref())?;
     let until = time("until", params.until.as_deref())?;
     let from = cursor.map_or(0, |cursor| cursor.from);
-    // Nothing but words are looked up: all else is looked for in each record.
+    // Only words have an index. Every other criterion checks each record.
     let looks_at_all = file.is_some() || params.query.trim().is_empty();
     let (query, explain) = (params.query.clone(), params.explain);
     let ranking = context.ranking(view, now);

@@ -1,4 +1,4 @@
-//! `memory_status`: counts, revision, sizes against limits, who else is here.
+//! `memory_status`: counts, revision, sizes against limits, other live sessions.
 
 use anchord_memory::{Kind, Memory, Pool, Sizes, limit, limits, render};
 use schemars::JsonSchema;
@@ -11,7 +11,6 @@ use crate::mcp::tool::{Effect, ToolError, ToolSpec};
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {}
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_status",
@@ -77,8 +76,8 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
     Ok(lines.join("\n"))
 }
 
-/// Names the size of each kind against its limit. Notes come first; kinds without records are left
-/// out.
+/// Returns the size of each kind against its limit. Notes come first; kinds without records are
+/// left out.
 fn kept(sizes: &Sizes) -> String {
     let others = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Note);
     let others = others.filter(|kind| sizes.of(*kind).records > 0);
@@ -95,7 +94,8 @@ fn kept(sizes: &Sizes) -> String {
     std::iter::once(Kind::Note).chain(others).map(line).collect::<Vec<_>>().join("; ")
 }
 
-/// Names the size of this session's staged work and of all sessions', each against its limit.
+/// Returns the size of this session's staged work and of all sessions' staged work, each against
+/// its limit.
 fn staged_sizes(context: &Context, memory: &Memory) -> String {
     let own = memory.staged_by(&context.session.id).map_or(0, |staged| staged.bytes());
     let all = memory.staged().map(|(_, staged)| staged.bytes()).sum::<usize>();

@@ -1,4 +1,4 @@
-//! Tools that only tests can reach: built with the feature `test-hooks` and registered when
+//! Tools that only tests can reach. They need the feature `test-hooks` and are registered if
 //! `ANCHORD_TEST_TOOLS` is set.
 
 use std::time::Duration;
@@ -18,7 +18,7 @@ struct Delay {
     ms: u64,
 }
 
-/// The tools, if the environment asks for them.
+/// Returns the tools if `ANCHORD_TEST_TOOLS` is set.
 pub(super) fn specs() -> Vec<ToolSpec> {
     if std::env::var_os("ANCHORD_TEST_TOOLS").is_none() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The list of tools is the one in the documents; each tool does what it says and words its errors.
+//! The documented list of tools is the real one; each tool does what it says and words its errors.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,10 +16,10 @@ mod pages;
 mod personal;
 mod topics;
 
-/// Set to write the document instead of comparing it.
+/// The variable that makes the test write the document instead of comparing it.
 const UPDATE: &str = "UPDATE_DOCS";
 
-/// What `docs/mcp-tools.md` says.
+/// Returns the expected content of `docs/mcp-tools.md`.
 fn document() -> String {
     let mut text = "\
 # MCP tools
@@ -114,7 +114,7 @@ fn every_tool_is_annotated_and_has_an_object_for_parameters() {
             let json = serde_json::to_value(&tool).unwrap();
             assert_eq!(json["inputSchema"]["type"], "object", "{json}");
             assert!(json["inputSchema"]["properties"].is_object(), "{json}");
-            // A tool that changes something has to say whether it destroys.
+            // A tool that changes something has to declare whether it is destructive.
             let hints = &json["annotations"];
             assert_eq!(hints["openWorldHint"], false, "{json}");
             let changes = hints["destructiveHint"].is_boolean();
@@ -127,7 +127,8 @@ fn every_tool_is_annotated_and_has_an_object_for_parameters() {
     }
 }
 
-/// By the count that is calibrated against the real tokenizer; `anchord-benches tools` asks that one.
+/// Uses the count that is calibrated against the real tokenizer; `anchord-benches tools` uses the
+/// real one.
 #[test]
 fn the_default_set_costs_little() {
     let tools = ToolList::new(ToolSet::Default).definitions();

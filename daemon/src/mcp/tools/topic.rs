@@ -1,4 +1,4 @@
-//! `memory_topic`: the project's topics, one of them, and which of them is this session's.
+//! `memory_topic`: lists the project's topics, reads one, or binds this session to one.
 
 use anchord_memory::render::{self, BoundSession};
 use anchord_memory::{MAIN, Staged, find_topic, plan_bind, plan_use, topic_name};
@@ -26,7 +26,6 @@ enum Action {
     Bind,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_topic",
@@ -62,7 +61,7 @@ async fn list(context: &Context) -> Result<String, ToolError> {
     Ok(render::topics(&view.memory, &live))
 }
 
-/// The topic as it will be when this session saves.
+/// Returns the topic as it will be once this session saves.
 async fn read(context: &Context, name: Option<&str>) -> Result<String, ToolError> {
     let view = context.view().await?;
     let memory = &view.memory;
@@ -91,7 +90,7 @@ async fn bind(context: &Context, name: Option<String>) -> Result<String, ToolErr
     context
         .write("bind", Staged::default(), move |memory, by, _| {
             let mut plan = plan_bind(memory, &key, name.as_deref())?;
-            // One that was archived is worked on again.
+            // An archived topic is active again.
             let topic = plan.outcome.topic.as_deref().and_then(|name| memory.topic(name));
             let back = topic.and_then(|record| plan_use(memory, record.id, by));
             plan.changes.extend(back.map(|back| back.changes).unwrap_or_default());

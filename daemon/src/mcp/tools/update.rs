@@ -1,4 +1,4 @@
-//! `memory_update`: change what is given of one record.
+//! `memory_update`: changes the given fields of one record.
 
 use anchord_memory::{Memory, Provenance, Reader, RecordId, Update, Version, plan_update, render};
 use schemars::JsonSchema;
@@ -28,7 +28,6 @@ struct Params {
     expected_version: Option<u32>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_update",

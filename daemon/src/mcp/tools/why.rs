@@ -1,4 +1,4 @@
-//! `memory_why`: explains what a hook gives at a prompt or before a file is used. Only commands
+//! `memory_why`: explains what a hook shows at a prompt or before a file is used. Only commands
 //! have it.
 
 use std::collections::BTreeSet;
@@ -19,7 +19,6 @@ struct Params {
     file: Option<String>,
 }
 
-/// The tool.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new("memory_why", "Explain what a hook gives.", Effect::Reads, run)
 }

@@ -78,7 +78,6 @@ struct LessonParams {
     related_files: Vec<String>,
 }
 
-/// The three tools.
 pub(super) fn specs() -> Vec<ToolSpec> {
     let specs = vec![
         ToolSpec::new(
@@ -143,8 +142,8 @@ async fn save(context: Context, params: SaveParams) -> Result<String, ToolError>
     context.save(params.session_summary, part, None, form::save).await
 }
 
-/// A `project_dir` is taken only when it is the session's own project: the daemon is no way around an
-/// agent's sandbox.
+/// Accepts a `project_dir` only if it is in the session's own project, since the daemon is no way
+/// around an agent's sandbox.
 async fn same_project(context: &Context, project_dir: Option<&str>) -> Result<(), ToolError> {
     let Some(directory) = project_dir else { return Ok(()) };
     let place = context.session.place(&context.daemon).await?;

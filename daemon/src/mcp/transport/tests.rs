@@ -1,4 +1,4 @@
-//! Turns, and lines that are no message.
+//! Turns, and lines that are not messages.
 
 use std::pin::pin;
 
@@ -67,7 +67,8 @@ fn transport() -> (NumberedLines<BufReader<tokio::io::ReadHalf<DuplexStream>>>, 
 
 const PING: &[u8] = b"9 8 {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
 
-/// What the transport answers to lines that are no message; the message after them gets through.
+/// Returns the transport's answers to lines that are not messages. The message after them gets
+/// through.
 async fn answers(lines: &[u8]) -> Vec<Value> {
     let (mut transport, peer) = transport();
     let (reader, mut writer) = tokio::io::split(peer);
@@ -148,7 +149,7 @@ fn ping(number: usize) -> Vec<u8> {
     format!("{number} 0 {{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"ping\"}}\n").into_bytes()
 }
 
-/// What comes of it without waiting, however much this task has done.
+/// Returns the result of a future if it is ready at once, however much this task has done.
 fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
     tokio::task::unconstrained(future).now_or_never()
 }

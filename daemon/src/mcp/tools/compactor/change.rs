@@ -1,4 +1,4 @@
-//! What changes one item, or what is kept: `update`, `pin`, `unpin`, `forget`, `configure`.
+//! Tools that change one item or the settings: `update`, `pin`, `unpin`, `forget`, `configure`.
 
 use anchord_memory::render::compactor as form;
 use anchord_memory::{

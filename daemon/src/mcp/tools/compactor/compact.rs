@@ -1,4 +1,4 @@
-//! `compact`.
+//! The tool `compact`.
 
 use anchord_memory::Pool;
 use anchord_memory::render::compactor as form;

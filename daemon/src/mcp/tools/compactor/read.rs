@@ -1,4 +1,4 @@
-//! What looks: `recall`, `query`, `status`, `list`, `export`.
+//! Tools that read: `recall`, `query`, `status`, `list`, `export`.
 
 use std::sync::Arc;
 

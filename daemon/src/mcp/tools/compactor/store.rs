@@ -1,4 +1,4 @@
-//! What adds: `store` and `bulk_store`.
+//! Tools that add: `store` and `bulk_store`.
 
 use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
@@ -117,7 +117,8 @@ fn note((at, item): (usize, Value)) -> Result<NewNote, Refusal> {
     Ok(params.into_note())
 }
 
-/// Why each failed, when that is why the whole call is refused.
+/// Returns why each item fails. `None` if one does not: then the call was refused for another
+/// reason.
 fn all_failed(
     memory: &Memory,
     by: &Provenance,

@@ -1,11 +1,11 @@
-//! That system's calls as its users make them, its replies, and what the original gets wrong.
+//! Calls of that system as its users make them, its replies, and the original's bugs.
 
 use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
 
 use crate::testing::{Shim, World, dead};
 
-/// A shim of that set whose process is gone once it hangs up.
+/// Returns a hello with that tool set, for a shim whose process is gone once it hangs up.
 fn hello(world: &World) -> Hello {
     Hello { tools: Some("compactor".to_owned()), ..dead(world.hello()) }
 }
@@ -20,7 +20,7 @@ async fn shim_of(world: &World, hello: Hello) -> Shim {
     shim
 }
 
-/// Hangs up, and waits until the daemon has noticed.
+/// Hangs up and waits until the daemon has noticed.
 async fn gone(world: &World, shim: Shim) {
     let session = anchord_memory::SessionId::new(shim.welcome.session.as_deref().unwrap());
     drop(shim);
@@ -36,7 +36,7 @@ fn long() -> String {
     "The parser reads one token at a time. ".repeat(12)
 }
 
-/// The id in a reply to `store`.
+/// Returns the id in a reply to `store`.
 fn id_in(said: &str) -> String {
     said.split(['[', ']']).nth(1).unwrap().to_owned()
 }
@@ -175,7 +175,7 @@ async fn items_are_found_by_words_and_tags() {
     assert!(all.starts_with("Found 1 items:"), "{all}");
 }
 
-/// Texts that have little in common, of about forty tokens each.
+/// Returns texts that have little in common, of about forty tokens each.
 fn texts() -> Vec<Value> {
     let text = |n: usize| {
         let words: Vec<String> = (0..20).map(|at| format!("w{}", n * 31 + at * 7)).collect();
@@ -354,7 +354,7 @@ async fn what_others_share_is_recalled_and_costs_nothing() {
     ");
 }
 
-/// In the original nothing is saved when a state directory is given.
+/// The original saves nothing if a state directory is given.
 #[tokio::test]
 async fn with_a_state_directory_everything_lasts_and_is_apart() {
     let world = World::new().await;
@@ -378,7 +378,7 @@ async fn with_a_state_directory_everything_lasts_and_is_apart() {
     assert!(recalled.contains("0 items stored"), "another memory: {recalled}");
 }
 
-/// In the original a restart goes back to the default budget.
+/// The original goes back to the default budget after a restart.
 #[tokio::test]
 async fn a_budget_outlives_the_daemon_and_the_session() {
     let world = World::new().await;
@@ -399,7 +399,7 @@ async fn a_budget_outlives_the_daemon_and_the_session() {
     assert!(status.contains("0/5000"), "what was configured is above the flag: {status}");
 }
 
-/// In the original all items are as fresh as the last restart.
+/// In the original, a restart makes all items equally fresh.
 #[tokio::test]
 async fn a_restart_makes_nothing_fresh() {
     let world = World::new().await;

@@ -1,11 +1,11 @@
-//! Whatever takes active notes above their budget is followed by what brings them down.
+//! Every action that takes active notes above their budget is followed by a compaction.
 
 use serde_json::{Value, json};
 
 use super::notes::long;
 use crate::testing::{Shim, World};
 
-/// Percent of its budget that a line of `memory_status` says is used.
+/// Returns the percentage of its budget that a line of `memory_status` reports as used.
 async fn used(shim: &mut Shim, line: &str) -> f64 {
     let status = shim.call("memory_status", json!({})).await;
     let line = status.lines().find(|said| said.starts_with(line)).unwrap();
@@ -186,7 +186,7 @@ async fn a_budget_full_of_pinned_notes_is_told_to_whom_it_concerns() {
     assert!(status.contains("\nbudget: full of pinned notes, "), "{status}");
     assert!(!status.contains("\nyour own notes: full of"), "{status}");
 
-    // It is not news to who writes of something else, or in another session.
+    // A write about something else, or in another session, does not repeat it.
     let said = shim.call("memory_checkpoint", json!({ "summary": "half way" })).await;
     assert!(full(&said).is_empty(), "{said}");
     let said = shim.call("memory_configure", json!({ "load_tokens": 3_000 })).await;

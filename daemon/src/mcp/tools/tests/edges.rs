@@ -1,4 +1,4 @@
-//! Answers at their edges: when there is no room, when something comes again, when a page ends where nobody would.
+//! Edge cases of answers: no room, repeated calls, and pages that end at odd places.
 
 use anchord_proto::hello::Hello;
 use serde_json::json;
@@ -38,7 +38,7 @@ async fn a_note_stays_when_pinned_ones_fill_the_budget_and_each_budget_is_kept()
     assert!(said[0].contains("unpin some (memory_update with pinned: false)"), "{said:?}");
     let found = shim.call("memory_search", json!({ "query": "port" })).await;
     assert!(found.contains("the port is 7717") && !found.contains("[archived]"), "{found}");
-    // The next one takes its place.
+    // The next note takes its place.
     shim.call("memory_note", json!({ "content": "the host is home" })).await;
     let found = shim.call("memory_search", json!({ "query": "port" })).await;
     assert!(found.contains("[archived]"), "{found}");
@@ -72,7 +72,7 @@ async fn what_was_private_before_it_was_shared_is_its_owners() {
     }
 }
 
-/// Also long after the earlier process has ended.
+/// Private notes are seen even long after the earlier process has ended.
 #[tokio::test]
 async fn the_next_session_of_a_conversation_sees_what_it_kept_for_itself() {
     let world = World::new().await;
@@ -103,7 +103,7 @@ async fn the_next_session_of_a_conversation_sees_what_it_kept_for_itself() {
     }
 }
 
-/// A shim that sends a line again gets the reply of the first time, and nothing is done twice.
+/// A shim that sends a line again gets the first reply, and nothing is done twice.
 #[tokio::test]
 async fn a_compaction_that_is_sent_again_is_not_done_again() {
     let world = World::new().await;

@@ -131,7 +131,7 @@ async fn the_other_systems_tools_are_liberal_and_stay_silent() {
     assert!(!said.contains("ignored"), "{said}");
 }
 
-/// The filter knows a field in any spelling that a tool takes.
+/// The filter recognises a field in every spelling that a tool accepts.
 #[tokio::test]
 async fn a_secret_is_found_under_any_spelling_of_its_field() {
     let world = World::new().await;
@@ -143,8 +143,7 @@ async fn a_secret_is_found_under_any_spelling_of_its_field() {
     assert!(fact.contains("[secret removed: secret value]"), "{fact}");
 }
 
-/// The filter judges a text by the field that the reader takes, whatever other fields are beside
-/// it.
+/// The filter judges a text by the field that the reader uses, whatever other fields there are.
 #[tokio::test]
 async fn a_secret_is_found_beside_a_field_that_the_reader_passes_over() {
     let world = World::new().await;
@@ -159,7 +158,7 @@ async fn a_secret_is_found_beside_a_field_that_the_reader_passes_over() {
     let said = shim.call("memory_note", note).await;
     assert!(said.contains("A secret was taken out"), "{said}");
 
-    // A field of another kind of record, which this one does not have.
+    // This field belongs to another kind of record.
     let blueprint =
         json!({ "category": "decision", "key": "x", "title": "api_token", "content": secret });
     let lesson = json!({ "key": "x", "session_summary": "api_token", "detail": secret });

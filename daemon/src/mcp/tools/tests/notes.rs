@@ -1,4 +1,4 @@
-//! What an agent does with notes, over the protocol.
+//! An agent's work with notes, over the protocol.
 
 use serde_json::json;
 
@@ -163,7 +163,7 @@ async fn a_mistake_is_answered_with_what_to_do() {
     }
 }
 
-/// Notes of about 60 tokens each, none like another.
+/// Returns notes of about 60 tokens each, no two alike.
 pub(super) fn long(numbers: std::ops::Range<u32>) -> serde_json::Value {
     let text = |n: u32| {
         let words: Vec<String> = (0..20).map(|word| format!("w{}x{}", n * 31 + word, n)).collect();
@@ -189,7 +189,7 @@ async fn a_write_above_the_budget_archives_and_nothing_is_lost() {
         .unwrap();
     assert!(tokens <= 4_000, "{status}");
 
-    // What was archived is still found, and active again once it is used.
+    // An archived note is still found, and is active again once it is used.
     let list = shim.call("memory_list", json!({ "limit": 100 })).await;
     let line = list.lines().find(|line| line.ends_with("[archived]")).unwrap();
     let (id, rest) = line.split_once(": finding ").unwrap();

@@ -1,16 +1,16 @@
-//! What comes in pages: that they hold together, end, and say when they do not fit any more; and what a page is filtered by.
+//! Pages fit together, end, and report when they no longer fit together; and the filters of a page.
 
 use serde_json::{Value, json};
 
 use crate::testing::World;
 
-/// The cursor that an answer names.
+/// Returns the cursor that an answer names.
 fn cursor(said: &str) -> Option<&str> {
     let (_, cursor) = said.split_once("\"cursor\":\"")?;
     cursor.split('"').next()
 }
 
-/// The arguments that a page of a record says to go on with.
+/// Returns the arguments that a page of a record names for the next page.
 fn rest_of(said: &str) -> Value {
     let (_, call) = said.rsplit_once("memory_get ").unwrap();
     serde_json::from_str(call.lines().next().unwrap().trim_end_matches('.')).unwrap()
@@ -31,7 +31,6 @@ async fn the_pages_of_a_version_are_of_that_version() {
     assert!(rest.contains("old line") && !rest.contains("new line\n"), "{hint}: {rest}");
 }
 
-/// What one kept for itself before it shared is its own still.
 #[tokio::test]
 async fn a_cursor_past_all_numbers_is_answered() {
     let world = World::new().await;
@@ -108,7 +107,7 @@ async fn looking_at_what_was_archived_makes_no_version_that_is_not_current() {
     assert!(rest.contains("This version is current.") && !rest.contains("NOT CURRENT"), "{rest}");
 }
 
-/// The version that an answer names is the one that an update expects.
+/// The answer names the version that an update has to expect.
 #[tokio::test]
 async fn what_was_archived_is_told_with_the_version_that_looking_at_it_made() {
     let world = World::new().await;
@@ -117,7 +116,7 @@ async fn what_was_archived_is_told_with_the_version_that_looking_at_it_made() {
     shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
     shim.call("memory_note", json!({ "content": "line of others\n".repeat(200) })).await;
 
-    // What fails is no use of it.
+    // A failed call does not count as use.
     let failed = shim.call("memory_get", json!({ "id": "n1", "expand": true })).await;
     assert_eq!(failed, "ERROR failed to get: n1 is no anchor; only anchors can be expanded");
     let got = shim.call("memory_get", json!({ "id": "n1" })).await;

@@ -1,4 +1,4 @@
-//! The notes that belong to the user, from one project, from another and from nowhere.
+//! The user's own notes, from one project, from another and from outside any project.
 
 use std::path::Path;
 
@@ -92,7 +92,7 @@ async fn a_note_of_the_user_is_updated_and_forgotten_by_its_id_or_key() {
 
     u1 version 2; written DAY by test-agent in session SESSION, changed DAY by test-agent in session SESSION.
     ");
-    // The project's fact comes first, and the answer says so.
+    // The project's fact takes precedence, and the answer says so.
     shim.call("memory_note", fact("vim", "project")).await;
     insta::assert_snapshot!(shim.call("memory_get", json!({ "key": "editor" })).await, @r"
     n1 editor:
@@ -203,7 +203,7 @@ async fn a_call_that_comes_again_is_answered_by_the_memory_that_answered_it() {
     shim.call("memory_note", fact("helix", "user")).await;
     shim.call("memory_note", fact("vim", "project")).await;
     // The reply is lost, and the call is sent again. It must not forget the fact that has the key
-    // by now.
+    // by then.
     let forget = call("memory_forget", json!({ "id": "editor" }));
     shim.ask_as(50, "tools/call", forget.clone()).await;
     let first = shim.said(50).await;
@@ -211,7 +211,7 @@ async fn a_call_that_comes_again_is_answered_by_the_memory_that_answered_it() {
     assert_eq!(shim.said(50).await.lines().next(), first.lines().next());
     let listed = shim.call("memory_list", json!({ "scope": "user" })).await;
     assert!(listed.contains("u1 editor"), "the user's is untouched: {listed}");
-    // The same with the user's fact, once a project's fact has the key.
+    // The same holds for the user's fact, once a project's fact has the key.
     shim.ask_as(60, "tools/call", forget.clone()).await;
     let first = shim.said(60).await;
     assert!(first.contains("u1 editor"), "{first}");

@@ -34,7 +34,7 @@ async fn a_thread_has_its_topic_again_tomorrow() {
     shim.call("memory_save", json!({ "session_summary": "Began the cache." })).await;
     drop(shim);
 
-    // Another process of the same conversation; nothing in it names the topic.
+    // This is another process of the same conversation; nothing in it names the topic.
     let mut shim = world.connect(of_thread()).await;
     shim.initialize("2025-06-18").await;
     insta::assert_snapshot!(shim.call("memory_load", json!({})).await, @"
@@ -84,7 +84,7 @@ async fn topics_are_bound_and_shared() {
     insta::assert_snapshot!(two.call("memory_checkpoint", json!({ "topic": "cache" })).await, @r#"ERROR memory_checkpoint: topic: invalid type: string "cache", expected an object with name, status, decisions, files"#);
 }
 
-/// A call is counted as what the reader takes it for.
+/// A call counts as what the reader takes it for.
 #[test]
 fn a_binding_is_no_read_in_any_spelling() {
     let tools = ToolList::new(ToolSet::All);

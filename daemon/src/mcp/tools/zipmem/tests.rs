@@ -1,4 +1,4 @@
-//! That system's calls as its users make them, and its replies.
+//! Calls of that system as its users make them, and their replies.
 
 use serde_json::{Value, json};
 
