@@ -1,15 +1,16 @@
-//! A socket given by a service manager, instead of one that the daemon binds itself.
+//! A socket that a service manager passes, instead of one that the daemon binds itself.
 
 use std::io;
 use std::os::unix::net::UnixListener;
 
 use service_binding::{Binding, Listener};
 
-/// Set by the launchd plist to the socket's name there, since launchd leaves no sign of its own that a
-/// socket is given. Empty counts as unset.
+/// The variable that the launchd plist sets to the socket's name. launchd itself gives no sign that
+/// it passes a socket. An empty value counts as unset.
 const LAUNCHD_SOCKET: &str = "ANCHORD_LAUNCHD_SOCKET";
 
-/// The listener of systemd (`LISTEN_FDS` meant for this process) or launchd, if there is one.
+/// Returns the listener that systemd (`LISTEN_FDS` meant for this process) or launchd passes, if
+/// any.
 pub fn given() -> io::Result<Option<UnixListener>> {
     let launchd = std::env::var(LAUNCHD_SOCKET).ok().filter(|name| !name.is_empty());
     if launchd.is_none() && !is_meant_for_us() {
@@ -21,21 +22,21 @@ pub fn given() -> io::Result<Option<UnixListener>> {
     }
 }
 
-/// Tells systemd that the daemon answers; nothing where there is no systemd.
+/// Tells systemd that the daemon is ready. Does nothing without systemd.
 pub fn notify_ready() {
     if let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::Ready]) {
         tracing::warn!(%error, "the service manager did not hear that the daemon is ready");
     }
 }
 
-/// Tells systemd that the daemon drains.
+/// Tells systemd that the daemon is draining.
 pub fn notify_stopping() {
     if let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::Stopping]) {
         tracing::warn!(%error, "the service manager did not hear that the daemon stops");
     }
 }
 
-/// The socket with this name; systemd's one socket where the name is empty.
+/// Returns the socket with this name. An empty name means systemd's only socket.
 fn binding(name: &str) -> io::Result<Binding> {
     format!("fd://{name}").parse().map_err(|error: service_binding::Error| {
         io::Error::other(format!("the service manager's socket cannot be used: {error}"))

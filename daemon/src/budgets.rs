@@ -1,4 +1,4 @@
-//! Which budget is in force, and who set it: what is nearest to the session wins.
+//! The budgets in force and their sources. The setting nearest to the session wins.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use anchord_memory::{Budget, Memory, Settings};
 
 use crate::config::Config;
 
-/// A budget and where its number of tokens comes from.
+/// A budget and the source of its number of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InForce {
     pub(crate) budget: Budget,
@@ -26,21 +26,22 @@ impl fmt::Display for InForce {
     }
 }
 
-/// Who a session is, as far as its budget goes.
+/// The parts of a session that decide its budget.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Holder {
     /// The client's own name.
     pub(crate) client: String,
-    /// What its shim was started with; what is out of the bounds of a budget counts as the nearest within.
+    /// The budget that its shim was started with. A value out of bounds counts as the nearest one
+    /// within.
     pub(crate) flag: Option<u32>,
 }
 
-/// What is configured for a project: in it, in the file, built in.
+/// Returns a project's settings: its own before the file's before the built-in ones.
 pub(crate) fn project_settings(memory: &Memory, config: &Config) -> Settings {
     memory.settings(None).map_or_else(|| config.memory.clone(), |own| own.or(&config.memory))
 }
 
-/// The budget of the project's notes.
+/// Returns the budget of the project's notes.
 pub(crate) fn project(memory: &Memory, config: &Config) -> InForce {
     let own = memory.settings(None).and_then(|settings| settings.budget_tokens);
     let from = match (own, config.memory.budget_tokens) {
@@ -51,12 +52,12 @@ pub(crate) fn project(memory: &Memory, config: &Config) -> InForce {
     InForce { budget: project_settings(memory, config).project_budget(), from }
 }
 
-/// How full a project's budget is, as far as the project itself knows.
+/// The use of a project's budget, as far as the project itself knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Filled {
     /// Tokens of the project's active notes.
     tokens: u64,
-    /// What is set in the project.
+    /// The budget set in the project.
     budget: Option<u32>,
 }
 
@@ -66,7 +67,7 @@ impl Filled {
         Self { tokens: memory.totals().note_tokens, budget }
     }
 
-    /// The share of the budget that is used.
+    /// Returns the share of the budget that is used.
     pub(crate) fn share(self, config: &Config) -> f64 {
         let own = Settings { budget_tokens: self.budget, ..Settings::default() };
         let budget = own.or(&config.memory).project_budget().tokens;
@@ -75,7 +76,7 @@ impl Filled {
     }
 }
 
-/// The budget of a session's own notes. No other client's settings have a part in it.
+/// Returns the budget of a session's private notes. Other clients' settings do not affect it.
 pub(crate) fn session(memory: &Memory, config: &Config, holder: &Holder) -> InForce {
     let bounded = |tokens: u32| tokens.clamp(BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX);
     let flag = Settings { budget_tokens: holder.flag.map(bounded), ..Settings::default() };

@@ -1,20 +1,21 @@
-//! The only file of the daemon that reads the clock. The domain is told the time.
+//! The only file of the daemon that reads the clock. The domain gets the time as an argument.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anchord_memory::Timestamp;
 
-/// The time of day. It may jump, also backwards: never measure with it.
+/// Returns the time of day. It may jump, even backwards, so never measure with it.
 pub fn now() -> Timestamp {
     timestamp(SystemTime::now())
 }
 
-/// The start of a measurement or of a deadline; monotonic.
+/// Returns the start of a measurement or of a deadline. It is monotonic.
 pub fn start() -> Instant {
     Instant::now()
 }
 
-/// A file's or another system time as the domain counts it. Fractions of a millisecond are cut off.
+/// Converts a system time, such as a file's, to the domain's. Fractions of a millisecond are cut
+/// off.
 pub fn timestamp(time: SystemTime) -> Timestamp {
     let millis = match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_millis()),

@@ -1,7 +1,7 @@
-//! What the user has set, in `config.toml` in the configuration directory; without it, the defaults.
+//! The user's settings, in `config.toml` in the configuration directory; without it, the defaults.
 //!
-//! A key or a value that is not known is an error that names it and what is allowed: a typing error
-//! must not look like a setting.
+//! An unknown key or value is an error that names it and what is allowed: a typing error must not
+//! look like a setting.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,24 +21,24 @@ pub const CONFIG_FILE: &str = "config.toml";
 /// The environment variable that overrides `[http]`: `off` or a port.
 pub const HTTP_VARIABLE: &str = "ANCHORD_HTTP";
 
-/// Everything that can be set.
+/// All settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
-    /// The status port.
+    /// Settings of the status port.
     pub http: HttpConfig,
-    /// Sessions.
+    /// Settings of sessions.
     pub sessions: SessionsConfig,
-    /// Memory, where a project has set nothing else.
+    /// Memory settings for projects that have no setting of their own.
     pub memory: Settings,
-    /// What sessions keep for themselves, where nothing else is set.
+    /// Settings for sessions' private notes, if nothing nearer is set.
     pub session_memory: Settings,
 }
 
-/// How sessions end.
+/// Settings for the end of sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionsConfig {
-    /// How long a session whose connection and process are gone may come back before its staged work is
-    /// folded into memory.
+    /// The time in which a session may come back once its connection and process are gone. After
+    /// that its staged work is folded into memory.
     pub grace: Duration,
 }
 
@@ -48,12 +48,12 @@ impl Default for SessionsConfig {
     }
 }
 
-/// The status port on 127.0.0.1.
+/// Settings of the status port on 127.0.0.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpConfig {
-    /// Whether there is one.
+    /// Whether there is a status port.
     pub enabled: bool,
-    /// Which; 0 for any that is free.
+    /// The port; 0 for any free one.
     pub port: u16,
 }
 
@@ -63,7 +63,7 @@ impl Default for HttpConfig {
     }
 }
 
-/// The configuration is not usable.
+/// An unusable configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -71,19 +71,19 @@ pub enum ConfigError {
     Io {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
-    /// The file is no TOML, has a key that there is not, or a value of another type.
+    /// The file is not TOML, has an unknown key, or a value of the wrong type.
     #[error("use {}: line {line}, `{text}`: {message}", file.display())]
     Line {
         /// The file.
         file: PathBuf,
-        /// Where, from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What stands there.
+        /// The line's text.
         text: String,
-        /// What is wrong, with what is allowed.
+        /// The problem, with the allowed values.
         message: String,
     },
     /// The key cannot have this value.
@@ -95,7 +95,7 @@ pub enum ConfigError {
         key: String,
         /// The value found.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         allowed: String,
     },
 }
@@ -161,7 +161,8 @@ impl Config {
     }
 }
 
-/// The file as it is written. A number is any value at first, so that one of another type is told what is allowed, too.
+/// The file as it is written. A number may be any value at first, so that the error for one of
+/// another type can name what is allowed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Told {
@@ -196,7 +197,7 @@ struct MemoryTable {
     half_life_factor: Option<Value>,
 }
 
-/// What holds in every project that has set nothing else.
+/// Settings of hooks for projects that have none of their own.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table, [hooks]")]
 struct HooksTable {
@@ -205,8 +206,8 @@ struct HooksTable {
 }
 
 impl MemoryTable {
-    /// The settings, not checked yet. What is no number at all becomes 0, and what is too large the largest there is:
-    /// no setting may be either.
+    /// Returns the settings, not yet checked. A value that is not a number becomes 0, and one that
+    /// is too large becomes the largest number. No setting allows either.
     fn settings(&self) -> Settings {
         let number = |value: Option<&Value>| {
             let number = value?.as_integer().unwrap_or(0).max(0);
@@ -227,8 +228,8 @@ impl MemoryTable {
     }
 }
 
-/// Refuses a list in the place of a table, `[[memory]]` too: serde would take what is in it for the table's settings, in
-/// the order in which they stand here.
+/// Refuses a list in the place of a table, including `[[memory]]`. serde would take its items for
+/// the table's settings, in the order of declaration.
 fn no_lists(file: &Path, text: &str) -> Result<(), ConfigError> {
     let told: BTreeMap<String, Spanned<Value>> =
         toml::from_str(text).map_err(|error| wrong_line(file, text, &error))?;
@@ -241,13 +242,13 @@ fn no_lists(file: &Path, text: &str) -> Result<(), ConfigError> {
     }
 }
 
-/// Where in the file an error of the parser is.
+/// Locates a parser's error in the file.
 fn wrong_line(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
     let start = error.span().map_or(0, |at| at.start);
     line_at(file, text, start, error.message().to_owned())
 }
 
-/// What is wrong with the line in which this byte of the file stands.
+/// Returns an error about the line that contains this byte of the file.
 fn line_at(file: &Path, text: &str, start: usize, message: String) -> ConfigError {
     let before = text.bytes().take(start).filter(|byte| *byte == b'\n').count();
     ConfigError::Line {
@@ -258,7 +259,7 @@ fn line_at(file: &Path, text: &str, start: usize, message: String) -> ConfigErro
     }
 }
 
-/// A value as the file has it, which may be of another type than the setting.
+/// Returns a value as the file has it, which may be of another type than the setting.
 fn written(text: &str, table: &str, key: &str) -> Option<String> {
     let file: Table = text.parse().ok()?;
     Some(shown(file.get(table)?.get(key)?))

@@ -1,4 +1,4 @@
-//! What the daemon owns, and what its parts may ask of it.
+//! The daemon's shared state, and the requests that its parts may make of it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,7 +30,7 @@ pub(crate) struct Daemon {
     pub(crate) up_since: Instant,
     pub(crate) registry: RegistryStore,
     pub(crate) projects: OpenProjects,
-    /// Whether the daemon before this one ended without saying so, or the machine did.
+    /// Whether the daemon before this one, or the machine, ended without an orderly stop.
     pub(crate) after_crash: bool,
     pub(crate) http_state: std::sync::OnceLock<HttpState>,
     sessions: Arc<SessionTable>,
@@ -40,7 +40,7 @@ pub(crate) struct Daemon {
     tools: [Arc<ToolList>; ToolSet::ALL.len()],
 }
 
-/// What a daemon is made of, opened by [`crate::run`].
+/// The parts of a daemon, opened by [`crate::run`].
 pub(crate) struct Parts {
     pub(crate) instance: Instance,
     pub(crate) config: Config,
@@ -71,8 +71,8 @@ impl Daemon {
         })
     }
 
-    /// Opens a project's memory or the user's own, or begins it. A memory that was on disk once and
-    /// is missing is an error, never an empty memory.
+    /// Opens a project's memory or the user's own, or creates it. A memory that was on disk before
+    /// and is missing is an error, never an empty memory.
     pub(crate) async fn open_project(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
         let stored = self.registry.snapshot().is_stored(id);
         if stored && !self.projects.has_data(id)? {
@@ -88,7 +88,7 @@ impl Daemon {
         Ok(open)
     }
 
-    /// Opens a project's memory, or the user's own, if there is one.
+    /// Opens a project's memory or the user's own, if it exists.
     pub(crate) async fn open_known(
         &self,
         id: ProjectId,
@@ -111,8 +111,8 @@ impl Daemon {
         }
     }
 
-    /// Opens a connection of a shim: it goes on with the session its token names, or begins one.
-    /// Returns what the shim shows when it comes back.
+    /// Opens a shim's connection. It resumes the session that its token names, or begins a new one.
+    /// Also returns the token that the shim presents when it reconnects.
     pub(crate) fn connect(&self, hello: Hello, tool_set: ToolSet) -> (Arc<Connection>, String) {
         let instance = hello.instance.to_string();
         let resumed = hello
@@ -131,29 +131,30 @@ impl Daemon {
         (self.sessions.connect(id, hello, tool_set, tools_seen, stop), token)
     }
 
-    /// The tools of a set.
+    /// Returns the tools of a set.
     pub(crate) fn tools(&self, set: ToolSet) -> Arc<ToolList> {
         let at = ToolSet::ALL.iter().position(|each| *each == set).unwrap_or_default();
         let [default, ..] = &self.tools;
         Arc::clone(self.tools.get(at).unwrap_or(default))
     }
 
-    /// The sessions that are open or not gone yet.
+    /// Returns the sessions that are open or not yet gone.
     pub(crate) fn sessions(&self) -> &Arc<SessionTable> {
         &self.sessions
     }
 
-    /// What hooks have told of conversations.
+    /// Returns the conversations that hooks have reported.
     pub(crate) fn lifecycle(&self) -> &Lifecycle {
         &self.lifecycle
     }
 
-    /// What is counted and measured.
+    /// Returns the metrics.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// Begins to drain: no new connections, what was asked is answered, then the process ends.
+    /// Starts draining: accepts no new connections, answers pending requests, then ends the
+    /// process.
     pub(crate) fn stop(&self, why: &str) {
         if !self.stopping.is_cancelled() {
             tracing::info!(why, "stopping");
@@ -161,12 +162,12 @@ impl Daemon {
         }
     }
 
-    /// Whether the daemon drains.
+    /// Returns whether the daemon is draining.
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.is_cancelled()
     }
 
-    /// Cancelled when the daemon begins to drain.
+    /// Returns a token that is cancelled when the daemon starts draining.
     pub(crate) fn stopping(&self) -> CancellationToken {
         self.stopping.clone()
     }

@@ -1,7 +1,7 @@
-//! A daemon that a shim starts leaves the shim's world: its session, directory, mask.
+//! Detaches a daemon from the shim that starts it: from its session, directory and mask.
 //!
-//! The shim has already reduced the environment and closed the descriptors; the runtime's own signal
-//! handlers replace whatever dispositions were inherited, and `exec` has reset the rest.
+//! The shim has already reduced the environment and closed the descriptors. The runtime's own
+//! signal handlers replace inherited dispositions, and `exec` has reset the rest.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use rustix::fs::Mode;
 
 /// Becomes the leader of a new session in `/` with umask 077.
 pub fn detach() -> io::Result<()> {
-    // A process that leads a group already cannot; then it was started by a shell, not by a shim.
+    // A process that already leads a group cannot do so. Then a shell started it, not a shim.
     if rustix::process::getpid() != rustix::process::getpgrp() {
         rustix::process::setsid()?;
     }

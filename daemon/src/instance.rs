@@ -1,9 +1,9 @@
-//! The instance: the directory under HOME from which everything else is found, held by a file lock for
-//! the daemon's whole life.
+//! The instance: the directory under HOME from which everything else is found. A file lock holds it
+//! for the daemon's whole life.
 //!
-//! Liveness is the lock, never a PID or a file's presence. The lock file's text says who holds it,
-//! for messages alone. Before an instance is handed out, it is proven that its directories take
-//! files. A full or read-only disk is no obstacle: what is on it can be read.
+//! Liveness is the lock, never a PID or a file's presence. The lock file's text names the holder,
+//! only for messages. Before an instance is returned, a write to its directories has succeeded. A
+//! full or read-only disk is no obstacle, since it can still be read.
 
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -25,24 +25,24 @@ mod key;
 
 pub use key::Key;
 
-/// Where an instance keeps what it has, decided when it is made.
+/// The places where an instance keeps its files, decided when it is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// The stores.
+    /// The directory of the stores.
     pub data: PathBuf,
-    /// `config.toml`.
+    /// The directory of `config.toml`.
     pub config: PathBuf,
-    /// The logs.
+    /// The directory of the logs.
     pub logs: PathBuf,
 }
 
 impl Places {
-    /// All beneath one directory: for an instance named by `ANCHORD_HOME`.
+    /// Returns places that are all beneath one directory, for an instance named by `ANCHORD_HOME`.
     pub fn beneath(dir: &Path) -> Self {
         Self { data: dir.join("data"), config: dir.join("config"), logs: dir.join("logs") }
     }
 
-    /// Where this system wants a user's files. `None` without a home directory.
+    /// Returns the system's usual places for a user's files, or `None` without a home directory.
     pub fn of_user() -> Option<Self> {
         let dirs = directories::ProjectDirs::from("", "", "anchord")?;
         Some(Self {
@@ -56,21 +56,21 @@ impl Places {
 /// This machine, as the lock file names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
-    /// The id of this boot, where the system has one.
+    /// The id of this boot, if the system has one.
     pub boot: Option<String>,
     /// The host's name.
     pub name: String,
 }
 
 impl Host {
-    /// The machine that this process runs on.
+    /// Returns the machine on which this process runs.
     pub fn this() -> Self {
         let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
         Self { boot: anchord_proto::host::boot_id(), name }
     }
 }
 
-/// Who holds the lock, for people.
+/// The holder of the lock, for people.
 #[derive(Debug, Serialize, Deserialize)]
 struct Holder {
     pid: u32,
@@ -78,18 +78,18 @@ struct Holder {
     host: Host,
 }
 
-/// Why there is no instance.
+/// The reason there is no instance.
 #[derive(Debug, thiserror::Error)]
 pub enum InstanceError {
-    /// Another daemon has it.
+    /// Another daemon holds the lock.
     #[error("lock {}: another daemon holds it{}", dir.display(), by(*pid))]
     Held {
         /// The instance directory.
         dir: PathBuf,
-        /// Its process, if it could be read.
+        /// The process that holds it, if it could be read.
         pid: Option<u32>,
     },
-    /// A daemon on another machine has it.
+    /// A daemon on another machine holds the lock.
     #[error(
         "lock {}: HOME is shared between machines: set ANCHORD_HOME to a local path (held by a daemon \
          on {host})",
@@ -98,15 +98,15 @@ pub enum InstanceError {
     HomeShared {
         /// The instance directory.
         dir: PathBuf,
-        /// That machine.
+        /// The other machine.
         host: String,
     },
-    /// The directory may be another user's doing.
+    /// The directory may be the work of another user.
     #[error("trust {}: {why}", path.display())]
     Untrusted {
         /// The directory or file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         why: &'static str,
     },
     /// The directory or its `instance.json` cannot be used.
@@ -117,10 +117,10 @@ pub enum InstanceError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// The memory is not where it was put: a disk that is not mounted, perhaps.
+    /// The memory is missing from its place, perhaps because a disk is not mounted.
     #[error(
         "find {}, where this instance keeps its memory; restore it, or delete {} to start empty",
         data.display(), instance_file.display()
@@ -146,29 +146,29 @@ pub enum InstanceError {
     /// The system refused.
     #[error("{doing} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation that was tried.
         doing: &'static str,
-        /// On what.
+        /// The path it was tried on.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// An instance that is ours until this is dropped.
+/// An instance that this process holds until the value is dropped.
 #[derive(Debug)]
 pub struct Instance {
     dir: InstanceDir,
     lock: File,
     file: InstanceFile,
     key: Key,
-    /// Device and inode of the socket that is served.
+    /// Device and inode of the served socket.
     socket: Option<(u64, u64)>,
 }
 
 impl Instance {
-    /// Locks the instance in `dir`, makes it if it is new (then `places` decides where things go), and
-    /// proves that it can be written, as far as its disk takes writes at all.
+    /// Locks the instance in `dir` and creates it if it is new; `places` then decides where things
+    /// go. Verifies that it can be written, as far as its disk accepts writes at all.
     pub fn acquire(dir: &InstanceDir, places: &Places, host: &Host) -> Result<Self, InstanceError> {
         prepare(dir)?;
         let lock = take_lock(dir.path(), host)?;
@@ -180,8 +180,8 @@ impl Instance {
         Ok(Self { dir: dir.clone(), lock, file, key, socket: None })
     }
 
-    /// Locks the instance as [`Self::acquire`] does, waiting up to `patience` for a daemon that is about to end, as
-    /// `is_leaving` tells.
+    /// Locks the instance as [`Self::acquire`] does. Waits up to `patience` for a daemon that is
+    /// about to end, as `is_leaving` reports.
     pub fn acquire_within(
         dir: &InstanceDir,
         places: &Places,
@@ -200,7 +200,7 @@ impl Instance {
         }
     }
 
-    /// Remembers the socket that is there now as the one this daemon serves.
+    /// Records the present socket as the one that this daemon serves.
     pub fn serve_socket(&mut self) -> Result<(), InstanceError> {
         let path = self.dir.sock();
         let socket = fs::symlink_metadata(&path).map_err(io_error("look at", &path))?;
@@ -208,8 +208,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Whether the paths still name the lock that is held and the socket that is served. If not, someone
-    /// else may serve this directory: drain and exit.
+    /// Returns whether the paths still name the held lock and the served socket. If not, another
+    /// daemon may serve this directory, so this one must drain and exit.
     pub fn still_ours(&self) -> bool {
         let socket = || {
             let named = fs::symlink_metadata(self.dir.sock()).ok()?;
@@ -218,49 +218,50 @@ impl Instance {
         names(&self.dir.lock(), &self.lock) && self.socket.is_none_or(|ours| socket() == Some(ours))
     }
 
-    /// The instance directory.
+    /// Returns the instance directory.
     pub fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    /// The instance's id.
+    /// Returns the instance's id.
     pub fn id(&self) -> Uuid {
         self.file.id
     }
 
-    /// The stores.
+    /// Returns the directory of the stores.
     pub fn data(&self) -> &Path {
         &self.file.data
     }
 
-    /// `config.toml`.
+    /// Returns the directory of `config.toml`.
     pub fn config(&self) -> &Path {
         &self.file.config
     }
 
-    /// The logs.
+    /// Returns the directory of the logs.
     pub fn logs(&self) -> &Path {
         &self.file.logs
     }
 
-    /// Authenticates resume tokens.
+    /// Returns the key that authenticates resume tokens.
     pub fn key(&self) -> &Key {
         &self.key
     }
 }
 
-/// Proves that at this moment no daemon has the instance. Makes and writes nothing; a daemon that starts in the same
-/// instant may find the lock taken, as by another that starts.
+/// Verifies that no daemon holds the instance at this moment. Creates and writes nothing. A daemon
+/// that starts in the same instant may find the lock taken, as if by another one that starts.
 ///
-/// # Errors
-/// [`InstanceError::Held`] and [`InstanceError::HomeShared`] say who has it; else why it cannot be told.
+/// # Errors [`InstanceError::Held`] and [`InstanceError::HomeShared`] name the holder. Other errors
+/// say why the holder is unknown.
 pub fn ensure_free(dir: &InstanceDir) -> Result<(), InstanceError> {
     let path = dir.lock();
     let mut lock = match open_to_read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         opened => opened.map_err(io_error("open", &path))?,
     };
-    // Shared, so that two who only look do not take each other for a daemon.
+    // The lock is shared, so that two processes that only check do not take each other for a
+    // daemon.
     match lock.try_lock_shared() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(held(dir.path(), &mut lock, &Host::this())),
@@ -268,7 +269,8 @@ pub fn ensure_free(dir: &InstanceDir) -> Result<(), InstanceError> {
     }
 }
 
-/// Makes the instance directory, or checks that the one there is ours alone, and closes it to others.
+/// Creates the instance directory, or checks that the existing one is ours alone, and closes it to
+/// others.
 fn prepare(dir: &InstanceDir) -> Result<(), InstanceError> {
     let open = File::from(dir.ensure()?);
     let mode = open.metadata().map_err(io_error("look at", dir.path()))?.mode();
@@ -279,8 +281,8 @@ fn prepare(dir: &InstanceDir) -> Result<(), InstanceError> {
     Ok(())
 }
 
-/// Takes the lock of a directory that is ours. The lock file is never deleted, but if somebody does, two
-/// processes can hold a lock each: hence the look at the path afterwards.
+/// Takes the lock of a directory that is ours. The lock file is never deleted. If somebody deletes
+/// it anyway, two processes could each hold a lock, so the path is checked afterwards.
 fn take_lock(dir: &Path, host: &Host) -> Result<File, InstanceError> {
     let path = dir.join("lock");
     let mut lock = open_private(&path).map_err(io_error("open", &path))?;
@@ -291,7 +293,7 @@ fn take_lock(dir: &Path, host: &Host) -> Result<File, InstanceError> {
     }
     let holder = Holder { pid: std::process::id(), host: host.clone() };
     let text = serde_json::to_string(&holder).expect("a struct of numbers and text");
-    // In place: a full disk takes no block anew.
+    // The file is overwritten in place: a full disk has no new block to give.
     let written = lock
         .rewind()
         .and_then(|()| lock.write_all(text.as_bytes()))
@@ -316,7 +318,7 @@ fn held(dir: &Path, lock: &mut File, host: &Host) -> InstanceError {
     }
 }
 
-/// Reads `instance.json`, or makes the directories and then writes it.
+/// Reads `instance.json`, or creates the directories and then the file.
 fn describe(dir: &InstanceDir, places: &Places) -> Result<InstanceFile, InstanceError> {
     let path = dir.instance_json();
     if let Some(file) = InstanceFile::read(dir)? {
@@ -342,13 +344,13 @@ fn describe(dir: &InstanceDir, places: &Places) -> Result<InstanceFile, Instance
         why: format!("it cannot be written: {error}"),
     })?;
     refuse_foreign_data(&file.data)?;
-    // First: without it an instance would not know its own data again.
+    // The mark comes first: without it an instance would not recognise its own data again.
     mark_data(&file)?;
     replace_private(&path, text.as_bytes())?;
     Ok(file)
 }
 
-/// The file in the data directory that says whose it is.
+/// The file in the data directory that names its instance.
 const DATA_MARK: &str = "instance-id";
 
 fn mark_data(file: &InstanceFile) -> Result<(), InstanceError> {
@@ -356,8 +358,8 @@ fn mark_data(file: &InstanceFile) -> Result<(), InstanceError> {
     replace_private(&file.data.join(DATA_MARK), text.as_bytes())
 }
 
-/// Refuses to begin an instance with a memory that is marked as another's. A mark without a memory
-/// is left from a start that was cut short.
+/// Refuses to create an instance whose memory is marked as another's. A mark without a memory is
+/// left over from an interrupted start.
 fn refuse_foreign_data(data: &Path) -> Result<(), InstanceError> {
     let mark = data.join(DATA_MARK);
     if !has_memory(data) || read_private(&mark)?.is_none() {
@@ -370,8 +372,8 @@ fn has_memory(data: &Path) -> bool {
     data.join("daemon").join("journal").is_dir()
 }
 
-/// Checks that the data directory is this instance's. An empty one is where a disk is mounted, and
-/// the disk is not. One that an older anchord made has no mark yet.
+/// Checks that the data directory belongs to this instance. An empty one is the mount point of a
+/// disk that is not mounted. One that an older anchord created has no mark yet.
 fn check_data(file: &InstanceFile, instance_file: &Path) -> Result<(), InstanceError> {
     let mark = file.data.join(DATA_MARK);
     match fs::read_to_string(&mark) {
@@ -390,7 +392,7 @@ fn check_data(file: &InstanceFile, instance_file: &Path) -> Result<(), InstanceE
     }
 }
 
-/// Passes over an error that says only that the disk is full or read-only.
+/// Ignores an error that says only that the disk is full or read-only.
 fn unless_disk_refuses(outcome: Result<(), InstanceError>) -> Result<(), InstanceError> {
     match outcome {
         Err(InstanceError::Io { source, .. }) if disk_refuses(&source) => Ok(()),
@@ -398,8 +400,8 @@ fn unless_disk_refuses(outcome: Result<(), InstanceError>) -> Result<(), Instanc
     }
 }
 
-/// Whether the disk takes no writes because it is full or read-only. A sandbox that lets this
-/// process write nowhere says something else.
+/// Returns whether the disk accepts no writes because it is full or read-only. A sandbox that lets
+/// this process write nowhere fails with another error.
 pub(crate) fn disk_refuses(error: &io::Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     matches!(error.kind(), QuotaExceeded | ReadOnlyFilesystem | StorageFull)
@@ -409,24 +411,24 @@ fn prove_writable(dir: &Path) -> Result<(), InstanceError> {
     let probe = dir.join(format!(".probe-{}", Uuid::new_v4().simple()));
     let proof = (|| {
         let mut file = File::options().write(true).create_new(true).mode(0o600).open(&probe)?;
-        // Not synced: the disk may take seconds for that while a build keeps it busy, and nobody is answered meanwhile.
-        // What must last is synced when it is written.
+        // The probe is not synced. A disk that a build keeps busy may take seconds for that, and
+        // nobody is answered meanwhile. Everything that must last is synced when it is written.
         file.write_all(b"anchord can write here\n")?;
         fs::remove_file(&probe)
     })();
     if proof.is_err() {
-        // What was left of the attempt, if anything; the error that matters is the first.
+        // Remove what is left of the probe, if anything. The first error is the one that matters.
         let _ = fs::remove_file(&probe);
     }
     proof.map_err(io_error("write in", dir))
 }
 
-/// Makes a directory for our eyes alone, and those above it, where they do not exist.
+/// Creates a directory and its missing parents, readable by us alone.
 fn make_private(dir: &Path) -> Result<(), InstanceError> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io_error("make", dir))
 }
 
-/// Opens or makes a file for our eyes alone; a link is not followed.
+/// Opens or creates a file that is readable by us alone. Does not follow a link.
 fn open_private(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     File::options()
@@ -439,13 +441,13 @@ fn open_private(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Opens a file that is there; a link is not followed.
+/// Opens an existing file. Does not follow a link.
 fn open_to_read(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
-/// A small file of ours, if it exists.
+/// Reads a small file of ours, if it exists.
 fn read_private(path: &Path) -> Result<Option<Vec<u8>>, InstanceError> {
     let file = match open_to_read(path) {
         Ok(file) => file,
@@ -457,7 +459,7 @@ fn read_private(path: &Path) -> Result<Option<Vec<u8>>, InstanceError> {
     Ok(Some(bytes))
 }
 
-/// Writes a file whole or not at all. Only the holder of the lock does.
+/// Writes a file whole or not at all. Only the holder of the lock may do so.
 fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), InstanceError> {
     let temporary = path.with_extension("new");
     let written = (|| {
@@ -474,7 +476,7 @@ fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), InstanceError> {
     written.map_err(io_error("write", path))
 }
 
-/// Whether a path names this open file.
+/// Returns whether a path names this open file.
 fn names(path: &Path, file: &File) -> bool {
     match (fs::symlink_metadata(path), file.metadata()) {
         (Ok(named), Ok(open)) => (named.dev(), named.ino()) == (open.dev(), open.ino()),

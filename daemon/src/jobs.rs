@@ -1,5 +1,5 @@
-//! What the daemon does by itself, every few seconds: ends sessions that are gone, closes projects
-//! that nobody uses, and makes sure that it is still the daemon of its instance.
+//! Periodic work: stages pending activity, ends sessions that are gone, and closes idle projects.
+//! Also checks that this is still the daemon of its instance.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::daemon::Daemon;
 use crate::projects::ProjectId;
 use crate::{lifecycle, limits, sessions};
 
-/// Runs until the daemon stops. Nothing here waits for one project longer than [`limits::JOB_TIME_MAX`].
+/// Runs until the daemon stops. Waits for no project longer than [`limits::JOB_TIME_MAX`].
 pub(crate) async fn run(daemon: Arc<Daemon>) {
     let mut tick = tokio::time::interval(limits::JOBS_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

@@ -1,7 +1,7 @@
 //! anchord's daemon: one memory per project, any number of sessions.
 //!
-//! Calls inside go one way: `http` → `admin` → `mcp`, `lifecycle` → `sessions` → `project` → `store`. See
-//! ARCHITECTURE.md for the map, the invariants and the lock table.
+//! Calls inside go one way: `http` → `admin` → `mcp`, `lifecycle` → `sessions` → `project` →
+//! `store`. ARCHITECTURE.md has the map, the invariants and the lock table.
 
 pub mod activation;
 mod admin;

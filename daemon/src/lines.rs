@@ -1,19 +1,19 @@
-//! Lines from a peer, never more of one in memory than its cap.
+//! Lines from a peer, of which never more than their cap is in memory.
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-/// What came.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Read<'a> {
     /// A whole line, without its newline.
     Line(&'a [u8]),
     /// A line longer than the cap was skipped to its end.
     TooLong,
-    /// The peer has closed; a line without its newline is no line.
+    /// The peer has closed. A line without its newline does not count.
     End,
 }
 
-/// Reads capped lines. Dropping a read half-way loses nothing: the next one goes on from there.
+/// A reader of capped lines. A dropped read loses nothing: the next one continues from there.
 #[derive(Debug)]
 pub(crate) struct LineReader<R> {
     reader: R,
@@ -24,17 +24,17 @@ pub(crate) struct LineReader<R> {
 }
 
 impl<R: AsyncBufRead + Unpin> LineReader<R> {
-    /// Lines of at most `bytes_max` bytes.
+    /// Creates a reader of lines of at most `bytes_max` bytes.
     pub(crate) fn new(reader: R, bytes_max: usize) -> Self {
         Self { reader, line: Vec::new(), bytes_max, too_long: false, complete: false }
     }
 
-    /// Other lines may follow with another cap: a hello is short, what comes after it is not.
+    /// Changes the cap: a hello is short, and later lines are not.
     pub(crate) fn set_bytes_max(&mut self, bytes_max: usize) {
         self.bytes_max = bytes_max;
     }
 
-    /// The next line.
+    /// Reads the next line.
     pub(crate) async fn next(&mut self) -> std::io::Result<Read<'_>> {
         if std::mem::take(&mut self.complete) {
             self.line.clear();
@@ -61,7 +61,7 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
         Ok(if self.too_long { Read::TooLong } else { Read::Line(&self.line) })
     }
 
-    /// The stream, with what is buffered of it.
+    /// Returns the stream with its buffered bytes.
     pub(crate) fn into_inner(self) -> R {
         self.reader
     }

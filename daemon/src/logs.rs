@@ -1,9 +1,11 @@
-//! Logs: one file a day in the logs directory, the last [`LOG_FILES_MAX`] kept, plain text. A day's file
-//! is not written beyond [`LOG_FILE_BYTES_MAX`], so that an error in a loop cannot fill the disk.
+//! Logs: one plain-text file a day in the logs directory, of which the last [`LOG_FILES_MAX`] are
+//! kept. A day's file is not written beyond [`LOG_FILE_BYTES_MAX`], so that an error in a loop
+//! cannot fill the disk.
 //!
-//! Never any memory content, and no secret: each line passes the filter in `secrets.rs`. Our own events are written without it; other crates print what passes
-//! through them (rmcp prints whole requests from `debug` up, and an `error` of its may quote one), so
-//! of theirs only errors are kept, of rmcp none, whatever `ANCHORD_LOG` asks for.
+//! They never have memory content or secrets: each line passes the filter in `secrets.rs`. Our own
+//! events are written without content. Other crates print what passes through them. rmcp prints
+//! whole requests from `debug` up, and one of its `error` events may quote a request. So only
+//! errors are kept of other crates, and nothing of rmcp, whatever `ANCHORD_LOG` says.
 
 use std::error::Error;
 use std::fs::{self, Permissions};
@@ -26,26 +28,26 @@ use crate::instance::disk_refuses;
 use crate::limits::{LOG_FILE_BYTES_MAX, LOG_FILES_MAX, LOG_LINES_QUEUED_MAX};
 use crate::secrets;
 
-/// The environment variable that sets what of ours is logged: a level, or `target=level` separated
-/// by commas.
+/// The environment variable that sets which of our events are logged: a level, or comma-separated
+/// `target=level` pairs.
 pub const LOG_VARIABLE: &str = "ANCHORD_LOG";
 
-/// Writes what is still to be written when it is dropped: keep it for the daemon's life.
+/// A guard that writes the remaining lines when it is dropped. Keep it for the daemon's life.
 #[derive(Debug)]
 pub struct Logs(#[expect(dead_code, reason = "its drop flushes")] WorkerGuard);
 
-/// Logs cannot be written.
+/// The reason logs cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum LogsError {
-    /// The directory does not take a file.
+    /// No file can be created in the directory.
     #[error("write logs in {}: {source}", directory.display())]
     Directory {
         /// The logs directory.
         directory: PathBuf,
-        /// Why.
+        /// The error.
         source: InitError,
     },
-    /// The environment variable is no filter.
+    /// The environment variable is not a valid filter.
     #[error(
         "use ANCHORD_LOG: `{value}` is no filter; allowed: off, error, warn, info, debug, trace, or \
          target=level separated by commas"
@@ -54,7 +56,7 @@ pub enum LogsError {
         /// Its value.
         value: String,
     },
-    /// Something else in this process logs already.
+    /// This process already has a logger.
     #[error("write logs: {0}")]
     Taken(#[from] tracing_subscriber::util::TryInitError),
 }
@@ -89,8 +91,7 @@ fn files(directory: &Path) -> Result<RollingFileAppender, InitError> {
         .build(directory)
 }
 
-/// Keeps other users from reading the log files of earlier builds. The umask does that for new
-/// ones.
+/// Keeps other users from reading the log files of earlier builds. The umask does so for new ones.
 fn make_private(directory: &Path) -> io::Result<()> {
     for file in fs::read_dir(directory)? {
         let file = file?;
@@ -107,7 +108,7 @@ fn is_refused_by_disk(error: &InitError) -> bool {
     source.is_some_and(disk_refuses)
 }
 
-/// What is logged.
+/// The events to log.
 #[derive(Clone, Debug)]
 struct Filter {
     ours: Targets,
@@ -148,7 +149,8 @@ where
     tracing_subscriber::registry().with(lines.with_filter(filter))
 }
 
-/// Writes up to a number of bytes a day, the day in UTC as the file's name, and says where it stopped.
+/// Writes up to a number of bytes a day, and says where it stopped. Days are in UTC, as in the
+/// files' names.
 struct Capped<W> {
     inner: W,
     bytes_max: u64,

@@ -1,7 +1,9 @@
-//! Looks at the files of projects, whose disks may hang: never on a thread that serves others, and each for a while only.
+//! Access to projects' files with a time limit, since their disks may hang. It never runs on a
+//! worker thread.
 //!
-//! A look that hangs keeps its thread until the disk answers, and threads are not without end. So few look at one place
-//! at once: whoever asks again of a disk that is gone waits for its turn, and no other place suffers.
+//! An access that hangs keeps its thread until the disk responds, and the number of threads is
+//! limited. So only a few accesses to one place run at once. Further accesses to a disk that is
+//! gone wait for their turn, and other places are unaffected.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,15 +14,16 @@ use tokio::sync::Semaphore;
 use crate::beside::beside;
 use crate::limits;
 
-/// The disk did not answer in time.
+/// The disk did not respond in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the project's directory does not answer; is its disk mounted and reachable?")]
 pub(crate) struct Hangs;
 
-/// Places that are looked at, by path, each with the turns that are left. All daemons of a process share their threads.
+/// Turns left for each place in use, by path. All daemons in a process share their threads.
 static PLACES: Mutex<BTreeMap<PathBuf, Arc<Semaphore>>> = Mutex::new(BTreeMap::new());
 
-/// Runs what touches files at or beneath a place.
+/// Runs `look`, which reads files at or beneath a place. Fails if the disk does not respond in
+/// time.
 pub(crate) async fn look<T: Send + 'static>(
     at: &Path,
     look: impl FnOnce() -> T + Send + 'static,
@@ -39,7 +42,7 @@ pub(crate) async fn look<T: Send + 'static>(
 
 fn turns(at: &Path) -> Arc<Semaphore> {
     let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
-    // Whoever looks or waits holds it, too.
+    // Every access that runs or waits holds a reference.
     places.retain(|_, turns| Arc::strong_count(turns) > 1);
     let new = || Arc::new(Semaphore::new(limits::LOOKS_AT_ONCE_MAX));
     Arc::clone(places.entry(at.to_owned()).or_insert_with(new))

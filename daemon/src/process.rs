@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::limits::DESCRIPTORS_WANTED;
 
-/// Raises the limit of open files as far as it goes, and returns it: each agent's session has a
+/// Raises the limit of open files as far as possible and returns it. Each agent's session has a
 /// connection.
 pub(crate) fn raise_descriptors() -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
@@ -29,9 +29,9 @@ pub(crate) fn keep_files_private() {
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }
 
-/// Makes a write beyond a limit of file sizes an error. Without this, it ends the process. Within a
-/// runtime.
+/// Turns a write beyond the file size limit into an error. Without this, it ends the process. Must
+/// be called within a runtime.
 pub(crate) fn outlive_file_size_limit() -> io::Result<()> {
-    // A signal that is heard has no other effect, whoever listens.
+    // A signal with a handler has no other effect, even if nobody awaits it.
     signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
 }

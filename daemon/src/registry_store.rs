@@ -16,7 +16,7 @@ use crate::projects::Registry;
 use crate::store::{Call, Health, OpenReport, Store, StoreError};
 use crate::{clock, limits};
 
-/// The soft mark of a daemon that ended as it should.
+/// The soft mark of a daemon that stopped in an orderly way.
 pub(crate) const STOPPED_WELL: &str = "stopped-well";
 
 /// The registry and its writer.
@@ -25,14 +25,15 @@ pub(crate) struct RegistryStore {
     directory: PathBuf,
     writer: ArcSwap<Owner<Registry>>,
     opened: Mutex<Instant>,
-    /// The last reopening failed: nothing is written, but what was read stays.
+    /// Whether the last reopening failed. Nothing can be written then, but what was read stays.
     is_failed: AtomicBool,
-    /// Held exclusively while the store is opened again, shared by everyone who uses it.
+    /// A lock that is exclusive while the store is opened again, and shared by everyone who uses
+    /// it.
     in_use: tokio::sync::RwLock<()>,
 }
 
 impl RegistryStore {
-    /// Opens the store, or begins one. Also returns what opening found, and the soft marks.
+    /// Opens the store, or creates it. Also returns the report of opening and the soft marks.
     pub(crate) async fn open(directory: PathBuf) -> Result<(Self, OpenReport, Marks), StoreError> {
         let (writer, report, marks) = open_owner::<Registry>(directory.clone()).await?;
         let store = Self {
@@ -45,8 +46,8 @@ impl RegistryStore {
         Ok((store, report, marks))
     }
 
-    /// Opens the store again if what makes it read-only may have passed. After an error the state
-    /// that was read can still be read, and the next call tries again.
+    /// Opens the store again if the reason that it is read-only may have passed. After an error,
+    /// the state that was read stays readable, and the next call tries again.
     pub(crate) async fn retry(&self) -> Result<(), StoreError> {
         let is_due = self.is_failed.load(Ordering::Relaxed) || self.health().passes;
         let opened = *self.opened.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,12 +75,12 @@ impl RegistryStore {
         Ok(())
     }
 
-    /// The newest state that is on disk.
+    /// Returns the newest state that is on disk.
     pub(crate) fn snapshot(&self) -> Arc<Registry> {
         self.writer.load().snapshot()
     }
 
-    /// The store's faults, as of the last write.
+    /// Returns the store's faults, as of the last write.
     pub(crate) fn health(&self) -> Arc<Health> {
         self.writer.load().health()
     }
@@ -100,7 +101,7 @@ impl RegistryStore {
         self.writer.load_full().write(session, call, operation, decide).await
     }
 
-    /// Runs something on the store itself, between writes.
+    /// Runs `question` on the store itself, between writes.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&mut dyn Store<Registry>, &Registry) -> T + Send + 'static,
@@ -109,8 +110,8 @@ impl RegistryStore {
         self.writer.load_full().ask(question).await
     }
 
-    /// Whether nothing is taken any more: it was closed, or its thread has died. False while the
-    /// store waits to be opened again.
+    /// Returns whether no more jobs are accepted: the writer was closed, or its thread has died.
+    /// False while the store waits to be opened again.
     pub(crate) fn is_closed(&self) -> bool {
         self.writer.load().is_closed() && !self.is_failed.load(Ordering::Relaxed)
     }

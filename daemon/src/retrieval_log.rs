@@ -1,9 +1,10 @@
-//! What was asked of a project's memory and what was given: a line for each answer, in two files beside the
-//! project's journal, the older of which goes when the newer is full.
+//! The log of calls to a project's memory and their results: one line for each answer. It has two
+//! files next to the project's journal; the older one is deleted when the newer one is full.
 //!
-//! No call waits for a line, and none fails for it: a task of its own counts tokens and writes. Lines are not
-//! synced, and when the task is behind by [`RETRIEVALS_QUEUED_MAX`] they are dropped. What a line holds has passed
-//! the filter in `secrets.rs`. Nothing here makes a directory, so that a deleted project stays deleted.
+//! No call waits for a line, and none fails because of one: a separate task counts tokens and
+//! writes. Lines are not synced, and are dropped when the task is [`RETRIEVALS_QUEUED_MAX`] lines
+//! behind. The content of a line has passed the filter in `secrets.rs`. Nothing here creates a
+//! directory, so a deleted project stays deleted.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::OpenOptions;
@@ -22,56 +23,58 @@ use crate::limits::{
 };
 use crate::store::{Disk, RealDisk};
 
-/// The file that is written, and the one before it.
+/// The current file and, below, the one before it.
 const NEWER: &str = "retrievals.jsonl";
 const OLDER: &str = "retrievals.1.jsonl";
 
-/// What records and the log name as the client of a command: a person reads what it is given, no model.
+/// The client's name for commands, in records and in the log. A person reads the result, not a
+/// model.
 pub(crate) const COMMAND_LINE: &str = "anchord-cli";
 
-/// The files of a project's log, the older first; either may be missing.
+/// Returns the files of a project's log, the older first. Either may be missing.
 pub fn files(directory: &Path) -> [PathBuf; 2] {
     [directory.join(OLDER), directory.join(NEWER)]
 }
 
-/// An answer: a line of the log.
+/// A line of the log: one answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Retrieval {
-    /// Counts the project's lines; one that was dropped leaves no gap.
+    /// The line's number in the project. A dropped line leaves no gap.
     pub number: u64,
-    /// When it was given, in milliseconds since the Unix epoch.
+    /// The time of the answer, in milliseconds since the Unix epoch.
     pub time: i64,
-    /// Who asked.
+    /// The session that called.
     pub session: String,
-    /// The client's own name, `claude-code`; `anchord-cli` for the command line.
+    /// The client's own name, such as `claude-code`; `anchord-cli` for the command line.
     #[serde(default)]
     pub client: String,
     /// The tool.
     pub tool: String,
-    /// The tool's arguments without secrets; a text when they are too long to be kept whole.
+    /// The tool's arguments without secrets, or a clipped text if they are too long to be kept
+    /// whole.
     #[serde(default)]
     pub asked: serde_json::Value,
-    /// The records given, in the order of the answer; the first of them when they are very many.
+    /// The records in the answer, in its order. Only the first if there are very many.
     #[serde(default)]
     pub ids: Vec<String>,
-    /// How many records more than `ids` names.
+    /// The number of records beyond those in `ids`.
     #[serde(default)]
     pub more: u64,
-    /// Of the answer; none of a document for a file.
+    /// The tokens of the answer; 0 for a document that goes to a file.
     #[serde(default)]
     pub tokens: u32,
     /// Whether there was more than the answer has.
     #[serde(default)]
     pub truncated: bool,
-    /// Whether the answer says why there is none.
+    /// Whether the call failed, and the answer says why.
     #[serde(default)]
     pub refused: bool,
-    /// From the call's turn to its answer, in microseconds.
+    /// The time from the call's turn to its answer, in microseconds.
     #[serde(default)]
     pub micros: u64,
 }
 
-/// Stands in the place of a question that was purged.
+/// The replacement for arguments that were purged.
 const GONE: &str = "[purged]";
 
 impl Retrieval {
@@ -92,7 +95,7 @@ impl Retrieval {
     }
 }
 
-/// The logs of all projects. Clones lead to the same task, which ends with the last of them.
+/// The logs of all projects. All clones use the same task, which ends with the last of them.
 #[derive(Clone, Debug)]
 pub(crate) struct RetrievalLog {
     jobs: mpsc::Sender<Job>,
@@ -108,17 +111,17 @@ enum Job {
     Flush(oneshot::Sender<()>),
 }
 
-/// Where reading starts.
+/// The place where reading starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// At the last lines.
+    /// The last lines.
     Last,
-    /// After the line with this number.
+    /// The line after this number.
     After(u64),
 }
 
 impl RetrievalLog {
-    /// Starts the task; within a runtime.
+    /// Starts the task. Must be called within a runtime.
     pub(crate) fn start() -> Self {
         let (jobs, queue) = mpsc::channel(RETRIEVALS_QUEUED_MAX);
         let (changed, written) = watch::channel(0);
@@ -127,15 +130,15 @@ impl RetrievalLog {
         Self { jobs, tokens, written }
     }
 
-    /// Counts the tokens of an answer's text, and writes its line where the project has a directory. A document for a
-    /// file is no text.
+    /// Counts the tokens of an answer's text, and writes its line if the project has a directory.
+    /// `text` is empty for a document that goes to a file.
     pub(crate) fn write(&self, directory: Option<PathBuf>, line: Retrieval, text: String) {
         if self.jobs.try_send(Job::Write { directory, line: Box::new(line), text }).is_err() {
             tracing::debug!("the retrieval log is behind; a line was dropped");
         }
     }
 
-    /// Lines, oldest first, `limit` at most.
+    /// Reads at most `limit` lines, oldest first.
     pub(crate) async fn read(
         &self,
         directory: PathBuf,
@@ -150,10 +153,10 @@ impl RetrievalLog {
         lines.await.unwrap_or_default()
     }
 
-    /// Empties the questions of the lines that name one of these records, or too many records to name them all.
+    /// Redacts the arguments in lines that name one of these records, or too many records to list
+    /// them.
     ///
-    /// # Errors
-    /// In words, when a file could not be written anew.
+    /// # Errors Returns a message if a file could not be rewritten.
     pub(crate) async fn forget(
         &self,
         directory: PathBuf,
@@ -167,21 +170,21 @@ impl RetrievalLog {
         done.map_err(|error| format!("cannot write the retrieval log anew: {error}"))
     }
 
-    /// Returns when everything given before is in the files.
+    /// Returns once everything passed earlier is in the files.
     pub(crate) async fn flush(&self) {
         let (done, flushed) = oneshot::channel();
         if self.jobs.send(Job::Flush(done)).await.is_ok() {
-            // Fails when the task is gone, and then nothing is left to write.
+            // This fails if the task is gone, and then nothing is left to write.
             let _ = flushed.await;
         }
     }
 
-    /// Changes with each line, of whichever project.
+    /// Returns a channel that changes with each line of any project.
     pub(crate) fn written(&self) -> watch::Receiver<u64> {
         self.written.clone()
     }
 
-    /// Tokens of all answers to agents since the start.
+    /// Returns the number of tokens in all answers to agents since the start.
     pub(crate) fn tokens(&self) -> u64 {
         self.tokens.load(Ordering::Relaxed)
     }
@@ -204,12 +207,12 @@ async fn run(mut queue: mpsc::Receiver<Job>, tokens: Arc<AtomicU64>, changed: wa
     }
 }
 
-/// The number of the last line of each log that was looked at.
+/// The writing end of the logs: the number of the last line of each log in use.
 #[derive(Debug, Default)]
 struct Writer(HashMap<PathBuf, u64>);
 
 impl Writer {
-    /// How many lines it wrote.
+    /// Runs a job. Returns the number of lines written.
     fn serve(&mut self, job: Job, given: &AtomicU64) -> u64 {
         match job {
             Job::Write { directory, mut line, text } => {
@@ -223,7 +226,7 @@ impl Writer {
                     Err(error) => tracing::debug!(%error, "a line of the retrieval log was lost"),
                 }
             }
-            // Whoever asked and has gone wants no answer.
+            // A caller that is gone needs no answer.
             Job::Read { directory, from, limit, reply } => {
                 let _ = reply.send(self.read(&directory, from, limit));
             }
@@ -252,7 +255,8 @@ impl Writer {
         Ok(())
     }
 
-    /// The number of the last line. The first look also ends a line that an earlier daemon left half written.
+    /// Returns the number of the last line. The first call also ends a line that an earlier daemon
+    /// left half written.
     fn last(&mut self, directory: &Path) -> io::Result<u64> {
         if let Some(number) = self.0.get(directory) {
             return Ok(*number);
@@ -282,7 +286,7 @@ impl Writer {
     }
 }
 
-/// The lines that can be read.
+/// Returns the readable lines.
 fn lines(directory: &Path) -> impl Iterator<Item = Retrieval> {
     files(directory).into_iter().filter_map(|file| std::fs::read(file).ok()).flat_map(|bytes| {
         let lines = bytes.split(|byte| *byte == b'\n');
@@ -315,7 +319,7 @@ fn forget(directory: &Path, ids: &BTreeSet<String>) -> io::Result<()> {
         }
         if changed {
             let temporary = path.with_extension("tmp");
-            // One that a crash left may hold anything.
+            // A file that a crash left may hold anything.
             match std::fs::remove_file(&temporary) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -324,7 +328,7 @@ fn forget(directory: &Path, ids: &BTreeSet<String>) -> io::Result<()> {
             file.write_all(&text)?;
             file.sync_data()?;
             std::fs::rename(&temporary, &path)?;
-            // Or a power cut brings back what is told to be gone.
+            // Without this, a power cut could bring back what was reported as gone.
             RealDisk.sync_dir(directory)?;
         }
     }

@@ -1,4 +1,4 @@
-//! A daemon's life: take the lock, open what it owns, serve, drain, let go.
+//! A daemon's life: take the lock, open its stores, serve, drain, release the lock.
 
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::socket::Peers;
 use crate::store::{self, StoreError};
 use crate::{activation, http, jobs, lifecycle, limits, process, sessions, socket};
 
-/// Why a daemon did not start, or ended badly. Each says what to do.
+/// The reason a daemon did not start, or failed. Each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The instance cannot be had.
+    /// The instance is not available.
     #[error(transparent)]
     Instance(#[from] InstanceError),
     /// The directory of the instance cannot be used.
@@ -43,19 +43,19 @@ pub enum RunError {
     /// The system refused something else.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// The operation that was tried.
         what: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// Told once the daemon answers; a shim or a service manager waits for it.
+/// A callback for the moment when the daemon is ready. A shim or a service manager waits for it.
 pub type Started = Box<dyn FnOnce() + Send>;
 
 /// Runs the daemon of the instance at `dir` until it is told to stop. Blocks.
 ///
-/// A listener given by a service manager is used instead of binding one.
+/// Uses the listener that a service manager passes, if there is one, instead of binding one.
 pub fn run(
     dir: &InstanceDir,
     given: Option<StdListener>,
@@ -63,8 +63,8 @@ pub fn run(
 ) -> Result<(), RunError> {
     process::keep_files_private();
     let patience = wire::millis(wire::DRAIN_DEADLINE_MS + limits::LOCK_SLACK_MS);
-    // One that drains no longer listens; one that listens stays. With a socket of the service manager's
-    // in its place the other one will see that, and leave.
+    // A daemon that drains no longer listens; one that listens stays. If the service manager's
+    // socket is in its place, the other daemon notices that and leaves.
     let is_leaving =
         || given.is_some() || rendezvous::connect(dir, wire::millis(wire::BACKOFF_MAX_MS)).is_err();
     let (places, host) = (places(dir), Host::this());
@@ -87,7 +87,7 @@ pub fn run(
         .build()
         .map_err(system("cannot start the runtime"))?;
     let served = runtime.block_on(serve(instance, config, listener, started));
-    // Whatever is still reading a project's files must not hold the process up.
+    // A read of a project's files that is still running must not delay the end of the process.
     runtime.shutdown_timeout(limits::RUNTIME_SHUTDOWN_TIME_MAX);
     served
 }
@@ -125,7 +125,8 @@ async fn serve(
         after_crash,
     });
     if stopped_well {
-        // At once, since this daemon may be killed soon; but nobody waits for the disk.
+        // This daemon may be killed soon, so the flush starts at once; but nobody waits for the
+        // disk.
         let daemon = Arc::clone(&daemon);
         tokio::spawn(async move {
             if let Err(error) = daemon.registry.ask(|store, _| store.flush()).await {
@@ -154,12 +155,13 @@ async fn serve(
         _ = interrupt.recv() => daemon.stop("SIGINT"),
         _ = hangup.recv() => daemon.stop("SIGHUP"),
     }
-    // Nobody new: a client that is not heard starts the next daemon, which waits for our lock.
+    // No new clients from here on. A client that cannot connect starts the next daemon, which waits
+    // for our lock.
     drop(listener);
     activation::notify_stopping();
     connections.close();
     let drained = wire::millis(wire::DRAIN_DEADLINE_MS);
-    // What is under way is done to its end, not dropped half-way.
+    // Work in progress is completed, not dropped half-way.
     let ending = async {
         connections.wait().await;
         (&mut jobs).await
@@ -178,7 +180,7 @@ async fn serve(
     Ok(())
 }
 
-/// Logs where a panic was, not what it says: that may quote what a session wrote.
+/// Logs the place of a panic but not its message, which may quote what a session wrote.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let at = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -186,7 +188,7 @@ fn log_panics() {
     }));
 }
 
-/// Where a new instance puts things: beneath itself if it was named on purpose.
+/// Returns the places of a new instance: beneath its directory if that was named on purpose.
 fn places(dir: &InstanceDir) -> Places {
     match Places::of_user() {
         Some(places) if !dir.is_named() => places,

@@ -1,8 +1,9 @@
-//! The one filter in front of every entry and log: what comes from outside passes here first. It takes out secrets,
-//! and what anchord itself had put into a conversation: nothing is stored because it was shown.
+//! The filter in front of every entry and log, which all outside input passes first. It removes
+//! secrets and the text that anchord itself put into a conversation: nothing is stored because it
+//! was shown.
 //!
-//! Tools get their arguments after it, so that nothing behind it (entries, replies, logs) can hold what
-//! it took out. The same text always loses the same, so a line that is sent again is told the same.
+//! Tools get their arguments after it, so nothing behind it (entries, replies, logs) can hold what
+//! it removed. The same text always loses the same parts, so a repeated line gets the same reply.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,33 +15,33 @@ use serde_json::{Map, Value};
 
 use crate::spelling::{same_name, taken};
 
-/// What was taken out.
+/// The parts that were removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Removed {
     secrets: BTreeMap<SecretKind, u32>,
-    /// Texts that held something injected.
+    /// The number of texts that held injected text.
     injected: u32,
-    /// Those of them that held nothing else.
+    /// The number of those that held nothing else.
     emptied: u32,
 }
 
 impl Removed {
-    /// Whether no secret was.
+    /// Returns whether no secret was removed.
     pub(crate) fn no_secrets(&self) -> bool {
         self.secrets.is_empty()
     }
 
-    /// Whether something was that anchord had injected.
+    /// Returns whether text was removed that anchord had injected.
     pub(crate) fn had_injected(&self) -> bool {
         self.injected > 0
     }
 
-    /// Whether a text was nothing else.
+    /// Returns whether a text consisted only of injected text.
     pub(crate) fn emptied(&self) -> bool {
         self.emptied > 0
     }
 
-    /// The kinds: `GitHub token, 2 passwords`.
+    /// Lists the kinds of secrets, as in `GitHub token, password (2 times)`.
     pub(crate) fn kinds(&self) -> String {
         let kinds: Vec<String> = self
             .secrets
@@ -61,19 +62,21 @@ impl Removed {
     }
 }
 
-/// A text without its secrets, for what is kept where nobody is told of it: names, ids, log lines.
+/// Returns a text without its secrets. For texts whose author gets no reply about it: names, ids,
+/// log lines.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     scrub(text).text
 }
 
-/// A text of a conversation as it may be kept: without secrets, and without what anchord had put into it.
+/// Returns a text of a conversation as it may be stored: without secrets, and without what anchord
+/// had injected.
 pub(crate) fn keepable(text: &str) -> String {
     let mut text = text.to_owned();
     replace(&mut text, scrub, &mut Removed::default());
     text
 }
 
-/// [`clean`] for a line of a log, which is text.
+/// Applies [`clean`] to a line of a log. A line that is not UTF-8 stays as it is.
 pub(crate) fn clean_line(line: &[u8]) -> Cow<'_, [u8]> {
     match std::str::from_utf8(line).map(clean) {
         Ok(Cow::Owned(cleaned)) => Cow::Owned(cleaned.into_bytes()),
@@ -81,7 +84,8 @@ pub(crate) fn clean_line(line: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Takes what was injected, and secrets, out of every text in a JSON value; secrets out of names of fields as well.
+/// Removes injected text and secrets from every text in a JSON value. Removes secrets from the
+/// names of fields as well.
 pub(crate) fn clean_json(value: &mut Value, removed: &mut Removed) {
     match value {
         Value::String(text) => replace(text, scrub, removed),
@@ -91,10 +95,11 @@ pub(crate) fn clean_json(value: &mut Value, removed: &mut Removed) {
     }
 }
 
-/// Takes what was injected, and secrets, out of every text of an object. A text is also judged by its field's name, and
-/// by the key or title beside it: a fact under the key `api_token` is one value that says nothing of itself.
+/// Removes injected text and secrets from every text of an object. A text is also judged by its
+/// field's name, and by the key or title next to it. A fact with the key `api_token`, for example,
+/// is a bare value.
 pub(crate) fn clean_fields(fields: &mut Map<String, Value>, removed: &mut Removed) {
-    // Only the tool knows which of them it has, so each is asked.
+    // Only the tool knows which of these fields it has, so all are tried.
     let beside =
         ["key", "title", "summary"].iter().filter_map(|name| taken(fields, name)?.as_str());
     let beside: Vec<String> = beside.map(str::to_owned).collect();

@@ -19,7 +19,7 @@ pub(crate) const MEANS: [fn(&str, &str) -> bool; 3] = [is_exact, same_name, is_s
 
 const SEPARATORS: [char; 3] = ['_', '-', ' '];
 
-/// Yields the letters that count: in lower case, without separators and without a plural `s`.
+/// Yields the significant letters: in lower case, without separators and without a plural `s`.
 fn letters(name: &str) -> impl Iterator<Item = char> {
     let name = name.trim_end_matches(SEPARATORS);
     let name = name.strip_suffix(['s', 'S']).unwrap_or(name);
@@ -31,7 +31,7 @@ pub(crate) fn folded(name: &str) -> String {
     letters(name).collect()
 }
 
-/// Whether two names are the same but for spelling.
+/// Returns whether two names differ only in spelling.
 pub(crate) fn same_name(one: &str, other: &str) -> bool {
     letters(one).eq(letters(other))
 }

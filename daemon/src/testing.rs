@@ -1,5 +1,5 @@
-//! A daemon in one process, for tests: a real instance with real stores in a temporary directory, and
-//! shims that speak to it through a pipe in memory.
+//! A daemon inside the test's process: a real instance with real stores in a temporary directory.
+//! Shims talk to it through an in-memory pipe.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::projects::Surroundings;
 use crate::registry_store::RegistryStore;
 use crate::{sessions, socket};
 
-/// Nothing here takes so long; a test that waits for what never comes ends.
+/// A deadline that ends a test which waits in vain. Nothing here takes so long.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A daemon, and a project called `demo` to work in.
@@ -39,18 +39,18 @@ impl World {
         world
     }
 
-    /// A directory that is there only when a test has made it.
+    /// Returns a directory that exists only if a test creates it.
     pub(crate) fn directory(&self, name: &str) -> PathBuf {
         std::fs::canonicalize(self.scratch.path()).unwrap().join(name)
     }
 
-    /// The daemon ends and another one takes its place, as after a crash or not.
+    /// Ends the daemon and starts another in its place, as after a crash or not.
     pub(crate) async fn restart(self, after_crash: bool) -> Self {
         let Self { daemon, scratch } = self;
         daemon.stop("asked by a test");
         daemon.projects.close_all().await;
         daemon.registry.close().await;
-        // Connections hold the daemon, and with it the lock, until they have seen that it stops.
+        // Connections hold the daemon, and thereby the lock, until they notice that it stops.
         let mut daemon = Some(daemon);
         poll(move || match daemon.take().map(Arc::try_unwrap) {
             Some(Err(shared)) => {
@@ -63,26 +63,26 @@ impl World {
         Self { daemon: start(scratch.path(), after_crash).await, scratch }
     }
 
-    /// What a shim says that runs in the project.
+    /// Returns the hello of a shim that runs in the project.
     pub(crate) fn hello(&self) -> Hello {
         hello_from(&self.directory("demo"))
     }
 
-    /// A shim in the project, connected and initialized.
+    /// Returns a connected and initialised shim in the project.
     pub(crate) async fn shim(&self) -> Shim {
         let mut shim = self.connect(self.hello()).await;
         shim.initialize("2025-06-18").await;
         shim
     }
 
-    /// A shim in the project with a tool set, connected and initialized.
+    /// Returns a connected and initialised shim in the project, with a tool set.
     pub(crate) async fn shim_with(&self, tools: &str) -> Shim {
         let mut shim = self.connect(Hello { tools: Some(tools.to_owned()), ..self.hello() }).await;
         shim.initialize("2025-06-18").await;
         shim
     }
 
-    /// A shim that was welcomed and has said nothing more.
+    /// Returns a shim that was welcomed and has sent nothing more.
     pub(crate) async fn connect(&self, hello: Hello) -> Shim {
         let (mut reader, mut writer) = self.stream();
         writer.write_all(&line_of(&hello)).await.unwrap();
@@ -93,20 +93,20 @@ impl World {
         Shim::new(reader, writer, hello, welcome)
     }
 
-    /// What the daemon answers to a first line.
+    /// Returns the daemon's answer to a first line.
     pub(crate) async fn greet(&self, line: &[u8]) -> Answer {
         let (mut reader, mut writer) = self.stream();
         writer.write_all(line).await.unwrap();
         answer(&mut reader).await
     }
 
-    /// What a hook in the project prints for an event; empty for nothing.
+    /// Returns the output of a hook in the project for an event; empty for none.
     pub(crate) async fn hook(&self, client: &str, event: &Value) -> String {
         let hello = Hello { client: Some(client.to_owned()), ..self.hello() };
         self.hook_by(hello, event).await
     }
 
-    /// What a hook that says more of itself prints for an event; empty for nothing.
+    /// Returns the output of a hook with this hello for an event; empty for none.
     pub(crate) async fn hook_by(&self, hello: Hello, event: &Value) -> String {
         let (mut reader, mut writer) = self.stream();
         writer.write_all(&line_of(&Hello { role: Role::Hook, ..hello })).await.unwrap();
@@ -118,7 +118,7 @@ impl World {
         reply.stdout.unwrap_or_default()
     }
 
-    /// The event of a hook that has left before it is answered.
+    /// Sends the event of a hook that leaves before the answer.
     pub(crate) async fn hook_that_leaves(&self, client: &str, event: &Value) {
         let (ours, theirs) = tokio::io::duplex(64 << 10);
         let (reader, writer) = tokio::io::split(theirs);
@@ -153,7 +153,7 @@ pub(crate) struct Shim {
 }
 
 impl Shim {
-    /// A shim whose hello is over; `stream` leads to the MCP service.
+    /// Returns a shim after its hello. `stream` leads to the MCP service.
     pub(crate) fn over(stream: DuplexStream, hello: Hello, welcome: Welcome) -> Self {
         let (reader, writer) = tokio::io::split(stream);
         Self::new(BufReader::new(reader), writer, hello, welcome)
@@ -168,7 +168,7 @@ impl Shim {
         Self { reader, writer, welcome, hello, number: 0, unread: Vec::new() }
     }
 
-    /// This shim's next connection after this one was lost; it goes on counting.
+    /// Reconnects this shim after its connection was lost. It continues its numbers.
     pub(crate) async fn reconnect(self, world: &World) -> Self {
         let token = self.welcome.resume.clone().expect("a shim's welcome has one");
         let resume = Some(Resume { token, revision: None });
@@ -176,7 +176,7 @@ impl Shim {
         Self { number: self.number, ..world.connect(hello).await }
     }
 
-    /// The handshake of revisions before 2026-07-28; gives its result.
+    /// Performs the handshake of revisions before 2026-07-28 and returns its result.
     pub(crate) async fn initialize(&mut self, revision: &str) -> Value {
         let params = json!({
             "protocolVersion": revision,
@@ -204,14 +204,14 @@ impl Shim {
         self.writer.write_all(bytes).await.unwrap();
     }
 
-    /// Sends a request under the next number, which is its id, too, and does not wait.
+    /// Sends a request under the next number, which is also its id, and does not wait.
     pub(crate) async fn ask(&mut self, method: &str, params: Value) -> u64 {
         self.number += 1;
         self.ask_as(self.number, method, params).await;
         self.number
     }
 
-    /// Sends a request under a number of the caller's: what a shim does when it sends something again.
+    /// Sends a request under the caller's number, as a shim does when it repeats one.
     pub(crate) async fn ask_as(&mut self, number: u64, method: &str, params: Value) {
         self.number = self.number.max(number);
         let message = json!({ "jsonrpc": "2.0", "id": number, "method": method, "params": params });
@@ -223,7 +223,7 @@ impl Shim {
         self.reply(id).await
     }
 
-    /// The reply with this id; others are kept for whoever asks for them.
+    /// Returns the reply with this id. Keeps other replies for later calls.
     pub(crate) async fn reply(&mut self, id: u64) -> Value {
         if let Some(at) = self.unread.iter().position(|message| message["id"] == id) {
             return self.unread.remove(at);
@@ -237,7 +237,7 @@ impl Shim {
         }
     }
 
-    /// The next message, whatever it is; `None` when the daemon has closed.
+    /// Returns the next message of any kind; `None` if the daemon has closed.
     pub(crate) async fn receive(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = tokio::time::timeout(DEADLINE, self.reader.read_line(&mut line)).await;
@@ -247,7 +247,7 @@ impl Shim {
         Some(serde_json::from_str(&line).unwrap())
     }
 
-    /// Calls a tool and gives what it says, an error marked as such.
+    /// Calls a tool and returns its text, with errors marked as such.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> String {
         let id = self.ask_call(tool, arguments).await;
         self.said(id).await
@@ -258,7 +258,7 @@ impl Shim {
         self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
-    /// What a call's reply says, without what differs from one run to the next.
+    /// Returns the text of a call's reply, without the parts that differ between runs.
     pub(crate) async fn said(&mut self, id: u64) -> String {
         let reply = self.reply(id).await;
         let text = match (reply["result"]["content"][0]["text"].as_str(), reply.get("error")) {
@@ -275,7 +275,7 @@ impl Shim {
     }
 }
 
-/// What a shim of this process says that runs in a directory.
+/// Returns the hello of a shim that runs in a directory, in this process.
 pub(crate) fn hello_from(directory: &Path) -> Hello {
     let pid = std::process::id();
     Hello {
@@ -287,7 +287,7 @@ pub(crate) fn hello_from(directory: &Path) -> Hello {
     }
 }
 
-/// A hello whose process is gone: the pid is another's by now.
+/// Returns a hello whose process is gone; another process has its pid.
 pub(crate) fn dead(hello: Hello) -> Hello {
     Hello { pid_start: hello.pid_start.map(|start| start + 1), ..hello }
 }
@@ -298,7 +298,7 @@ pub(crate) fn line_of(hello: &Hello) -> Vec<u8> {
     line
 }
 
-/// Waits, within the deadline, until there is something.
+/// Waits until `look` returns a value. Fails at the deadline.
 pub(crate) async fn poll<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let found = async {
         loop {
@@ -317,7 +317,7 @@ async fn answer(reader: &mut BufReader<ReadHalf<DuplexStream>>) -> Answer {
     serde_json::from_str(&line).unwrap()
 }
 
-/// The files beneath a directory whose bytes hold a value.
+/// Returns the files beneath a directory that contain a value.
 pub(crate) fn holding(directory: &Path, value: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
@@ -338,13 +338,14 @@ pub(crate) fn holding(directory: &Path, value: &str) -> Vec<PathBuf> {
 async fn start(scratch: &Path, after_crash: bool) -> Arc<Daemon> {
     let dir = scratch.join("instance");
     let host = Host { boot: host::boot_id(), name: "test".to_owned() };
-    // A process that another test is just starting still has our lock's descriptor until it runs.
+    // A process that another test is just starting still has our lock's descriptor until it runs
+    // `exec`.
     let (named, places) = (InstanceDir::named(&dir), Places::beneath(&dir));
     let instance = Instance::acquire_within(&named, &places, &host, DEADLINE, || true).unwrap();
     let data = instance.data().to_owned();
     let (registry, _, _) = RegistryStore::open(data.join("daemon")).await.unwrap();
     let mut config = Config::default();
-    // A session whose process is gone has no grace: tests do not wait for it.
+    // A session whose process is gone has no grace, so that tests do not wait for it.
     config.sessions.grace = Duration::ZERO;
     let surroundings = Surroundings {
         home: Some(scratch.join("home")),

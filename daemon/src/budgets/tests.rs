@@ -1,4 +1,4 @@
-//! What is set nearest wins, and nobody else hears of it.
+//! The nearest setting wins, and affects only its own holder.
 
 use anchord_memory::{Change, Seq};
 

@@ -1,4 +1,4 @@
-//! Times of files as the domain counts them.
+//! Conversion of system times to the domain's.
 
 use std::time::Duration;
 

@@ -145,7 +145,7 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
     }
 }
 
-/// What `memory_configure` refuses the file may not have either.
+/// The file refuses the same values as `memory_configure`.
 #[test]
 fn the_file_has_the_bounds_of_the_tool() {
     let types = |number: usize, chars: usize| {

@@ -15,7 +15,7 @@ use super::{InstanceError, read_private, replace_private};
 pub struct Key([u8; 32]);
 
 impl Key {
-    /// Reads the key, or makes it.
+    /// Reads the key, or creates it.
     pub(super) fn load(path: &Path) -> Result<Self, InstanceError> {
         if let Some(bytes) = read_private(path)? {
             let damaged =
@@ -37,7 +37,8 @@ impl Key {
         Ok(Self(key))
     }
 
-    /// A token with which the shim `instance` gets this session back: the session, a dot, the MAC.
+    /// Returns a token with which the shim `instance` resumes this session: the session, a dot, the
+    /// MAC.
     pub fn sign(&self, session: &SessionId, instance: &str) -> String {
         let mut token = format!("{session}.");
         for byte in self.mac(&session.0, instance).finalize().into_bytes() {
@@ -46,7 +47,8 @@ impl Key {
         token
     }
 
-    /// The session of a token that this key made for this shim. Takes the same time for every wrong MAC.
+    /// Returns the session of a token that this key signed for this shim. Takes the same time for
+    /// every wrong MAC.
     pub fn verify(&self, token: &str, instance: &str) -> Option<SessionId> {
         let (session, hex) = token.rsplit_once('.')?;
         self.mac(session, instance).verify_slice(&unhex(hex)?).ok()?;
@@ -57,7 +59,7 @@ impl Key {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of every length");
         mac.update(b"anchord resume 1");
-        // With its length in front, no end of one can pass for the beginning of the other.
+        // With its length in front, the end of one cannot pass for the beginning of the other.
         mac.update(&(instance.len() as u64).to_be_bytes());
         mac.update(instance.as_bytes());
         mac.update(session.as_bytes());

@@ -1,4 +1,4 @@
-//! One daemon at a time, in a directory that is ours, with a key that only it has.
+//! One daemon at a time, in a directory that is ours, with a key of its own.
 
 use super::*;
 use anchord_memory::SessionId;
@@ -79,7 +79,7 @@ fn a_home_shared_between_machines_is_named() {
         "{error}"
     );
     assert!(error.contains("host of boot"), "{error}");
-    // After a restart of the machine the lock is free and its old text means nothing.
+    // After a restart of the machine, the lock is free and its old text means nothing.
     drop(first);
     assert!(elsewhere().is_ok());
 }
@@ -193,7 +193,7 @@ fn an_empty_or_anothers_directory_is_not_taken_for_this_instances_memory() {
     let data = acquire(&dir).unwrap().data().to_owned();
     let mark = data.join("instance-id");
     let own = fs::read_to_string(&mark).unwrap();
-    // The directory as it is when its disk is not mounted.
+    // The directory looks like this when its disk is not mounted.
     fs::remove_file(&mark).unwrap();
     let error = acquire(&dir).unwrap_err();
     assert!(matches!(error, InstanceError::DataMissing { .. }), "{error}");
@@ -204,7 +204,7 @@ fn an_empty_or_anothers_directory_is_not_taken_for_this_instances_memory() {
     fs::write(&mark, &own).unwrap();
     drop(acquire(&dir).unwrap());
 
-    // A new instance does not take the memory of another for its own.
+    // A new instance does not take another's memory for its own.
     fs::create_dir_all(data.join("daemon/journal")).unwrap();
     let instance_file = fs::read(dir.join("instance.json")).unwrap();
     fs::remove_file(dir.join("instance.json")).unwrap();
@@ -213,7 +213,7 @@ fn an_empty_or_anothers_directory_is_not_taken_for_this_instances_memory() {
     assert_eq!(fs::read_to_string(&mark).unwrap(), own);
     fs::write(dir.join("instance.json"), instance_file).unwrap();
 
-    // An older anchord made it.
+    // An older anchord leaves no mark.
     fs::remove_file(&mark).unwrap();
     drop(acquire(&dir).unwrap());
     assert_eq!(fs::read_to_string(&mark).unwrap(), own);
@@ -257,7 +257,7 @@ fn a_token_holds_for_its_session_its_shim_and_its_instance_alone() {
     assert_eq!(mac.len(), 64);
     assert_eq!(ours.key().verify(&token, "another"), None);
     assert_eq!(other.key().verify(&token, "shim"), None);
-    // Moving the border between shim and session changes what is signed.
+    // Moving the boundary between shim and session changes what is signed.
     assert_eq!(ours.key().verify(&format!("mwith.dots.{mac}"), "shi"), None);
     for wrong in [
         format!("other.{mac}"),

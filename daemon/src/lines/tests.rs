@@ -1,4 +1,4 @@
-//! Whole lines whatever the pieces they come in, and never more of one than its cap.
+//! Lines are whole however they are split, and never exceed their cap in memory.
 
 use futures::FutureExt;
 use tokio::io::{AsyncWriteExt, BufReader, DuplexStream};
@@ -28,7 +28,7 @@ async fn all(bytes: &[u8], bytes_max: usize) -> Vec<Result<Vec<u8>, &'static str
 async fn lines_come_whole_and_a_last_one_without_its_end_is_none() {
     let found = all(b"one\n\n\xff\xfe\nthis is longer than the buffer\nunfinished", 100).await;
     let line = |text: &[u8]| Ok(text.to_vec());
-    // What is no text is a line all the same; who reads it says what is wrong.
+    // A line that is not text is still a line; its reader reports the problem.
     let expected =
         [line(b"one"), line(b""), line(b"\xff\xfe"), line(b"this is longer than the buffer")];
     assert_eq!(found, expected);

@@ -1,4 +1,4 @@
-//! What is logged, and what never is.
+//! Events that are logged, and content that never is.
 
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -77,7 +77,7 @@ struct Silent;
 
 impl ServerHandler for Silent {}
 
-/// The real rmcp, asked to log all it can, is given requests good and bad that hold a secret.
+/// The real rmcp logs as much as it can, and gets good and bad requests that hold a secret.
 #[test]
 fn rmcp_never_prints_a_request() {
     const SECRET: &str = "the-memory-itself";
@@ -108,7 +108,7 @@ fn rmcp_never_prints_a_request() {
     let text = logged(Some("trace,rmcp=trace"), serve);
     assert!(!text.contains(SECRET), "{text}");
 
-    // The proof that rmcp would: without our filter it does.
+    // Without our filter, rmcp prints the secret.
     let page = Page::default();
     let writer = page.clone();
     let open = tracing_subscriber::fmt::layer().with_writer(move || writer.clone());
@@ -142,7 +142,7 @@ fn a_line_is_written_without_its_secrets() {
     assert_eq!(page.text(), "cannot read [secret removed: GitHub token]\n");
 }
 
-/// The one test that sets this process's subscriber.
+/// No other test sets this process's subscriber.
 #[test]
 fn events_reach_a_plain_file_in_the_logs_directory() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,20 +1,21 @@
-//! Disks that never answer.
+//! Disks that never respond.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 use super::*;
 
-/// A disk that hangs until this is dropped.
+/// Returns an access that hangs until the sender is dropped.
 fn hanging() -> (mpsc::Sender<()>, impl FnOnce() + Send + 'static) {
     let (release, held) = mpsc::channel();
-    // An error is the end of the wait.
+    // An error ends the wait.
     (release, move || {
         let _ = held.recv();
     })
 }
 
-/// What comes of a look once it has taken too long. Time is moved by hand: it stands while a thread is at work.
+/// Returns the result of an access that takes too long. The test advances the time, which stops
+/// while a thread works.
 async fn in_time<T: Send + 'static>(
     at: &'static str,
     looked: impl FnOnce() -> T + Send + 'static,

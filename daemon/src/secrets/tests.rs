@@ -1,4 +1,5 @@
-//! Texts in JSON, and every way in: what is planted is nowhere in the instance, and what was shown is not stored.
+//! Texts in JSON, and every way in: a planted value is nowhere in the instance, and shown text is
+//! not stored.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use crate::api::{ImportParams, ImportSource};
 use crate::clock;
 use crate::testing::{Shim, World, holding};
 
-/// Put together here, so that no file of ours has a token's form.
+/// Returns a token that is assembled here, so that no file of ours contains one.
 fn token(n: u32) -> String {
     ["gh", "p_", &format!("{n:04}"), "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"].concat()
 }
@@ -106,7 +107,7 @@ async fn an_error_does_not_repeat_a_secret() {
     assert!(unknown.starts_with("ERROR ") && !unknown.contains(&token(6)), "{unknown}");
 }
 
-/// A client may call itself and its threads what it likes.
+/// A client may give itself and its threads any name.
 #[tokio::test]
 async fn names_of_clients_and_threads_are_cleaned() {
     let world = World::new().await;
@@ -149,7 +150,7 @@ async fn an_import_brings_no_secret_over() {
     expect_nowhere(&world, &token(8)).await;
 }
 
-/// What an agent sees at its start, and in a hook of every other kind.
+/// Returns the texts that an agent sees at its start, and in a hook of every other kind.
 fn injected(world: &World) -> Vec<String> {
     let memory = world.daemon.projects.all().first().map(|open| open.memory());
     let text =
@@ -160,7 +161,7 @@ fn injected(world: &World) -> Vec<String> {
     vec![whole, cut, quoted]
 }
 
-/// Records, and bytes of the project's journals.
+/// Returns the number of records, and of bytes in the project's journals.
 fn stored(world: &World) -> (usize, u64) {
     let open = world.daemon.projects.all();
     let records = open.iter().map(|open| open.memory().records().count()).sum();

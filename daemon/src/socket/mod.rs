@@ -1,4 +1,4 @@
-//! The daemon's socket: accepts, hears the hello, and hands the stream to its role.
+//! The daemon's socket: accepts connections, reads the hello, and hands the stream to its role.
 
 mod peers;
 
@@ -19,7 +19,7 @@ use crate::{http, lifecycle, mcp};
 pub(crate) use peers::Peers;
 use peers::TooMany;
 
-/// Accepts until `draining`; then the connections that are left finish what they were asked.
+/// Accepts until `draining`. The remaining connections then finish their requests.
 pub(crate) async fn accept(
     daemon: &Arc<Daemon>,
     listener: &UnixListener,
@@ -50,7 +50,7 @@ pub(crate) async fn accept(
                 }
             }
             Err(error) => {
-                // Out of descriptors, most likely: accepting again at once would spin.
+                // The process is probably out of descriptors; accepting again at once would spin.
                 tracing::error!(%error, "accept failed");
                 tokio::time::sleep(crate::limits::ACCEPT_PAUSE).await;
             }
@@ -75,8 +75,8 @@ fn peer_of(stream: &UnixStream) -> Option<i32> {
     }
 }
 
-/// Answers a connection that is one too many. Its hello is read, since closing before that would
-/// take the answer away again.
+/// Answers a connection that is one too many. Reads its hello first, since a close with unread data
+/// would discard the answer.
 async fn refuse(daemon: &Daemon, mut stream: UnixStream, too_many: TooMany) {
     tracing::warn!(%too_many, "refused a connection");
     daemon.metrics().connected(false);
@@ -90,7 +90,7 @@ async fn refuse(daemon: &Daemon, mut stream: UnixStream, too_many: TooMany) {
         drop(lines);
         stream.write_all(&bytes).await
     };
-    // Whoever says nothing or does not read is not waited for.
+    // A client that sends nothing or does not read is not waited for.
     let _ = tokio::time::timeout(crate::limits::REFUSAL_TIME_MAX, answered).await;
 }
 
@@ -109,7 +109,7 @@ where
             format!("a hello has {} bytes at most", wire::HELLO_BYTES_MAX),
             "send a shorter one",
         )),
-        // Whoever says nothing or goes away is not answered.
+        // A client that sends nothing or disconnects gets no answer.
         Ok(Ok(Read::End) | Err(_)) | Err(_) => return,
     };
     let admitted = heard.and_then(|(hello, version)| admit(&daemon, hello, version));
@@ -123,7 +123,7 @@ where
     let Ok(mut bytes) = serde_json::to_vec(&answer) else { return };
     bytes.push(b'\n');
     let is_welcomed = writer.write_all(&bytes).await.is_ok();
-    // A hook sends its event with the hello. One that has left by now is heard all the same.
+    // A hook sends its event with the hello. The event is handled even if the hook has left by now.
     if !is_welcomed && !matches!(role, Some(Admitted::Hook(_))) {
         return;
     }
@@ -137,7 +137,7 @@ where
         Some(Admitted::Http) => http::serve_admin(daemon, lines.into_inner(), writer).await,
         Some(Admitted::Replace) => {
             daemon.stop("a newer client asked for room");
-            // The end of the stream, which is the end of the process, says that the daemon has drained.
+            // The stream ends with the process, which tells the client that the daemon has drained.
             tokio::spawn(async move {
                 let _held = (lines, writer);
                 std::future::pending::<()>().await;
@@ -147,7 +147,7 @@ where
     }
 }
 
-/// What a connection was admitted as.
+/// The role in which a connection was admitted.
 enum Admitted {
     Mcp(Open),
     Hook(Box<Hello>),
@@ -188,7 +188,8 @@ fn admit(daemon: &Arc<Daemon>, hello: Hello, version: u32) -> Result<(Admitted, 
     Ok((admitted, welcome))
 }
 
-/// One event, one reply. The event is handled to its end, also when the hook has left meanwhile.
+/// Handles one event and sends one reply. The event is handled to its end even if the hook has
+/// left.
 async fn serve_hook<R, W>(
     daemon: &Arc<Daemon>,
     hello: &Hello,

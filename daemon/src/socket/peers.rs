@@ -1,25 +1,25 @@
-//! How many connections each process holds, so that one that leaks them locks nobody else out.
+//! Counts each process's connections, so that one that leaks them locks nobody else out.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::limits::{CONNECTIONS_KEPT_FREE, PEER_CONNECTIONS_MAX};
 
-/// The connections that are open, by process.
+/// The open connections, by process.
 #[derive(Debug)]
 pub(crate) struct Peers {
     counts: Arc<Mutex<HashMap<i32, usize>>>,
     connections_max: usize,
 }
 
-/// A counted connection; it counts until this is dropped.
+/// A connection that counts until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Counted {
     counts: Arc<Mutex<HashMap<i32, usize>>>,
     pid: i32,
 }
 
-/// Why a connection is one too many.
+/// The reason a connection is one too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TooMany {
     #[error("process {pid} has {open} connections open, and no process may have more")]
@@ -29,7 +29,7 @@ pub(crate) enum TooMany {
 }
 
 impl Peers {
-    /// `descriptors` is how many files and sockets this process may have open.
+    /// Creates the counts for a process that may have `descriptors` files and sockets open.
     pub(crate) fn new(descriptors: usize) -> Self {
         let connections_max = descriptors.saturating_sub(CONNECTIONS_KEPT_FREE);
         Self { counts: Arc::default(), connections_max: connections_max.max(1) }

@@ -1,4 +1,4 @@
-//! Line 1 and its answer, by role and in every wrong form.
+//! Line 1 and its answer, for each role and every malformed hello.
 
 use anchord_proto::hello::{Answer, Hello, RefusalCode, Role};
 use tokio::io::AsyncReadExt;
@@ -93,19 +93,20 @@ async fn who_says_nothing_is_not_waited_for() {
     tokio::time::pause();
     let (_peer, ours) = tokio::io::duplex(1 << 10);
     let (reader, writer) = tokio::io::split(ours);
-    // The clock jumps ahead as soon as there is nothing to do but wait.
+    // The clock jumps ahead as soon as every task waits.
     let serving = serve(Arc::clone(&world.daemon), reader, writer);
     let long = wire::millis(wire::WELCOME_DEADLINE_MS) * 10;
     assert!(tokio::time::timeout(long, serving).await.is_ok(), "it is left");
 }
 
-/// Whether a client that says hello, sends this and then neither sends nor reads is left in time.
+/// Returns whether a client is dropped in time that says hello, sends `request`, and then neither
+/// sends nor reads.
 async fn is_left(world: &World, request: &str) -> bool {
     let (mut peer, ours) = tokio::io::duplex(1 << 9);
     let (reader, writer) = tokio::io::split(ours);
     let serving = tokio::spawn(serve(Arc::clone(&world.daemon), reader, writer));
     peer.write_all(&line_of(&Hello { role: Role::Http, ..world.hello() })).await.unwrap();
-    // The welcome is read; what follows is not.
+    // The client reads the welcome, but nothing after it.
     while peer.read_u8().await.unwrap() != b'\n' {}
     peer.write_all(request.as_bytes()).await.unwrap();
     tokio::time::timeout(crate::limits::ADMIN_STALL_MAX * 2, serving).await.is_ok()
