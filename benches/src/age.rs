@@ -1,9 +1,9 @@
-//! A project over the years: what it takes up on disk, how long it takes to open and to load.
+//! A project over the years: its size on disk, and the time to open and to load it.
 //!
 //! The store is used in this process, by the plans that tools make, with a simulated clock. Each
-//! session checkpoints, replaces facts, learns something now and then, and saves. Its entries are
-//! one batch, so that the disk's syncs do not take most of the time. Sessions' rows and plain notes
-//! stay in the state for ever; facts, the topic and lessons are replaced.
+//! session checkpoints, replaces facts, learns something now and then, and saves. A session's
+//! entries are one batch, so that the disk's syncs do not take most of the time. Session rows and
+//! plain notes stay in the state for ever; facts, the topic and lessons are replaced.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,17 +26,17 @@ use crate::times::{Times, show};
 
 const DAYS: u64 = 365;
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
-/// 22 November 2025.
+/// The simulation's start, 22 November 2025, in milliseconds since the Unix epoch.
 const BEGINNING: i64 = 1_763_760_000_000;
-/// Facts that sessions replace.
+/// The number of facts that sessions replace.
 const FACTS: u64 = 400;
-/// Files that anchors are in.
+/// The number of files that have anchors.
 const FILES: u64 = 300;
-/// One session in so many stores a note without a key, a lesson, a blueprint.
+/// The intervals, in sessions, at which one stores a note without a key, a lesson or a blueprint.
 const NOTE_EVERY: u64 = 5;
 const LESSON_EVERY: u64 = 10;
 const BLUEPRINT_EVERY: u64 = 50;
-/// The store's upkeep is waited for this long.
+/// The maximum time to wait for the store's upkeep.
 const UPKEEP: Duration = Duration::from_mins(10);
 const MEASURED: usize = 5;
 
@@ -94,14 +94,14 @@ fn parse(arguments: &[String]) -> Result<Arguments> {
     Ok(parsed)
 }
 
-/// A project that is written to.
+/// A project that is being written to.
 struct Project {
     store: JournalStore<Memory>,
     memory: Memory,
     replies: Replies,
 }
 
-/// One year of work.
+/// Simulates one year of work.
 fn live(directory: &Path, year: u64, sessions: u64) -> Result<()> {
     let Opened { store, state, replies, .. } =
         JournalStore::<Memory>::open(directory, Options::real(directory))?;
@@ -123,7 +123,7 @@ fn live(directory: &Path, year: u64, sessions: u64) -> Result<()> {
 }
 
 impl Project {
-    /// Writes one session.
+    /// Writes the entries of one session.
     fn session(&mut self, number: u64, time: Timestamp) -> Result<()> {
         let id = SessionId::new(format!("01J{number:08}"));
         let at = |minute: i64| Provenance {
@@ -200,7 +200,7 @@ impl Project {
         Ok(())
     }
 
-    /// Waits until the store has caught up, as in a daemon that has a quiet moment.
+    /// Waits until the store has caught up, as a daemon does in a quiet moment.
     fn flush(&mut self) -> Result<()> {
         let begun = Instant::now();
         while self.store.flush() != Left::Nothing {
@@ -216,7 +216,7 @@ impl Project {
     }
 }
 
-/// A checkpoint of a session under way.
+/// Returns the checkpoint of a session in progress.
 fn staged(number: u64) -> Staged {
     let line = 10 + number % 40 * 25;
     Staged {
@@ -252,7 +252,7 @@ fn learned(number: u64) -> Staged {
     part
 }
 
-/// Words by about Zipf's law, as notes have them.
+/// Returns words distributed roughly by Zipf's law, as notes have them.
 fn text(seed: u64, words: u64) -> String {
     let words: Vec<String> = (0..words).map(|at| crate::notes::word(seed * 131 + at)).collect();
     words.join(" ")
@@ -334,7 +334,7 @@ impl Year {
         self.journal_bytes + self.snapshot_bytes + self.index_bytes
     }
 
-    /// Says how much more there is than in an earlier year.
+    /// Compares the figures with those of an earlier year.
     fn compared_to(&self, first: &Self) -> String {
         let times = |now: f64, before: f64| format!("{:.1}", now / before.max(f64::MIN_POSITIVE));
         format!(
@@ -373,7 +373,7 @@ fn number(number: u64) -> f64 {
     number as f64
 }
 
-/// Bytes of the files beneath a directory whose names end so.
+/// Returns the size, in bytes, of the files beneath a directory whose names end with `end`.
 fn bytes(directory: &Path, end: &str) -> Result<u64> {
     let mut sum = 0;
     for entry in fs::read_dir(directory)? {

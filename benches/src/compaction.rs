@@ -1,4 +1,4 @@
-//! Planning and applying the compaction of a memory as large as it gets.
+//! Plans and applies the compaction of a memory of the largest possible size.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use anchord_memory::{
 use crate::table::Row;
 
 const NOTES: usize = 100_000;
-/// One in so many says nearly what another says, or has a summary.
+/// The intervals at which a note nearly repeats another one, or has a summary.
 const DUPLICATES: usize = 10;
 const SUMMARIES: usize = 4;
 const MINUTE: i64 = 60_000;
@@ -85,7 +85,7 @@ fn at(note: usize) -> Timestamp {
     Timestamp(1_793_534_400_000 + MINUTE * i64::try_from(note).expect("few notes"))
 }
 
-/// Notes of 20 to 100 words, noted in calls of many.
+/// Creates notes of 20 to 100 words, stored in calls with many notes each.
 fn notes() -> Memory {
     let mut memory = Memory::default();
     let mut dice = Dice(0x2545_f491_4f6c_dd1d);
@@ -110,7 +110,7 @@ fn notes() -> Memory {
     memory
 }
 
-/// Xorshift: the same texts in every run.
+/// A xorshift generator, so that every run has the same texts.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -132,7 +132,7 @@ impl Dice {
         usize::try_from(self.0 >> 33).expect("31 bits") % sides
     }
 
-    /// Words of which some are common and most are not, as in any text.
+    /// Returns words of which some are common and most are not, as in any text.
     pub(crate) fn text(&mut self, words: usize) -> String {
         let mut text = String::new();
         for _ in 0..words {

@@ -1,4 +1,4 @@
-//! The least that could be done, for comparison: an echo, a process, an append that reaches the disk.
+//! The least possible work, for comparison: an echo, a process, an append that reaches the disk.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::times::Times;
 
-/// A line to a thread and back over a bare Unix socket.
+/// Sends a line to a thread and back over a bare Unix socket.
 pub(crate) fn socket_echo(count: usize, line: &str) -> Times {
     let (near, far) = UnixStream::pair().expect("a socket pair can be had");
     std::thread::scope(|scope| {
@@ -32,7 +32,7 @@ pub(crate) fn socket_echo(count: usize, line: &str) -> Times {
     })
 }
 
-/// `cat` started, one line to it and back.
+/// Starts `cat` and sends one line to it and back.
 pub(crate) fn process_echo(count: usize, line: &str) -> Times {
     Times::measured(count, |_| {
         let start = Instant::now();
@@ -52,7 +52,8 @@ pub(crate) fn process_echo(count: usize, line: &str) -> Times {
     })
 }
 
-/// Appends of this many bytes, each synced, to a file where the instances' journals are.
+/// Appends `bytes` bytes at a time, each append synced, to a file on the same disk as the
+/// instances' journals.
 pub(crate) fn append_and_sync(count: usize, bytes: usize) -> Times {
     let folder = tempfile::tempdir().expect("the temporary directory can be written");
     let mut file = File::create(folder.path().join("journal")).expect("the directory is ours");
@@ -63,7 +64,7 @@ pub(crate) fn append_and_sync(count: usize, bytes: usize) -> Times {
     })
 }
 
-/// Synced appends a second.
+/// Returns the number of synced appends per second.
 pub(crate) fn appends_per_second(time: Duration, bytes: usize) -> f64 {
     let folder = tempfile::tempdir().expect("the temporary directory can be written");
     let mut file = File::create(folder.path().join("journal")).expect("the directory is ours");

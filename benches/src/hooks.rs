@@ -1,4 +1,5 @@
-//! A hook from its start to its end, as an agent waits for it, with a daemon running and with none.
+//! A hook's duration from start to end, as an agent waits for it, with and without a running
+//! daemon.
 
 use std::io::Write;
 use std::path::Path;
@@ -78,7 +79,7 @@ pub(crate) fn run() -> Vec<Row> {
     ]
 }
 
-/// The whole process: started, given its event, waited for.
+/// Runs a hook's whole process: starts it, passes its event, awaits its end. Returns the duration.
 fn told(instance: &Instance, directory: &Path, event: &str) -> Duration {
     let mut hook = instance.command(&shipped().anchord_hook);
     hook.arg("claude-code").current_dir(directory);

@@ -1,5 +1,6 @@
-//! What the daemon measured of its calls, from its log, which has a line for each: without the shim, the client, and
-//! the three processes' waiting for each other on few processors.
+//! Durations that the daemon measured, from its log, which has a line for each call. They exclude
+//! the shim, the client, and the time that the three processes wait for each other on few
+//! processors.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +16,7 @@ struct Call {
     tool: String,
     session: String,
     took: Duration,
-    /// What the journal took of that.
+    /// The part of it spent in the journal.
     append: Duration,
 }
 
@@ -31,8 +32,9 @@ impl Logged {
         Self(calls)
     }
 
-    /// The last calls of a tool by one of the sessions that called it, counted as they came: how long they took, and
-    /// what the journal took of that.
+    /// Returns the durations of the last `count` calls of a tool by one session, and the parts
+    /// spent in the journal. `session` counts the sessions that called the tool, in the order of
+    /// their first calls.
     pub(crate) fn last(&self, tool: &str, session: usize, count: usize) -> (Times, Times) {
         let calls = || self.0.iter().filter(|call| call.tool == tool);
         let mut sessions: Vec<&str> = Vec::new();
@@ -53,7 +55,8 @@ impl Logged {
 }
 
 impl Call {
-    /// `… request{id="…" tool="memory_note" session=…}: …: answered ok=true micros=812 append_micros=402`
+    /// Parses a line such as
+    /// `… request{id="…" tool="…" session=…}: …: answered ok=true micros=812 append_micros=402`.
     fn read(line: &str) -> Option<Self> {
         line.contains(": answered ").then_some(())?;
         let field = |name: &str| {

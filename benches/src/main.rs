@@ -1,11 +1,12 @@
-//! What anchord's performance claims rest on: each number beside a floor measured in the same run, since
-//! machines differ and ratios hold better than times.
+//! Measurements behind anchord's performance claims. Each number has a floor from the same run next
+//! to it, since machines differ and ratios are more stable than times.
 //!
-//! `cargo run --release -p anchord-benches` measures all and prints a Markdown table; arguments choose, and `--help` lists
-//! what there is. The programs are those that are shipped, run as agents run them.
+//! `cargo run --release -p anchord-benches` runs all of them and prints a Markdown table. Arguments
+//! select some of them; `--help` lists them. The programs are the shipped ones, run as agents run
+//! them.
 //!
-//! `retrieval` and `given` are separate: they measure what is found and given, not how fast. So is
-//! `age`, which takes long.
+//! `retrieval` and `given` are separate: they measure what is found and given rather than speed. So
+//! is `age`, which takes long.
 
 #![expect(clippy::print_stdout, reason = "printing the table is what it is for")]
 
@@ -31,7 +32,7 @@ mod writes;
 use anyhow::{Result, bail};
 use table::Row;
 
-/// A measurement: the name that chooses it, what it measures, and how.
+/// A measurement: its name, its description, and the function that runs it.
 type Bench = (&'static str, &'static str, fn() -> Vec<Row>);
 
 const BENCHES: &[Bench] = &[
@@ -57,7 +58,7 @@ const BENCHES: &[Bench] = &[
 /// with its arguments.
 type Alone = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
-/// Measurements that run on their own: what is found and given, not how fast, and what takes long.
+/// Measurements that run on their own, because they take long or measure what is found and given.
 const ALONE: [Alone; 3] = [
     (
         "retrieval",
@@ -107,7 +108,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What can be asked for, a line each.
+/// Returns the list of measurements, one line each.
 fn help() -> String {
     let benches = BENCHES.iter().map(|(name, what, _)| (*name, *what));
     let lines: Vec<String> = benches

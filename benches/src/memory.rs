@@ -1,4 +1,4 @@
-//! What each session costs in memory that no other process shares.
+//! The memory that each session costs and that no other process shares.
 
 use anchord_tests::{Agent, Instance, Project, process};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Notes as an agent stores and finds them, over its shim, while more and more are kept.
+//! Notes that an agent stores and finds over its shim, while the number of kept notes grows.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -11,19 +11,19 @@ use crate::logged::Logged;
 use crate::table::Row;
 use crate::times::{Times, show};
 
-/// Notes of one call while a project is filled.
+/// Notes in one call while a project is filled.
 const BATCH: u64 = 100;
-/// Words of one note.
+/// Words in one note.
 const WORDS: u64 = 60;
-/// Words that notes are made of; a few stand in most notes and most in few, as in language.
+/// Words of which notes are made. As in language, a few are in most notes and most are in few.
 const VOCABULARY: u64 = 20_000;
 const WRITES: usize = 300;
 const SEARCHES: usize = 1_000;
-/// About what the line of such a note takes in the journal.
+/// The approximate size of such a note's line in the journal.
 const LINE_BYTES: usize = 1_500;
 
 pub(crate) fn run() -> Vec<Row> {
-    // The limit is 100,000; some room is left for the writes that are measured.
+    // The limit is 100,000. This leaves room for the measured writes.
     [1_000, 10_000, 99_000].into_iter().flat_map(with).collect()
 }
 
@@ -146,7 +146,7 @@ fn search(agent: &mut Agent) -> Times {
     })
 }
 
-/// How long a note takes, and what is least, while another session searches without a pause.
+/// Measures how long a note takes, and the floor, while another session searches without a pause.
 fn write_while_searching(instance: &Instance, project: &Project, first: u64) -> (Times, Times) {
     let mut writer = open(instance, project);
     let ended = AtomicBool::new(false);
@@ -164,21 +164,22 @@ fn write_while_searching(instance: &Instance, project: &Project, first: u64) -> 
     })
 }
 
-/// A note that is like no other, the same in every run.
+/// Returns a note that is like no other, and the same in every run.
 fn text(number: u64) -> String {
     let words: Vec<String> = (0..WORDS).map(|at| word(number * WORDS + at)).collect();
     words.join(" ")
 }
 
-/// Three words that some notes have.
+/// Returns three words that some notes have.
 fn query(number: u64) -> String {
     let words: Vec<String> = (0..3).map(|at| word(number * 7 + at)).collect();
     words.join(" ")
 }
 
-/// A word by about Zipf's law: the n-th most frequent one comes about every n-th time as often as the first.
+/// Returns a word distributed roughly by Zipf's law: the n-th most frequent word is about n times
+/// rarer than the first.
 pub(crate) fn word(seed: u64) -> String {
-    // SplitMix64 (Steele, Lea, Flood, 2014): spreads a counter over all numbers.
+    // SplitMix64 (Steele, Lea, Flood, 2014) spreads a counter over all numbers.
     let mut mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -193,7 +194,7 @@ pub(crate) fn word(seed: u64) -> String {
     format!("term{}", letters(rank))
 }
 
-/// A number in letters, since digits would be words of their own.
+/// Returns a number in letters, since digits would be words of their own.
 fn letters(mut number: u64) -> String {
     let mut text = String::new();
     while number > 0 {

@@ -1,4 +1,4 @@
-//! A project whose index is gone: from the start of the daemon to the first reply from memory.
+//! A project whose index is gone: the time from the daemon's start to the first reply from memory.
 
 use std::io::BufRead;
 use std::path::PathBuf;
@@ -59,7 +59,7 @@ fn read_journals(instance: &Instance) -> Duration {
     start.elapsed()
 }
 
-/// Folders of a store's part, in every project and the daemon's own.
+/// Returns the folders of one part of a store, in every project and in the daemon's own store.
 fn folders_named(instance: &Instance, name: &str) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     walk(&instance.home(), &mut |path| {

@@ -1,4 +1,4 @@
-//! A request and its reply: through a shim, and at the daemon's socket without one.
+//! A request and its reply, through a shim and directly at the daemon's socket.
 
 use anchord_tests::{Agent, Instance, Peer, Project};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! From the start of a shim to its reply to `initialize`, with a daemon running and with none.
+//! The time from a shim's start to its reply to `initialize`, with and without a running daemon.
 
 use std::time::Instant;
 

@@ -1,6 +1,6 @@
-//! Sessions that note and search without a pause: in a project that is held at its budget, and in
-//! one without compaction. Clients connect to the daemon's socket directly, because a shim for each
-//! session would take processor time from the daemon that is measured.
+//! Sessions that note and search without a pause, in a project that is held at its budget and in
+//! one without compaction. Clients connect to the daemon's socket directly. A shim for each session
+//! would take processor time from the measured daemon.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,12 +15,12 @@ use crate::times::{Times, show};
 
 const SESSIONS: [usize; 3] = [1, 8, 32];
 const TIME: Duration = Duration::from_secs(5);
-/// Number of notes at the start: together about as many tokens as the default budget.
+/// The number of notes at the start; together they have about as many tokens as the default budget.
 const NOTES: usize = 1_500;
 const NOTES_AT_ONCE: usize = 100;
 const VERSION: u32 = anchord_proto::PROTOCOL;
 
-/// Results of one run, over all its sessions.
+/// The results of one run, over all its sessions.
 struct Work {
     calls_per_second: f64,
     saves: Times,
@@ -59,7 +59,7 @@ impl std::fmt::Display for Work {
     }
 }
 
-/// Runs this many sessions in one project of an instance with this configuration.
+/// Runs `sessions` sessions in one project of an instance with this configuration.
 fn work(sessions: usize, configuration: &str) -> Work {
     let instance = Instance::shipped();
     let project = Project::git();
@@ -81,7 +81,7 @@ fn work(sessions: usize, configuration: &str) -> Work {
             .collect();
         start.wait();
         let begin = Instant::now();
-        // The end of a thread of the run before may wake this one early.
+        // The end of a thread of the previous run may wake this one early.
         while let Some(left) = TIME.checked_sub(begin.elapsed()).filter(|left| !left.is_zero()) {
             std::thread::park_timeout(left);
         }
@@ -112,7 +112,7 @@ fn fill(client: &mut Client) {
 struct Client {
     peer: Peer,
     dice: Dice,
-    /// Number of the last line sent; all earlier lines are answered.
+    /// The number of the last line sent. All earlier lines are answered.
     number: u64,
     calls: u32,
     saves: Vec<Duration>,

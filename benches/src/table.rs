@@ -1,20 +1,20 @@
-//! The table that is printed, a row per number.
+//! The printed table, with one row for each number.
 
 use std::fmt;
 
-/// A number, the floor below it, and what was promised.
+/// A number, its floor, and its target.
 pub(crate) struct Row {
-    /// What was measured.
+    /// A description of the measurement.
     pub what: String,
     /// The number with its unit.
     pub measured: String,
-    /// What the same machine needs for the least that could be done.
+    /// The least that this machine needs for such work.
     pub floor: String,
-    /// The promise, if there is one.
+    /// The target, if there is one.
     pub target: &'static str,
 }
 
-/// The two lines above the rows.
+/// Returns the table's header.
 pub(crate) fn head() -> &'static str {
     "| what | measured | floor in the same run | target |\n| --- | --- | --- | --- |"
 }

@@ -1,15 +1,15 @@
-//! Many times of one thing, and their percentiles.
+//! Many durations of the same action, and their percentiles.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-/// Recorded in nanoseconds, to three digits.
+/// A histogram in nanoseconds, to three digits.
 pub(crate) struct Times(Histogram<u64>);
 
 impl Times {
-    /// Does something a number of times and records how long each took.
+    /// Runs `each` `count` times and records how long each run took.
     pub(crate) fn of(count: usize, mut each: impl FnMut(usize)) -> Self {
         Self::measured(count, |number| {
             let start = Instant::now();
@@ -18,7 +18,8 @@ impl Times {
         })
     }
 
-    /// Records what each time was measured to be, where more is done than is measured.
+    /// Runs `each` `count` times and records the durations that it returns. For actions of which
+    /// only a part is measured.
     pub(crate) fn measured(count: usize, mut each: impl FnMut(usize) -> Duration) -> Self {
         let mut histogram = Histogram::new(3).expect("three digits are allowed");
         for number in 0..count {
@@ -28,12 +29,12 @@ impl Times {
         Self(histogram)
     }
 
-    /// The time that half of them did not exceed.
+    /// Returns the median.
     pub(crate) fn median(&self) -> Duration {
         Duration::from_nanos(self.0.value_at_quantile(0.5))
     }
 
-    /// The time that 99 in 100 did not exceed.
+    /// Returns the 99th percentile.
     pub(crate) fn p99(&self) -> Duration {
         Duration::from_nanos(self.0.value_at_quantile(0.99))
     }
@@ -45,7 +46,7 @@ impl fmt::Display for Times {
     }
 }
 
-/// A time as people read it: three digits.
+/// Formats a duration for people, to three digits.
 pub(crate) fn show(time: Duration) -> String {
     let microseconds = time.as_secs_f64() * 1e6;
     match microseconds {

@@ -1,9 +1,11 @@
-//! Token counts against the tokenizer itself: the error by class of text and by length, and the speed of both.
+//! Token counts against the tokenizer itself: the error by class of text and by length, and the
+//! speed of both.
 //!
-//! The texts are what a developer's machine has: sources, documents, lock files, logs and translations under the
-//! folders of `texts::FOLDERS`, chosen by a hash of their paths. A file whose hash is even was for choosing constants;
-//! only odd ones are measured here. The filter that is compiled in is compared with one made of the vocabulary;
-//! `UPDATE_FILTER=1` writes it anew.
+//! The texts are those on a developer's machine: sources, documents, lock files, logs and
+//! translations under the folders of `texts::FOLDERS`. A hash of their paths selects them. Files
+//! with an even hash were used to choose constants; only files with an odd hash are measured here.
+//! The compiled-in filter is compared with one made of the vocabulary; `UPDATE_FILTER=1` rewrites
+//! it.
 
 mod texts;
 
@@ -18,7 +20,7 @@ use tiktoken_rs::CoreBPE;
 
 use crate::table::Row;
 
-/// Tokens of `o200k` that are not special.
+/// The number of ordinary tokens in `o200k`.
 const VOCABULARY: u32 = 199_998;
 
 pub(crate) fn run() -> Vec<Row> {
@@ -90,7 +92,8 @@ fn precise(count: usize) -> f64 {
     f64::from(u32::try_from(count).expect("fewer than four thousand million"))
 }
 
-/// One thread over the texts of a class; the best of many rounds, since other programs run here too.
+/// Measures one thread over the texts of a class. Reports the best of many rounds, since other
+/// programs run here too.
 fn speed(class: &'static str, texts: &[Text], tokenizer: &CoreBPE) -> Row {
     let text: String =
         texts.iter().filter(|text| text.class == class).map(|text| text.text.as_str()).collect();

@@ -1,4 +1,4 @@
-//! What the definitions of the tools cost: each agent pays for them with every request.
+//! The cost of the tools' definitions, which each agent pays with every request.
 
 use anchord_proto::hello::ToolSet;
 use anchord_tests::{Agent, Instance, Project};
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::table::Row;
 
-/// Tokens of `tools/list` as a client gets it, counted by the tokenizer of `o200k`.
+/// Counts the tokens of `tools/list` as a client gets it, with the tokenizer of `o200k`.
 pub(crate) fn run() -> Vec<Row> {
     let tokenizer = tiktoken_rs::o200k_base().expect("the vocabulary is part of the crate");
     let instance = Instance::new();
@@ -23,7 +23,7 @@ pub(crate) fn run() -> Vec<Row> {
         let (mut sum, mut count) = (0, 0);
         for tool in tools {
             let name = tool.get("name").and_then(|name| name.as_str()).unwrap_or_default();
-            // The programs that tests drive have tools of their own, which are not shipped.
+            // The programs that tests drive have extra tools, which are not shipped.
             if name.starts_with("test_") {
                 continue;
             }

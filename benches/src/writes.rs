@@ -1,4 +1,4 @@
-//! Writes that are on disk when they are answered: how long one takes, and how many a second.
+//! Writes that are on disk when they are answered: the time for one, and the number per second.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,10 +15,10 @@ use crate::times::Times;
 const SAVES: usize = 1_000;
 const TIME: Duration = Duration::from_secs(5);
 
-/// About what one such line of the journal takes.
+/// The approximate size of such a line in the journal.
 const LINE_BYTES: usize = 1024;
 
-/// One session saves, one save after the other.
+/// Measures saves of one session, one after the other.
 pub(crate) fn save() -> Vec<Row> {
     let instance = Instance::shipped();
     let project = Project::git();
@@ -35,7 +35,7 @@ pub(crate) fn save() -> Vec<Row> {
     }]
 }
 
-/// Sessions checkpoint as fast as they are answered, all in one project.
+/// Measures checkpoints of several sessions in one project, each as fast as they are answered.
 pub(crate) fn throughput() -> Vec<Row> {
     let floor = floor::appends_per_second(TIME, LINE_BYTES);
     [1, 8, 64]
@@ -61,7 +61,8 @@ fn checkpoints_per_second(sessions: usize) -> f64 {
             let (start, end, written) = (&start, &end, &written);
             scope.spawn(move || {
                 let mut agent = Agent::open(instance, project.path());
-                // A summary replaces the one before: what is staged does not grow, the journal does.
+                // A summary replaces the one before, so the staged work does not grow, but the
+                // journal does.
                 let arguments =
                     json!({"summary": format!("session {session}: {}", ".".repeat(200))});
                 agent.tool("memory_checkpoint", &arguments);

@@ -30,12 +30,12 @@ impl<'a> Conversation<'a> {
         Self { instance, directory, id: id.to_owned(), took: Vec::new(), events: 0 }
     }
 
-    /// Starts, or continues after a compaction; returns the text that the model gets.
+    /// Starts, or continues after a compaction. Returns the text that the model gets.
     pub(super) fn start(&mut self, source: &str) -> String {
         self.hook("SessionStart", json!({ "source": source }))
     }
 
-    /// Reports a prompt, a tool that is about to run, or a failed one; returns the text that the
+    /// Reports a prompt, a tool that is about to run, or a failed one. Returns the text that the
     /// model gets.
     pub(super) fn tell(&mut self, action: &Action) -> String {
         let id = format!("toolu_{}_{}", self.id, self.events);
@@ -78,7 +78,7 @@ impl<'a> Conversation<'a> {
         );
     }
 
-    /// Compacts; returns the text that the model gets afterwards.
+    /// Compacts. Returns the text that the model gets afterwards.
     pub(super) fn compact(&mut self) -> String {
         self.hook("PreCompact", json!({"trigger": "auto", "custom_instructions": ""}));
         self.start("compact")

@@ -1,4 +1,4 @@
-//! The data: records in sessions, and what each prompt, action and compaction needs of them.
+//! The data: records in sessions, and the facts that each prompt, action and compaction needs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Figures on what an agent is given from a memory of one size.
+//! Figures about the context that an agent gets from a memory of one size.
 
 use std::fmt;
 use std::path::Path;
@@ -110,7 +110,7 @@ impl fmt::Display for Figures {
     }
 }
 
-/// Stores a memory of `size` records, and measures what is given.
+/// Stores a memory of `size` records, and measures the context given from it.
 pub(super) fn at_size(dataset: &Dataset, size: usize, print: Print) -> Result<Figures> {
     let is_small = size < dataset.len() / 2;
     let sessions = memory_of(dataset, size);
@@ -334,7 +334,7 @@ fn as_asked(topic: &Value) -> Value {
     topic
 }
 
-/// Whether a line of a load begins a record, as in `b12 …`.
+/// Returns whether a line of a load begins a record, as in `b12 …`.
 fn is_record(line: &str) -> bool {
     let id = line.split([' ', ':']).next().unwrap_or_default();
     let mut chars = id.chars();
@@ -343,8 +343,8 @@ fn is_record(line: &str) -> bool {
         && chars.all(|c| c.is_ascii_digit())
 }
 
-/// Whether a restored text has a line of the start, or begins a line with it: there may be room for
-/// more of a record than at the start.
+/// Returns whether a restored text has a line of the start, or begins a line with it. There may be
+/// more room for a record than at the start.
 fn is_back(line: &str, restored: &str) -> bool {
     let said = line.trim_end_matches(" …");
     restored.lines().any(|restored| restored.starts_with(said))

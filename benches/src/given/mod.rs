@@ -1,12 +1,13 @@
-//! Measures what an agent is given: at its start, at a prompt, at an action, after a compaction.
+//! Measures the context that an agent gets: at its start, at a prompt, at an action, after a
+//! compaction.
 //!
 //! `given` stores a made-up project's memory and plays conversations against the real hook and the
 //! real daemon. It looks for the fact that each prompt, action or compaction needs in the text that
 //! the model would get. It also counts records that are given when nothing is needed.
 //!
 //! `--set siege` measures the set that is held back while constants are chosen, and `--file PATH`
-//! any other set. `--size N` measures one size only. `--missed` lists what was not given, and what
-//! was given in vain; `--texts` prints what was given.
+//! any other set. `--size N` measures one size only. `--missed` lists facts that were not given and
+//! records given in vain. `--texts` prints the given texts.
 
 mod conversation;
 mod dataset;
@@ -43,7 +44,7 @@ pub(crate) struct Answered {
     pub(crate) prompts: Vec<(String, Vec<String>)>,
 }
 
-/// Builds the memories of the sets that constants are chosen by with `size` records, as of `now`.
+/// Builds the memories of the sets by which constants are chosen, with `size` records, as of `now`.
 pub(crate) fn answered(size: usize, now: Timestamp) -> Result<Vec<Answered>> {
     let set = |(name, text)| {
         let dataset = Dataset::parse(text)?;

@@ -3,7 +3,7 @@
 //! The messages are read with `git log` and not kept: the file of questions names the repository
 //! and the last commit. Each message becomes a note, stored from the oldest to the newest. The
 //! measurement runs in this process. It reads quotes and minuses in three ways: always as
-//! operators, only where they are clearly meant as such, and never.
+//! operators, only if they are clearly meant as such, and never.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,7 @@ use super::score::Score;
 /// Questions about commits of curl.
 pub(super) const QUESTIONS: &str = include_str!("../../data/commits.json");
 
-/// Terminator of each message in the output of `git log`.
+/// The terminator of each message in the output of `git log`.
 const END: char = '\u{1e}';
 
 /// Questions, and the range of commits that they are about.
@@ -103,7 +103,8 @@ pub(super) fn report(repository: &Path, commits: &Commits) -> Result<()> {
     Ok(())
 }
 
-/// Whether a question has quotation marks, or a minus at the start or in the middle of a word.
+/// Returns whether a question has quotation marks, or a minus at the start or in the middle of a
+/// word.
 pub(super) fn has_signs(text: &str) -> bool {
     text.contains(['"', '“', '”'])
         || text.split_whitespace().any(|word| word.trim_end_matches('-').contains('-'))

@@ -1,4 +1,4 @@
-//! What is asked of a memory and where the answers are: LoCoMo's format, and the coding set's.
+//! Questions to a memory and the notes with their answers: LoCoMo's format, and the coding set's.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,7 +15,8 @@ pub(crate) struct Dataset {
 }
 
 impl Dataset {
-    /// What is said twice is one note where it is stored, with the id of the first: evidence names that one.
+    /// Maps repeated notes to the first one. A repeated text is stored as one note with the id of
+    /// the first, so evidence names that one.
     fn new(name: String, notes: Vec<String>, mut questions: Vec<Question>) -> Self {
         let mut first = HashMap::new();
         let places: Vec<usize> = notes
@@ -38,23 +39,24 @@ impl Dataset {
 pub(crate) struct Question {
     pub text: String,
     pub category: u64,
-    /// Which notes answer it.
+    /// The notes that answer it.
     pub evidence: Vec<usize>,
 }
 
-/// The categories that count: the fifth asks for what was never said.
+/// The categories that count. The fifth has questions about things that were never said.
 pub(crate) const CATEGORIES: [(u64, &str); 4] =
     [(1, "multi-hop"), (2, "temporal"), (3, "open-domain"), (4, "single-hop")];
 
-/// A conversation of a LoCoMo file, by turns and by sessions.
+/// A conversation of a LoCoMo file, both by turns and by sessions.
 pub(crate) struct Conversation {
-    /// Each turn a note.
+    /// The data set in which each turn is a note.
     pub turns: Dataset,
-    /// Each session one note, with its date; the evidence is the session in which the turn was said.
+    /// The data set in which each session is one note, with its date. The evidence is the session
+    /// that contains the turn.
     pub sessions: Dataset,
 }
 
-/// The text of a file.
+/// Reads the text of a file.
 pub(crate) fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| path.display().to_string())
 }
@@ -74,7 +76,7 @@ fn conversation(sample: &Value) -> Conversation {
     for number in 1.. {
         let session = said.get(format!("session_{number}"));
         let Some(session) = session.and_then(Value::as_array) else {
-            // Numbers may be left out where a session has no turns.
+            // A session without turns may be missing from the numbers.
             if said.get(format!("session_{number}_date_time")).is_some() {
                 continue;
             }
@@ -108,7 +110,7 @@ fn conversation(sample: &Value) -> Conversation {
     }
 }
 
-/// What is stored of a turn: who said it, what, and what a shown picture has.
+/// Returns a turn as it is stored: the speaker, the text, and the caption of a shown picture.
 fn turn(turn: &Value) -> String {
     let said = format!("{}: {}", text(&turn["speaker"]), text(&turn["text"]));
     match turn["blip_caption"].as_str() {
@@ -117,7 +119,8 @@ fn turn(turn: &Value) -> String {
     }
 }
 
-/// Some files name several turns in one text, `D8:6; D9:17`.
+/// Finds the notes that evidence names. Some files name several turns in one text, as in
+/// `D8:6; D9:17`.
 fn evidence(named: &[String], places: &HashMap<String, (usize, usize)>) -> Vec<(usize, usize)> {
     let ids = named.iter().flat_map(|named| named.split([';', ',', ' ']));
     ids.filter_map(|id| places.get(id.trim()).copied()).collect()

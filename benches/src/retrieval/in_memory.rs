@@ -1,4 +1,4 @@
-//! Notes in a memory in this process, searched as `memory_search` does, except for retention.
+//! A memory in this process whose notes are searched as `memory_search` does, except for retention.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,11 @@ use anyhow::Result;
 use super::score::DEEPEST;
 use super::{Engine, STEP_MS};
 
-/// A memory with notes of one session.
+/// A memory with the notes of one session.
 pub(super) struct InMemory {
     memory: Memory,
-    /// Number of the note with each id; of notes with the same content, that of the first.
+    /// The number of the note with each id. Notes with the same content have the number of the
+    /// first.
     notes: HashMap<RecordId, usize>,
     tuning: Tuning,
 }

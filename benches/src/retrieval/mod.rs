@@ -1,11 +1,11 @@
-//! Measures what a search finds: dialogue in LoCoMo's format, and questions about a repository's
-//! commits.
+//! Measures which notes a search finds: in dialogue in LoCoMo's format, and for questions about a
+//! repository's commits.
 //!
 //! `retrieval --file PATH` reads a LoCoMo file; without it, our own small sample. Each turn is a
-//! note, stored in order; then each session is one. Notes are stored and questions asked as an
-//! agent does, over its shim and the daemon. `--sweep` calls the engine in this process instead,
-//! and tries other constants. `--commits REPOSITORY` asks about the commits of a repository on this
-//! machine, `--records` about the records that the measurement `given` stores.
+//! note, stored in order; then each session is one. Notes are stored and searched as an agent does
+//! it, over its shim and the daemon. `--sweep` calls the engine in this process instead, and tries
+//! other constants. `--commits REPOSITORY` asks about the commits of a repository on this machine.
+//! `--records` asks about the records that the measurement `given` stores.
 
 mod commits;
 mod dataset;
@@ -26,12 +26,12 @@ use in_memory::InMemory;
 use score::{DEEPEST, Score};
 use tool_path::ToolPath;
 
-/// Commits of libX11 and questions about them; where they come from stands in the file.
+/// Commits of libX11 and questions about them. The file states their origin.
 const CODING: &str = include_str!("../../data/coding.json");
-/// A dialogue of our own making.
+/// A dialogue that we made up.
 const SAMPLE: &str = include_str!("../../data/sample.json");
 
-/// Prints the figures; arguments as the command line has them.
+/// Prints the figures. `arguments` are those of the command line.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let (mut file, mut sweep, mut of_records) = (None, false, false);
     let (mut repository, mut questions): (Option<PathBuf>, Option<PathBuf>) = (None, None);
@@ -73,9 +73,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// What is measured: everything stored in order, then each question asked.
+/// A search engine to measure. It stores everything in order; then it answers each question.
 trait Engine {
-    /// The numbers of the notes that are found, best first.
+    /// Returns the numbers of the notes found, best first.
     fn ask(&mut self, question: &str) -> Result<Vec<usize>>;
 }
 
@@ -88,7 +88,7 @@ struct InProcess {
     tuning: Tuning,
 }
 
-/// Between two notes, as an agent stores them.
+/// Milliseconds between two notes, as an agent stores them.
 const STEP_MS: i64 = 10;
 
 impl InProcess {
@@ -109,7 +109,7 @@ impl InProcess {
         Self { index, tuning }
     }
 
-    /// Returns the numbers of the notes that are found, best first.
+    /// Returns the numbers of the notes found, best first.
     fn find(&self, query: &Query) -> Vec<usize> {
         let found = self.index.find(&Find {
             query,
@@ -129,7 +129,7 @@ impl Engine for InProcess {
     }
 }
 
-/// What was found for each question of a set.
+/// The notes found for each question of a set.
 struct Asked<'d> {
     set: &'d Dataset,
     rankings: Vec<Vec<usize>>,
@@ -146,7 +146,7 @@ impl<'d> Asked<'d> {
         Ok(Self { set, rankings })
     }
 
-    /// The score over the questions of some categories.
+    /// Returns the score over the questions of some categories.
     fn score(&self, counted: &dyn Fn(u64) -> bool) -> Score {
         let mut score = Score::default();
         for (question, ranking) in self.set.questions.iter().zip(&self.rankings) {
@@ -166,7 +166,7 @@ fn sum(asked: &[Asked<'_>], counted: &dyn Fn(u64) -> bool) -> Score {
     sum
 }
 
-/// The engine's score in this process.
+/// Returns the engine's score in this process.
 fn over<'c>(sets: impl Iterator<Item = &'c Dataset>, tuning: &Tuning) -> Result<Score> {
     let asked: Vec<Asked<'_>> = sets
         .map(|set| Asked::of(set, &|notes| Ok(Box::new(InProcess::store(notes, *tuning)))))
@@ -174,7 +174,7 @@ fn over<'c>(sets: impl Iterator<Item = &'c Dataset>, tuning: &Tuning) -> Result<
     Ok(sum(&asked, &|_| true))
 }
 
-/// Rows of what an engine finds.
+/// Prints rows with an engine's scores.
 fn report<'c>(
     name: &str,
     conversations: &'c [Conversation],
@@ -201,7 +201,8 @@ fn report<'c>(
     Ok(())
 }
 
-/// One constant after the other, the rest as shipped; each conversation for itself, so that what helps one alone shows.
+/// Varies one constant at a time, with the others as shipped. Scores each conversation separately,
+/// so that a gain in only one of them shows.
 fn sweep_tunings(conversations: &[Conversation], coding: &Dataset) -> Result<()> {
     let shipped = Tuning::default();
     println!("{}", Score::head());

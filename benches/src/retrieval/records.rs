@@ -50,7 +50,7 @@ pub(super) fn score(set: &Answered, tuning: &Tuning) -> Score {
     score
 }
 
-/// Returns the records that are found for a prompt, best first.
+/// Returns the records found for a prompt, best first.
 fn hits<'m>(set: &'m Answered, prompt: &str, tuning: &Tuning) -> Vec<&'m Record> {
     let prior = |record: &Record| {
         let accesses = Accesses::default();

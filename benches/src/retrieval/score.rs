@@ -1,10 +1,10 @@
-//! How good a ranking is, over many questions.
+//! Quality of rankings over many questions.
 
 use std::fmt;
 
 use super::dataset::Question;
 
-/// Sums over questions; divided when shown.
+/// Sums over questions. They are divided when they are shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Score {
     pub questions: usize,
@@ -14,13 +14,13 @@ pub(crate) struct Score {
     precision_at_5: f64,
 }
 
-/// How many hits are looked at.
+/// The numbers of hits at which recall and hits are measured.
 pub(crate) const KS: [usize; 3] = [1, 5, 10];
-/// How far a ranking is looked at for the first answer.
+/// The depth to which a ranking is searched for the first answer.
 pub(crate) const DEEPEST: usize = 10;
 
 impl Score {
-    /// Counts a question in: note numbers, best first.
+    /// Adds a question and its ranking: note numbers, best first.
     pub(crate) fn add(&mut self, question: &Question, ranking: &[usize]) {
         let is_answer = |note: &&usize| question.evidence.contains(note);
         self.questions += 1;
@@ -34,7 +34,7 @@ impl Score {
         self.precision_at_5 += share(ranking.iter().take(5).filter(is_answer).count(), 5);
     }
 
-    /// Counts another score's questions in.
+    /// Adds another score's questions.
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.questions += other.questions;
         for (sum, more) in self.recall.iter_mut().zip(other.recall) {
@@ -47,31 +47,32 @@ impl Score {
         self.precision_at_5 += other.precision_at_5;
     }
 
-    /// The share of the answers that are among the first k, averaged over questions.
+    /// Returns the share of the answers that are among the first `k`, averaged over questions.
     pub(crate) fn recall(&self, k: usize) -> f64 {
         self.mean(
             KS.iter().zip(self.recall).find(|(known, _)| **known == k).map_or(0.0, |(_, sum)| sum),
         )
     }
 
-    /// The share of questions with an answer among the first k.
+    /// Returns the share of questions with an answer among the first `k`.
     pub(crate) fn hit(&self, k: usize) -> f64 {
         self.mean(
             KS.iter().zip(self.hit).find(|(known, _)| **known == k).map_or(0.0, |(_, sum)| sum),
         )
     }
 
-    /// The mean of one over the first answer's rank, 0 beyond the tenth.
+    /// Returns the mean reciprocal rank of the first answer, where a rank beyond the tenth counts
+    /// as 0.
     pub(crate) fn mrr(&self) -> f64 {
         self.mean(self.reciprocal)
     }
 
-    /// The share of the first five that are answers.
+    /// Returns the share of answers among the first five.
     pub(crate) fn precision_at_5(&self) -> f64 {
         self.mean(self.precision_at_5)
     }
 
-    /// The lines above rows of scores.
+    /// Returns the header of a table of scores.
     pub(crate) fn head() -> &'static str {
         "| what | questions | recall@1 | recall@5 | recall@10 | hit@1 | hit@5 | MRR | precision@5 |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- |"

@@ -1,4 +1,4 @@
-//! That the files are read right and rankings scored right.
+//! Files are parsed, and rankings scored, correctly.
 
 use std::collections::HashMap;
 
@@ -77,7 +77,8 @@ fn what_is_said_twice_is_one_note() {
     assert_eq!(dataset::coding(set).unwrap().questions[0].evidence, [0, 1]);
 }
 
-/// What the constants were chosen by, so that a change of the engine that loses something shows.
+/// The constants were chosen on this set, so a change of the engine that loses something fails
+/// here.
 #[test]
 fn commits_are_found() {
     let coding = dataset::coding(CODING).unwrap();

@@ -1,4 +1,4 @@
-//! Notes stored and questions asked as an agent does it: by tools, over a shim and the daemon.
+//! Stores notes and asks questions as an agent does it: with tools, over a shim and the daemon.
 
 use std::collections::HashMap;
 
@@ -9,15 +9,16 @@ use serde_json::{Value, json};
 use super::Engine;
 use super::score::DEEPEST;
 
-/// Notes of one call.
+/// Notes in one call.
 const BATCH: usize = 100;
 
-/// A project of its own and an agent in it.
+/// A project of its own, and an agent in it.
 pub(crate) struct ToolPath {
     agent: Agent,
-    /// The number of the note with an id, the first of those that say the same.
+    /// The number of the note with each id. Notes with the same content have the number of the
+    /// first.
     notes: HashMap<String, usize>,
-    /// The agent's directory, which goes when this does.
+    /// The agent's directory, which is removed with this value.
     _project: Project,
 }
 
@@ -28,7 +29,7 @@ impl ToolPath {
         shim.args(["--tools", "all"]);
         let mut agent = Agent::start_by(shim);
         agent.initialize();
-        // Nothing is to be archived.
+        // No note may be archived.
         agent.tool("memory_configure", &json!({ "budget_tokens": 100_000_000 }));
         let mut ids = HashMap::new();
         for (batch, first) in notes.chunks(BATCH).zip((0..).step_by(BATCH)) {
@@ -51,13 +52,14 @@ impl Engine for ToolPath {
     }
 }
 
-/// The id in a line of what `memory_note` answers, `Stored n12 (20 tokens)`.
+/// Returns the id in a line of `memory_note`'s answer, such as `Stored n12 (20 tokens)`.
 fn stored(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("Stored ").or_else(|| line.strip_prefix("Had already "))?;
     rest.split_whitespace().next().filter(|word| is_id(word))
 }
 
-/// The notes that an answer of `memory_search` shows, in its order. Those it only names do not count.
+/// Returns the notes that an answer of `memory_search` shows, in its order. Notes that it only
+/// names do not count.
 pub(crate) fn hits(answer: &str, notes: &HashMap<String, usize>) -> Result<Vec<usize>> {
     let first_words = answer.lines().filter_map(|line| line.split([' ', ':']).next());
     let ids = first_words.filter(|word| is_id(word));

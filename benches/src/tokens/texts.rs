@@ -1,10 +1,10 @@
-//! Texts that are on the machine anyway, none picked by hand.
+//! Texts that are on the machine anyway, not picked by hand.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where to look, below the home directory or absolute.
+/// The folders to search, absolute or below the home directory.
 const FOLDERS: [&str; 8] = [
     ".cargo/registry/src",
     ".npm/_logs",
@@ -16,23 +16,23 @@ const FOLDERS: [&str; 8] = [
     "/var/lib/dpkg/info",
 ];
 
-/// The classes of text, each with files of its own but for tables, which stand in prose.
+/// The classes of text. Each has files of its own, except for tables, which come from prose.
 pub(super) const CLASSES: [&str; 6] = ["cjk", "code", "json", "logs", "prose", "tables"];
 
-/// Files of one class that are read.
+/// The maximum number of files read for one class.
 const FILES: usize = 400;
-/// Larger files are left out.
+/// The size in bytes above which a file is left out.
 const BYTES: u64 = 2_000_000;
 
 /// A text of one class.
 pub(super) struct Text {
     pub(super) class: &'static str,
-    /// `note` for 10 to 80 words, `page` for 1,500 bytes, `file` for 8,000.
+    /// The kind of length: `note` for 10 to 80 words, `page` for 1,500 bytes, `file` for 8,000.
     pub(super) length: &'static str,
     pub(super) text: String,
 }
 
-/// Notes, pages and files cut from the files that are measured.
+/// Cuts notes, pages and whole files from the measured files.
 pub(super) fn collect() -> Vec<Text> {
     let mut found: BTreeMap<&'static str, Vec<(u64, PathBuf)>> = BTreeMap::new();
     for folder in FOLDERS {
@@ -95,13 +95,13 @@ fn class(path: &Path) -> Option<&'static str> {
             .iter()
             .any(|language| place.contains(language))
             .then_some("cjk"),
-        // What packages log when they are installed lists files, as `ls` does.
+        // The files that a package's installation records list other files, as `ls` does.
         "list" | "md5sums" => place.contains("dpkg").then_some("logs"),
         _ => (name.starts_with("README") || name == "copyright").then_some("prose"),
     }
 }
 
-/// The translated texts in a compiled catalogue of gettext, which ends each with a zero.
+/// Returns the translated texts in a compiled gettext catalogue, which ends each one with a zero.
 fn translations(bytes: &[u8]) -> Option<String> {
     let is_cjk = |char| matches!(char, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
     let texts: Vec<&str> = bytes
@@ -112,8 +112,9 @@ fn translations(bytes: &[u8]) -> Option<String> {
     (texts.len() > 10).then(|| texts.join("\n"))
 }
 
-/// The tables, rulers and drawings in a text: lines that begin with a bar or a corner, or have signs alone. Such are
-/// few, so words of the text follow in tables drawn as programs draw them.
+/// Returns the tables, rulers and drawings in a text: lines that begin with a bar or a corner, or
+/// consist of signs. They are few, so words of the text follow in tables drawn as programs draw
+/// them.
 fn tables(seed: u64, text: &str) -> Option<String> {
     let is_part = |line: &&str| {
         let line = line.trim();
@@ -128,11 +129,11 @@ fn tables(seed: u64, text: &str) -> Option<String> {
     (lines.len() > 10).then(|| lines.join("\n"))
 }
 
-/// A table of the next words, in the way that the hash chooses.
+/// Draws a table of the next words, in a style that the hash selects.
 fn drawn<'a>(seed: u64, words: &mut impl Iterator<Item = &'a str>) -> Vec<String> {
-    /// What stands at the left, between columns, at the right, and along a line.
+    /// The signs at the left, between columns, at the right, and along a line.
     type Signs = (&'static str, &'static str, &'static str, &'static str);
-    /// The line at the top, of a row, below the head, at the bottom.
+    /// The lines at the top, of a row, below the head, and at the bottom.
     type Style = (Option<Signs>, Signs, Signs, Option<Signs>);
     const PLUS: Signs = ("+", "+", "+", "-");
     const STYLES: [Style; 5] = [
@@ -174,7 +175,7 @@ fn drawn<'a>(seed: u64, words: &mut impl Iterator<Item = &'a str>) -> Vec<String
     lines
 }
 
-/// A few notes, a page and a file from places that the hash chooses.
+/// Cuts a few notes, a page and a file from places that the hash selects.
 fn cut(class: &'static str, seed: u64, text: &str, texts: &mut Vec<Text>) {
     let lines: Vec<&str> = text.lines().collect();
     for round in 0..3 {
@@ -185,7 +186,7 @@ fn cut(class: &'static str, seed: u64, text: &str, texts: &mut Vec<Text>) {
         let mut size = 0;
         for line in lines.iter().skip(from) {
             note.push(*line);
-            // A word of Han or kana is about two characters.
+            // A word in Han or kana has about two characters.
             let wide = line.chars().filter(|char| *char >= '\u{3040}').count() / 2;
             size += line.split_whitespace().count().max(wide);
             if size >= words_wanted {
@@ -209,7 +210,7 @@ fn cut(class: &'static str, seed: u64, text: &str, texts: &mut Vec<Text>) {
     }
 }
 
-/// FNV-1a, which chooses the same files everywhere.
+/// Hashes with FNV-1a, so that every machine selects the same files.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
