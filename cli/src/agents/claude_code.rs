@@ -1,4 +1,5 @@
-//! Claude Code: servers in its own state file, by its own command; hooks in its settings.
+//! Claude Code. Its servers are in its own state file, edited by its own command; its hooks are in
+//! its settings.
 
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ use super::{
 use crate::edit::file::Original;
 use crate::edit::{Document, Json};
 
-/// Names another folder for all its files.
+/// The variable that names another folder for all its files.
 pub(super) const FOLDER_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
 
 pub(super) const FACTS: Facts = Facts {
@@ -28,8 +29,8 @@ pub(super) const FACTS: Facts = Facts {
     reads: Reads::Listed,
 };
 
-/// The events that matter to a memory. Tools are narrowed to those that use files, run commands or
-/// start subagents.
+/// The events that matter to a memory. Tool events are narrowed to tools that use files, run
+/// commands or start subagents.
 const EVENTS: [(&str, Option<&str>); 11] = [
     ("SessionStart", None),
     ("UserPromptSubmit", None),
@@ -57,12 +58,12 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
         list: &["mcpServers"],
         launch: programs.server(),
         joined: false,
-        // Without it the tools are only names to the model, until it searches for them.
+        // Without it the model sees only the tools' names until it searches for them.
         more: vec![("type", json!("stdio")), ("alwaysLoad", json!(true))],
     };
     let (servers, settings, own) = match scope {
         Scope::User => {
-            // In the home directory itself, unless all has been moved.
+            // The file is in the home directory itself, unless all files have been moved.
             let servers = match place.variables.get(FOLDER_VARIABLE) {
                 Some(folder) => folder.join(".claude.json"),
                 None => place.home.join(".claude.json"),
@@ -96,13 +97,14 @@ fn plugin(place: &Place) -> bool {
     let json = text.and_then(|text| Json::parse(&text, false).ok());
     let plugins = json.and_then(|json| json.get(&["enabledPlugins".into()]));
     plugins.as_ref().and_then(Value::as_object).into_iter().flatten().any(|(name, on)| {
-        // `anchord@` and the marketplace it came from.
+        // The name is `anchord@` and the plugin's marketplace.
         name.starts_with("anchord@") && on == &Value::Bool(true)
     })
 }
 
-/// With `args` no shell is started. A build of Claude Code that does not know it would run the program
-/// alone: `anchord-hook` then does nothing, whereas `anchord` would end with a code that means "stop".
+/// Returns the hook's handler. With `args` no shell is started. A build of Claude Code that does
+/// not know `args` would run the program alone. `anchord-hook` then does nothing, whereas `anchord`
+/// would end with a code that means "stop".
 fn handler(programs: &Programs) -> Value {
     if programs.hook.is_some() {
         let words = programs.hook(FACTS.id);

@@ -1,6 +1,8 @@
-//! Codex: servers in its TOML configuration, hooks in a file of their own, which a person has to trust.
+//! Codex. Its servers are in its TOML configuration, its hooks in a separate file. A person has to
+//! trust the hooks.
 //!
-//! Its own `codex mcp add` was seen to drop comments from the tables of other servers, hence the editor.
+//! Its own `codex mcp add` dropped comments from the tables of other servers, so the file is edited
+//! directly.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +13,7 @@ use super::{Facts, HOOK_SECONDS, Passes, Place, READ_TOOLS, Reads, Scope, Settin
 use crate::edit::file::Original;
 use crate::edit::{Document, Step, Toml};
 
-/// Names another folder for all its files.
+/// The variable that names another folder for all its files.
 pub(super) const FOLDER_VARIABLE: &str = "CODEX_HOME";
 
 pub(super) const FACTS: Facts = Facts {
@@ -70,7 +72,8 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
     ]
 }
 
-/// Trust in hooks of a file that is gone. Where others have hooks in it, theirs cannot be told from ours by the place.
+/// Lists the trust in hooks of a file that is gone. If others have hooks in that file, their places
+/// cannot be distinguished from ours.
 fn leftovers(setting: &Setting<'_>) -> Vec<String> {
     let folder = match setting.scope {
         Scope::User => setting.place.folder(FOLDER_VARIABLE, ".codex"),
@@ -94,9 +97,9 @@ fn leftovers(setting: &Setting<'_>) -> Vec<String> {
     )]
 }
 
-/// The events whose hook of ours nobody has trusted yet. `hooks` is the file they stand in. Codex keeps
-/// trust in its configuration, under that file's path and the hook's place in it. That a trusted hook was
-/// changed since is not seen here.
+/// Returns the events whose hook of ours nobody has trusted yet. `hooks` is the hooks' file. Codex
+/// keeps trust in its configuration, under that file's path and the hook's place in it. A change to
+/// a hook after it was trusted is not detected here.
 pub(super) fn untrusted(config: Option<&str>, hooks: &Path, ours: &[FoundHook]) -> Vec<String> {
     let config = config.and_then(|text| Toml::parse(text).ok());
     let trusted = |hook: &FoundHook| {
@@ -108,7 +111,7 @@ pub(super) fn untrusted(config: Option<&str>, hooks: &Path, ours: &[FoundHook]) 
     ours.iter().filter(|hook| !trusted(hook)).map(|hook| hook.event.clone()).collect()
 }
 
-/// `SessionStart` as Codex writes it in keys: `session_start`.
+/// Converts an event's name to the form of Codex's keys: `SessionStart` becomes `session_start`.
 fn snake(event: &str) -> String {
     let mut name = String::new();
     for c in event.chars() {
@@ -129,7 +132,7 @@ fn plugin(place: &Place) -> bool {
     })
 }
 
-/// Where the trust of hooks is kept.
+/// Returns the file in which the trust of hooks is kept.
 pub(super) fn config(place: &Place) -> PathBuf {
     place.folder(FOLDER_VARIABLE, ".codex").join("config.toml")
 }

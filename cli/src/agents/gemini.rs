@@ -1,7 +1,7 @@
-//! Gemini CLI: servers and hooks in one settings file.
+//! Gemini CLI. Servers and hooks are in one settings file.
 //!
-//! Its own `gemini mcp add` indents the whole file anew and takes seconds, hence the editor. `PreCompress`
-//! is left out: it came before every model call, compression or not.
+//! Its own `gemini mcp add` indents the whole file again and takes seconds, so the file is edited
+//! directly. `PreCompress` is left out: it came before every model call, compression or not.
 
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
         "name": "anchord",
         "type": "command",
         "command": programs.hook_line(FACTS.id),
-        // Milliseconds here.
+        // Gemini CLI expects milliseconds.
         "timeout": HOOK_SECONDS * 1000,
     });
     let hooks = Hooks { events: EVENTS.to_vec(), handler };

@@ -1,7 +1,9 @@
-//! What set-up wrote, and what stood there before: so that it can be taken back to the byte.
+//! A record of the files that set-up wrote and their earlier texts, so that removal can restore
+//! every byte.
 //!
-//! It is written before the files it speaks of. A set-up that is killed leaves a manifest that promises
-//! more than was done, which is harmless: each file is compared with what it was before and after.
+//! The manifest is written before the files it describes. A set-up that is killed leaves a manifest
+//! that promises more than was done. That is harmless: each file is compared with its texts before
+//! and after.
 
 use std::path::{Path, PathBuf};
 
@@ -14,38 +16,38 @@ use super::Agent;
 use crate::edit::file::{Edit, Original};
 use crate::exit::{Error, Kind};
 
-/// The version of the file that this build writes and the newest that it reads.
+/// The version of the file that this build writes, and the newest that it reads.
 const FORMAT: u32 = 1;
 
-/// The file, in the instance directory.
+/// The file's name in the instance directory.
 pub(crate) const NAME: &str = "setup.json";
 
-/// All that was written.
+/// A record of everything that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     format: u32,
-    /// The files, by no order.
+    /// The files, in no particular order.
     pub(crate) files: Vec<Entry>,
 }
 
 /// A file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
-    /// Whose it is.
+    /// The agent that it belongs to.
     pub(crate) agent: Agent,
-    /// The project it serves; nothing: all of the user's.
+    /// The project that it serves; `None` for all of the user's projects.
     pub(crate) project: Option<PathBuf>,
-    /// Where it is, behind all links.
+    /// The path with all links resolved.
     pub(crate) path: PathBuf,
-    /// What it said before anchord came; nothing: it was not there.
+    /// The text before anchord's set-up; `None` if the file did not exist.
     pub(crate) before: Option<String>,
     /// SHA-256 of `before`, in hex.
     pub(crate) before_digest: Option<String>,
     /// SHA-256 of each text that set-up wrote, or was about to write.
     pub(crate) after: Vec<String>,
-    /// Folders that were made for it.
+    /// Folders that were created for it.
     pub(crate) folders: Vec<PathBuf>,
-    /// Whether it holds what tells anchord of lifecycle events.
+    /// Whether it contains hooks that report lifecycle events to anchord.
     pub(crate) hooks: bool,
 }
 
@@ -56,7 +58,7 @@ impl Default for Manifest {
 }
 
 impl Manifest {
-    /// Reads the manifest of an instance; an empty one where there is none.
+    /// Reads the manifest of an instance. It is empty if there is none.
     pub(crate) fn read(dir: &InstanceDir) -> Result<Self, Error> {
         let Some(text) = Original::read(&dir.path().join(NAME))?.text else {
             return Ok(Self::default());
@@ -74,7 +76,8 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The change that makes the file say this; the file goes when nothing is set up.
+    /// Returns the change that saves the manifest. If nothing is set up, the change removes the
+    /// file.
     pub(crate) fn saved(&self, dir: &InstanceDir) -> Result<Option<Edit>, Error> {
         let original = Original::read(&dir.path().join(NAME))?;
         if self.files.is_empty() {
@@ -84,13 +87,13 @@ impl Manifest {
         Ok(original.becomes(Some(text + "\n")))
     }
 
-    /// What is known of a file.
+    /// Returns the entry of a file.
     pub(crate) fn entry(&self, path: &Path) -> Option<&Entry> {
         self.files.iter().find(|entry| entry.path == path)
     }
 
-    /// Remembers that a file is about to say something else, in the place of what was known of it. The texts
-    /// that it had after earlier set-ups are kept as long as they lead back to the same text before.
+    /// Records that a file is about to change, in place of its earlier entry. Texts of earlier
+    /// set-ups are kept as long as they lead back to the same original text.
     pub(crate) fn note(&mut self, mut entry: Entry) {
         if let Some(known) = self.files.iter_mut().find(|known| known.path == entry.path) {
             if known.before == entry.before {
@@ -108,7 +111,7 @@ impl Manifest {
         }
     }
 
-    /// Adds a text that was written to what is known of a file.
+    /// Adds a written text to a file's entry.
     pub(crate) fn wrote(&mut self, path: &Path, text: Option<&str>) {
         let entry = self.files.iter_mut().find(|entry| entry.path == path);
         if let (Some(entry), Some(text)) = (entry, text) {
@@ -119,7 +122,7 @@ impl Manifest {
         }
     }
 
-    /// Whether every agent that is set up tells anchord of its lifecycle, for this project at least.
+    /// Returns whether every agent that is set up reports its lifecycle, at least for this project.
     pub(crate) fn hooked(&self, root: &Path) -> bool {
         let here = |entry: &&Entry| entry.project.as_deref().is_none_or(|project| project == root);
         let serving: Vec<&Entry> = self.files.iter().filter(here).collect();
@@ -129,18 +132,18 @@ impl Manifest {
 }
 
 impl Entry {
-    /// Whether this is a text that set-up wrote.
+    /// Returns whether set-up wrote this text.
     pub(crate) fn wrote(&self, text: &str) -> bool {
         self.after.contains(&digest(text))
     }
 
-    /// Whether what it keeps of before is whole.
+    /// Returns whether the kept original text is intact.
     pub(crate) fn is_whole(&self) -> bool {
         self.before.as_deref().map(digest) == self.before_digest
     }
 }
 
-/// SHA-256 in hex.
+/// Returns the SHA-256 of a text, in hex.
 pub(crate) fn digest(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,5 @@
-//! The agents that anchord sets up: one file each says where it keeps what, and what goes there.
+//! The agents that anchord sets up. One file each knows which files the agent has and what goes
+//! into them.
 
 mod claude_code;
 mod codex;
@@ -38,65 +39,66 @@ pub(crate) enum Agent {
     Openclaw,
 }
 
-/// What there is to know about an agent.
+/// The facts about one agent.
 pub(crate) struct Facts {
-    /// As the command line and its hooks name it.
+    /// The id used by the command line and by the agent's hooks.
     pub(crate) id: &'static str,
-    /// As people name it.
+    /// The name for people.
     pub(crate) name: &'static str,
-    /// Its program.
+    /// The agent's program.
     pub(crate) program: &'static str,
-    /// Where its configuration is; it is installed if this exists.
+    /// The folder of its configuration. If it exists, the agent is installed.
     folder: fn(&Place) -> PathBuf,
-    /// What goes where.
+    /// The files to set up and the parts that go into them.
     targets: fn(&Setting<'_>) -> Vec<Target>,
-    /// Whether anchord's plugin is switched on in it.
+    /// Whether anchord's plugin is enabled in it.
     plugin: fn(&Place) -> bool,
-    /// What of its environment a server gets.
+    /// The part of its environment that a server gets.
     passes: Passes,
-    /// What is left for a person to do, or to know.
+    /// Remarks on what a person still has to do, or to know.
     pub(crate) remarks: fn(&Place) -> Vec<String>,
-    /// What a person did because of those remarks and a removal leaves: each a sentence that says what to take out where.
+    /// Remarks on what a person did because of those remarks and a removal leaves. Each sentence
+    /// says what to remove from where.
     pub(crate) leftovers: fn(&Setting<'_>) -> Vec<String>,
-    /// How it can be told to allow reading without prompts; nothing where it cannot, or need not.
+    /// The way to allow reading without prompts, if there is one and it is needed.
     pub(crate) reads: Reads,
 }
 
-/// Whether reading memory can be allowed once and for all.
+/// The ways in which an agent can allow reading memory once and for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
     /// By a list that set-up can write.
     Listed,
-    /// It never asks.
+    /// The agent never asks.
     Unasked,
-    /// Not without allowing everything.
+    /// Only together with everything else.
     Unlisted(&'static str),
 }
 
-/// The environment that a server is started with.
+/// The environment with which a server is started.
 #[derive(Clone, Copy, Debug)]
 enum Passes {
     All,
     Only(&'static [&'static str]),
-    /// All but what has one of these words in its name.
+    /// All variables except those with one of these words in their names.
     Without(&'static [&'static str]),
 }
 
 /// One file of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// Where, as the agent names it.
+    /// The path, as the agent names it.
     pub(crate) path: PathBuf,
-    /// How it is read.
+    /// The format in which it is parsed.
     pub(crate) format: Format,
-    /// What goes in.
+    /// The parts that go into it.
     pub(crate) parts: Vec<Part>,
-    /// The agent's own command that puts the server in, where that is safer than writing the file: the
-    /// agent rewrites it while it runs, and takes a lock.
+    /// The agent's own command that adds the server, if that is safer than writing the file. The
+    /// agent rewrites the file while it runs, and takes a lock.
     pub(crate) own: Option<OwnCommand>,
 }
 
-/// A command of the agent's.
+/// A command of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnCommand {
     /// The program.
@@ -105,32 +107,32 @@ pub(crate) struct OwnCommand {
     pub(crate) arguments: Vec<String>,
 }
 
-/// For whom it is set up.
+/// The scope of a set-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// All projects of this user.
     User,
-    /// This one.
+    /// One project.
     Project(PathBuf),
 }
 
-/// What the user wants beyond the server and the hooks.
+/// The user's wishes beyond the server and the hooks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wishes {
-    /// Tools that only read may be used without asking.
+    /// Whether tools that only read may be used without asking.
     pub(crate) reads: bool,
 }
 
-/// What decides what goes where.
+/// The data that decides what goes where.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting<'a> {
-    /// Where the user's files are.
+    /// The user's environment.
     pub(crate) place: &'a Place,
-    /// For whom.
+    /// The scope.
     pub(crate) scope: &'a Scope,
-    /// What is run.
+    /// Our programs.
     pub(crate) programs: &'a Programs,
-    /// What is wanted beyond that.
+    /// Further wishes.
     pub(crate) wishes: Wishes,
 }
 
@@ -141,25 +143,26 @@ pub(crate) const READ_TOOLS: [&str; 5] =
 /// Seconds after which an agent stops waiting for a hook, which answers within one.
 const HOOK_SECONDS: u64 = 3;
 
-/// The line of a plugin that names the program it runs. In the files in the tree it is one on the PATH.
+/// The line of a plugin that names the program it runs. In the repository's files it is a program
+/// on the PATH.
 const PLUGIN_PROGRAM: &str = "const PROGRAM = \"anchord\"";
 
-/// What that line begins with.
+/// The beginning of that line.
 const PLUGIN_PROGRAM_LINE: &str = "const PROGRAM = ";
 
-/// Where a user's programs and files are.
+/// A user's environment: programs and files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The home directory.
     pub(crate) home: PathBuf,
     /// The folders of PATH.
     pub(crate) path: Vec<PathBuf>,
-    /// Variables by which agents are told where their files are.
+    /// Variables that tell agents where their files are.
     pub(crate) variables: BTreeMap<&'static str, PathBuf>,
 }
 
 impl Place {
-    /// This user's.
+    /// Returns the environment of the present user.
     pub(crate) fn here() -> Result<Self, Error> {
         let home = env::home_dir().filter(|home| home.is_absolute());
         let home = home.ok_or_else(|| Error::usage("no home directory: set HOME"))?;
@@ -181,12 +184,12 @@ impl Place {
         })
     }
 
-    /// The folder that a variable names, else the one in the home directory.
+    /// Returns the folder that a variable names, or else the one in the home directory.
     fn folder(&self, variable: &str, beneath_home: &str) -> PathBuf {
         self.variables.get(variable).cloned().unwrap_or_else(|| self.home.join(beneath_home))
     }
 
-    /// A program on the PATH.
+    /// Finds a program on the PATH.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         self.path.iter().map(|folder| folder.join(name)).find(|path| is_program(path))
     }
@@ -196,7 +199,7 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Our programs, by their absolute paths.
+/// The absolute paths of our programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Programs {
     anchord: String,
@@ -205,14 +208,14 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// The command line, which is shim and hook, too.
+    /// The command line, which is also a shim and a hook.
     pub(crate) const ANCHORD: &'static str = "anchord";
-    /// The shim as a binary of its own.
+    /// The shim as a separate binary.
     pub(crate) const MCP: &'static str = "anchord-mcp";
-    /// The hook as a binary of its own.
+    /// The hook as a separate binary.
     pub(crate) const HOOK: &'static str = "anchord-hook";
 
-    /// The programs beside this one.
+    /// Returns the programs in this program's directory.
     pub(crate) fn here() -> Result<Self, Error> {
         let program = env::current_exe().map_err(|reason| {
             Error::failed(format!("cannot find out where this program is: {reason}"))
@@ -240,17 +243,18 @@ impl Programs {
         Ok(Self { anchord, mcp: sibling(Self::MCP), hook: sibling(Self::HOOK) })
     }
 
-    /// As agents find them that were told names alone: to look at what is set up, not to set up.
+    /// Returns the programs as agents find them by name. For inspecting a set-up, not for writing
+    /// one.
     pub(crate) fn on_path() -> Self {
         Self { anchord: Self::ANCHORD.to_owned(), mcp: None, hook: None }
     }
 
-    /// The command line, by its absolute path.
+    /// Returns the absolute path of the command line.
     pub(crate) fn anchord(&self) -> &str {
         &self.anchord
     }
 
-    /// What an agent runs as its server.
+    /// Returns the command with which an agent starts its server.
     pub(crate) fn server(&self) -> Vec<String> {
         match &self.mcp {
             Some(alone) => vec![alone.clone()],
@@ -258,7 +262,8 @@ impl Programs {
         }
     }
 
-    /// What an agent runs at an event: the small binary where there is one, since it starts faster.
+    /// Returns the command that an agent runs at an event. Prefers the small binary, which starts
+    /// faster.
     fn hook(&self, client: &str) -> Vec<String> {
         let program = match &self.hook {
             Some(alone) => vec![alone.clone()],
@@ -267,24 +272,24 @@ impl Programs {
         program.into_iter().chain([client.to_owned()]).collect()
     }
 
-    /// A plugin's text, running this very program.
+    /// Returns a plugin's text that runs this program.
     fn in_plugin(&self, text: &str) -> String {
         let program = serde_json::Value::from(self.anchord.as_str());
         text.replace(PLUGIN_PROGRAM, &format!("{PLUGIN_PROGRAM_LINE}{program}"))
     }
 
-    /// What an agent runs at an event, as a line for a shell.
+    /// Returns the command that an agent runs at an event, as a line for a shell.
     fn hook_line(&self, client: &str) -> String {
         shell_line(self.hook(client))
     }
 }
 
 impl Agent {
-    /// All of them.
+    /// All agents.
     pub(crate) const ALL: [Self; 5] =
         [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Opencode, Self::Openclaw];
 
-    /// What there is to know about it.
+    /// Returns the facts about the agent.
     pub(crate) fn facts(self) -> &'static Facts {
         match self {
             Self::ClaudeCode => &claude_code::FACTS,
@@ -295,7 +300,7 @@ impl Agent {
         }
     }
 
-    /// Where it is installed: its program, else its folder.
+    /// Returns the place where it is installed: its program, or else its folder.
     pub(crate) fn found(self, place: &Place) -> Option<PathBuf> {
         let facts = self.facts();
         place
@@ -303,17 +308,17 @@ impl Agent {
             .or_else(|| Some((facts.folder)(place)).filter(|at| at.exists()))
     }
 
-    /// What goes where.
+    /// Returns the files to set up and the parts that go into them.
     pub(crate) fn targets(self, setting: &Setting<'_>) -> Vec<Target> {
         (self.facts().targets)(setting)
     }
 
-    /// Whether it has anchord's plugin or extension, which brings a server and hooks of its own.
+    /// Returns whether it has anchord's plugin or extension, which brings its own server and hooks.
     pub(crate) fn plugin(self, place: &Place) -> bool {
         (self.facts().plugin)(place)
     }
 
-    /// The environment that it gives to a server.
+    /// Returns the environment that it gives to a server.
     pub(crate) fn environment(self) -> Vec<(OsString, OsString)> {
         let passes = |name: &str| match self.facts().passes {
             Passes::All => true,

@@ -1,4 +1,5 @@
-//! OpenClaw: servers in its JSON5 configuration, lifecycle by a plugin folder.
+//! OpenClaw. Its servers are in its JSON5 configuration; lifecycle events come from a plugin
+//! folder.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use crate::edit::file::Original;
 use crate::edit::{Document, Json};
 use crate::show::shell_word;
 
-/// Names another folder for all its files.
+/// The variable that names another folder for all its files.
 pub(super) const FOLDER_VARIABLE: &str = "OPENCLAW_STATE_DIR";
 
 pub(super) const FACTS: Facts = Facts {
@@ -27,16 +28,17 @@ pub(super) const FACTS: Facts = Facts {
     reads: Reads::Unasked,
 };
 
-/// The files of the plugin: where beneath OpenClaw's folder, and what is in them.
+/// The files of the plugin: their paths beneath OpenClaw's folder, and their contents.
 ///
-/// OpenClaw takes a plugin in when a person accepts what it may do, so that these only lie ready.
+/// OpenClaw installs a plugin when a person accepts its permissions, so set-up only puts the files
+/// in place.
 const PLUGIN_FILES: [(&str, &str); 3] = [
     ("index.js", include_str!("../../../integrations/openclaw/index.js")),
     ("package.json", include_str!("../../../integrations/openclaw/package.json")),
     ("openclaw.plugin.json", include_str!("../../../integrations/openclaw/openclaw.plugin.json")),
 ];
 
-/// The plugin's id, as its manifest has it.
+/// The plugin's id, as in its manifest.
 const PLUGIN: &str = "anchord";
 
 fn folder(place: &Place) -> PathBuf {
@@ -61,7 +63,8 @@ fn remarks(place: &Place) -> Vec<String> {
     ]
 }
 
-/// What OpenClaw wrote into its configuration when a person had it take in the plugin, whose files go with a removal.
+/// Lists what OpenClaw wrote into its configuration when a person installed the plugin. A removal
+/// deletes the plugin's files.
 fn leftovers(setting: &Setting<'_>) -> Vec<String> {
     let config = folder(setting.place).join("openclaw.json");
     let text = Original::read(&config).ok().and_then(|config| config.text);
@@ -83,7 +86,8 @@ fn leftovers(setting: &Setting<'_>) -> Vec<String> {
     )]
 }
 
-/// Where beneath a value the plugin is named, by its name or by its folder, wherever this or another OpenClaw puts that.
+/// Finds the places beneath a value that name the plugin, by its name or by its folder. OpenClaw's
+/// versions store them in different places.
 fn of_plugin(at: &str, value: &Value, linked: &str, found: &mut Vec<String>) {
     let names = |text: &str| text == PLUGIN || Path::new(text).starts_with(linked);
     match value {
@@ -110,7 +114,7 @@ fn of_plugin(at: &str, value: &Value, linked: &str, found: &mut Vec<String>) {
 fn targets(setting: &Setting<'_>) -> Vec<Target> {
     let Setting { place, scope, programs, .. } = *setting;
     if let Scope::Project(_) = scope {
-        // It has no configuration of a project.
+        // OpenClaw has no configuration for a project.
         return Vec::new();
     }
     let launch = programs.server();

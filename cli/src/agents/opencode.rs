@@ -1,4 +1,4 @@
-//! opencode: servers in its configuration, lifecycle by a plugin file.
+//! opencode. Its servers are in its configuration; lifecycle events come from a plugin file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::parts::{Format, Part, Server};
 use super::{Facts, Passes, Place, Reads, Scope, Setting, Target};
 
-/// Names the folder above its own.
+/// The variable that names the parent of its folder.
 pub(super) const FOLDER_VARIABLE: &str = "XDG_CONFIG_HOME";
 
 pub(super) const FACTS: Facts = Facts {
@@ -24,11 +24,11 @@ pub(super) const FACTS: Facts = Facts {
     reads: Reads::Unasked,
 };
 
-/// The files of the plugin: where beneath opencode's folder, and what is in them.
+/// The files of the plugin: their paths beneath opencode's folder, and their contents.
 const PLUGIN_FILES: [(&str, &str); 1] =
     [("plugin/anchord.js", include_str!("../../../integrations/opencode/anchord.js"))];
 
-/// opencode reads both; what is there is used, `opencode.json` is made.
+/// The files that opencode reads. An existing one is used; otherwise `opencode.json` is created.
 const CONFIGS: [&str; 2] = ["opencode.jsonc", "opencode.json"];
 
 fn folder(place: &Place) -> PathBuf {

@@ -1,7 +1,7 @@
-//! What anchord puts into an agent's file: how it goes in, how it is found again, how it comes out.
+//! The parts that anchord puts into an agent's file: adding, finding and removing them.
 //!
-//! A part is ours if it runs a program of ours, wherever that lies: by that an old path is brought up to
-//! date, and what merely has our name is left alone.
+//! A part is ours if it runs one of our programs, wherever that is. Old paths are therefore
+//! updated, and entries that merely have our name are left alone.
 
 use std::path::Path;
 
@@ -18,15 +18,15 @@ pub(crate) use hooks::{FoundHook, Hooks};
 /// The name of our entry in every agent's list of servers.
 pub(crate) const SERVER: &str = "anchord";
 
-/// How a file is read.
+/// The format in which a file is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// With comments and trailing commas.
+    /// JSON with comments and trailing commas.
     Jsonc,
-    /// With all that JSON5 adds.
+    /// JSON with all that JSON5 adds.
     Json5,
     Toml,
-    /// All of it is ours.
+    /// A file that is entirely ours.
     Whole,
 }
 
@@ -37,14 +37,15 @@ pub(crate) enum Part {
     Server(Server),
     /// Hooks, all with the same handler.
     Hooks(Hooks),
-    /// Names in a list of what may be done without asking.
+    /// Names in a list of what is allowed without asking.
     Allowed {
         /// The list.
         list: &'static [&'static str],
-        /// What is put in.
+        /// The names to add.
         names: Vec<String>,
     },
-    /// Tools of the server that may be used without asking, for agents that keep that beside the server.
+    /// Tools of the server that are allowed without asking, for agents that keep this next to the
+    /// server.
     Approved {
         /// The list of servers.
         servers: &'static [&'static str],
@@ -62,52 +63,52 @@ pub(crate) struct Server {
     pub(crate) list: &'static [&'static str],
     /// The program and its arguments.
     pub(crate) launch: Vec<String>,
-    /// Whether program and arguments are one list.
+    /// Whether program and arguments form one list.
     pub(crate) joined: bool,
-    /// What else belongs into the entry unless it is there already.
+    /// Further fields of the entry, added unless they exist already.
     pub(crate) more: Vec<(&'static str, Value)>,
 }
 
-/// A file's text with parts in it or without them, and what that changed.
+/// A file's text with the parts added or removed, and a description of the change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    /// The new text; nothing: the file is not needed any more.
+    /// The new text; `None` if the file is no longer needed.
     pub(crate) text: Option<String>,
-    /// A line each, its first character `+`, `~` or `-`.
+    /// The changes, one line each, which begin with `+`, `~` or `-`.
     pub(crate) changes: Vec<String>,
-    /// What is odd and was left alone.
+    /// Remarks on unusual content that was left alone.
     pub(crate) remarks: Vec<String>,
 }
 
-/// Why a file is left alone. Fits after the file's name and a colon.
+/// The reason a file is left alone. Fits after the file's name and a colon.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PartError {
-    /// It cannot be read.
+    /// The file cannot be parsed.
     #[error("{0}")]
     Invalid(String),
-    /// Its form leaves no place.
+    /// The file's structure leaves no place for the part.
     #[error(transparent)]
     Clash(#[from] Clash),
-    /// Our name is taken.
+    /// Another program's entry has our name.
     #[error("`{at}` runs `{runs}`, which is not anchord: rename or remove that entry")]
     Foreign {
         /// The entry.
         at: String,
-        /// What it runs.
+        /// The command that it runs.
         runs: String,
     },
 }
 
-/// What stands in a file of ours.
+/// Our parts in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The words that each server entry of ours runs, by its name.
+    /// The command of each of our server entries, in words, by its name.
     pub(crate) servers: Vec<(String, Vec<String>)>,
-    /// The hooks of ours.
+    /// Our hooks.
     pub(crate) hooks: Vec<FoundHook>,
 }
 
-/// Puts the parts in.
+/// Adds the parts.
 pub(crate) fn place(
     text: Option<&str>,
     format: Format,
@@ -138,25 +139,26 @@ pub(crate) fn place(
     Ok(outcome)
 }
 
-/// A file before the parts first went in.
+/// The state of a file before the parts were first added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before<'a> {
-    /// Nobody remembers.
+    /// The state is unknown.
     Unknown,
-    /// It was not there.
+    /// The file did not exist.
     Absent,
-    /// It said this.
+    /// The file had this text.
     Text(&'a str),
 }
 
 impl<'a> Before<'a> {
-    /// What was remembered.
+    /// Returns the recorded state.
     pub(crate) fn known(text: Option<&'a str>) -> Self {
         text.map_or(Self::Absent, Self::Text)
     }
 }
 
-/// Takes the parts out. What the file held before stays, and so do lists that were empty then.
+/// Removes the parts. Everything that the file contained before stays, including lists that were
+/// empty.
 pub(crate) fn take_out(
     text: &str,
     format: Format,
@@ -210,7 +212,7 @@ pub(crate) fn take_out(
                 }
                 prune(&mut *document, old.as_deref(), &list);
             }
-            // They went with the server.
+            // They were removed with the server.
             Part::Approved { .. } | Part::Whole(_) => {}
         }
     }
@@ -223,7 +225,7 @@ pub(crate) fn take_out(
     Ok(outcome)
 }
 
-/// Looks what of ours a file holds, whatever set it up.
+/// Finds our parts in a file, whatever set them up.
 pub(crate) fn inspect(text: &str, format: Format, parts: &[Part]) -> Result<Found, PartError> {
     let mut found = Found::default();
     if format == Format::Whole {
@@ -271,7 +273,7 @@ impl Server {
         let Some(words) = server_words(&entry) else {
             return Err(PartError::Foreign { at: spoken(&at), runs: shell_line(words_of(&entry)) });
         };
-        // What the user gave the shim stays: `--project`, `--tools`.
+        // The user's options for the shim stay, such as `--project` and `--tools`.
         let launch: Vec<String> =
             self.launch.iter().cloned().chain(options(&words).iter().cloned()).collect();
         let wanted = self.entry(&launch);
@@ -292,7 +294,7 @@ impl Server {
         Ok(())
     }
 
-    /// The whole entry, for agents that take it as JSON.
+    /// Returns the whole entry, for agents that accept it as JSON.
     pub(crate) fn entry(&self, launch: &[String]) -> Value {
         let mut entry: Map<String, Value> =
             self.more.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
@@ -339,7 +341,7 @@ fn approve(
     Ok(())
 }
 
-/// Removes what is empty from this place upwards, unless it was there before.
+/// Removes empty values from this place upwards, unless they existed before.
 fn prune(document: &mut dyn Document, old: Option<&dyn Document>, at: &[Step]) {
     for depth in (1..=at.len()).rev() {
         let place = at.get(..depth).unwrap_or_default();
@@ -377,7 +379,8 @@ fn with(at: &[Step], step: Step) -> Vec<Step> {
     at.iter().cloned().chain([step]).collect()
 }
 
-/// What an entry runs, word by word: a list, a program with arguments, or a line for a shell.
+/// Returns the command of an entry, word by word. It may be a list, a program with arguments, or a
+/// line for a shell.
 fn words_of(entry: &Value) -> Vec<String> {
     let texts = |value: Option<&Value>| -> Vec<String> {
         let items = value.and_then(Value::as_array).into_iter().flatten();
@@ -394,7 +397,7 @@ fn words_of(entry: &Value) -> Vec<String> {
 }
 
 fn server_words(entry: &Value) -> Option<Vec<String>> {
-    // A program with a space in its path stands alone, unquoted.
+    // A program with a space in its path is the whole line, unquoted.
     let mut words = words_of(entry);
     if let (Some(line), None) = (entry.get("command").and_then(Value::as_str), entry.get("args")) {
         words = vec![line.to_owned()];
@@ -410,7 +413,7 @@ fn ours(words: &[String], alone: &str, command: &str) -> bool {
             && rest.first().is_some_and(|word| word.as_str() == command))
 }
 
-/// What stands behind the program and its command.
+/// Returns the options after the program and its command.
 fn options(words: &[String]) -> &[String] {
     let alone = words.first().is_some_and(|program| program.ends_with(Programs::MCP));
     words.get(if alone { 1 } else { 2 }..).unwrap_or_default()

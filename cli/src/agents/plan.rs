@@ -1,4 +1,4 @@
-//! What set-up would write, or take back, as values; and the one function that carries such a plan out.
+//! Plans of what set-up would write or undo, as values, and the functions that carry them out.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,26 +16,28 @@ use crate::exit::Error;
 use crate::limits::{OWN_COMMAND_SECONDS_MAX, POLL_MILLISECONDS};
 use crate::show::shell_line;
 
-/// What happens to one file.
+/// The plan for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FilePlan {
-    /// Whose it is.
+    /// The agent that the file belongs to.
     pub(crate) agent: Agent,
     /// The file, as the agent names it.
     pub(crate) shown: PathBuf,
-    /// A line for each change, and what was left alone.
+    /// The changes, a line each, and what was left alone.
     pub(crate) outcome: Outcome,
-    /// The change; nothing where all is as it should be.
+    /// The change; `None` if everything is as it should be.
     pub(crate) edit: Option<Edit>,
-    /// The agent's own command, which comes first. The edit then is for what it left undone.
+    /// The agent's own command, which runs first. The edit is then for what the command left
+    /// undone.
     pub(crate) own: Option<OwnCommand>,
-    /// What the manifest will say; nothing: the file goes from it.
+    /// The new manifest entry; `None` if the file is removed from the manifest.
     entry: Option<Entry>,
     target: Option<Target>,
 }
 
 impl FilePlan {
-    /// Whether hooks come or change that run only once a person trusts them as they then are.
+    /// Returns whether hooks are added or changed that run only once a person trusts them in that
+    /// form.
     pub(crate) fn wants_trust(&self) -> bool {
         let hooks =
             |change: &String| ["+ hooks", "~ hooks"].iter().any(|at| change.starts_with(at));
@@ -43,13 +45,13 @@ impl FilePlan {
     }
 }
 
-/// The one way by which files change. A test puts in its place one that fails.
+/// The only interface through which files change. Tests replace it with one that fails.
 pub(crate) trait Disk {
-    /// Changes a file, wholly or not at all.
+    /// Changes a file wholly or not at all.
     fn write(&mut self, edit: &Edit) -> Result<(), Error>;
 }
 
-/// The real one.
+/// The real disk.
 pub(crate) struct RealDisk;
 
 impl Disk for RealDisk {
@@ -58,7 +60,7 @@ impl Disk for RealDisk {
     }
 }
 
-/// What has to change so that these agents are set up. Nothing is written.
+/// Plans the changes that set these agents up. Writes nothing.
 pub(crate) fn setup(
     agents: &[Agent],
     setting: &Setting<'_>,
@@ -82,7 +84,7 @@ fn placed(
     let original = Original::read(&target.path)?;
     let outcome = parts::place(original.text.as_deref(), target.format, &target.parts)
         .map_err(|error| refused(agent, &target, &error))?;
-    // The command adds an entry and refuses to change one.
+    // The command adds an entry, and refuses to change one.
     let adds = outcome.changes.iter().all(|change| change.starts_with('+'));
     let own = target.own.clone().filter(|_| adds && !outcome.changes.is_empty());
     let entry = Entry {
@@ -113,7 +115,8 @@ fn placed(
     })
 }
 
-/// The text to go back to: what the manifest kept, unless somebody else has changed the file since.
+/// Returns the text to restore: the one in the manifest, unless somebody else has changed the file
+/// since.
 fn before(
     original: &Original,
     target: &Target,
@@ -130,7 +133,7 @@ fn before(
     Ok(parts::take_out(text, target.format, &target.parts, known)?.text)
 }
 
-/// What has to change so that nothing of anchord's is left with these agents. Nothing is written.
+/// Plans the changes that remove everything of anchord's from these agents. Writes nothing.
 pub(crate) fn removal(
     agents: &[Agent],
     setting: &Setting<'_>,
@@ -138,7 +141,7 @@ pub(crate) fn removal(
 ) -> Result<Vec<FilePlan>, Error> {
     let mut plans = Vec::new();
     let mut seen = BTreeSet::new();
-    // Also what was wished for at another time.
+    // This covers wishes of earlier set-ups too.
     let setting = Setting { wishes: Wishes { reads: true }, ..*setting };
     for agent in agents {
         for target in agent.targets(&setting) {
@@ -153,8 +156,8 @@ pub(crate) fn removal(
         Scope::Project(root) => Some(root),
     };
     let gone = |root: &PathBuf| project.is_none() && is_gone(root);
-    // Files where the agents no longer look: a variable that named another folder is not set any more, or the
-    // whole project is gone.
+    // These are files that the agents no longer read. Either a variable that named another folder
+    // is no longer set, or the whole project is gone.
     for entry in &manifest.files {
         let here = entry.project.as_ref() == project || entry.project.as_ref().is_some_and(gone);
         let meant = agents.contains(&entry.agent) && here;
@@ -165,8 +168,8 @@ pub(crate) fn removal(
     Ok(plans)
 }
 
-/// Whether a project was removed: its folder has something else in it. An empty or missing one may be that of a disk
-/// which is not mounted.
+/// Returns whether a project was deleted: it is missing, but its parent folder has other entries.
+/// An empty or missing parent may belong to a disk that is not mounted.
 fn is_gone(root: &Path) -> bool {
     let beside = root.parent().and_then(|folder| fs::read_dir(folder).ok());
     !root.exists() && beside.is_some_and(|mut beside| beside.next().is_some())
@@ -215,7 +218,7 @@ fn back_to(entry: &Entry) -> Outcome {
     Outcome { text: entry.before.clone(), changes, remarks: Vec::new() }
 }
 
-/// Entries of anchord's that were there before set-up come back with everything else.
+/// Returns a remark if the restored text has entries of anchord's from before set-up.
 fn older_remark(entry: &Entry, target: &Target) -> Option<String> {
     let before = entry.before.as_deref()?;
     let found = parts::inspect(before, target.format, &target.parts).ok()?;
@@ -258,8 +261,9 @@ fn refused(agent: Agent, target: &Target, error: &PartError) -> Error {
     ))
 }
 
-/// Carries out a set-up. The manifest comes first, so that whatever happens between two files can be mended.
-/// Gives the agents' own commands that failed, with what was said; the file was then written instead.
+/// Carries out a set-up. The manifest comes first, so that an interruption between two files can be
+/// repaired. Returns the agents' own commands that failed, with their errors; their files were then
+/// written directly.
 pub(crate) fn write(
     plans: &[FilePlan],
     dir: &InstanceDir,
@@ -292,7 +296,7 @@ pub(crate) fn write(
     Ok(failed)
 }
 
-/// Carries out a removal. The manifest comes last: until then everything can be done again.
+/// Carries out a removal. The manifest comes last: until then everything can be repeated.
 pub(crate) fn take_back(
     plans: &[FilePlan],
     dir: &InstanceDir,
@@ -306,7 +310,8 @@ pub(crate) fn take_back(
         let Some(entry) = &plan.entry else { continue };
         if plan.edit.as_ref().is_some_and(|edit| edit.text.is_none()) {
             for folder in entry.folders.iter().rev() {
-                // Fails where something else has come into it, which then is why it stays.
+                // This fails if the folder contains something else by now, and then the folder must
+                // stay.
                 let _ = fs::remove_dir(folder);
             }
         }
@@ -319,7 +324,7 @@ fn save(manifest: &Manifest, dir: &InstanceDir, disk: &mut dyn Disk) -> Result<(
     manifest.saved(dir)?.map_or(Ok(()), |edit| disk.write(&edit))
 }
 
-/// The folders that would have to be made for a file, the outermost first.
+/// Returns the folders to create for a file, the outermost first.
 fn missing_folders(path: &Path) -> Vec<PathBuf> {
     let mut missing: Vec<PathBuf> =
         path.ancestors().skip(1).take_while(|at| !at.exists()).map(Path::to_owned).collect();
@@ -328,7 +333,7 @@ fn missing_folders(path: &Path) -> Vec<PathBuf> {
 }
 
 impl OwnCommand {
-    /// The command as people would type it.
+    /// Returns the command as people would type it.
     pub(crate) fn line(&self) -> String {
         let name = self.program.file_name().unwrap_or_default().to_string_lossy();
         shell_line([&*name].into_iter().chain(self.arguments.iter().map(String::as_str)))

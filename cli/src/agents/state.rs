@@ -1,4 +1,4 @@
-//! What of anchord's an agent has now, whoever put it there.
+//! The parts of anchord that an agent has now, whoever added them.
 
 use std::path::{Path, PathBuf};
 
@@ -6,26 +6,26 @@ use super::parts::{self, FoundHook, Part};
 use super::{Agent, PLUGIN_PROGRAM_LINE, Setting, codex};
 use crate::edit::file::Original;
 
-/// What was found in an agent's files.
+/// The parts found in an agent's files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    /// Entries that start the server: the file, their name, what they run.
+    /// Entries that start the server: the file, their name, their command.
     pub(crate) servers: Vec<(PathBuf, String, Vec<String>)>,
     /// Hooks, each with its file.
     pub(crate) hooks: Vec<(PathBuf, FoundHook)>,
-    /// Events at which a hook should run, and none is there.
+    /// Events that should have a hook but do not.
     pub(crate) missing: Vec<&'static str>,
     /// Events whose hook waits for a person's trust.
     pub(crate) untrusted: Vec<String>,
-    /// Files that are ours as a whole: whether each is as it should be.
+    /// Files that are entirely ours, each with whether it is as it should be.
     pub(crate) whole: Vec<(PathBuf, bool)>,
-    /// What those plugins among them run.
+    /// The programs that the plugins among them run.
     pub(crate) plugins_run: Vec<String>,
-    /// Files that cannot be read, and why.
+    /// Files that cannot be read, with the reason.
     pub(crate) unreadable: Vec<(PathBuf, String)>,
 }
 
-/// Whether a plugin is the wanted one, whichever anchord it runs, and that one is there.
+/// Returns whether a plugin is the wanted one, whichever anchord it runs, and that anchord exists.
 fn is_same(text: &str, wanted: &str) -> bool {
     let rest = |text: &str| {
         let lines = text.lines().filter(|line| !line.starts_with(PLUGIN_PROGRAM_LINE));
@@ -36,21 +36,21 @@ fn is_same(text: &str, wanted: &str) -> bool {
     there && rest(text) == rest(wanted)
 }
 
-/// The program that a plugin runs.
+/// Returns the program that a plugin runs.
 fn program_in(text: &str) -> Option<String> {
     let line = text.lines().find_map(|line| line.strip_prefix(PLUGIN_PROGRAM_LINE))?;
     serde_json::from_str(line).ok()
 }
 
 impl State {
-    /// Every program that these files have the agent run, as they name it.
+    /// Returns every program that these files make the agent run, as they name it.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
         let servers = self.servers.iter().filter_map(|(.., words)| words.first());
         let hooks = self.hooks.iter().filter_map(|(_, hook)| hook.words.first());
         servers.chain(hooks).chain(&self.plugins_run).map(String::as_str)
     }
 
-    /// Looks at an agent's files.
+    /// Inspects an agent's files.
     pub(crate) fn of(agent: Agent, setting: &Setting<'_>) -> Self {
         let mut state = Self::default();
         for target in agent.targets(setting) {

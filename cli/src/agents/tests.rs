@@ -1,4 +1,4 @@
-//! Set-up and removal over scratch homes, by files alone.
+//! Set-up and removal in scratch homes, with files only.
 
 use std::cell::RefCell;
 use std::os::unix::fs::symlink;
@@ -18,7 +18,7 @@ struct Home {
     dir: InstanceDir,
 }
 
-/// What each client's files may look like: comments, tabs, trailing commas, CRLF, a byte order mark, no
+/// Variants of the clients' files: comments, tabs, trailing commas, CRLF, a byte order mark, no
 /// last newline, entries of others.
 const FILES: [(&str, &str); 6] = [
     (
@@ -99,7 +99,7 @@ impl Home {
         Setting { place, scope: &Scope::User, programs, wishes: Wishes { reads: true } }
     }
 
-    /// Every file in it, with its text.
+    /// Returns every file in it, with its text.
     fn files(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
         let mut folders = vec![self.folder.path().to_owned()];
@@ -118,7 +118,7 @@ impl Home {
     }
 }
 
-/// Fails from the n-th write on, as a process that was killed does no more.
+/// A disk that fails from the n-th write on, like a process that was killed.
 struct Dying<'a> {
     left: &'a RefCell<usize>,
 }
@@ -156,7 +156,7 @@ fn set_up_and_taken_back_every_file_is_the_same_to_the_byte() {
     assert!(!home.place.home.join(".config").exists(), "folders that were made go, too");
 }
 
-/// An older anchord wrote other hooks, and remembered what stood there before it.
+/// An older anchord wrote other hooks, and recorded the text before them.
 #[test]
 fn an_older_set_up_is_brought_up_to_date_and_still_taken_back_to_the_byte() {
     let home = Home::full();
@@ -248,7 +248,7 @@ fn a_set_up_killed_between_any_two_writes_is_mended() {
         home.take_back(&mut RealDisk).unwrap();
         assert_eq!(home.files(), before, "taken back after {writes} writes");
 
-        // Again, and set up anew by another program, which is killed as well.
+        // Repeat this with a set-up by another program, which is killed as well.
         *left.borrow_mut() = writes;
         let _ = home.set_up(&mut Dying { left: &left });
         *left.borrow_mut() = writes;
@@ -330,7 +330,7 @@ fn what_stood_there_by_hand_comes_back_and_is_named() {
 #[test]
 fn no_manifest_is_left_where_nothing_is_set_up() {
     let left = |home: &Home| home.dir.path().join(manifest::NAME).exists();
-    // What it keeps of before was damaged.
+    // The original text in the manifest is damaged.
     let home = Home::full();
     home.set_up(&mut RealDisk).unwrap();
     let mut manifest = Manifest::read(&home.dir).unwrap();
@@ -338,7 +338,7 @@ fn no_manifest_is_left_where_nothing_is_set_up() {
     manifest.saved(&home.dir).unwrap().unwrap().apply().unwrap();
     home.take_back(&mut RealDisk).unwrap();
     assert!(!left(&home));
-    // It was set up for a project that is gone.
+    // The set-up was for a project that is gone.
     let disk = home.place.home.join("disk");
     let project = disk.join("project");
     fs::create_dir_all(&project).unwrap();
@@ -349,7 +349,7 @@ fn no_manifest_is_left_where_nothing_is_set_up() {
     plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
     home.take_back(&mut RealDisk).unwrap();
     assert!(left(&home), "the project is still there");
-    // The disk is not mounted: where it was is empty, or is not there.
+    // The disk is not mounted: its mount point is empty or missing.
     let elsewhere = home.place.home.join("elsewhere");
     fs::rename(&disk, &elsewhere).unwrap();
     for _ in 0..2 {
@@ -384,7 +384,7 @@ fn an_agents_own_command_is_used_and_backed_by_the_editor() {
     let place = Place { path: vec![bin], ..home.place.clone() };
     let setting = Setting { place: &place, ..home.setting() };
     let before = home.files();
-    // Writes the file anew as Claude Code does, then fails as one that is too old would.
+    // Rewrites the file as Claude Code does, then fails as an older version would.
     let script = "#!/bin/sh\n[ \"$2\" = add-json ] || exit 2\n\
         printf '{\"numStartups\":3,\"mcpServers\":{\"o\":{\"command\":\"x\"},\"anchord\":%s}}' \"$6\" > \"$(dirname \"$0\")/../.claude.json\"\n";
     for (script, failures, by_command) in [(script, 0, true), ("#!/bin/sh\nexit 1\n", 1, false)] {
@@ -429,7 +429,8 @@ fn plugins_run_the_program_that_set_them_up() {
     assert!(right(), "another one that is there is as good");
 }
 
-/// What OpenClaw and Codex wrote because a person agreed is theirs, and leads to files that a removal takes away.
+/// Entries that OpenClaw and Codex wrote with a person's consent are theirs, but point to files
+/// that a removal deletes.
 #[test]
 fn what_a_person_did_for_the_plugin_and_the_hooks_is_named_after_a_removal() {
     let home = Home::empty();
@@ -463,7 +464,7 @@ fn what_a_person_did_for_the_plugin_and_the_hooks_is_named_after_a_removal() {
     assert_eq!(leftovers().len(), 1, "trust in hooks of others is theirs");
 }
 
-/// What is in the tree for those who take a plugin runs a program on the PATH, and is else what set-up writes.
+/// The published plugins run a program on the PATH. Otherwise they equal what set-up writes.
 #[test]
 fn hooks_of_plugins_are_those_that_set_up_writes() {
     let home = Home::empty();

@@ -1,4 +1,4 @@
-//! Text files read whole and replaced whole.
+//! Text files that are read whole and replaced whole.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -10,28 +10,28 @@ use crate::exit::Error;
 use crate::limits::EDITED_BYTES_MAX;
 use crate::show;
 
-/// A file as it is, behind all links; without text where it does not exist.
+/// A file with all links resolved; without text if it does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Original {
-    /// Where it really is.
+    /// The resolved path.
     pub(crate) path: PathBuf,
-    /// What it says.
+    /// The text.
     pub(crate) text: Option<String>,
 }
 
 /// A change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
-    /// Where.
+    /// The path.
     pub(crate) path: PathBuf,
-    /// What the file says before; nothing: it is not there.
+    /// The text before; `None` if the file does not exist.
     pub(crate) old: Option<String>,
-    /// What the file will say; nothing: it goes.
+    /// The text afterwards; `None` if the file is removed.
     pub(crate) text: Option<String>,
 }
 
 impl Original {
-    /// Reads a file, through links.
+    /// Reads a file and follows links.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         match fs::symlink_metadata(path) {
             Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
@@ -57,7 +57,7 @@ impl Original {
         Ok(Self { path: real, text: Some(text) })
     }
 
-    /// The change to this text; nothing when it says that already.
+    /// Returns the change to this text; `None` if the file has it already.
     pub(crate) fn becomes(self, text: Option<String>) -> Option<Edit> {
         if self.text == text {
             return None;
@@ -66,7 +66,7 @@ impl Original {
     }
 }
 
-/// Where a file that does not exist would be: behind the links of its folder.
+/// Returns the resolved path of a file that does not exist: in its resolved folder.
 fn missing(path: &Path) -> PathBuf {
     let real = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
     match (real, path.file_name()) {
@@ -75,13 +75,13 @@ fn missing(path: &Path) -> PathBuf {
     }
 }
 
-/// A failure that left everything as it was.
+/// Returns an error for a failure that changed nothing.
 pub(crate) fn refused(message: String) -> Error {
     Error::failed(message).with_action("Nothing was changed.")
 }
 
 impl Edit {
-    /// What became of the file, in a word.
+    /// Returns a word for what happened to the file.
     pub(crate) fn done(&self) -> &'static str {
         match (&self.old, &self.text) {
             (None, _) => "made",
@@ -90,8 +90,8 @@ impl Edit {
         }
     }
 
-    /// Does it. A reader sees the old file or the new one, never a part; what somebody else wrote since
-    /// the file was read is not overwritten.
+    /// Carries out the change. A reader sees the old file or the new one, never a part. If somebody
+    /// else has written since the file was read, fails rather than overwriting that.
     pub(crate) fn apply(&self) -> Result<(), Error> {
         if Original::read(&self.path)?.text != self.old {
             return Err(Error::failed(format!(
@@ -124,7 +124,8 @@ impl Edit {
     }
 }
 
-/// The permissions that a new file gets here by the umask, which a temporary file does not follow.
+/// Returns the permissions that the umask gives a new file here, which a temporary file does not
+/// get.
 fn made_here(folder: &Path) -> io::Result<fs::Permissions> {
     let name = format!(".anchord-{}", uuid::Uuid::new_v4());
     let path = folder.join(name);

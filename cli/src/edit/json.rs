@@ -1,4 +1,4 @@
-//! JSON as agents write it, with comments and trailing commas where they take them.
+//! JSON as agents write it, with comments and trailing commas if they accept them.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstRootNode};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Clash, Document, Step, clash, without_mark};
 
-/// The order in which keys of a new object are written, for people; others follow by name.
+/// The order in which the keys of a new object are written, for people. Other keys follow by name.
 const ORDER: [&str; 9] =
     ["type", "name", "matcher", "hooks", "command", "args", "env", "enabled", "timeout"];
 
@@ -17,7 +17,7 @@ pub(crate) struct Json {
 }
 
 impl Json {
-    /// Reads a file's text; an empty one is an empty object. `loose` takes what JSON5 adds.
+    /// Parses a file's text. An empty one is an empty object. `loose` accepts what JSON5 adds.
     pub(crate) fn parse(text: &str, loose: bool) -> Result<Self, String> {
         let (mark, text) = without_mark(text);
         let options = ParseOptions {
@@ -145,7 +145,7 @@ fn value(node: &CstNode) -> Option<Value> {
     if let Some(truth) = node.as_boolean_lit() {
         return Some(Value::Bool(truth.value()));
     }
-    // Numbers that JSON does not know, of JSON5, are nothing that is asked for here.
+    // JSON5 has numbers that JSON does not know; no caller needs them.
     Some(serde_json::from_str(&node.to_string()).unwrap_or(Value::Null))
 }
 
@@ -158,7 +158,7 @@ fn input(value: &Value) -> CstInputValue {
         Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
         Value::Object(pairs) => {
             let mut pairs: Vec<_> = pairs.iter().map(|(key, v)| (key.clone(), input(v))).collect();
-            // Stable, so that the others stay in the order of their names.
+            // The sort is stable, so the other keys stay in the order of their names.
             pairs.sort_by_key(|(key, _)| {
                 ORDER.iter().position(|known| known == key).unwrap_or(ORDER.len())
             });

@@ -1,4 +1,5 @@
-//! Changes of other people's files: read whole, edited in place with comments and order kept, replaced whole.
+//! Edits of other programs' files: read whole, edited in place with comments and order kept,
+//! replaced whole.
 
 pub(crate) mod file;
 mod json;
@@ -9,12 +10,12 @@ use serde_json::Value;
 pub(crate) use json::Json;
 pub(crate) use toml::Toml;
 
-/// A step on the way to a value.
+/// A step on the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Into an object.
+    /// A key of an object.
     Key(String),
-    /// Into a list.
+    /// An index of a list.
     Index(usize),
 }
 
@@ -24,30 +25,30 @@ impl From<&str> for Step {
     }
 }
 
-/// Something stands where the edit would have to go. A lower-case fragment.
+/// A value that is in the way of an edit. Displays as a lower-case fragment.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{at}` is not {wanted}")]
 pub(crate) struct Clash {
-    /// The place, its keys with dots between them.
+    /// The place, with dots between its keys.
     pub(crate) at: String,
-    /// What it has to be.
+    /// The required kind of value.
     pub(crate) wanted: &'static str,
 }
 
-/// A configuration file being edited. What is not named stays as it is, to the byte where the format's
-/// library can do it.
+/// A configuration file that is being edited. Values that an edit does not name stay as they are,
+/// to the byte if the format's library can do so.
 pub(crate) trait Document {
-    /// What stands there; nothing where nothing does.
+    /// Returns the value at a place, if any.
     fn get(&self, at: &[Step]) -> Option<Value>;
-    /// Puts a value there, and objects on the way. The index behind the last of a list appends.
+    /// Sets a value, and creates objects on the way. The index after the last of a list appends.
     fn set(&mut self, at: &[Step], value: &Value) -> Result<(), Clash>;
-    /// Takes a value away; where there is none nothing happens.
+    /// Removes a value, if there is one.
     fn remove(&mut self, at: &[Step]);
-    /// The whole file.
+    /// Returns the text of the whole file.
     fn text(&self) -> String;
 }
 
-/// How people read a place.
+/// Formats a place for people.
 pub(crate) fn spoken(at: &[Step]) -> String {
     let mut text = String::new();
     for step in at {
@@ -71,7 +72,8 @@ fn clash(at: &[Step], wanted: &'static str) -> Clash {
     Clash { at: spoken(at), wanted }
 }
 
-/// The mark that some editors put first, and the rest: parsers want it away, and it has to come back.
+/// Splits off the byte order mark that some editors write. Parsers reject it, and it has to be
+/// restored.
 fn without_mark(text: &str) -> (&'static str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest))
 }

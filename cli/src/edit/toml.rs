@@ -1,4 +1,4 @@
-//! TOML, edited where it stands.
+//! TOML, edited in place.
 
 use serde_json::Value;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike};
@@ -9,14 +9,14 @@ use super::{Clash, Document, Step, clash, without_mark};
 pub(crate) struct Toml {
     document: DocumentMut,
     mark: &'static str,
-    /// Whether all its lines end as on Windows; the library ends new ones otherwise.
+    /// Whether all lines end as on Windows. The library ends new lines with a line feed only.
     crlf: bool,
-    /// Whether its last line ends without a line break, which the library adds.
+    /// Whether the last line has no line break. The library adds one.
     open: bool,
 }
 
 impl Toml {
-    /// Reads a file's text.
+    /// Parses a file's text.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (mark, text) = without_mark(text);
         let crlf = text.contains("\r\n") && !text.replace("\r\n", "").contains('\n');
@@ -79,7 +79,7 @@ impl Document for Toml {
     }
 }
 
-/// A table whose own header is left out as long as it holds tables alone.
+/// Creates a table whose header is left out as long as it contains only tables.
 fn hidden() -> Table {
     let mut table = Table::new();
     table.set_implicit(true);
@@ -92,7 +92,7 @@ fn put(table: &mut dyn TableLike, key: &str, value: &Value) {
             table.insert(key, Item::Table(hidden()));
         }
         if let Some(inner) = table.get_mut(key).and_then(Item::as_table_like_mut) {
-            // Backwards: `command` before `args`.
+            // The order is backwards, so that `command` precedes `args`.
             for (key, value) in pairs.iter().rev() {
                 put(inner, key, value);
             }
@@ -102,7 +102,7 @@ fn put(table: &mut dyn TableLike, key: &str, value: &Value) {
     let fresh = scalar(value);
     match table.get_mut(key).and_then(Item::as_value_mut) {
         Some(known) => {
-            // What stands around the old value, a comment behind it say, stays.
+            // Text around the old value, such as a comment after it, stays.
             let decor = known.decor().clone();
             *known = fresh;
             *known.decor_mut() = decor;
@@ -117,7 +117,7 @@ fn scalar(value: &Value) -> toml_edit::Value {
         Value::Number(number) => number.as_i64().unwrap_or_default().into(),
         Value::String(text) => text.as_str().into(),
         Value::Array(items) => items.iter().map(scalar).collect::<Array>().into(),
-        // Nothing that is written here holds one inside a list.
+        // No value written here has one of these inside a list.
         Value::Null | Value::Object(_) => "".into(),
     }
 }
@@ -140,7 +140,7 @@ fn inner(found: &toml_edit::Value) -> Option<Value> {
             let pairs = table.iter().filter_map(|(key, v)| Some((key.to_owned(), inner(v)?)));
             Some(Value::Object(pairs.collect()))
         }
-        // Times and fractions are nothing that is asked for here.
+        // No caller needs times and fractions.
         toml_edit::Value::Float(_) | toml_edit::Value::Datetime(_) => None,
     }
 }

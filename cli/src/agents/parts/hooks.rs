@@ -1,4 +1,4 @@
-//! Hooks in an agent's settings: one handler at several events, some of them narrowed to tools.
+//! Hooks in an agent's settings: one handler for several events, some of them narrowed to tools.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use crate::agents::Programs;
 use crate::edit::{Document, Step};
 use crate::show::shell_line;
 
-/// Hooks.
+/// Hooks with the same handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hooks {
-    /// The events, each with the tools it is narrowed to.
+    /// The events, each with the tools to which it is narrowed.
     pub(crate) events: Vec<(&'static str, Option<&'static str>)>,
-    /// What runs at each.
+    /// The handler that runs at each event.
     pub(crate) handler: Value,
 }
 
@@ -23,29 +23,29 @@ pub(crate) struct Hooks {
 pub(crate) struct FoundHook {
     /// The event.
     pub(crate) event: String,
-    /// Its group among the event's.
+    /// The index of its group among the event's groups.
     pub(crate) group: usize,
-    /// Its place in the group.
+    /// Its index in the group.
     pub(crate) index: usize,
-    /// What it runs, word by word.
+    /// The command that it runs, word by word.
     pub(crate) words: Vec<String>,
-    /// Whether set-up would change it, whichever program of ours it runs: other tools, another timeout. Of several at an
-    /// event it changes the first.
+    /// Whether set-up would change it for a reason other than its program: other tools, another
+    /// timeout. Of several hooks at an event, set-up changes the first.
     pub(crate) outdated: bool,
 }
 
-/// Where hooks are, in every agent that has them.
+/// The field that contains hooks, in every agent that has them.
 const HOOKS: &str = "hooks";
 
 impl Hooks {
-    /// Puts them in, and brings up to date what is there of them.
+    /// Adds the hooks, and updates those that exist.
     pub(super) fn place(
         &self,
         document: &mut dyn Document,
         outcome: &mut Outcome,
     ) -> Result<(), PartError> {
         let mut added = Vec::new();
-        // What is done, and at which events: most differ in the same way.
+        // The changes, each with its events, since most events change in the same way.
         let mut renewed: Vec<(String, Vec<&str>)> = Vec::new();
         for (event, matcher) in &self.events {
             let ours: Vec<_> = handlers(document)
@@ -95,7 +95,7 @@ impl Hooks {
         Ok(())
     }
 
-    /// What is there of ours, also at events that are none of these.
+    /// Finds our existing hooks, including those at other events.
     pub(super) fn found(&self, document: &dyn Document) -> Vec<FoundHook> {
         let mut found: Vec<FoundHook> = Vec::new();
         for (event, group, index, handler) in handlers(document) {
@@ -115,7 +115,7 @@ impl Hooks {
         found
     }
 
-    /// A group of its own, behind those of others.
+    /// Appends a group for the hook after those of others.
     fn append(
         &self,
         document: &mut dyn Document,
@@ -131,8 +131,8 @@ impl Hooks {
         Ok(document.set(&with(&list, Step::Index(next)), &group)?)
     }
 
-    /// Gives our handler another matcher: in its group if it is alone there, else it moves into one of its own,
-    /// since the matcher of others is theirs.
+    /// Gives our handler another matcher. If others are in its group, it moves into a group of its
+    /// own, since the group's matcher belongs to them too.
     fn narrow(
         &self,
         document: &mut dyn Document,
@@ -156,14 +156,14 @@ impl Hooks {
     }
 }
 
-/// The tools that a group is narrowed to; nothing where it takes all.
+/// Returns the tools to which a group is narrowed; `None` if it matches all.
 fn matcher_of(document: &dyn Document, event: &str, group: usize) -> Option<String> {
     let at = vec![HOOKS.into(), event.into(), Step::Index(group), "matcher".into()];
     let matcher = document.get(&at)?.as_str()?.to_owned();
     Some(matcher).filter(|matcher| !matches!(matcher.as_str(), "" | "*"))
 }
 
-/// How a handler differs from the one that is wanted, a fragment each.
+/// Returns the differences between a handler and the wanted one, as fragments.
 fn differences(known: &Value, wanted: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let (old, new) = (hook_words(known), hook_words(wanted));
@@ -186,14 +186,14 @@ fn differences(known: &Value, wanted: &Value) -> Vec<String> {
     found
 }
 
-/// Takes our hooks out at these events; gives the events.
+/// Removes our hooks at the events that `at_event` accepts. Returns the events.
 pub(super) fn unhook(
     document: &mut dyn Document,
     old: Option<&dyn Document>,
     at_event: impl Fn(&str) -> bool,
 ) -> Vec<String> {
     let mut events: Vec<String> = Vec::new();
-    // From the last, so that the places of those before it hold.
+    // Removing from the end keeps the indexes of earlier hooks valid.
     for (event, group, index, handler) in handlers(document).into_iter().rev() {
         if hook_words(&handler).is_none() || !at_event(&event) {
             continue;
@@ -213,7 +213,7 @@ pub(super) fn unhook(
     events
 }
 
-/// Every handler: its event, its group, its place in it, itself.
+/// Returns every handler with its event, its group and its index in the group.
 fn handlers(document: &dyn Document) -> Vec<(String, usize, usize, Value)> {
     let mut found = Vec::new();
     for (event, groups) in entries(document, &[HOOKS.into()]) {

@@ -1,4 +1,4 @@
-//! What is ours is known by what it runs.
+//! Entries are recognised as ours by the command that they run.
 
 use serde_json::json;
 
@@ -104,7 +104,7 @@ fn a_hook_goes_in_once_and_an_old_one_is_renewed_where_it_stands() {
     assert_eq!(value(&left), rest);
 }
 
-/// What an older anchord set up: another timeout, other tools, an event that is not needed any more.
+/// An older anchord set up another timeout, other tools and an event that is no longer needed.
 #[test]
 fn hooks_of_an_older_set_up_are_brought_up_to_date() {
     let old = json!({"type": "command", "command": "/new/anchord-hook codex", "timeout": 60});

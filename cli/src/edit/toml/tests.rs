@@ -1,4 +1,4 @@
-//! What is named changes, the rest stays to the byte.
+//! Only the named values change; the rest stays the same to the byte.
 
 use serde_json::json;
 
