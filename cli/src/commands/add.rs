@@ -73,7 +73,8 @@ pub(crate) struct Lesson {
 
 /// Add an anchor: where some code is and why it matters
 ///
-/// If it overlaps or adjoins an anchor of the same file, one anchor with the new text covers both.
+/// An anchor that overlaps or adjoins one of the same file is merged with it, and the new text
+/// covers both.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord add anchor src/cache.rs 42-67 'warms the cache at start'
@@ -168,7 +169,7 @@ impl Shared {
 impl ProjectArg {
     /// Returns a file's path in the form that the daemon takes. A path that exists from here
     /// becomes absolute, and the daemon makes it relative to the project's root. Any other path, or
-    /// any path when a project is named, counts as relative to that root already.
+    /// any path if a project is named, counts as relative to that root already.
     pub(super) fn file(&self, path: String) -> String {
         if self.named().is_some() || !Path::new(&path).exists() {
             return path;

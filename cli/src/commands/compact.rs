@@ -10,9 +10,9 @@ use crate::tool::{self, Caller};
 
 /// Bring notes down to a share of their budget, or show what that would do
 ///
-/// Summaries stand for texts, near duplicates are folded, what is least worth keeping is archived. Nothing is
-/// lost: what is archived is still found, and comes back when it is used. What sessions keep for themselves has
-/// budgets of its own, to which they bring it down themselves.
+/// Long texts are replaced by their summaries, near duplicates are folded, and the least valuable
+/// notes are archived. Nothing is lost: an archived note is still found, and comes back when it is
+/// used. Sessions' private notes have budgets of their own, which sessions keep by themselves.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord compact --dry-run
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     dry_run: bool,
     #[command(flatten)]
     memory: MemoryArg,
-    /// Print JSON: the text, and the records that changed; of a dry run the plan, by ids
+    /// Print JSON: the text and the records that changed, or the plan of a dry run, by ids
     #[arg(long)]
     json: bool,
 }

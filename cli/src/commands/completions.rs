@@ -1,4 +1,4 @@
-//! `anchord completions`: for the shell.
+//! `anchord completions`: prints completions for a shell.
 
 use std::io::Write;
 
@@ -13,13 +13,13 @@ use crate::exit::Error;
   anchord completions zsh > ~/.zfunc/_anchord
   anchord completions fish > ~/.config/fish/completions/anchord.fish")]
 pub(crate) struct Args {
-    /// Which shell
+    /// Shell to print them for
     shell: clap_complete::Shell,
 }
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        // Through a buffer: the generator panics where it cannot write.
+        // The output goes through a buffer, since the generator panics if it cannot write.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut crate::Cli::command(), "anchord", &mut script);
         Ok(out.write_all(&script)?)

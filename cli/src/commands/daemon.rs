@@ -1,4 +1,4 @@
-//! `anchord daemon`: the daemon itself, in the foreground, or as shims start it.
+//! `anchord daemon`: runs the daemon, in the foreground or as shims start it.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -15,24 +15,26 @@ use crate::exit::{Error, Kind};
 
 /// Run the daemon; agents start it by themselves
 ///
-/// In the foreground it ends with SIGINT or SIGTERM, after it has answered what it accepted. It takes the
-/// socket that systemd or launchd hands it, or makes its own.
+/// In the foreground it ends with SIGINT or SIGTERM, after it has answered what it accepted. It
+/// uses the socket that systemd or launchd passes, or creates its own.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord daemon
   ANCHORD_HTTP=off anchord daemon")]
 pub(crate) struct Args {
-    /// As agents start it: a process of its own, which says on stdout in one line how the start went
+    /// Detach, as when agents start it: run as a separate process, and report the start in one line
+    /// on stdout
     #[arg(long)]
     detach: bool,
-    /// The second half of `--detach`: a child of nobody
+    /// The second half of `--detach`: a process without a parent
     #[arg(long, hide = true)]
     orphan: bool,
 }
 
 impl Args {
-    /// A daemon in the foreground whose allocator was told nothing becomes this program once more: the same process with
-    /// the same arguments and descriptors. Where that cannot be, it takes more memory and does its work all the same.
+    /// Runs this program again with settings for the allocator if it has none, for a daemon in the
+    /// foreground. The process, its arguments and its descriptors stay the same. If that fails, the
+    /// daemon works but uses more memory.
     pub(crate) fn tell_allocator(&self) {
         let foreground = !self.detach && !self.orphan;
         let asks = cfg!(all(target_os = "linux", target_env = "gnu"));
@@ -42,7 +44,7 @@ impl Args {
         let mut arguments = std::env::args_os();
         let (name, program) = (arguments.next().unwrap_or_default(), std::env::current_exe());
         if let Ok(program) = program {
-            // Returns only when it failed.
+            // This returns only after a failure.
             let _ = Command::new(program).arg0(name).args(arguments).envs(allocator()).exec();
         }
     }
@@ -60,15 +62,16 @@ impl Args {
     }
 }
 
-/// What glibc's allocator is told by its environment, which it reads once; others do not look. Once
-/// something large was freed it would take all that is smaller from heaps that it gives back only
-/// from their ends, one heap for each thread: after a project was opened half of the daemon's
-/// memory was such gaps. Texts from 16 KiB on are mapped on their own, so they go back at once.
-/// `systemd/anchord.service` says the same.
+/// Settings for glibc's allocator, which reads them once from the environment; other allocators
+/// ignore them. By default, once something large was freed, glibc takes all smaller blocks from
+/// heaps, one for each thread. It returns memory only from a heap's end. After a project was
+/// opened, half of the daemon's memory consisted of such gaps. With these settings, texts from 16
+/// KiB on are mapped on their own, so they are returned at once. `systemd/anchord.service` has the
+/// same settings.
 const ALLOCATOR: [(&str, &str); 2] =
     [("MALLOC_MMAP_THRESHOLD_", "16384"), ("MALLOC_ARENA_MAX", "2")];
 
-/// Those that nobody has set.
+/// Returns the settings that nobody has made yet.
 fn allocator() -> impl Iterator<Item = (&'static str, &'static str)> {
     ALLOCATOR.into_iter().filter(|(name, _)| std::env::var_os(name).is_none())
 }
@@ -77,9 +80,10 @@ fn attached(dir: Result<InstanceDir, Unusable>) -> Result<(), RunError> {
     anchord_daemon::run(&dir?, given()?, Box::new(activation::notify_ready))
 }
 
-/// Starts the daemon proper and ends, so that it is no descendant of the shim: agents end their servers
-/// with all that descends from them. It inherits stdout and reports there, and stdin, which may be the lock of those
-/// who start daemons: they wait for as long as this one has it.
+/// Starts the actual daemon and ends, so that the daemon is not a descendant of the shim: agents
+/// end their servers with all descendants. The daemon inherits stdout, to report there. It also
+/// inherits stdin, which may be the lock of those who start daemons. They wait for as long as the
+/// daemon has it.
 fn leave_family() -> Result<(), RunError> {
     let system = |what| move |source| RunError::System { what, source };
     let program = std::env::current_exe().map_err(system("cannot find this program"))?;
@@ -87,7 +91,7 @@ fn leave_family() -> Result<(), RunError> {
     daemon.map_err(system("cannot start the daemon")).map(drop)
 }
 
-/// As attached, in a world of its own, and says on stdout how the start went.
+/// Runs the daemon in a session of its own and reports the start on stdout.
 fn detached(dir: Result<InstanceDir, Unusable>) -> Result<(), RunError> {
     let system = |what| move |source| RunError::System { what, source };
     let ended = detach::detach()
@@ -109,8 +113,9 @@ fn given() -> Result<Option<UnixListener>, RunError> {
     })
 }
 
-/// Says it and closes stdout and stdin: whoever started us waits for the end of the one, and others for the lock that the
-/// other may be. A starter that has gone away meanwhile leaves nobody to tell, and the daemon does its work all the same.
+/// Reports the start, then closes stdout and stdin. The starter waits for the end of stdout; others
+/// may wait for the lock that stdin may be. If the starter has gone meanwhile, the daemon works all
+/// the same.
 fn report(report: &Report) {
     let mut stdout = io::stdout();
     let _ = writeln!(stdout, "{report}").and_then(|()| stdout.flush());

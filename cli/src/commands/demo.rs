@@ -1,4 +1,5 @@
-//! `anchord demo`: real daemons and real shims in a scratch instance, killed on purpose, and what is left.
+//! `anchord demo`: kills real daemons and real shims in a scratch instance, and shows what
+//! survives.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -15,20 +16,20 @@ use crate::scratch::Scratch;
 use crate::show;
 use crate::tally::{Tally, tally, texts};
 
-/// How many checkpoints are under way when the daemon is killed.
+/// The number of checkpoints in progress when the daemon is killed.
 const UNDER_WAY: usize = 16;
 
 /// Watch agents share a memory while processes are killed; nothing of yours is touched
 ///
-/// Runs in a scratch instance that it makes and removes; it cannot be pointed at your own. Exits with 1 if
-/// anything acknowledged is lost.
+/// Runs in a scratch instance that it makes and removes; it cannot be pointed at your own. Exits
+/// with 1 if anything acknowledged is lost.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord demo
   cargo run --bin anchord -- demo")]
 pub(crate) struct Args {}
 
-/// What happens, said as it happens.
+/// The demo's events, printed as they happen.
 struct Story<'a> {
     out: &'a mut dyn Write,
     begun: Instant,
@@ -154,7 +155,8 @@ impl Story<'_> {
             writeln!(self.out, "    {}", line.trim_end().dimmed())?;
         }
         writeln!(self.out)?;
-        // What dan saw counts, and what only the whole memory has: a load is cut to its budget.
+        // What dan saw counts, and so does what only the whole memory has: a load is cut to its
+        // budget.
         let all = texts(&left);
         let seen: Vec<&str> = all.iter().map(String::as_str).collect();
         let tally = tally(&self.acknowledged, seen);
@@ -187,7 +189,7 @@ fn save(agent: &mut Agent, name: &str, tag: &str) -> Result<String, CallError> {
     agent.call("memory_save", &arguments)
 }
 
-/// What an agent found out; the tag in it is looked for afterwards.
+/// Returns an agent's finding. Its tag is searched for afterwards.
 fn finding(tag: &str) -> Value {
     let blueprint = |category, title: &str, content| {
         let title = format!("{title} ({tag})");
@@ -238,7 +240,7 @@ fn failed(name: &str, error: &CallError) -> Error {
     Error::failed(format!("a call of {name} failed: {error}"))
 }
 
-/// The last line.
+/// Returns the last line.
 fn verdict(tally: &Tally) -> String {
     let counted =
         format!("({} of {} acknowledged writes found)", tally.found(), tally.acknowledged);

@@ -1,4 +1,4 @@
-//! `anchord doctor`: what is wrong with this machine's anchord, and what to do about each thing.
+//! `anchord doctor`: finds problems of this machine's anchord, with a remedy for each.
 
 use std::fs;
 use std::io::Write;
@@ -26,8 +26,9 @@ mod data;
 
 /// Look for what is wrong: daemon, socket, versions, agents' entries and hooks, data, logs
 ///
-/// Each finding says what to do. Nothing is sent anywhere. --fix mends what is safe to mend: stale paths of anchord's,
-/// modes, leftovers. Each agent's server is started once, and with it the daemon if none runs.
+/// Each finding says what to do. Nothing is sent anywhere. --fix mends what is safe to mend: stale
+/// paths of anchord's, modes, leftovers. Each agent's server is started once, and with it the
+/// daemon if none runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord doctor
@@ -45,42 +46,42 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How much something matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Severity {
-    /// As it should be.
+    /// Everything is as it should be.
     Good,
-    /// Worth knowing.
+    /// The finding is worth knowing.
     Note,
-    /// To be mended.
+    /// The finding should be repaired.
     Problem,
 }
 
-/// Something that was found.
+/// A finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Finding {
     severity: Severity,
-    /// What it is about: `daemon`, `data`, an agent.
+    /// The subject: `daemon`, `data`, an agent.
     about: String,
-    /// What is so.
+    /// The description.
     what: String,
-    /// What to do about it; nothing where there is nothing to do.
+    /// The remedy; `None` if there is nothing to do.
     action: Option<String>,
-    /// What --fix did.
+    /// A description of what --fix did.
     fixed: Option<String>,
     #[serde(skip)]
     fix: Option<Fix>,
 }
 
-/// What --fix may do.
+/// A repair that --fix may carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fix {
-    /// Give a file of anchord's its mode.
+    /// Sets the mode of a file of anchord's.
     Mode(PathBuf, u32),
-    /// Remove a leftover of anchord's.
+    /// Removes a leftover of anchord's.
     Remove(PathBuf),
-    /// Bring an agent's parts up to date.
+    /// Updates an agent's parts.
     SetUp(Agent, Scope),
 }
 
@@ -118,7 +119,7 @@ impl Args {
         let dir = InstanceDir::locate()?;
         let place = Place::here()?;
         let mut findings = Vec::new();
-        // The agents first: their checks start the daemon.
+        // The agents come first, because their checks start the daemon.
         let (agents, named) = agents::findings(&place, project(&dir).as_ref());
         let status = daemon::findings(&dir, &mut findings);
         daemon::versions(status.as_ref(), &named, &mut findings);
@@ -149,7 +150,7 @@ impl Args {
     }
 }
 
-/// The project of the working directory, where agents may be set up as well.
+/// Returns the project of the working directory, where agents may be set up as well.
 fn project(dir: &InstanceDir) -> Option<Scope> {
     let surroundings = Surroundings::here(Some(dir.path().to_owned()));
     let located = locate(&directory(Path::new(".")).ok()?, false, &surroundings).ok()?;

@@ -19,9 +19,9 @@ use editor::Draft;
 /// Correct a record, in your editor or by options
 ///
 /// Without options, $VISUAL or $EDITOR opens with the text of the record: the content of a note or
-/// blueprint, the concept of an anchor, or the summary of a lesson, a blank line and its detail.
-/// The record keeps its id and its earlier versions. If somebody else changed it meanwhile, nothing
-/// is written.
+/// blueprint, or the concept of an anchor. For a lesson it is the summary, a blank line and the
+/// detail. The record keeps its id and its earlier versions. If somebody else changed it meanwhile,
+/// nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "What can be edited:
   note         content, summary, importance, expires, tags

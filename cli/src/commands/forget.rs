@@ -1,4 +1,4 @@
-//! `anchord forget`: out of load and search, kept in history.
+//! `anchord forget`: removes records from load and search; history keeps them.
 
 use std::io::Write;
 
@@ -10,7 +10,8 @@ use crate::tool;
 
 /// Take records that are wrong or obsolete out of memory; history keeps them
 ///
-/// One that cannot be forgotten keeps none of the others. `anchord purge` takes a record out of history as well.
+/// A record that cannot be forgotten does not stop the others. `anchord purge` takes a record out
+/// of history as well.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord forget n12

@@ -1,4 +1,4 @@
-//! `anchord hook`: hands one lifecycle event to the daemon and prints its reply.
+//! `anchord hook`: passes one lifecycle event to the daemon and prints its reply.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

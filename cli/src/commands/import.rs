@@ -1,4 +1,4 @@
-//! `anchord import`: another system's memory, planned first, then brought over. The original is only read.
+//! `anchord import`: plans and then imports another system's memory. The original is only read.
 
 mod parts;
 mod sessions;
@@ -24,8 +24,8 @@ use crate::table::{Align, Table};
 
 /// Bring past sessions over, a .zipmem folder's memory, or the compactor's state.json
 ///
-/// Of a folder its state and its staged work. Shows the plan and, on a terminal, asks. The same again changes
-/// nothing; the original is never touched.
+/// Includes the staged work of a folder. Shows the plan and, on a terminal, asks. The same again
+/// changes nothing; the original is never touched.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "Examples:
@@ -37,7 +37,8 @@ use crate::table::{Align, Table};
 pub(crate) struct Args {
     #[command(subcommand)]
     what: Option<What>,
-    /// A .zipmem folder, a state.json of zipmem or the compactor, or what `anchord export --format json` wrote
+    /// A .zipmem folder, a state.json of zipmem or the compactor, or what
+    /// `anchord export --format json` wrote
     #[arg(required = true)]
     path: Option<PathBuf>,
     #[command(flatten)]
@@ -53,13 +54,13 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What is found without being named.
+/// Sources that need no path.
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Sessions(sessions::Args),
 }
 
-/// Brings over past sessions that worked in this directory, or all, without asking again.
+/// Imports past sessions that worked in this directory, or all, without another question.
 pub(super) fn past_sessions(project: Option<PathBuf>, out: &mut dyn Write) -> Result<(), Error> {
     sessions::Args::agreed(project).run(out)
 }
@@ -100,7 +101,7 @@ impl Args {
         )?)
     }
 
-    /// The daemon is handed texts, never a path to open.
+    /// Reads the source. The daemon gets texts, never a path to open.
     fn read(&self) -> Result<Source, Error> {
         let named = self.path.as_ref().ok_or_else(|| Error::usage("no path was named"))?;
         let (state, session) = if named.is_dir() {
@@ -133,22 +134,23 @@ impl Args {
     }
 }
 
-/// What is to be brought over.
+/// The source of an import.
 struct Source {
-    /// Without a state.
+    /// The request without a state.
     params: ImportParams,
-    /// The state, or an export in parts.
+    /// The state, or the parts of an export.
     parts: Vec<String>,
 }
 
 impl Source {
-    /// Refuses what is no export and too large for one request: what is read as a whole cannot be handed over in parts.
+    /// Refuses a source other than an export if it is too large for one request. A source that is
+    /// parsed as a whole cannot be sent in parts.
     fn check(&self, path: &Path) -> Result<(), Error> {
         if self.params.source == ImportSource::Anchord {
             return Ok(());
         }
         for state in &self.parts {
-            // The longer of the two requests.
+            // This is the longer of the two requests.
             let params = ImportParams { dry_run: false, ..self.part(state) };
             let bytes = serde_json::to_vec(&params).context("cannot write the request")?.len();
             if bytes > ADMIN_BODY_BYTES_MAX {
@@ -162,12 +164,12 @@ impl Source {
         Ok(())
     }
 
-    /// The request about one part.
+    /// Returns the request for one part.
     fn part(&self, state: &str) -> ImportParams {
         ImportParams { state: state.to_owned(), ..self.params.clone() }
     }
 
-    /// Has the daemon plan all of it, or bring it over.
+    /// Sends all parts to the daemon, to plan or to import them.
     fn hand_over(&self, client: &mut Client) -> Result<ImportReply, Error> {
         let mut all: Option<ImportReply> = None;
         let of = self.parts.len();
@@ -191,17 +193,17 @@ impl Source {
     }
 }
 
-/// What can be brought over.
+/// A hint that lists the accepted sources.
 const TAKES: &str = "Name a folder that holds zipmem's state.json, such a file of zipmem's or the compactor's, or what \
     `anchord export --format json` wrote.";
 
-/// Fields of zipmem's state, of which each state has some.
+/// Fields of zipmem's state. Each state has some of them.
 const ZIPMEM: [&str; 6] =
     ["version", "project_name", "blueprints", "anchors", "lessons", "session_log"];
 
-/// Whose memory a file is, by its fields.
+/// Returns the system whose format a file has, judged by its fields.
 fn source_of(path: &Path, text: &str) -> Result<ImportSource, Error> {
-    // Editors on some systems put a mark there.
+    // Some editors put a byte order mark there.
     let fields: BTreeMap<String, &RawValue> =
         serde_json::from_str(text.trim_start_matches('\u{feff}'))
             .map_err(|reason| not_json(path, &reason))?;

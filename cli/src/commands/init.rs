@@ -1,6 +1,6 @@
 //! `anchord init`: tells the agents of a project to use its memory.
 //!
-//! Every change is planned as a value first; where one file cannot be touched, none is. Files are
+//! All changes are planned as values first; if one file cannot be changed, none is. Files are
 //! replaced whole and keep their permissions. A link is followed only inside the project.
 
 use std::fs;
@@ -20,7 +20,7 @@ use crate::edit::file::{Edit, Original, refused};
 use crate::exit::Error;
 use crate::show;
 
-/// The instruction files that agents read, the first made when there is none.
+/// The instruction files that agents read. The first one is created if there is none.
 const INSTRUCTIONS: [&str; 3] = ["CLAUDE.md", "AGENTS.md", "memory.md"];
 
 /// anchord's block in instruction files.
@@ -30,7 +30,7 @@ const MARKERS: Markers = Markers {
     version: guide::DIRECTIVE_VERSION,
 };
 
-/// The line for `.gitignore`, with the comment by which it is known as ours.
+/// The lines for `.gitignore`, with the comment by which they are recognised as ours.
 const IGNORE: &str = "# anchord: the project's id on this machine\n.anchord/";
 
 /// Lines that ignore the same.
@@ -39,9 +39,10 @@ const IGNORED: [&str; 6] =
 
 /// Tell the agents of a project to load, checkpoint and save its memory
 ///
-/// Writes a marked block into CLAUDE.md, AGENTS.md and memory.md, those that exist, or a new CLAUDE.md. A second
-/// time replaces the block; --remove takes it out again. Optional: `anchord setup` makes your agents use anchord, and
-/// with its hooks they load without being told, so that the block says only what to keep.
+/// Writes a marked block into CLAUDE.md, AGENTS.md and memory.md, those that exist, or a new
+/// CLAUDE.md. A second time replaces the block; --remove takes it out again. Optional:
+/// `anchord setup` makes your agents use anchord, and with its hooks they load without being told,
+/// so that the block says only what to keep.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord init
@@ -49,7 +50,8 @@ const IGNORED: [&str; 6] =
   anchord init --workspace --project ~/src/shop
   anchord init --remove --dry-run")]
 pub(crate) struct Args {
-    /// How often agents are told to checkpoint [default: what the block says now, else balanced]
+    /// Frequency at which agents are told to checkpoint [default: what the block says now, else
+    /// balanced]
     #[arg(long, value_name = "MODE", value_parser = modes(), conflicts_with = "remove")]
     checkpoint: Option<CheckpointMode>,
     /// Make the directory a workspace: everything beneath it, repositories too, shares one memory
@@ -128,7 +130,7 @@ impl Args {
             .map_err(|error| Error::usage(format!("failed to {error}")))
     }
 
-    /// Returns the directory that is to be a workspace, or is not to be one any more.
+    /// Returns the directory that becomes a workspace, or stops being one.
     fn workspace(&self, surroundings: &Surroundings) -> Result<PathBuf, Error> {
         let directory = self.project.directory()?;
         let directory = fs::canonicalize(&directory)
@@ -147,7 +149,7 @@ impl Args {
         let shown = show::path(&root.to_string_lossy(), home().as_deref());
         let changed = || format!("cannot mark {}", root.display());
         let mark = workspace::read(root, uid).with_context(changed)?;
-        // A stale mark is no workspace, and still there to be removed.
+        // A stale mark does not make a workspace, but there is still something to remove.
         let was = match mark {
             workspace::Mark::Valid => true,
             workspace::Mark::Stale => self.remove,
@@ -178,7 +180,7 @@ fn modes() -> impl TypedValueParser<Value = CheckpointMode> {
         .try_map(|name| name.parse::<CheckpointMode>())
 }
 
-/// What `init` changes.
+/// Plans the changes of `init`.
 fn placement(
     root: &Path,
     in_git: bool,
@@ -208,7 +210,7 @@ fn placement(
     Ok(edits)
 }
 
-/// What `init --remove` changes.
+/// Plans the changes of `init --remove`.
 fn removal(root: &Path) -> Result<Vec<Edit>, Error> {
     let mut edits = Vec::new();
     for original in instructions(root)? {
@@ -227,7 +229,7 @@ fn removal(root: &Path) -> Result<Vec<Edit>, Error> {
     Ok(edits)
 }
 
-/// The instruction files that exist, each once however many names lead to it.
+/// Returns the instruction files that exist, each once however many names lead to it.
 fn instructions(root: &Path) -> Result<Vec<Original>, Error> {
     let mut found: Vec<Original> = Vec::new();
     for name in INSTRUCTIONS {
@@ -239,7 +241,7 @@ fn instructions(root: &Path) -> Result<Vec<Original>, Error> {
     Ok(found)
 }
 
-/// Reads a file of the project; nothing where there is none. A link is followed only inside.
+/// Reads a file of the project, if it exists. Follows a link only inside the project.
 fn inside(root: &Path, path: &Path) -> Result<Option<Original>, Error> {
     let original = Original::read(path)?;
     if original.text.is_none() {

@@ -1,4 +1,5 @@
-//! `anchord journal`: the truth on disk, read, checked, and the index made anew from it.
+//! `anchord journal`: shows, verifies or repairs the journal on disk, and rebuilds the index from
+//! it.
 
 use std::io::Write;
 
@@ -35,7 +36,7 @@ pub(crate) struct ShowArgs {
     /// The first entry [default: the last entries]
     #[arg(long, value_name = "SEQ")]
     from: Option<u64>,
-    /// How many
+    /// Number of entries
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: u32,
     #[command(flatten)]
@@ -134,14 +135,14 @@ impl ShowArgs {
     }
 }
 
-/// Where the last entries begin.
+/// Returns the number of the first of the last `limit` entries.
 fn last(client: &mut Client, project: &str, limit: u32) -> Result<u64, Error> {
     let query = ProjectQuery { project: project.to_owned() };
     let status: ProjectStatus = client.get(api::PROJECT, &query)?;
     Ok(status.entries.saturating_sub(limit.into()) + 1)
 }
 
-/// Gives `each` the entries, as text and as read, page by page.
+/// Passes the entries to `each`, as text and parsed, page by page.
 pub(super) fn entries(
     client: &mut Client,
     project: &str,
@@ -319,7 +320,7 @@ fn numbers(ranges: &[RepairRange]) -> String {
     format!("{} {}", if is_one { "entry" } else { "entries" }, names.join(", "))
 }
 
-/// What an entry changed: each operation once, with the ids it wrote.
+/// Describes what an entry changed: each operation once, with the ids that it wrote.
 fn changes(changes: &[serde_json::Value]) -> String {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for change in changes {
@@ -346,7 +347,8 @@ pub(super) fn time(milliseconds: i64) -> String {
     )
 }
 
-/// Enough of an id to tell sessions apart; its end, since ids made at the same time begin alike.
+/// Shortens an id but keeps sessions distinct. Takes its end, since ids created at the same time
+/// begin alike.
 pub(super) fn short(id: &str) -> String {
     let length = id.chars().count();
     id.chars().skip(length.saturating_sub(8)).collect()

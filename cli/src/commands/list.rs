@@ -1,4 +1,4 @@
-//! `anchord list`: records, newest first, a line each.
+//! `anchord list`: prints records, newest first, one line each.
 
 use std::io::Write;
 
@@ -19,10 +19,10 @@ use crate::tool::{self, Caller, Kind};
   anchord list --user
   anchord list --json | jq -r '.records[] | [.id, .created.client] | @tsv'")]
 pub(crate) struct Args {
-    /// Of this kind alone; may be said again
+    /// Only records of this kind; may be repeated
     #[arg(long, value_enum, value_name = "KIND")]
     kind: Vec<Kind>,
-    /// With this tag; with all of them when said again
+    /// Only records with this tag; if repeated, with all of them
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
     /// Records at most

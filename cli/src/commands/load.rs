@@ -1,4 +1,4 @@
-//! `anchord load`: what an agent would get.
+//! `anchord load`: prints what an agent would get.
 
 use std::io::Write;
 
@@ -21,10 +21,10 @@ use crate::tool::{self, Caller};
   anchord load --section lessons --section notes
   anchord load --project ~/src/parser | less")]
 pub(crate) struct Args {
-    /// This section alone; may be said again
+    /// Only this section; may be repeated
     #[arg(long, value_name = "SECTION", value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::plural)))]
     section: Vec<String>,
-    /// What the agent is about to do: what is about it gets room first
+    /// The agent's task: records about it get room first
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
     /// Tokens of the answer at most [default: as configured]

@@ -1,4 +1,4 @@
-//! `anchord log`: what was asked of a project's memory, and what was given.
+//! `anchord log`: prints the calls to a project's memory and their results.
 
 use std::io::Write;
 
@@ -16,15 +16,16 @@ use crate::show;
 
 /// Show what agents asked of the memory and what they were given, newest last
 ///
-/// Every answer of a tool that reads is a line: who asked, with what, which records were given, how many tokens that
-/// was, and how long it took. The log is bounded and stays on this machine.
+/// Every answer of a tool that reads is a line: who asked, with what, and which records were given.
+/// It also has the number of tokens and the time it took. The log is bounded and stays on this
+/// machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord log
   anchord log -n 100 --json | jq -r 'select(.truncated) | .asked'
   anchord log --follow --project ~/src/parser")]
 pub(crate) struct Args {
-    /// How many lines
+    /// Number of lines
     #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 20)]
     lines: u32,
     /// Go on with lines as they come
@@ -44,7 +45,7 @@ impl Args {
         let mut query = LogQuery {
             project: self.memory.resolve()?,
             after: None,
-            // Also when none is to be shown: the last tells where to go on.
+            // Even if no line is to be shown, the last one tells where to continue.
             limit: self.lines.max(1),
             wait: false,
         };
@@ -63,7 +64,8 @@ impl Args {
         loop {
             out.flush()?;
             query.after = Some(last);
-            // A daemon that leaves is followed by the next; one try, since the project may be gone.
+            // A daemon that ends is followed by another one. There is only one try, since the
+            // project may be gone.
             let lines = read(&mut client, &query).or_else(|_| {
                 client = Client::started(&dir)?;
                 read(&mut client, &query)
@@ -94,7 +96,7 @@ fn read(client: &mut Client, query: &LogQuery) -> Result<Vec<Retrieval>, Error> 
 
 const HEAD: &str = "time (UTC)           session   client          tool             tokens        ms  asked -> given";
 
-/// How much of what was asked is shown, and how many ids.
+/// The number of characters shown of a call's arguments and, below, the number of ids.
 const ASKED_CHARS: usize = 60;
 const IDS: usize = 6;
 
@@ -115,7 +117,7 @@ fn words(line: &Retrieval) -> String {
     show::plain(&text)
 }
 
-/// The query itself, then what narrows it.
+/// Returns the query itself, followed by the other arguments.
 fn asked(arguments: &Value) -> String {
     let Some(fields) = arguments.as_object() else {
         return arguments.as_str().unwrap_or("-").to_owned();

@@ -1,4 +1,4 @@
-//! `anchord mcp`: the shim, for those who installed one binary alone.
+//! `anchord mcp`: the shim, for users who installed only this binary.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// The project's directory [default: the one that the agent names, else the working directory]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
-    /// Which tools the agent is offered
+    /// Set of tools that the agent is offered
     #[arg(long, value_name = "SET", value_parser = tool_sets(), default_value = ToolSet::Default.name())]
     tools: ToolSet,
     /// Tokens of what the session keeps for itself, 1000 or more [default: by client]

@@ -1,4 +1,4 @@
-//! One file for each command; here is what they share.
+//! The commands, one file each, and the arguments that they share.
 
 mod add;
 mod compact;
@@ -46,7 +46,7 @@ use serde::Serialize;
 
 use crate::exit::Error;
 
-/// What `anchord` can be asked for.
+/// A command of `anchord`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Mcp(mcp::Args),
@@ -90,7 +90,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does it. The shims have exit codes of their own, made for agents.
+    /// Runs the command. The shims have exit codes of their own, for agents.
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let done = ExitCode::SUCCESS;
         match self {
@@ -131,7 +131,7 @@ impl Command {
     }
 }
 
-/// Which project is meant.
+/// The project that a command uses.
 #[derive(Debug, clap::Args)]
 struct ProjectArg {
     /// A directory of the project, or its id [default: the working directory]
@@ -174,7 +174,7 @@ impl MemoryArg {
 }
 
 impl ProjectArg {
-    /// The project as the daemon takes it: an id, or an absolute directory.
+    /// Resolves the project to the form that the daemon takes: an id, or an absolute directory.
     fn resolve(&self) -> Result<String, Error> {
         match self.named() {
             Some(id) if uuid::Uuid::try_parse(id).is_ok() => Ok(id.to_owned()),
@@ -182,7 +182,7 @@ impl ProjectArg {
         }
     }
 
-    /// The directory that was named, absolute. Links are left for the daemon to follow.
+    /// Returns the named directory as an absolute path. The daemon follows its links.
     fn directory(&self) -> Result<PathBuf, Error> {
         directory(Path::new(self.named().unwrap_or(".")))
     }
@@ -192,12 +192,12 @@ impl ProjectArg {
     }
 }
 
-/// A directory that is there, absolute.
+/// Returns an existing directory as an absolute path.
 fn directory(path: &Path) -> Result<PathBuf, Error> {
     if !path.is_dir() {
         return Err(Error::usage(format!("{} is not a directory", path.display())));
     }
-    // `absolute` keeps a lone dot's parent out of it, but not the dot.
+    // Collecting the components drops `.` components and a trailing slash.
     let absolute = std::path::absolute(path).context("cannot find the working directory")?;
     Ok(absolute.components().collect())
 }

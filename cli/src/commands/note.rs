@@ -1,4 +1,4 @@
-//! `anchord note`: stores what an agent would store.
+//! `anchord note`: stores a note, as an agent would.
 
 use std::io::Write;
 
@@ -13,7 +13,8 @@ use crate::tool::{self, Caller};
 
 /// Store a note, or with a key a fact that a later one replaces
 ///
-/// Agents find it as they find their own. What looks like a secret is taken out first, and the answer says so.
+/// Agents find it as they find their own. What looks like a secret is taken out first, and the
+/// answer says so.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord note 'The staging database is reset every night' --tag infra

@@ -239,7 +239,7 @@ impl DeleteArgs {
     }
 }
 
-/// What is about to go.
+/// Describes what is about to be deleted.
 fn summary(project: &ProjectStatus) -> String {
     let records = match project.records {
         None => "unknown, its store cannot be read".to_owned(),

@@ -1,4 +1,4 @@
-//! `anchord purge`: takes content off the disk for good, shown first.
+//! `anchord purge`: shows content, then removes it from disk for good.
 
 use std::io::{self, Read, Write};
 
@@ -17,9 +17,9 @@ use crate::table::{Align, Table};
 
 /// Take records off the disk for good, in all their versions
 ///
-/// What forgetting keeps in history goes as well. Shows what goes, and asks; without a terminal it wants --yes.
-/// The ids stay used, and the same text is not taken in again. Copies outside of anchord (backups, exports, an
-/// agent's own files) are for you to find.
+/// History, which forgetting keeps, goes as well. Shows what goes, and asks; without a terminal it
+/// wants --yes. The ids stay used, and the same text is not taken in again. Copies outside of
+/// anchord (backups, exports, an agent's own files) are for you to find.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord purge n12 b3
@@ -29,11 +29,12 @@ use crate::table::{Align, Table};
   anchord purge n12 --project ~/src/parser --yes --json
   anchord purge u2")]
 pub(crate) struct Args {
-    /// Records by their ids, as `anchord list` and `anchord secrets scan` show them, or facts by their keys
+    /// Records by their ids, as `anchord list` and `anchord secrets scan` show them, or facts by
+    /// their keys
     #[arg(value_name = "ID|KEY", required_unless_present = "query")]
     ids: Vec<String>,
-    /// Every record in which this text stands, in any version, exactly as it was written; - reads it from
-    /// standard input, all lines, which keeps it out of the shell's history and wants --yes
+    /// Every record that contains exactly this text, in any version. With -, reads all of standard
+    /// input, which keeps the text out of the shell's history and wants --yes
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
     #[command(flatten)]
@@ -101,8 +102,8 @@ impl Args {
     }
 }
 
-/// All that is read, but for one line break at its end: what writes a line adds it. A part of the text would not do, a
-/// single line of it may stand in records that have nothing to do with it.
+/// Reads the whole input without one line break at its end, which programs that write a line add. A
+/// part of the text would not do: a single line of it may be in unrelated records.
 fn text_in(input: impl Read) -> Result<String, Error> {
     let mut bytes = Vec::new();
     let mut input = input.take(PURGE_QUERY_BYTES_MAX + 1);

@@ -1,4 +1,4 @@
-//! `anchord restart`: another daemon, the same memory.
+//! `anchord restart`: replaces the daemon and keeps the memory.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `anchord search`: what an agent would find.
+//! `anchord search`: prints what an agent would find.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -24,13 +24,14 @@ pub(crate) struct Args {
     /// Words, \"a phrase\", -without; all of them together make the query
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
-    /// Of this kind alone; may be said again
+    /// Only records of this kind; may be repeated
     #[arg(long, value_enum, value_name = "KIND")]
     kind: Vec<Kind>,
-    /// With this tag; with all of them when said again
+    /// Only records with this tag; if repeated, with all of them
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// Of what is shared, or of what sessions keep for themselves; without it of what an agent finds, which is shared
+    /// Only shared records, or only sessions' private notes [default: those that an agent finds,
+    /// which are shared]
     #[arg(long, value_enum, value_name = "SCOPE")]
     scope: Option<Scope>,
     /// About this file or directory, relative to the project's root
@@ -82,7 +83,8 @@ impl Args {
     }
 }
 
-/// A date or time that a search takes; a script tells a wrong one from nothing found by the exit code.
+/// Checks a date or time of a search. A script can tell an invalid one from an empty result by the
+/// exit code.
 fn date(text: &str) -> Result<String, String> {
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
     parse_past(text, now).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))

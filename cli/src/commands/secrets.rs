@@ -1,4 +1,4 @@
-//! `anchord secrets`: looks for secrets in what is stored.
+//! `anchord secrets`: scans what is stored for secrets.
 
 use std::io::Write;
 
@@ -17,10 +17,11 @@ pub(crate) enum Command {
     Scan(ScanArgs),
 }
 
-/// Look through all versions of all records for what looks like a secret; exits with 1 if there is one
+/// Look through all versions of all records for what looks like a secret; exits with 1 if there is
+/// one
 ///
-/// Names records and kinds, never the secret. New secrets are taken out before they are stored; this finds those
-/// from before, or of a form that an older anchord did not know.
+/// Names records and kinds, never the secret. New secrets are taken out before they are stored;
+/// this finds those from before, or of a form that an older anchord did not know.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord secrets scan

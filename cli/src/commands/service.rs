@@ -1,6 +1,7 @@
 //! `anchord service`: lets systemd or launchd start the daemon with the first connection.
 //!
-//! Optional: agents start it by themselves. What is done is planned as steps, which --dry-run shows.
+//! The service is optional, since agents start the daemon by themselves. The actions are planned as
+//! steps, which --dry-run shows.
 
 use std::env;
 use std::ffi::OsString;
@@ -22,20 +23,20 @@ const SOCKET: &str = include_str!("../../../systemd/anchord.socket");
 const SERVICE: &str = include_str!("../../../systemd/anchord.service");
 const PLIST: &str = include_str!("../../../launchd/dev.anchord.daemon.plist");
 
-/// The program as the files in the tree name it.
+/// The program's path in the repository's unit files: systemd's and, below, launchd's.
 const SYSTEMD_PROGRAM: &str = "%h/.cargo/bin/anchord";
 const LAUNCHD_PROGRAM: &str = "@HOME@/.cargo/bin/anchord";
 
-/// Where `systemctl enable` puts its link to the socket's unit.
+/// The directory in which `systemctl enable` puts its link to the socket's unit.
 const SOCKET_WANTED: &str = "sockets.target.wants";
 
-/// launchd's name of the daemon.
+/// launchd's name for the daemon.
 const LABEL: &str = "dev.anchord.daemon";
 
 /// Have systemd or launchd start the daemon with the first connection
 ///
-/// Optional: without it the first agent starts the daemon, and that works as well. A service manager restarts it after a
-/// failure and shows its state.
+/// Optional: without it the first agent starts the daemon, and that works as well. A service
+/// manager restarts it after a failure and shows its state.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Write the units, stop a daemon that runs by itself, and listen
@@ -67,20 +68,20 @@ enum Manager {
     Launchd,
 }
 
-/// One thing to do.
+/// A step of an installation or a removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
-    /// Change a file.
+    /// Changes a file.
     Write(Edit),
-    /// Stop the daemon, whoever started it.
+    /// Stops the daemon, whoever started it.
     StopDaemon,
-    /// Run a program of the manager's.
+    /// Runs a program of the service manager.
     Run(Vec<String>),
-    /// Run a program of the manager's where it does not matter if there is nothing to end.
+    /// Runs a program of the service manager whose failure means that there was nothing to end.
     TryRun(Vec<String>),
-    /// Remove a link, if it is still there.
+    /// Removes a link, if it still exists.
     Unlink(PathBuf),
-    /// Remove a folder if nothing is in it.
+    /// Removes a folder if it is empty.
     RemoveIfEmpty(PathBuf),
 }
 
@@ -121,7 +122,7 @@ impl Command {
 }
 
 impl Manager {
-    /// Where its files are.
+    /// Returns the folder of the manager's files.
     fn folder(self, home: &Path, config: Option<OsString>) -> PathBuf {
         match self {
             Self::Systemd => config
@@ -133,11 +134,11 @@ impl Manager {
         }
     }
 
-    /// The files, filled in for this home and program.
+    /// Returns the files, filled in for this home and program.
     fn files(self, home: &Path, program: &str) -> Vec<(&'static str, String)> {
         match self {
             Self::Systemd => {
-                // A per cent sign begins a specifier, and a quoted word takes spaces.
+                // A per cent sign begins a specifier, and a quoted word may contain spaces.
                 let word = program.replace('%', "%%").replace('\\', "\\\\").replace('"', "\\\"");
                 let service = SERVICE.replace(SYSTEMD_PROGRAM, &format!("\"{word}\""));
                 vec![("anchord.socket", own(SOCKET)), ("anchord.service", own(&service))]
@@ -158,7 +159,8 @@ impl Manager {
         }
     }
 
-    /// What is run before files go, and after; both say no where nothing was loaded, or where it does not run.
+    /// Returns the steps before and after the removal of files. Both may fail, if nothing was
+    /// loaded or the manager does not run.
     fn releases(self) -> (Vec<Step>, Vec<Step>) {
         match self {
             Self::Systemd => {
@@ -180,7 +182,7 @@ impl Manager {
         }
     }
 
-    /// Whether it is there for this user.
+    /// Returns whether the manager runs for this user.
     fn is_there(self) -> bool {
         let asked: &[&str] = match self {
             Self::Systemd => &["systemctl", "--user", "show-environment"],
@@ -190,7 +192,7 @@ impl Manager {
     }
 }
 
-/// The text after the lines that tell how to install it by hand.
+/// Returns a unit without the lines on how to install it by hand.
 fn own(unit: &str) -> String {
     let from = unit.find("[Unit]").unwrap_or_default();
     let rest = unit.get(from..).unwrap_or_default();
@@ -215,7 +217,7 @@ fn domain() -> String {
     format!("gui/{}", rustix::process::getuid().as_raw())
 }
 
-/// What an installation does, in order.
+/// Plans the steps of an installation, in order.
 fn install(
     manager: Manager,
     folder: &Path,
@@ -228,14 +230,15 @@ fn install(
         is_new &= original.text.is_none();
         writes.extend(original.becomes(Some(text)).map(Step::Write));
     }
-    // One that hangs cannot be stopped: nothing is written then. Where units are there, they may have to be mended first:
-    // a manager that cannot start the program listens and does not answer either.
+    // A daemon that hangs cannot be stopped, and then nothing is written. Existing units may have
+    // to be repaired first: a manager that cannot start the program listens but does not answer.
     let mut steps = if is_new { vec![Step::StopDaemon] } else { Vec::new() };
     steps.extend(writes);
     match manager {
         Manager::Systemd => {
             steps.push(Step::Run(systemctl(&["daemon-reload"])));
-            // Whoever holds the socket's path has to let it go, also one that an agent has started meanwhile.
+            // The holder of the socket's path must release it, even if an agent started that daemon
+            // meanwhile.
             steps.push(Step::StopDaemon);
             steps.push(Step::Run(systemctl(&["enable", "anchord.socket"])));
             steps.push(Step::Run(systemctl(&["restart", "anchord.socket"])));
@@ -250,7 +253,7 @@ fn install(
     Ok(steps)
 }
 
-/// What a removal does, in order; nothing where no file is there.
+/// Plans the steps of a removal, in order. There are none if no file exists.
 fn uninstall(manager: Manager, folder: &Path) -> Result<Vec<Step>, Error> {
     let mut removals = Vec::new();
     for name in manager.names() {
@@ -264,7 +267,7 @@ fn uninstall(manager: Manager, folder: &Path) -> Result<Vec<Step>, Error> {
     Ok([before, removals, after, emptied(manager, folder)].concat())
 }
 
-/// The links by which units are enabled, where one is there; also one that leads nowhere any more.
+/// Returns the links that enable units, including dangling ones.
 fn links(manager: Manager, folder: &Path) -> Vec<PathBuf> {
     let wanted = match manager {
         Manager::Systemd => vec![folder.join(SOCKET_WANTED).join("anchord.socket")],
@@ -273,7 +276,8 @@ fn links(manager: Manager, folder: &Path) -> Vec<PathBuf> {
     wanted.into_iter().filter(|link| fs::symlink_metadata(link).is_ok()).collect()
 }
 
-/// Takes away the folders that an installation makes, unless something else is in them.
+/// Plans the removal of the folders that an installation creates, unless they contain something
+/// else.
 fn emptied(manager: Manager, folder: &Path) -> Vec<Step> {
     match manager {
         Manager::Systemd => {
@@ -285,13 +289,13 @@ fn emptied(manager: Manager, folder: &Path) -> Vec<Step> {
     }
 }
 
-/// The manager and folder of this system and home.
+/// Returns the manager and its folder for this system and home.
 fn here(home: &Path) -> (Manager, PathBuf) {
     let manager = if cfg!(target_os = "macos") { Manager::Launchd } else { Manager::Systemd };
     (manager, manager.folder(home, env::var_os("XDG_CONFIG_HOME")))
 }
 
-/// The files and links of this user's units that are there.
+/// Returns the existing files and links of this user's units.
 pub(super) fn files(home: &Path) -> Vec<PathBuf> {
     let (manager, folder) = here(home);
     let units = manager.names().iter().map(|name| folder.join(name));
@@ -299,12 +303,12 @@ pub(super) fn files(home: &Path) -> Vec<PathBuf> {
     [units, links(manager, &folder)].concat()
 }
 
-/// Has the service manager stop the units, if it runs.
+/// Makes the service manager stop the units, if it runs.
 pub(super) fn let_go(home: &Path) {
     here(home).0.releases().0.iter().for_each(Step::try_run);
 }
 
-/// Has it see that their files are gone.
+/// Makes the service manager notice that the units' files are gone.
 pub(super) fn forget(home: &Path) {
     let (manager, folder) = here(home);
     let steps = [manager.releases().1, emptied(manager, &folder)].concat();
@@ -319,7 +323,7 @@ fn carry_out(
     home: &Path,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    // Files can be removed without it; who installs wants it to run them.
+    // Files can be removed without the manager, but an installation needs it to run them.
     let installs = steps.iter().any(|step| matches!(step, Step::Run(_)));
     if !dry_run && installs && !manager.is_there() {
         let name = manager.name();
@@ -360,11 +364,11 @@ fn carry_out(
 }
 
 impl Step {
-    /// Does what may as well be done already.
+    /// Carries out a step that may be done already, and ignores failures.
     fn try_run(&self) {
         match self {
             Self::TryRun(words) => drop(run(words)),
-            // `systemctl disable` took it.
+            // `systemctl disable` may have removed it.
             Self::Unlink(path) => drop(fs::remove_file(path)),
             Self::RemoveIfEmpty(path) => drop(fs::remove_dir(path)),
             Self::Write(_) | Self::StopDaemon | Self::Run(_) => {}
@@ -389,7 +393,7 @@ impl Step {
     }
 }
 
-/// Runs a program and takes what it says on stderr as the reason of a failure.
+/// Runs a program. Returns its stderr as the reason of a failure.
 fn run(words: &[String]) -> Result<(), String> {
     let (program, arguments) = words.split_first().ok_or("nothing to run")?;
     let ended = Process::new(program)

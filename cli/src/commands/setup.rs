@@ -1,4 +1,4 @@
-//! `anchord setup`: makes the agents of this machine use anchord, and takes that back.
+//! `anchord setup`: makes the agents of this machine use anchord, and undoes that.
 
 use std::fs;
 use std::io::Write;
@@ -24,9 +24,9 @@ pub(super) use check::{CHECKS, round_trip};
 
 /// Set up the agents of this machine, once: server, hooks, and a check that it works
 ///
-/// Finds the agents installed, shows what it will write where, asks once, writes, and then starts the server as each
-/// of them would. A second time brings up to date. --remove takes everything back: to the byte where nothing else
-/// changed a file, else only what is anchord's.
+/// Finds the agents installed, shows what it will write where, asks once, writes, and then starts
+/// the server as each of them would. A second time brings up to date. --remove takes everything
+/// back: to the byte where nothing else changed a file, else only what is anchord's.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord setup
@@ -67,11 +67,11 @@ enum ScopeName {
     Project,
 }
 
-/// What a person has to do before hooks of Codex run.
+/// Instructions for the person who has to trust Codex's hooks before they run.
 pub(super) const TRUST: &str = "Codex runs hooks only once you trust them: start `codex`, type /hooks, look at \
     anchord's, trust them. Until then the tools work and nothing happens by itself.";
 
-/// What a run works with.
+/// The data of a run.
 struct Run<'a> {
     dir: &'a InstanceDir,
     place: Place,
@@ -114,7 +114,7 @@ impl Args {
         Ok(Scope::Project(located.root))
     }
 
-    /// The agents that are meant, and a word on those that were looked for.
+    /// Returns the chosen agents, and prints which ones were searched for.
     fn chosen(
         &self,
         place: &Place,
@@ -122,7 +122,7 @@ impl Args {
         manifest: &Manifest,
         out: &mut dyn Write,
     ) -> Result<Vec<Agent>, Error> {
-        // OpenClaw has no configuration of a project.
+        // OpenClaw has no configuration for a project.
         let fits = |agent: &Agent| *scope == Scope::User || *agent != Agent::Openclaw;
         if let Some(agent) = self.agents.iter().find(|agent| !fits(agent)) {
             let name = agent.facts().name;
@@ -208,7 +208,8 @@ impl Args {
         Ok(if working { ExitCode::SUCCESS } else { ExitCode::from(Kind::Failed.code()) })
     }
 
-    /// A memory need not begin empty. Nothing is brought over unasked, not by --yes either.
+    /// Offers to import past sessions, so that a memory need not begin empty. Nothing is imported
+    /// without a question, not even with --yes.
     fn past_sessions(&self, run: &Run<'_>, out: &mut dyn Write) -> Result<(), Error> {
         let project = match &run.scope {
             Scope::User => None,
@@ -225,7 +226,7 @@ impl Args {
         out.flush()?;
         if confirmed(&format!("{found}; import?"), false)? {
             match import::past_sessions(project, out) {
-                // Set-up itself has done all it was to do.
+                // Set-up itself is complete.
                 Err(error) if error.kind == Kind::Damaged => writeln!(out, "{}", error.message)?,
                 done => done?,
             }
@@ -253,7 +254,7 @@ impl Args {
         }
         let others = others(&manifest, &run.scope);
         plan::take_back(&plans, run.dir, manifest, &mut RealDisk)?;
-        // Where nothing else is left of anchord, as after `anchord uninstall`.
+        // The directory goes if nothing else of anchord is left, as after `anchord uninstall`.
         let _ = fs::remove_dir(run.dir.path());
         if changes > 0 {
             writeln!(out, "Taken back.")?;
@@ -287,7 +288,7 @@ impl Run<'_> {
         Setting { place, scope, programs, wishes }
     }
 
-    /// The agents that would be set up for this project and are for all.
+    /// Returns the agents that would be set up for this project and already are for all projects.
     fn in_both_scopes(&self) -> Vec<Agent> {
         let setting = Setting { scope: &Scope::User, ..self.setting(Wishes::default()) };
         let agents = self.agents.iter().filter(|_| self.scope != Scope::User);
@@ -298,13 +299,14 @@ impl Run<'_> {
         agents.copied().filter(known).collect()
     }
 
-    /// The agents that have a list of what may be done without asking.
+    /// Returns the agents that have a list of what is allowed without asking.
     fn listing_reads(&self) -> Vec<Agent> {
         let listing = |agent: &&Agent| agent.facts().reads == Reads::Listed;
         self.agents.iter().filter(listing).copied().collect()
     }
 
-    /// What is left for a person to do; `renewed`: hooks of Codex are not what was trusted.
+    /// Prints what a person still has to do. `renewed` means that Codex's hooks differ from the
+    /// trusted ones.
     fn remarks(&self, wishes: Wishes, renewed: bool, out: &mut dyn Write) -> Result<(), Error> {
         writeln!(out)?;
         for agent in &self.agents {
@@ -330,10 +332,10 @@ impl Run<'_> {
     }
 }
 
-/// Lines of a plan are broken before this many characters, as on the narrowest of usual terminals.
+/// The line length at which a plan wraps, in characters: that of the narrowest usual terminal.
 const LINE_CHARS: usize = 78;
 
-/// Shows what happens to each file, and says to how many something does.
+/// Shows what happens to each file. Returns the number of files that change.
 fn show_plans(plans: &[FilePlan], home: &Path, out: &mut dyn Write) -> Result<usize, Error> {
     let mut changed = 0;
     for plan in plans {
@@ -366,7 +368,7 @@ fn show_plans(plans: &[FilePlan], home: &Path, out: &mut dyn Write) -> Result<us
     Ok(changed)
 }
 
-/// The projects that are set up for themselves, apart from this scope's.
+/// Returns the projects with a set-up of their own, other than this scope's.
 fn others(manifest: &Manifest, scope: &Scope) -> Vec<PathBuf> {
     let mut projects: Vec<PathBuf> =
         manifest.files.iter().filter_map(|file| file.project.clone()).collect();

@@ -1,4 +1,4 @@
-//! `anchord status`: what a user looks at every day.
+//! `anchord status`: the daily overview for a user.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,8 +19,8 @@ use crate::table::{Align, Table};
 
 /// Show the daemon, its live sessions and its projects
 ///
-/// Starts no daemon: when none runs, it says so and exits with 3. (Where systemd or launchd holds the
-/// socket, asking is a connection like any other and starts it.)
+/// Starts no daemon: when none runs, it says so and exits with 3. Only where systemd or launchd
+/// holds the socket does it start one, since the request is a connection like any other.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord status
@@ -43,7 +43,7 @@ impl Args {
 }
 
 fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io::Result<()> {
-    // The daemon's own now: the two processes share a clock, but not the moment.
+    // This is the daemon's own present. The two processes share a clock, but not the moment.
     let now = status.started.saturating_add(i64::try_from(status.uptime_ms).unwrap_or(i64::MAX));
     writeln!(
         out,
@@ -99,7 +99,7 @@ fn personal(out: &mut dyn Write, memory: Option<&ProjectStatus>) -> io::Result<(
     Ok(())
 }
 
-/// What agents' hooks told, where there are any.
+/// Prints what agents' hooks reported, if anything.
 fn hooks(out: &mut dyn Write, hooks: &HooksStatus, now: i64) -> io::Result<()> {
     if hooks.total() == 0 {
         return Ok(());
@@ -137,7 +137,7 @@ fn sessions(
     projects: &[ProjectStatus],
     now: i64,
 ) -> io::Result<()> {
-    // Those that set-up and doctor had to look whether a server answers are over.
+    // Ended sessions of the checks by set-up and doctor are left out.
     let of_checks =
         |session: &&SessionStatus| !session.connected && session.client.starts_with(CHECKS);
     let sessions: Vec<&SessionStatus> =
@@ -188,7 +188,7 @@ fn staged(staged: &StagedStatus) -> String {
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
 }
 
-/// A table of projects, then what is wrong with any of them.
+/// Prints a table of projects, then the problems of any of them.
 pub(super) fn projects(
     out: &mut dyn Write,
     projects: &[ProjectStatus],
@@ -212,7 +212,7 @@ pub(super) fn projects(
     ]);
     for project in projects {
         let place = show::path(&project.root, home);
-        // Of one that was not opened since the daemon began neither is known.
+        // Neither is known of a project that was not opened since the daemon began.
         let revision = match (project.records, project.revision) {
             (None, 0) => "-".to_owned(),
             (_, revision) => revision.to_string(),

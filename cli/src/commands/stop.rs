@@ -1,4 +1,4 @@
-//! `anchord stop`: the daemon drains and ends.
+//! `anchord stop`: drains and ends the daemon.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -31,9 +31,9 @@ impl Args {
     }
 }
 
-/// Stops the daemon and waits until it is gone; nothing when none runs, which its lock tells. One that is about to end
-/// or to listen is waited for; one that listens and does not answer is asked again for a while and then an error: it may
-/// be writing.
+/// Stops the daemon and waits until it is gone. Returns `None` if its lock shows that none runs.
+/// Waits for one that is about to end or to listen. Asks one that listens and does not answer again
+/// for a while; then fails, since it may be writing.
 pub(super) fn stop(dir: &InstanceDir) -> Result<Option<StopReply>, Error> {
     let begin = Instant::now();
     let deadline = begin + Duration::from_secs(STOP_SECONDS_MAX);
@@ -55,7 +55,8 @@ pub(super) fn stop(dir: &InstanceDir) -> Result<Option<StopReply>, Error> {
     };
     let reply: StopReply = client.post(api::STOP, &serde_json::json!({}))?;
     drop(client);
-    // The process, not the socket: systemd would start another daemon for a connection.
+    // This waits for the process, not the socket: systemd would start another daemon for a
+    // connection.
     let start = host::process_start(reply.pid);
     while host::process_alive(reply.pid, start) != Some(false) {
         if Instant::now() > deadline {

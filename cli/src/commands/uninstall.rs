@@ -1,7 +1,7 @@
-//! `anchord uninstall`: takes away what anchord put on this machine, and says what stays.
+//! `anchord uninstall`: removes anchord from this machine, and says what stays.
 //!
-//! Planned as a value first. Only files that anchord makes are removed, by name; a directory goes when
-//! nothing else is in it.
+//! The removal is planned as a value first. Only files that anchord creates are removed, by name; a
+//! directory is removed if nothing else is in it.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,7 +17,8 @@ use crate::confirm::confirmed;
 use crate::exit::Error;
 use crate::show;
 
-/// Stop the daemon and remove units, socket, logs and the instance directory; the memory stays unless asked for
+/// Stop the daemon and remove units, socket, logs and the instance directory; the memory stays
+/// unless asked for
 ///
 /// Shows what goes, and asks. Without a terminal it wants --yes.
 #[derive(Debug, clap::Args)]
@@ -33,16 +34,16 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-/// What goes and what stays.
+/// The plan: what is removed and what stays.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Plan {
-    /// Removed, with what is in them.
+    /// Paths to remove, with their contents.
     goes: Vec<PathBuf>,
-    /// Removed afterwards, where nothing is left in them.
+    /// Directories to remove afterwards, if they are empty.
     emptied: Vec<PathBuf>,
-    /// Left, and why it matters.
+    /// Paths that stay, and the reason.
     stays: Vec<(PathBuf, &'static str)>,
-    /// Whether there are units of a service manager among what goes.
+    /// Whether a service manager's units are among what is removed.
     units: bool,
 }
 
@@ -65,7 +66,7 @@ impl Args {
                 return Ok(writeln!(out, "nothing was removed")?);
             }
             if let Some(home) = home.as_deref().filter(|_| plan.units) {
-                // Before the daemon is stopped, which else would be started again.
+                // This precedes stopping the daemon, which would otherwise be started again.
                 service::let_go(home);
             }
             stop::stop(&dir).map_err(|error| not_stopped(error, plan.units))?;
@@ -88,7 +89,7 @@ impl Args {
     }
 }
 
-/// Why nothing is removed, and what has been done by then.
+/// Adds to the error what has been done by then. Nothing was removed.
 fn not_stopped(error: Error, units: bool) -> Error {
     if !units {
         return error;
@@ -99,7 +100,7 @@ fn not_stopped(error: Error, units: bool) -> Error {
 }
 
 fn plan(dir: &InstanceDir, units: Vec<PathBuf>, data: bool) -> Result<Plan, Error> {
-    // Units serve the user's own instance, not one that was named.
+    // Units belong to the user's own instance, not to a named one.
     let units: Vec<PathBuf> = units.into_iter().filter(|_| !dir.is_named()).collect();
     let mut plan = Plan { units: !units.is_empty(), goes: units, ..Plan::default() };
     let file = match dir.check() {
@@ -142,7 +143,7 @@ fn carry_out(plan: &Plan) -> Result<(), Error> {
             Err(error) => Err(error),
         };
         match removed {
-            // The daemon took it with it when it ended.
+            // The daemon removed it when it ended.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             removed => removed.with_context(|| format!("cannot remove {}", path.display()))?,
         }

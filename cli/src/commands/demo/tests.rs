@@ -1,4 +1,4 @@
-//! The last line; the demo itself is run by the integration tests.
+//! The last line. The integration tests run the demo itself.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What each agent has of anchord's: its entry, its hooks, a plugin; and whether it works.
+//! Checks each agent's entry, hooks and plugin, and whether they work.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,13 +12,14 @@ use crate::agents::state::State;
 use crate::agents::{Agent, Place, Programs, Scope, Setting, Wishes};
 use crate::commands::setup::{TRUST, round_trip};
 
-/// A program of ours that an agent is told to run: whose agent it is, and where the program really is.
+/// A program of ours that an agent is configured to run: the agent, and the program's resolved
+/// path.
 pub(super) type Named = (Agent, PathBuf);
 
-/// Looks at every agent on this machine; also gives the programs that they run. `project` is where the user stands, if
-/// that is a project.
+/// Checks every agent on this machine. Also returns the programs that they run. `project` is the
+/// project of the working directory, if there is one.
 pub(super) fn findings(place: &Place, project: Option<&Scope>) -> (Vec<Finding>, Vec<Named>) {
-    // A program that was just built is looked at as well; only set-up refuses it.
+    // This includes a program in a build folder; only set-up refuses it.
     let programs = Programs::here().unwrap_or_else(|_| Programs::on_path());
     let (mut found, mut named) = (Vec::new(), Vec::new());
     for agent in Agent::ALL {
@@ -41,14 +42,14 @@ pub(super) fn findings(place: &Place, project: Option<&Scope>) -> (Vec<Finding>,
     (found, named)
 }
 
-/// Where a program is, behind all links.
+/// Returns a program's path with all links resolved.
 fn really(program: &str, place: &Place) -> Option<PathBuf> {
     let path =
         if program.contains('/') { PathBuf::from(program) } else { place.program(program)? };
     fs::canonicalize(path).ok()
 }
 
-/// What an agent's files say; nothing is started.
+/// Judges an agent's files. Starts nothing.
 fn judged(agent: Agent, place: &Place, states: &[(&Scope, State)], found: &mut Vec<Finding>) {
     let facts = agent.facts();
     let (name, id) = (facts.name, facts.id);
@@ -141,7 +142,7 @@ fn judged(agent: Agent, place: &Place, states: &[(&Scope, State)], found: &mut V
     }
 }
 
-/// Starts what each entry starts, as its agent would.
+/// Starts the server of each entry, as its agent would.
 fn answers(agent: Agent, place: &Place, states: &[(&Scope, State)]) -> Vec<Finding> {
     let name = agent.facts().name;
     let mut tried: Vec<&Vec<String>> = Vec::new();
@@ -154,7 +155,8 @@ fn answers(agent: Agent, place: &Place, states: &[(&Scope, State)]) -> Vec<Findi
         tried.push(words);
         found.push(match round_trip(agent, words) {
             Ok(tools) => Finding::good(name, format!("its server answers, {tools} tools")),
-            // It does answer: that it cannot look at files here is said of the container.
+            // The server does answer. A separate finding reports that it cannot see files here, in
+            // a container.
             Err(why) if why.contains(FOREIGN) => {
                 let what = format!("its server in {} knows no project here", path.display());
                 Finding::note(name, what).action("Add `--project ID` to its arguments.")
@@ -168,7 +170,7 @@ fn answers(agent: Agent, place: &Place, states: &[(&Scope, State)]) -> Vec<Findi
     found
 }
 
-/// Temporary files of a set-up that was killed.
+/// Finds temporary files of a set-up that was killed.
 fn leftovers(agent: Agent, setting: &Setting<'_>, found: &mut Vec<Finding>) {
     let mut folders: Vec<PathBuf> = agent
         .targets(setting)
@@ -200,7 +202,7 @@ fn exists(program: &str, place: &Place) -> bool {
     }
 }
 
-/// What the running daemon heard from hooks.
+/// Reports the hook events that the running daemon received.
 pub(super) fn heard(status: &StatusReply, found: &mut Vec<Finding>) {
     let hooks = &status.hooks;
     for agent in Agent::ALL {

@@ -1,4 +1,4 @@
-//! The daemon, its directory and socket, and the versions of our programs.
+//! Checks the daemon, its directory and socket, and the versions of our programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,10 +18,10 @@ use crate::exit::Kind;
 
 const ABOUT: &str = "daemon";
 
-/// This build.
+/// The version of this build.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Looks at the daemon; its status, if it answers.
+/// Checks the daemon. Returns its status, if it answers.
 pub(super) fn findings(dir: &InstanceDir, found: &mut Vec<Finding>) -> Option<StatusReply> {
     let usable = match dir.check() {
         Err(InstanceError::Missing(path)) => {
@@ -30,7 +30,7 @@ pub(super) fn findings(dir: &InstanceDir, found: &mut Vec<Finding>) -> Option<St
             true
         }
         Ok(_) => true,
-        // Modes are looked at below.
+        // The modes are checked below.
         Err(InstanceError::Open { .. }) => false,
         Err(error) => {
             found.push(Finding::problem(
@@ -94,7 +94,8 @@ fn too_open(path: &Path, most: u32) -> Option<Finding> {
     (mode & !most != 0).then_some(wrong)
 }
 
-/// The programs beside this one, on the PATH, and those that agents are told to run have to be of the daemon's kind.
+/// Checks that the programs next to this one, on the PATH, and in agents' files match the daemon's
+/// version.
 pub(super) fn versions(status: Option<&StatusReply>, named: &[Named], found: &mut Vec<Finding>) {
     let (wanted, whose) = match status {
         Some(status) => (status.build.as_str(), "the daemon"),
@@ -143,14 +144,14 @@ pub(super) fn versions(status: Option<&StatusReply>, named: &[Named], found: &mu
     }
 }
 
-/// What `--version` says last.
+/// Returns the last word of a program's `--version`.
 fn version(program: &Path) -> Option<String> {
     let said = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8(said.stdout).ok()?;
     Some(text.split_whitespace().last()?.to_owned())
 }
 
-/// Shims that agents started before an update go on with what they were.
+/// Finds shims of another version. Agents started them before an update, and they still run.
 pub(super) fn shims(status: &StatusReply, found: &mut Vec<Finding>) {
     for connection in &status.connections {
         if connection.build == status.build {
@@ -170,7 +171,8 @@ pub(super) fn shims(status: &StatusReply, found: &mut Vec<Finding>) {
     }
 }
 
-/// One home in two places, a container and its host: the socket is the same, processes and files are not.
+/// Finds a home that a container shares with its host. The socket is the same on both sides, but
+/// processes and files are not.
 pub(super) fn elsewhere(status: &StatusReply, own: Option<u64>, found: &mut Vec<Finding>) {
     let mut note = |what: String, who: &str| {
         let action = format!(

@@ -1,4 +1,4 @@
-//! Where memory and logs are: space, who may write, what was logged last.
+//! Checks the places of memory and logs: space, permissions, and the last errors.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::show;
 
 const ABOUT: &str = "data";
 
-/// Looks at the directories of an instance, and at its projects if a daemon told of them.
+/// Checks the directories of an instance, and its projects if a daemon reports them.
 pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &mut Vec<Finding>) {
     if refuse_network_fs(dir.path()).is_err() {
         let what = format!("{} is on a network file system", dir.path().display());
@@ -83,7 +83,7 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
     }
 }
 
-/// Finds what other projects wrote into a memory while a marker above them hid theirs.
+/// Finds records that other projects wrote into a memory while a marker above them hid their own.
 fn mixed(dir: &InstanceDir, project: &ProjectStatus) -> Result<Option<Finding>, Error> {
     let params = SplitParams { project: project.id.clone(), dry_run: true, undo: false };
     let plan: SplitReply = Client::running(dir)?.post(api::PROJECT_SPLIT, &params)?;
@@ -108,7 +108,7 @@ fn mixed(dir: &InstanceDir, project: &ProjectStatus) -> Result<Option<Finding>, 
     Ok(Some(Finding::note("projects", what).action(action)))
 }
 
-/// Returns why a project cannot be written. Only opening it tells.
+/// Returns the reason a project cannot be written to. Only opening it shows that.
 fn read_only(dir: &InstanceDir, project: &ProjectStatus) -> Result<Option<String>, Error> {
     if project.open || project.read_only.is_some() {
         return Ok(project.read_only.clone());
@@ -147,7 +147,7 @@ fn directory(data: &Path, found: &mut Vec<Finding>) {
     });
 }
 
-/// The last errors in the newest log.
+/// Returns the last errors in the newest log.
 fn last_errors(logs: &Path) -> Vec<String> {
     let newest = newest(logs).and_then(|path| fs::read(path).ok()).unwrap_or_default();
     let from = newest.len().saturating_sub(DOCTOR_LOG_BYTES_MAX);
@@ -169,6 +169,6 @@ fn newest(logs: &Path) -> Option<PathBuf> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.starts_with("anchord") && name.contains("log")
     };
-    // The day is in the name.
+    // The day is part of the name.
     files.filter(of_ours).max()
 }

@@ -1,4 +1,4 @@
-//! What is found, and what --fix does.
+//! Findings, and the repairs of --fix.
 
 use super::*;
 

@@ -24,7 +24,7 @@ impl Draft {
             .tempfile()
             .context("cannot make a file to edit")?;
         file.write_all(text.as_bytes()).context("cannot write the file to edit")?;
-        // As git does: the variable may hold a command with arguments.
+        // This is git's way: the variable may hold a command with arguments.
         let status = Command::new("sh")
             .arg("-c")
             .arg(format!("{editor} \"$@\""))
@@ -40,7 +40,7 @@ impl Draft {
         Ok(Self { file, before: text.to_owned() })
     }
 
-    /// Reads the text back; returns nothing if it is unchanged.
+    /// Reads the text back. Returns `None` if it is unchanged.
     pub(super) fn edited(&self) -> Result<Option<String>, Error> {
         let bytes = std::fs::read(self.file.path()).context("cannot read the edited file")?;
         let text = String::from_utf8(bytes)
@@ -54,8 +54,8 @@ impl Draft {
         Ok((text != self.before).then(|| text.to_owned()))
     }
 
-    /// Keeps the file and adds its path to the error that says why the text was not stored. A file
-    /// that has nothing in it is removed.
+    /// Keeps the file and adds its path to the error that says why the text was not stored. Removes
+    /// an empty file.
     pub(super) fn kept(self, error: Error) -> Error {
         let is_empty = self.file.as_file().metadata().is_ok_and(|file| file.len() == 0);
         if is_empty {

@@ -1,15 +1,16 @@
-//! A large export in parts: what the daemon is handed at once, it holds in memory and writes as one entry of a journal.
+//! Splits a large export. The daemon holds each request in memory and writes it as one journal
+//! entry.
 
 use std::collections::BTreeMap;
 
 use anchord_daemon::api::{ImportCounts, ImportReply};
 use serde_json::value::RawValue;
 
-/// Splits an export into documents that are exports themselves, each with so many bytes of records or a little more, and
-/// the last one with what else there is: conversations find their topics when those are there. A small one stays as it is.
+/// Splits an export into documents that are exports themselves, each with about `part_bytes` bytes
+/// of records. The last one has the remaining fields, because conversations find their topics only
+/// once those exist. A small export stays as it is.
 ///
-/// # Errors
-/// When it is no JSON object, or has no list of records.
+/// # Errors Fails if the export is not a JSON object, or has no list of records.
 pub(super) fn split(export: String, part_bytes: usize) -> Result<Vec<String>, serde_json::Error> {
     if export.len() <= part_bytes {
         return Ok(vec![export]);
@@ -43,8 +44,8 @@ pub(super) fn split(export: String, part_bytes: usize) -> Result<Vec<String>, se
 const RECORDS: &str = "records";
 const FORMAT: &str = "format";
 
-/// What came of one part, the first being 1. Where there are more, its remarks say so: they count and name places within
-/// it.
+/// Labels the reply to one part, counted from 1. If there are several, its remarks name the part,
+/// since their counts and places are relative to it.
 pub(super) fn of_part(mut reply: ImportReply, part: usize, of: usize) -> ImportReply {
     if of > 1 {
         for remark in &mut reply.remarks {
@@ -54,7 +55,7 @@ pub(super) fn of_part(mut reply: ImportReply, part: usize, of: usize) -> ImportR
     reply
 }
 
-/// What came of one part and of the next one.
+/// Adds up the replies to one part and to the next one.
 pub(super) fn joined(one: ImportReply, next: ImportReply) -> ImportReply {
     let counts = |one: ImportCounts, next: ImportCounts| ImportCounts {
         found: one.found + next.found,

@@ -1,4 +1,4 @@
-//! `anchord import sessions`: what past sessions did, from the transcripts that their clients keep.
+//! `anchord import sessions`: imports past sessions from the transcripts that their clients keep.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -22,15 +22,15 @@ use crate::show;
 use crate::table::{Align, Table};
 use crate::transcripts::{self, Places, Transcript};
 
-/// Directories without a project that are named.
+/// The maximum number of directories without a project that are named.
 const NAMED_MAX: usize = 10;
 
 /// Bring over what past sessions of Claude Code and Codex did, a row each
 ///
-/// Reads the transcripts that they keep on disk: the first prompt, files edited, commands that failed and
-/// then passed, the last message; secrets are taken out. Each goes to the project that it worked in. The
-/// same again changes nothing; a session that went on since has its row brought up to date. The transcripts are only
-/// read.
+/// Reads the transcripts that they keep on disk: the first prompt, files edited, commands that
+/// failed and then passed, the last message. Secrets are taken out. Each goes to the project that
+/// it worked in. The same again changes nothing; a session that went on since has its row brought
+/// up to date. The transcripts are only read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord import sessions --dry-run
@@ -52,33 +52,33 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// What was read, before the daemon saw it.
+/// Transcripts that were read, before they are sent to the daemon.
 #[derive(Debug, Default)]
 struct Found {
     sessions: Vec<PastSessionParams>,
     tally: Tally,
 }
 
-/// What became of the transcripts.
+/// Counts of the transcripts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 struct Tally {
-    /// Transcripts looked at.
+    /// Transcripts examined.
     transcripts: u64,
-    /// Of sessions that may still go on.
+    /// Transcripts of sessions that may still be running.
     going_on: u64,
-    /// In which nobody asked for anything and nothing was written.
+    /// Transcripts without any request and without any write.
     empty: u64,
-    /// Lines that are no JSON, or too long.
+    /// Lines that are not JSON, or are too long.
     unread_lines: u64,
-    /// Transcripts that could not be read, or not all of it.
+    /// Transcripts that could not be read, in whole or in part.
     damaged: Vec<Damaged>,
 }
 
-/// A transcript of which something could not be read.
+/// A transcript that could not be read in whole or in part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Damaged {
     path: String,
-    /// What is wrong, a lower-case fragment.
+    /// The problem, as a lower-case fragment.
     what: String,
 }
 
@@ -93,7 +93,7 @@ struct Report<'a> {
 }
 
 impl Args {
-    /// As somebody asks for it who has been asked already.
+    /// Returns the arguments for a user who has already agreed.
     pub(super) fn agreed(project: Option<PathBuf>) -> Self {
         Self { project, dry_run: false, yes: true, json: false }
     }
@@ -108,7 +108,7 @@ impl Args {
                 None => None,
             };
         if transcripts::count(&home, within.as_deref()) == 0 {
-            // No daemon is started for nothing.
+            // Without transcripts no daemon is started.
             let (tally, nothing) = (Tally::default(), PastSessionsReply::default());
             if !self.json {
                 show_plan(out, &nothing, &tally, &home)?;
@@ -158,7 +158,7 @@ impl Args {
     }
 }
 
-/// What came of it, if anything did, or would.
+/// Describes the changes, made or planned; `None` if there are none.
 fn changed(reply: &PastSessionsReply) -> Option<String> {
     let sum = |of: fn(&PastSessionsProject) -> u32| -> u64 {
         reply.projects.iter().map(|project| u64::from(of(project))).sum()
@@ -178,7 +178,7 @@ fn changed(reply: &PastSessionsReply) -> Option<String> {
     }
 }
 
-/// Reads transcripts, with a bar where somebody looks.
+/// Reads transcripts, and shows a progress bar on a terminal.
 fn read(transcripts: &[Transcript], within: Option<&Path>, now: SystemTime) -> Found {
     let bar = bar(transcripts.iter().map(|transcript| transcript.bytes).sum());
     let mut found = Found::default();
@@ -235,7 +235,7 @@ impl Found {
     }
 }
 
-/// Asks the daemon, a few hundred sessions at once, and adds its replies up.
+/// Sends the sessions to the daemon, a few hundred at once, and adds up its replies.
 fn hand_over(
     client: &mut Client,
     sessions: &[PastSessionParams],

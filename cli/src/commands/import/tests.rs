@@ -1,4 +1,4 @@
-//! Reading another system's folder, and the plan in words.
+//! Another system's folder, and the plan in words.
 
 use anchord_daemon::api::ProjectRef;
 
@@ -56,7 +56,8 @@ fn a_folder_without_a_state_is_the_callers_mistake() {
     assert!(error.message.ends_with("state.json does not exist"), "{error}");
 }
 
-/// What counts is the request, in which each quote and backslash of the file is escaped once more.
+/// The limit is that of the request, in which each quote and backslash of the file is escaped
+/// again.
 #[test]
 fn another_systems_file_may_be_as_long_as_a_request() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! In scratch projects; the text surgery itself is tested in `directive`.
+//! `init` in scratch projects. The tests of `directive` cover the edits of texts.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,4 +1,4 @@
-//! Lines as people read them.
+//! Lines for people.
 
 use serde_json::json;
 

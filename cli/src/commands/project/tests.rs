@@ -1,4 +1,4 @@
-//! What is shown before something is deleted.
+//! The description that is shown before something is deleted.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is shown before it goes.
+//! The plan that is shown before a purge.
 
 use anchord_daemon::api::{ProjectRef, PurgedStatus};
 

@@ -1,4 +1,4 @@
-//! What a scan says.
+//! Output of a scan.
 
 use anchord_daemon::api::{ProjectRef, SecretEntry, SecretRecord};
 

@@ -1,4 +1,4 @@
-//! The steps, and the files as service managers get them.
+//! The steps, and the files that service managers get.
 
 use super::*;
 
@@ -53,8 +53,9 @@ fn systemd_accepts_what_is_written() {
     assert_eq!((said.status.success(), String::from_utf8_lossy(&said.stderr).as_ref()), (true, ""));
 }
 
-/// Twice: before anything is written, since one that hangs cannot be stopped, and right before the socket is bound, since
-/// an agent may have started another one.
+/// The daemon is stopped twice. The first time is before anything is written, since one that hangs
+/// cannot be stopped. The second is just before the socket is bound, since an agent may have
+/// started another one.
 #[test]
 fn a_daemon_that_runs_by_itself_is_stopped_before_anything_and_before_the_socket_is_bound() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,7 +92,7 @@ fn what_was_installed_is_removed_and_nothing_else() {
         "a second time writes nothing"
     );
     assert!(matches!(again[0], Step::Run(_)), "units that are there may have to be mended first");
-    // As `systemctl enable` does; it leads nowhere once the unit is gone.
+    // `systemctl enable` creates this link; it dangles once the unit is gone.
     let wanted = folder.join("sockets.target.wants");
     fs::create_dir(&wanted).unwrap();
     std::os::unix::fs::symlink(folder.join("anchord.socket"), wanted.join("anchord.socket"))

@@ -1,5 +1,5 @@
-//! The check after a set-up: the shim is started as each agent starts it, with no more of the environment
-//! than that agent passes on, and has to give a whole round trip.
+//! The check after a set-up. It starts the shim as each agent does, with the part of the
+//! environment that the agent passes on, and makes a whole round trip.
 
 use std::io::Write;
 use std::process::Command;
@@ -12,10 +12,10 @@ use crate::agents::{Agent, Programs};
 use crate::exit::Error;
 use crate::show;
 
-/// How the sessions of a check call themselves.
+/// The client name of a check's sessions.
 pub(crate) const CHECKS: &str = "anchord-setup";
 
-/// Checks each agent and says how it went. Whether all work.
+/// Checks each agent and prints the result. Returns whether all work.
 pub(super) fn all(
     agents: &[Agent],
     programs: &Programs,
@@ -39,11 +39,11 @@ pub(super) fn all(
     Ok(working)
 }
 
-/// Starts what an agent has been told to start: initialize, list the tools, call one that changes nothing.
-/// How many tools there are.
+/// Starts an agent's server as configured: initializes, lists the tools, calls one that changes
+/// nothing. Returns the number of tools.
 pub(crate) fn round_trip(agent: Agent, launch: &[String]) -> Result<usize, String> {
     let (program, arguments) = launch.split_first().ok_or("there is nothing to start")?;
-    // Where set-up is run is often the home directory, which is no project. Nothing is written by looking.
+    // Set-up often runs in the home directory, which is not a project. The check writes nothing.
     let folder = tempfile::tempdir().map_err(|reason| format!("no scratch folder: {reason}"))?;
     let mut command = Command::new(program);
     command.args(arguments).env_clear().envs(agent.environment()).current_dir(folder.path());

@@ -1,4 +1,4 @@
-//! What a person sees.
+//! The status as a person sees it.
 
 use anchord_daemon::api::{CountersStatus, InstanceStatus, ProjectRef, RecordsStatus};
 

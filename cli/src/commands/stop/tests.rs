@@ -1,10 +1,11 @@
-//! Against a socket whose daemon starts or ends, which is played here.
+//! Runs against a socket whose daemon starts or ends; the test plays the daemon.
 
 use anchord_proto::socket;
 
 use super::*;
 
-/// A service manager listens on while the daemon ends, and hangs up on who came in between.
+/// A service manager keeps listening while the daemon ends, and hangs up on those who connect
+/// meanwhile.
 #[test]
 fn a_daemon_that_does_not_answer_is_asked_again() {
     let scratch = tempfile::tempdir().unwrap();

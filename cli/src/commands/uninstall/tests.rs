@@ -1,8 +1,8 @@
-//! In scratch instances, without a daemon.
+//! Removal in scratch instances, without a daemon.
 
 use super::*;
 
-/// An instance as a daemon leaves it, with a stranger's file in its logs.
+/// Returns an instance as a daemon leaves it, with an unknown file in its logs.
 fn instance() -> (tempfile::TempDir, InstanceDir) {
     let scratch = tempfile::tempdir().unwrap();
     let dir = InstanceDir::named(scratch.path().join("instance"));

@@ -1,4 +1,4 @@
-//! Parts of an export: nothing is in two of them, nothing in none.
+//! Parts of an export: no record is in two of them, and none is missing.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is read and what is left out, and the plan in words.
+//! Sessions that are read or left out, and the plan in words.
 
 use std::fs::{self, File};
 
