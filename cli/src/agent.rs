@@ -1,6 +1,7 @@
-//! An agent for the demo, for torture and for the check of a set-up: a shim as a child process, spoken to in JSON-RPC over stdio.
+//! An agent for the demo, for torture and for the check of a set-up. It runs a shim as a child
+//! process and talks JSON-RPC with it over stdio.
 //!
-//! What an agent does when its shim is killed is left to the caller; a child is always reaped.
+//! The caller decides what an agent does when its shim is killed. The child is always reaped.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -21,16 +22,16 @@ pub(crate) struct Agent {
     last_id: u64,
 }
 
-/// Why a call gave nothing.
+/// The reason a call returned nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CallError {
-    /// The shim is gone: whether the call was done is not known.
+    /// The shim is gone. The call may or may not have been carried out.
     #[error("the shim is gone")]
     Gone,
-    /// The tool said no, or the server did.
+    /// The tool or the server refused.
     #[error("{0}")]
     Refused(String),
-    /// No answer in time: not known either.
+    /// No answer came in time. The call may or may not have been carried out.
     #[error("no answer within {CALL_SECONDS_MAX} s")]
     Silent,
 }
@@ -44,17 +45,17 @@ pub(crate) struct CallId(u64);
 pub(crate) struct Shim(Arc<Mutex<Child>>);
 
 impl Shim {
-    /// SIGKILL. A shim that has been collected is left alone, since its number may be another's.
+    /// Sends SIGKILL. Leaves a reaped shim alone, since another process may have its number.
     pub(crate) fn kill(&self) {
         let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Fails only for a process that has ended.
+        // This fails only for a process that has ended.
         let _ = child.kill();
     }
 
     fn collect(&self) {
         self.kill();
         let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A child that was killed does not keep us waiting.
+        // A killed child ends at once.
         let _ = child.wait();
     }
 }
@@ -66,7 +67,7 @@ impl Drop for Agent {
 }
 
 impl Agent {
-    /// Starts a shim and shakes hands.
+    /// Starts a shim and performs the handshake.
     pub(crate) fn start(mut command: Command, client: &str) -> io::Result<Self> {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
@@ -77,7 +78,7 @@ impl Agent {
             return Err(io::Error::other("the shim has no pipes"));
         };
         let (sender, lines) = channel();
-        // Ends with the shim's stdout, which ends with the shim.
+        // The thread ends with the shim's stdout, which ends with the shim.
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
@@ -90,12 +91,12 @@ impl Agent {
         Ok(agent)
     }
 
-    /// The process, for whoever wants to kill it.
+    /// Returns the process, so that another thread can kill it.
     pub(crate) fn shim(&self) -> Shim {
         self.child.clone()
     }
 
-    /// The names of the tools that the server offers.
+    /// Returns the names of the tools that the server offers.
     pub(crate) fn tools(&mut self) -> Result<Vec<String>, CallError> {
         let id = self.request("tools/list", &json!({}))?;
         let result = self.response(id)?;
@@ -114,8 +115,9 @@ impl Agent {
         self.request("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
 
-    /// Waits for the answer to a call; answers to others before it are passed over, so that calls
-    /// are to be received in the order in which the server answers them: that of writes.
+    /// Waits for the answer to a call, and skips earlier answers to other calls. Calls must
+    /// therefore be received in the order in which the server answers them; for writes that is the
+    /// order of sending.
     pub(crate) fn receive(&mut self, id: CallId) -> Result<String, CallError> {
         let result = self.response(id)?;
         let content = result.get("content").and_then(Value::as_array).into_iter().flatten();

@@ -1,7 +1,7 @@
-//! The daemon's admin interface: hello in the role `http`, then HTTP/1.1.
+//! A client of the daemon's admin interface: hello in the role `http`, then HTTP/1.1.
 //!
-//! Blocking on the outside: a command asks one thing after the other, each on a connection of its
-//! own, since the daemon closes an idle one while a user thinks.
+//! The interface blocks: a command sends one request after the other. Each has its own connection,
+//! since the daemon closes an idle one while a user thinks.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -33,29 +33,29 @@ use tokio::runtime::Runtime;
 use crate::exit::{Error, Kind};
 use crate::limits::{REPLY_BYTES_MAX, REQUEST_SECONDS_MAX, SILENT_DIAL_MS, WAIT_SILENTLY_MS};
 
-/// A way to the daemon.
+/// A client that connects to the daemon for each request.
 pub(crate) struct Client {
     runtime: Runtime,
     connect: Box<dyn Fn() -> Result<UnixStream, Error>>,
-    /// Welcomed, and not used yet.
+    /// A welcomed connection that is not used yet.
     welcomed: Option<UnixStream>,
 }
 
 impl Client {
-    /// Connects to the daemon that runs; starts none.
+    /// Connects to the running daemon. Starts none.
     pub(crate) fn running(dir: &InstanceDir) -> Result<Self, Error> {
         let dir = dir.clone();
         Self::over(move || dial(&dir))
     }
 
-    /// Connects to the daemon; starts one if none runs, and has one that is too old make room first.
+    /// Connects to the daemon. Starts one if none runs, after asking one that is too old to leave.
     pub(crate) fn started(dir: &InstanceDir) -> Result<Self, Error> {
         let program = std::env::current_exe().context("cannot find out where this program is")?;
         let dir = dir.clone();
         Self::over(move || dial_or_start(&dir, &program))
     }
 
-    /// Asks for a JSON document.
+    /// Requests a JSON document.
     pub(crate) fn get<T: DeserializeOwned>(
         &mut self,
         path: &str,
@@ -65,14 +65,14 @@ impl Client {
         read(path, &body)
     }
 
-    /// Asks for text.
+    /// Requests text.
     pub(crate) fn text(&mut self, path: &str, query: &impl Serialize) -> Result<String, Error> {
         let body = self.request(Method::GET, &address(path, query)?, Bytes::new())?;
         String::from_utf8(body.into())
             .map_err(|_| Error::failed(format!("the daemon's reply to {path} is not UTF-8")))
     }
 
-    /// Has something done.
+    /// Sends a request that changes something.
     pub(crate) fn post<T: DeserializeOwned>(
         &mut self,
         path: &str,
@@ -127,17 +127,17 @@ impl Client {
     }
 }
 
-/// Begins HTTP on a connection that was welcomed.
+/// Starts HTTP on a welcomed connection.
 async fn speak(stream: UnixStream) -> anyhow::Result<SendRequest<Full<Bytes>>> {
     stream.set_nonblocking(true)?;
     let stream = TokioIo::new(tokio::net::UnixStream::from_std(stream)?);
     let (sender, connection) = http1::handshake(stream).await?;
-    // Its error reaches the request that it breaks.
+    // The connection's error reaches the request that it breaks.
     tokio::spawn(connection);
     Ok(sender)
 }
 
-/// Connects and says hello; where no daemon runs, or one that is too old, with a new one.
+/// Connects and says hello. Starts a new daemon if none runs, or if the running one is too old.
 fn dial_or_start(dir: &InstanceDir, program: &Path) -> Result<UnixStream, Error> {
     let search = Search {
         dir: Ok(dir.clone()),
@@ -164,7 +164,7 @@ fn dial_or_start(dir: &InstanceDir, program: &Path) -> Result<UnixStream, Error>
     }
 }
 
-/// Refuses to wait for a daemon that is stopped, since nothing but a person continues it.
+/// Refuses to wait for a suspended daemon, since only a person can continue it.
 fn refuse_stopped(dir: &InstanceDir) -> Result<(), Error> {
     match instance::ensure_free(dir) {
         Err(Unavailable::Held { pid: Some(pid), .. })
@@ -184,8 +184,9 @@ fn stopped(pid: u32) -> Error {
     ))
 }
 
-/// Why a search found no daemon. It ends in words alone; asking once more tells the kind, and better words only where a
-/// daemon refuses or cannot be reached: the search knows of one that does not answer whether it is starting.
+/// Returns the reason a search found no daemon. The search ends with words only; a second attempt
+/// gives the kind of error. Its words are used only if a daemon refuses or cannot be reached. For
+/// one that does not answer, the search knows whether it is starting.
 fn not_found(reason: String, asked_again: Option<Error>) -> Error {
     let says_less = |kind| matches!(kind, Kind::NoDaemon | Kind::Passing | Kind::Silent);
     asked_again
@@ -203,7 +204,7 @@ fn dial(dir: &InstanceDir) -> Result<UnixStream, Error> {
         Err(ConnectError::NoDaemon(_)) => return Err(nobody_listens(dir)),
         Err(ConnectError::Io(why)) => return Err(silent(dir, &why)),
     };
-    // Nothing follows the answer until we ask, so that the rest is empty.
+    // Nothing follows the answer until a request is sent, so there is no rest.
     let (answer, _) = link::say_hello(&stream, &hello(Role::Http, None), &[], deadline)
         .map_err(|why| silent(dir, &why))?;
     match answer {
@@ -212,7 +213,7 @@ fn dial(dir: &InstanceDir) -> Result<UnixStream, Error> {
     }
 }
 
-/// Whether a daemon lives all the same is told by its lock.
+/// Explains a failed connection. The lock shows whether a daemon lives all the same.
 fn nobody_listens(dir: &InstanceDir) -> Error {
     match instance::ensure_free(dir) {
         Ok(()) => Error::new(Kind::NoDaemon, "no daemon is running")
@@ -225,8 +226,8 @@ fn nobody_listens(dir: &InstanceDir) -> Error {
     }
 }
 
-/// Somebody listens and says nothing, or the system does not let us through. A daemon listens before it can answer, and a
-/// service manager goes on when the daemon ends.
+/// Explains a connection without an answer, or one that the system forbids. A daemon listens before
+/// it can answer, and a service manager still listens when the daemon ends.
 fn silent(dir: &InstanceDir, why: &io::Error) -> Error {
     let error = |what: String| Error::new(Kind::Silent, format!("{what} ({why})"));
     match instance::ensure_free(dir) {
@@ -300,7 +301,7 @@ fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, Error> {
 fn refusal(status: StatusCode, body: &[u8]) -> Error {
     match serde_json::from_slice::<ErrorReply>(body) {
         Ok(reply) => reply.into(),
-        // Not ours: the router's own answer to a path that this daemon does not have.
+        // This reply is not ours but the router's, to a path that this daemon does not have.
         Err(_) if status == StatusCode::NOT_FOUND => {
             Error::new(Kind::Refused, "the running daemon does not know this request")
                 .with_action("It may be older than this command: run `anchord restart`.")

@@ -1,4 +1,4 @@
-//! Asks before something is taken away.
+//! Asks before something is removed.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -7,8 +7,8 @@ use anyhow::Context;
 use crate::exit::Error;
 use crate::show::plain_lines;
 
-/// Whether the user agrees. `yes` is their answer given beforehand; without it and without a terminal
-/// nobody can be asked, which is an error.
+/// Returns whether the user agrees. `yes` is an answer given beforehand. Fails without it if there
+/// is no terminal to ask on.
 pub(crate) fn confirmed(question: &str, yes: bool) -> Result<bool, Error> {
     if yes {
         return Ok(true);
@@ -25,7 +25,7 @@ pub(crate) fn confirmed(question: &str, yes: bool) -> Result<bool, Error> {
     Ok(agrees(&answer))
 }
 
-/// Whether somebody is there to answer.
+/// Returns whether there is a terminal to ask on.
 pub(crate) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

@@ -1,13 +1,13 @@
-//! The surgery on instruction files: a marked block goes in, is replaced in place, comes out again.
+//! Edits of instruction files: a marked block is added, replaced in place, or removed.
 //!
-//! Text in, text out. What surrounds the block is never changed, and taking the block out gives the
-//! text that was there before, to the byte. To know that later, the block ends without a line break
-//! exactly where the text before it did.
+//! All functions map text to text. The text around the block never changes, and removing the block
+//! restores the earlier text to the byte. For that, the block ends without a line break exactly if
+//! the text before it did.
 
-/// How a block is found again.
+/// The markers by which a block is found again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Markers {
-    /// What the first line begins with, up to a version: `<!-- anchord:start`.
+    /// The beginning of the first line, before the version: `<!-- anchord:start`.
     pub(crate) start: &'static str,
     /// The whole last line.
     pub(crate) end: &'static str,
@@ -15,7 +15,7 @@ pub(crate) struct Markers {
     pub(crate) version: u32,
 }
 
-/// Why a file's block cannot be touched.
+/// The reason a file's block cannot be changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Broken {
     /// The block begins and never ends.
@@ -24,15 +24,15 @@ pub(crate) enum Broken {
     /// The block ends and never began.
     #[error("line {0} ends anchord's block, but nothing begins it")]
     NoStart(usize),
-    /// Two blocks, or one in the other.
+    /// There are two blocks, or one inside the other.
     #[error("line {0} begins anchord's block again")]
     Twice(usize),
-    /// Written by a later build.
+    /// A later build wrote the block.
     #[error("anchord's block has version {0}, from a newer anchord")]
     Newer(u32),
 }
 
-/// A block that is there.
+/// An existing block.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// The mode that its first line names.
@@ -42,7 +42,7 @@ pub(crate) struct Found {
     newline: &'static str,
 }
 
-/// Finds the block. Markers count only where they are a whole line.
+/// Finds the block. Markers count only if they are a whole line.
 pub(crate) fn find(text: &str, markers: Markers) -> Result<Option<Found>, Broken> {
     let mut open: Option<(usize, usize, &str)> = None;
     let mut found = None;
@@ -75,8 +75,8 @@ pub(crate) fn find(text: &str, markers: Markers) -> Result<Option<Found>, Broken
     }
 }
 
-/// The text with the block in it. `text` is nothing for a file that does not exist yet; `block` is
-/// the whole block with its markers, its lines ended by `\n`.
+/// Returns the text with the block in it. `text` is `None` for a file that does not exist yet.
+/// `block` is the whole block with its markers; its lines end with `\n`.
 pub(crate) fn placed(text: Option<&str>, found: Option<&Found>, block: &str) -> String {
     let block = block.trim_end_matches('\n');
     let Some(text) = text else { return format!("{block}\n") };
@@ -97,7 +97,7 @@ pub(crate) fn placed(text: Option<&str>, found: Option<&Found>, block: &str) -> 
     }
 }
 
-/// The text without the block; nothing where the file did not exist before.
+/// Returns the text without the block, or `None` if the file did not exist before.
 pub(crate) fn removed(text: &str, found: &Found) -> Option<String> {
     let (before, rest) = text.split_at(found.first);
     let (old, after) = rest.split_at(found.after - found.first);
@@ -115,7 +115,7 @@ pub(crate) fn removed(text: &str, found: &Found) -> Option<String> {
     Some(format!("{before}{after}"))
 }
 
-/// The text with this line at its end; nothing to do where one of `same` is a line already.
+/// Returns the text with this line at its end, or `None` if one of `same` is a line already.
 pub(crate) fn with_line(text: Option<&str>, line: &str, same: &[&str]) -> Option<String> {
     let Some(text) = text else { return Some(format!("{line}\n")) };
     if text.lines().any(|known| same.contains(&known.trim())) {
@@ -132,7 +132,7 @@ pub(crate) fn with_line(text: Option<&str>, line: &str, same: &[&str]) -> Option
     })
 }
 
-/// The text without the line (or lines) that [`with_line`] added.
+/// Removes the line (or lines) that [`with_line`] added.
 pub(crate) fn without_line(text: &str, line: &str) -> Without {
     let line = line.replace('\n', newline(text));
     let at = text.match_indices(&line).map(|(at, _)| at).find(|at| {
@@ -153,18 +153,18 @@ pub(crate) fn without_line(text: &str, line: &str) -> Without {
     Without::Left(format!("{before}{after}"))
 }
 
-/// What is left without a line.
+/// The result of removing a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Without {
-    /// The line was not there.
+    /// The text does not have the line.
     NotThere,
-    /// The file was made for it.
+    /// The file was created for the line.
     NothingLeft,
-    /// This.
+    /// The remaining text.
     Left(String),
 }
 
-/// How a text ends its lines, judged by the first.
+/// Returns the line ending of a text, judged by its first line.
 fn newline(text: &str) -> &'static str {
     match text.split_once('\n') {
         Some((line, _)) if line.ends_with('\r') => "\r\n",
@@ -176,7 +176,7 @@ fn without_break(text: &str) -> Option<&str> {
     text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n'))
 }
 
-/// The rest of the first word that begins with `prefix`.
+/// Returns the rest of the first word that begins with `prefix`.
 fn word(words: &str, prefix: &str) -> Option<String> {
     words.split_whitespace().find_map(|word| word.strip_prefix(prefix)).map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! What went wrong, and the one table from that to the exit code.
+//! Failures, and the table that maps them to exit codes.
 
 use std::fmt;
 use std::io;
@@ -24,28 +24,29 @@ Exit codes:
 /// Kinds of failure, named after what the caller will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Whoever read our output has seen enough: `anchord load | head`.
+    /// The reader of our output has seen enough, as in `anchord load | head`.
     ReaderGone,
-    /// Read the message.
+    /// A general failure; the message explains it.
     Failed,
-    /// Ask differently.
+    /// The arguments are wrong; change them.
     Usage,
-    /// Start one: none runs.
+    /// No daemon runs; start one.
     NoDaemon,
-    /// Ask again in a moment: the daemon starts, ends, or has no room.
+    /// The daemon starts, ends, or has no room; try again in a moment.
     Passing,
-    /// Ask again for a while: who listens does not answer; a daemon that starts, ends or hangs.
+    /// A listener does not answer; try again for a while. The daemon may be starting, ending or
+    /// hanging.
     Silent,
-    /// Find out why the daemon cannot be asked; one may well run.
+    /// The daemon cannot be reached, though one may well run; find out why.
     Unreachable,
-    /// Do something else first, or update.
+    /// The daemon refuses; do something else first, or update.
     Refused,
-    /// Look at the journal.
+    /// The journal is damaged; check it.
     Damaged,
 }
 
 impl Kind {
-    /// The exit code.
+    /// Returns the exit code.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::ReaderGone => 0,
@@ -74,40 +75,40 @@ impl From<ErrorCode> for Kind {
 /// A command's failure: what happened and what to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Error {
-    /// Decides the exit code.
+    /// The kind, which decides the exit code.
     pub(crate) kind: Kind,
     /// A lower-case fragment that fits after "error: ".
     pub(crate) message: String,
-    /// A sentence; nothing when there is nothing to do.
+    /// The next step as a sentence; `None` if there is nothing to do.
     pub(crate) action: Option<String>,
 }
 
 impl Error {
-    /// A failure of this kind.
+    /// Creates a failure of this kind.
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), action: None }
     }
 
-    /// Adds what to do about it.
+    /// Adds the next step.
     #[must_use]
     pub(crate) fn with_action(mut self, action: impl Into<String>) -> Self {
         self.action = Some(action.into());
         self
     }
 
-    /// Adds something more to do or to know, on a line of its own.
+    /// Adds a further step or remark, on a line of its own.
     #[must_use]
     pub(crate) fn and_action(self, more: &str) -> Self {
         let action = self.action.as_ref().map(|action| format!("{action}\n  {more}"));
         self.with_action(action.unwrap_or_else(|| more.to_owned()))
     }
 
-    /// Anything without a kind of its own.
+    /// Creates a failure without a kind of its own.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new(Kind::Failed, message)
     }
 
-    /// Asked for in a way that cannot be done.
+    /// Creates a failure for wrong arguments.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, message)
     }
@@ -129,7 +130,7 @@ impl From<ErrorReply> for Error {
     }
 }
 
-/// For output: everything else carries a context and comes through `anyhow`.
+/// Errors of output. All other errors carry a context and come through `anyhow`.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {

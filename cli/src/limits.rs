@@ -1,88 +1,90 @@
-//! Every limit of the command line, the unit last in its name.
+//! Every limit of the command line, with its unit last in the name.
 
-/// A reply is read up to here; an export of a large project has to fit.
+/// The longest reply that is read; an export of a large project has to fit.
 pub(crate) const REPLY_BYTES_MAX: usize = 1 << 30;
 
-/// A request is given up after this; rebuilding a large project takes a while.
+/// Time after which a request is given up; rebuilding a large project takes a while.
 pub(crate) const REQUEST_SECONDS_MAX: u64 = 600;
 
-/// A daemon that runs says welcome within this. A person is told of one that does not in under 2 s.
+/// Time within which a running daemon sends its welcome. A person learns in under 2 s of one that
+/// does not.
 pub(crate) const SILENT_DIAL_MS: u64 = 1_500;
 
-/// A command that needs a daemon waits for so long before it says what it waits for.
+/// Time that a command waits for a daemon before it says so.
 pub(crate) const WAIT_SILENTLY_MS: u64 = 1_500;
 
-/// A daemon that was asked to stop has drained by then.
+/// Time within which a daemon that was asked to stop has drained.
 pub(crate) const STOP_SECONDS_MAX: u64 = 60;
 
-/// A daemon that listens and does not answer is asked to stop for so long: twice what one that drains takes. A start on a
-/// busy disk may take longer, which the message says; one that hangs should be told of sooner than that.
+/// Time for repeated stop requests to a daemon that listens and does not answer: twice the drain
+/// time. A start on a busy disk may take longer, as the message says. A daemon that hangs should be
+/// reported sooner.
 pub(crate) const STOP_SILENT_SECONDS_MAX: u64 = 10;
 
-/// How often something that sends no event is looked at again.
+/// Interval at which something without events is polled.
 pub(crate) const POLL_MILLISECONDS: u64 = 20;
 
-/// An export is read up to here, to be imported: as far as one is written.
+/// The longest export that can be imported: as long as one that can be written.
 pub(crate) const EXPORT_BYTES_MAX: u64 = REPLY_BYTES_MAX as u64;
 
-/// So many bytes of an export's records are handed to the daemon at once, or a record more.
+/// Size of the records sent to the daemon at once. One record more may be included.
 pub(crate) const IMPORT_PART_BYTES: usize = 8 << 20;
 
-/// A text to purge by, from standard input: as long as a note may be.
+/// The longest text to purge by, from standard input: that of a note.
 pub(crate) const PURGE_QUERY_BYTES_MAX: u64 = 1 << 20;
 
-/// An instruction file (`CLAUDE.md`) or an agent's configuration is read up to here. Claude Code keeps the
-/// history of all projects in one file.
+/// The longest instruction file (`CLAUDE.md`) or agent's configuration that is read. Claude Code
+/// keeps the history of all projects in one file.
 pub(crate) const EDITED_BYTES_MAX: u64 = 64 << 20;
 
-/// An agent's own command for its configuration has ended by then.
+/// Time within which an agent's own command for its configuration must end.
 pub(crate) const OWN_COMMAND_SECONDS_MAX: u64 = 30;
 
-/// An agent of the demo or of torture waits so long for an answer, as clients do. A shim waits for a daemon for 40
-/// seconds before it says that there is none.
+/// Time that an agent of the demo or of torture waits for an answer, as clients do. A shim waits
+/// for a daemon for 40 seconds before it reports that there is none.
 pub(crate) const CALL_SECONDS_MAX: u64 = 60;
 
-/// A daemon of a scratch instance answers, or has ended, by then: as long as a shim waits for one.
+/// Time within which a scratch instance's daemon answers or ends: as long as a shim waits for one.
 pub(crate) const SCRATCH_START_SECONDS_MAX: u64 = 40;
 
-/// Journal entries asked for at once.
+/// Journal entries requested at once.
 pub(crate) const JOURNAL_PAGE_ENTRIES_MAX: u32 = 2_000;
 
-/// A demo waits so long for a killed agent's work to be kept on its behalf.
+/// Time that the demo waits for a killed agent's work to be kept on its behalf.
 pub(crate) const DEMO_KEPT_SECONDS_MAX: u64 = 8;
 
-/// Sessions of torture: a thread and a process each.
+/// Sessions of torture. Each has a thread and a process.
 pub(crate) const TORTURE_SESSIONS_MAX: u32 = 512;
 
-/// Torture stops a daemon for so long: more than it takes a shim to notice that it hangs.
+/// Time for which torture suspends a daemon: longer than a shim needs to notice that it hangs.
 pub(crate) const TORTURE_STOP_MILLISECONDS: u64 = 2_500;
 
-/// Torture stops by itself after this and a share for each write.
+/// Time after which torture stops by itself, apart from an allowance for each write.
 pub(crate) const TORTURE_SECONDS_MIN: u64 = 120;
 
-/// That share.
+/// The allowance for each write.
 pub(crate) const TORTURE_WRITE_MILLISECONDS_MAX: u64 = 20;
 
-/// Lines of the retrieval log asked for at once.
+/// Lines of the retrieval log requested at once.
 pub(crate) const LOG_PAGE_LINES_MAX: u32 = 2_000;
 
-/// Less room than this on the disk of the data is a problem.
+/// Free space on the disk of the data below which doctor reports a problem.
 pub(crate) const DOCTOR_FREE_BYTES_MIN: u64 = 200 << 20;
 
-/// The newest log is read from so far before its end.
+/// Length of the newest log's end that doctor reads.
 pub(crate) const DOCTOR_LOG_BYTES_MAX: usize = 256 << 10;
 
-/// Errors shown from it.
+/// Errors that doctor shows from it.
 pub(crate) const DOCTOR_LOG_LINES_MAX: usize = 3;
 
-/// A line of a client's transcript is read up to here; a longer one is passed over.
+/// The longest line of a client's transcript that is read. A longer one is skipped.
 pub(crate) const TRANSCRIPT_LINE_BYTES_MAX: u64 = 16 << 20;
 
-/// Where a session worked stands within so many lines of its transcript.
+/// Lines of a transcript within which the session's directory must appear.
 pub(crate) const TRANSCRIPT_PEEK_LINES_MAX: u32 = 50;
 
-/// A transcript that was written to since then may be of a session that goes on.
+/// Time since the last write below which a transcript's session may still be running.
 pub(crate) const TRANSCRIPT_REST_SECONDS_MIN: u64 = 300;
 
-/// Past sessions handed to the daemon at once.
+/// Past sessions sent to the daemon at once.
 pub(crate) const PAST_SESSIONS_BATCH_MAX: usize = 200;

@@ -1,4 +1,4 @@
-//! `anchord`: parses, calls, maps errors to exit codes.
+//! `anchord`: parses arguments, runs the command, maps errors to exit codes.
 
 mod agent;
 mod agents;
@@ -43,7 +43,7 @@ struct Cli {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     if let commands::Command::Daemon(daemon) = &cli.command {
-        // Before the next line: it goes on with the socket that it was given.
+        // This precedes the next line, since the daemon keeps the socket that it was given.
         daemon.tell_allocator();
     }
     // Any command may start a daemon, and `anchord daemon --detach` starts itself again.
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
 
 fn fail(error: &Error) -> ExitCode {
     if error.kind != Kind::ReaderGone {
-        // Nobody is left to tell when stderr is closed, too; the exit code still says it.
+        // This fails if stderr is closed too; the exit code still reports the failure.
         let _ = writeln!(anstream::stderr(), "{}", show::plain_lines(&error.to_string()));
     }
     ExitCode::from(error.kind.code())

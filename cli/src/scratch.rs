@@ -1,5 +1,6 @@
-//! A scratch instance for the demo and for torture: everything of anchord's in one temporary folder, with
-//! real processes of this very program. The user's own instance is never touched: HOME is in there, too.
+//! A scratch instance for the demo and for torture. All its files are in one temporary folder, and
+//! its processes are real ones of this program. It never touches the user's own instance: HOME is
+//! in the folder too.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -26,8 +27,8 @@ use crate::exit::Error;
 use crate::limits::{POLL_MILLISECONDS, SCRATCH_START_SECONDS_MAX};
 use crate::tool::Caller;
 
-/// How long a session may be away before its staged work is kept on its behalf; the user's own daemon
-/// waits longer.
+/// The configuration: a session may be away for 1 s before its staged work is kept on its behalf.
+/// The user's own daemon waits longer.
 const CONFIG: &str = "[sessions]\ngrace_seconds = 1\n";
 
 /// The folder, and the daemon that was started in it.
@@ -42,7 +43,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes the folder. `name` is part of its name.
+    /// Creates the folder. `name` is part of its name.
     pub(crate) fn new(name: &str) -> Result<Self, Error> {
         let folder = tempfile::Builder::new()
             .prefix(&format!("anchord-{name}-"))
@@ -69,17 +70,17 @@ impl Scratch {
         Ok(Self { folder, program, dir, project, first_daemon, interrupted })
     }
 
-    /// The folder itself.
+    /// Returns the folder itself.
     pub(crate) fn path(&self) -> &Path {
         self.dir.path().parent().unwrap_or(self.dir.path())
     }
 
-    /// The project that all agents work in, as the daemon is asked for it.
+    /// Returns the project in which all agents work, as the daemon names it.
     pub(crate) fn project(&self) -> String {
         self.project.to_string_lossy().into_owned()
     }
 
-    /// Leaves the folder where it is.
+    /// Keeps the folder when this is dropped.
     pub(crate) fn keep(&mut self) {
         self.folder = self.folder.take().map(|mut folder| {
             folder.disable_cleanup(true);
@@ -87,7 +88,7 @@ impl Scratch {
         });
     }
 
-    /// Whether the user wants to stop.
+    /// Returns whether the user wants to stop.
     pub(crate) fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
@@ -105,7 +106,7 @@ impl Scratch {
         self.wait_for_daemon(None)
     }
 
-    /// Waits until a daemon answers, another one than `not`.
+    /// Waits until a daemon other than `not` answers.
     pub(crate) fn wait_for_daemon(&self, not: Option<u32>) -> Result<StatusReply, Error> {
         let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
         loop {
@@ -121,21 +122,21 @@ impl Scratch {
         }
     }
 
-    /// The daemon's status; starts none.
+    /// Returns the daemon's status. Starts none.
     pub(crate) fn status(&self) -> Result<StatusReply, Error> {
         Client::running(&self.dir)?.get(api::STATUS, &())
     }
 
-    /// A connection; starts a daemon if none runs.
+    /// Returns a connection. Starts a daemon if none runs.
     pub(crate) fn client(&self) -> Result<Client, Error> {
         Client::running(&self.dir).or_else(|_| {
-            // By an agent, as always: the daemon is to be started with the scratch environment.
+            // An agent starts the daemon, so that it gets the scratch environment.
             drop(self.agent("anchord")?);
             Client::running(&self.dir)
         })
     }
 
-    /// Kills the daemon with this number by SIGKILL.
+    /// Kills the daemon with this number with SIGKILL.
     pub(crate) fn kill_daemon(&self, pid: u32) -> Result<(), Error> {
         kill_process(process(pid)?, Signal::KILL).context("cannot kill the daemon")?;
         if let Some(mut child) = self.first_daemon().take_if(|child| child.id() == pid) {
@@ -144,12 +145,12 @@ impl Scratch {
         Ok(())
     }
 
-    /// Kills the daemon that is started next, as soon as it holds the lock: while it opens what the
-    /// one before left. Returns whether one was started in time.
+    /// Kills the next daemon as soon as it holds the lock, while it opens what the last one left.
+    /// Returns whether one was started in time.
     pub(crate) fn kill_next_start(&self, before: u32) -> Result<bool, Error> {
         let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
         while Instant::now() < deadline && !self.interrupted() {
-            // Not by the lock itself, which would be in the way of the one that starts.
+            // Taking the lock itself would be in the way of the daemon that starts.
             let holder = fs::read(self.dir.lock()).unwrap_or_default();
             let holder: Option<Value> = serde_json::from_slice(&holder).ok();
             let pid = holder.and_then(|holder| u32::try_from(holder.get("pid")?.as_u64()?).ok());
@@ -162,12 +163,12 @@ impl Scratch {
         Ok(false)
     }
 
-    /// A new agent in the project.
+    /// Starts an agent in the project.
     pub(crate) fn agent(&self, client: &str) -> Result<Agent, Error> {
         self.agent_with(client, ToolSet::Default)
     }
 
-    /// A new agent in the project with another set of tools.
+    /// Starts an agent in the project with another set of tools.
     pub(crate) fn agent_with(&self, client: &str, tools: ToolSet) -> Result<Agent, Error> {
         let mut command = self.command(["mcp", "--tools", tools.name()]);
         command.current_dir(&self.project);
@@ -175,14 +176,14 @@ impl Scratch {
         Ok(agent.with_context(|| format!("cannot start the agent {client}"))?)
     }
 
-    /// Everything the project remembers.
+    /// Returns everything that the project remembers.
     pub(crate) fn export(&self) -> Result<ExportDocument, Error> {
         let query = ExportQuery { project: self.project(), format: ExportFormat::Json };
         let text = self.client()?.text(api::EXPORT, &query)?;
         Ok(serde_json::from_str(&text).context("cannot read the export")?)
     }
 
-    /// Calls a tool in the project, by no agent.
+    /// Calls a tool in the project, without an agent.
     pub(crate) fn tool(&self, tool: &str, arguments: Value) -> Result<ToolReply, Error> {
         Caller::over(self.client()?, self.project()).call(tool, arguments)
     }
@@ -198,7 +199,7 @@ impl Scratch {
             .env("ANCHORD_HOME", self.dir.path())
             .env("ANCHORD_HTTP", OsStr::new("off"))
             .current_dir(self.path())
-            // Control-C is for us: we end the others.
+            // Control-C is for this process, which ends the others.
             .process_group(0);
         command
     }
@@ -209,7 +210,7 @@ impl Scratch {
             && let Some(pid) = i32::try_from(status.pid).ok().and_then(Pid::from_raw)
         {
             let start = host::process_start(status.pid);
-            // What cannot be ended by asking is ended below, by the folder going away under it.
+            // A daemon that ignores this ends below, when its folder disappears.
             let _ = kill_process(pid, Signal::TERM);
             let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
             while host::process_alive(status.pid, start) == Some(true) && Instant::now() < deadline
@@ -219,7 +220,7 @@ impl Scratch {
             }
         }
         if let Some(mut child) = self.first_daemon().take() {
-            // Fails only for a process that has ended.
+            // This fails only for a process that has ended.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -243,7 +244,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Stops a process by SIGSTOP, and continues it after a while.
+/// Suspends a process with SIGSTOP, and continues it after `time`.
 pub(crate) fn stop_for(pid: u32, time: Duration) -> Result<(), Error> {
     let process = process(pid)?;
     kill_process(process, Signal::STOP).context("cannot stop the daemon")?;

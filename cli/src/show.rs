@@ -1,16 +1,16 @@
-//! Numbers, times and names for people. Time and home are arguments; nothing here asks for them.
+//! Numbers, times and names for people. Time and home are arguments.
 
 use std::path::Path;
 
 use anchord_memory::defuse::{defuse, defuse_line};
 
-/// `1 session`, `2 sessions`.
+/// Formats a number with its noun: `1 session`, `2 sessions`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }
 
-/// Bytes in steps of a thousand: `950 B`, `1.2 kB`, `34 MB`.
+/// Formats bytes in steps of a thousand: `950 B`, `1.2 kB`, `34 MB`.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if number < 1000 {
@@ -36,7 +36,7 @@ pub(crate) fn bytes(number: u64) -> String {
     }
 }
 
-/// A length of time in its two largest units at most: `3 s`, `12 min`, `2 h 13 min`, `5 days`.
+/// Formats a duration in at most its two largest units: `3 s`, `12 min`, `2 h 13 min`, `5 days`.
 pub(crate) fn duration(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
@@ -49,7 +49,7 @@ pub(crate) fn duration(milliseconds: u64) -> String {
     }
 }
 
-/// How long ago `then` was at `now`: `just now`, `3 s ago`.
+/// Formats the time from `then` to `now`: `just now`, `3 s ago`.
 pub(crate) fn ago(now: i64, then: i64) -> String {
     match u64::try_from(now.saturating_sub(then)) {
         Ok(gone) if gone >= 1000 => format!("{} ago", duration(gone)),
@@ -57,7 +57,7 @@ pub(crate) fn ago(now: i64, then: i64) -> String {
     }
 }
 
-/// A path with the home directory as `~`.
+/// Formats a path with the home directory as `~`.
 pub(crate) fn path(path: &str, home: Option<&Path>) -> String {
     let short = home
         .filter(|home| home.as_os_str().len() > 1)
@@ -72,18 +72,18 @@ pub(crate) fn path(path: &str, home: Option<&Path>) -> String {
     plain(&short.unwrap_or_else(|| path.to_owned()))
 }
 
-/// Makes a text safe to show on one line: names come from directories and clients.
+/// Makes a text safe to show on one line, since names come from directories and clients.
 pub(crate) fn plain(text: &str) -> String {
     defuse_line(text).into_owned()
 }
 
-/// Makes a text of many lines safe to show. An agent may read what a command prints.
+/// Makes a text of many lines safe to show, since an agent may read what a command prints.
 pub(crate) fn plain_lines(text: &str) -> String {
     defuse(text).into_owned()
 }
 
-/// One line as several of so many characters at most, broken at spaces, those after the first with an indent. A word
-/// that is longer stays whole, to be copied.
+/// Wraps a line at spaces to at most `chars_max` characters, and indents all lines but the first. A
+/// longer word stays whole, so that it can be copied.
 pub(crate) fn wrapped(line: &str, chars_max: usize, indent: &str) -> String {
     let mut lines = String::new();
     let mut room = chars_max;
@@ -104,12 +104,12 @@ pub(crate) fn wrapped(line: &str, chars_max: usize, indent: &str) -> String {
     lines
 }
 
-/// Words as one types them at a POSIX shell.
+/// Joins words as one types them at a POSIX shell.
 pub(crate) fn shell_line(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     words.into_iter().map(|word| shell_word(word.as_ref())).collect::<Vec<_>>().join(" ")
 }
 
-/// A word for a POSIX shell, quoted where it has to be.
+/// Returns a word for a POSIX shell, quoted if necessary.
 pub(crate) fn shell_word(word: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || "-_./+=:@,%".contains(c);
     if !word.is_empty() && word.chars().all(safe) {

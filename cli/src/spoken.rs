@@ -1,13 +1,14 @@
-//! What tools say of themselves to agents, said to people at a shell: `memory_get {"id":"b1"}` is `anchord get b1`.
+//! Converts texts that tools write for agents to texts for people at a shell:
+//! `memory_get {"id":"b1"}` becomes `anchord get b1`.
 //!
-//! Only lines that begin as those do which anchord adds are changed: what is stored stands indented or behind an id in
-//! what tools answer, and is shown as it is, whatever it speaks of. Not so in a record in full ([`record`]).
+//! Only lines change that begin like those which anchord adds. Stored text is indented or follows
+//! an id in answers, and stays as it is. A full record is an exception ([`record`]).
 
 use serde_json::{Map, Value};
 
 use crate::show::shell_line;
 
-/// What lines begin with that name tools.
+/// The beginnings of lines that name tools.
 const OURS: [&str; 15] = [
     "Memory of ",
     "Nothing is recorded yet: ",
@@ -26,10 +27,10 @@ const OURS: [&str; 15] = [
     "The budget is full of pinned notes: ",
 ];
 
-/// What a record that is cut says at its end.
+/// The beginning of the last line of a record that is cut.
 const CUT_AT: &str = "Cut at character ";
 
-/// What only agents can do by a tool, and what people do.
+/// Sentences about what only agents can do with a tool, and their replacements for people.
 const FOR_AGENTS: [(&str, &str); 4] = [
     (
         "Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.",
@@ -50,21 +51,21 @@ const FOR_AGENTS: [(&str, &str); 4] = [
 const COMMANDS: [&str; 8] =
     ["load", "search", "get", "list", "note", "forget", "compact", "status"];
 
-/// How a tool that says no name means itself.
+/// The words with which a tool without a name refers to itself.
 const ITSELF: &str = "go on with ";
 
-/// The words of this very command line, without the program.
+/// Returns the words of this command line, without the program.
 pub(crate) fn typed() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// A tool's answer with commands in the place of calls. `typed` is the command line that had it.
+/// Replaces calls in a tool's answer by commands. `typed` is the command line that led to it.
 pub(crate) fn as_commands(text: &str, typed: &[String]) -> String {
     text.split_inclusive('\n').map(|line| line_as_commands(line, typed)).collect()
 }
 
-/// A record in full, with commands in the place of calls. Any line of it may be somebody's; where it is `cut`, the last
-/// line that may be anchord's is.
+/// Replaces calls in a full record by commands. Any line of it may be a user's. If it is `cut`, the
+/// last line that may be anchord's is.
 pub(crate) fn record(text: &str, cut: bool, typed: &[String]) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let ours = lines.iter().rposition(|line| line.starts_with(CUT_AT)).filter(|_| cut);
@@ -82,8 +83,7 @@ fn line_as_commands(line: &str, typed: &[String]) -> String {
     named(&called(&FOR_AGENTS.iter().fold(line.to_owned(), replace), typed))
 }
 
-/// A sentence that holds no call with parameters, with commands in the place of tools. What stands in backticks is
-/// somebody's own word.
+/// Replaces tools by commands in a sentence without parameters. Text in backticks is a user's own.
 pub(crate) fn named(text: &str) -> String {
     let in_words = |plain: &str| -> String {
         let words = plain.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -95,7 +95,7 @@ pub(crate) fn named(text: &str) -> String {
     pieces.collect::<Vec<_>>().join("`")
 }
 
-/// A tool's name, with the character behind it, as the command.
+/// Converts a tool's name, with the character after it, to a command.
 fn as_command(word: &str) -> String {
     let name = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let command = name.strip_prefix("memory_").filter(|tool| COMMANDS.contains(tool));
@@ -133,9 +133,9 @@ fn called(line: &str, typed: &[String]) -> String {
     said + rest
 }
 
-/// The words of a command that does what a call does, in the same project.
+/// Returns the words of the command that does what a call does, in the same project.
 fn command(name: &str, typed: &[String], parameters: &Map<String, Value>) -> Vec<String> {
-    // Which record comes first, as people type it.
+    // The record comes first, as people type it.
     let mut words = vec![name.to_owned()];
     let mut options = Vec::new();
     for (key, value) in parameters {
@@ -147,14 +147,14 @@ fn command(name: &str, typed: &[String], parameters: &Map<String, Value>) -> Vec
             let value = text_of(value);
             match key.as_str() {
                 "id" | "key" => words.push(value),
-                // A list is said item by item.
+                // A list becomes one option for each item.
                 "sections" => options.extend(["--section".to_owned(), value]),
                 key => options.extend([format!("--{}", key.replace('_', "-")), value]),
             }
         }
     }
     words.extend(options);
-    // A page is as long as was asked for, unless the call says so itself.
+    // A page is as long as requested, unless the call itself says so.
     let goes_on = name == "load" && typed.first().is_some_and(|word| word == name);
     if goes_on && !parameters.contains_key("max_tokens") {
         words.extend(option(typed, "--max-tokens"));
@@ -163,7 +163,7 @@ fn command(name: &str, typed: &[String], parameters: &Map<String, Value>) -> Vec
     words
 }
 
-/// The command line that was typed, with another cursor.
+/// Returns the typed command line with another cursor.
 fn again(typed: &[String], parameters: &Map<String, Value>) -> Vec<String> {
     let (options, rest) = options(typed);
     let mut words = Vec::new();
@@ -181,7 +181,7 @@ fn again(typed: &[String], parameters: &Map<String, Value>) -> Vec<String> {
     words
 }
 
-/// A command line up to `--`, behind which nothing is an option, and from there.
+/// Splits a command line at `--`, after which no word is an option.
 fn options(typed: &[String]) -> (&[String], &[String]) {
     typed.split_at(typed.iter().position(|word| word == "--").unwrap_or(typed.len()))
 }
@@ -190,7 +190,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An option as it was typed.
+/// Returns an option as it was typed.
 fn option(typed: &[String], name: &str) -> Vec<String> {
     let (options, _) = options(typed);
     let attached = format!("{name}=");

@@ -1,4 +1,4 @@
-//! Short aligned tables: a dim head, two spaces between columns, nothing after the last.
+//! Short aligned tables: a dim head, two spaces between columns, nothing after the last one.
 
 use std::io::{self, Write};
 
@@ -6,16 +6,16 @@ use owo_colors::OwoColorize;
 
 use crate::show;
 
-/// How a column stands.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
-    /// Words.
+    /// Alignment of words.
     Left,
-    /// Numbers.
+    /// Alignment of numbers.
     Right,
 }
 
-/// Rows under a head. Cells are made harmless for the terminal on the way in.
+/// Rows under a head. Cells are made safe for a terminal when they are added.
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: Vec<(&'static str, Align)>,
@@ -23,18 +23,18 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table with these columns.
+    /// Creates a table with these columns.
     pub(crate) fn new(columns: &[(&'static str, Align)]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
-    /// Adds a row; cells beyond the columns are a mistake of the caller and are left out.
+    /// Adds a row. Cells beyond the columns are the caller's mistake and are left out.
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         debug_assert_eq!(N, self.columns.len(), "a cell for each column");
         self.rows.push(cells.into_iter().map(|cell| show::plain(&cell)).collect());
     }
 
-    /// Prints it, each line indented by two.
+    /// Prints the table, each line indented by two.
     pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         let head: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
         let widths: Vec<usize> = (0..self.columns.len())

@@ -1,4 +1,5 @@
-//! What was acknowledged, and what is there. Each write carries a tag: one word that no other has.
+//! Compares acknowledged writes with what is stored. Each write carries a tag: a word that no other
+//! write has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,19 +7,19 @@ use anchord_daemon::api::{ExportDocument, JournalLine};
 use anchord_memory::{Body, Standing};
 use serde_json::Value;
 
-/// The outcome, tag by tag.
+/// The result of the comparison.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// How many writes were acknowledged.
+    /// The number of acknowledged writes.
     pub(crate) acknowledged: usize,
-    /// Acknowledged and not there.
+    /// Acknowledged writes that are missing.
     pub(crate) lost: Vec<String>,
-    /// There more than once.
+    /// Writes that are there more than once.
     pub(crate) twice: Vec<String>,
 }
 
 impl Tally {
-    /// How many of the acknowledged writes are there.
+    /// Returns the number of acknowledged writes that are there.
     pub(crate) fn found(&self) -> usize {
         self.acknowledged - self.lost.len()
     }
@@ -40,8 +41,8 @@ pub(crate) fn tally<'a>(
     }
 }
 
-/// What a project remembers, a text for each thing: records but topics and session rows, and staged items. What is archived
-/// is there, what is forgotten is not.
+/// Returns what a project remembers, one text for each item: staged items, and records other than
+/// topics and session rows. Archived records are included, forgotten ones are not.
 pub(crate) fn texts(document: &ExportDocument) -> Vec<String> {
     let mut texts: Vec<String> = document
         .records
@@ -67,7 +68,7 @@ pub(crate) fn texts(document: &ExportDocument) -> Vec<String> {
     texts
 }
 
-/// How often each word was seen, a text counting once.
+/// Counts of words seen, once for each text.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(BTreeMap<String, u32>);
 
@@ -82,8 +83,8 @@ impl Seen {
         }
     }
 
-    /// Counts what a journal entry applied: the parts that a checkpoint staged, the summary of a save, notes. A
-    /// write that was applied twice shows here even where memory merged the two.
+    /// Counts what a journal entry applied: the parts that a checkpoint staged, the summary of a
+    /// save, notes. A write that was applied twice shows here even if memory merged the two.
     pub(crate) fn note_applied(&mut self, line: &JournalLine) {
         for change in &line.changes {
             match line.op.as_str() {
@@ -93,7 +94,7 @@ impl Seen {
                     }
                 }
                 "save" => {
-                    // Rows that are set aside are written again as they were.
+                    // Rows that are set aside are rewritten unchanged.
                     let active = change.pointer("/put/standing").is_none();
                     let summary = change.pointer("/put/body/session_row/summary");
                     if let Some(summary) = summary.and_then(Value::as_str).filter(|_| active) {
@@ -111,12 +112,12 @@ impl Seen {
         }
     }
 
-    /// The words of a set that were seen more than once.
+    /// Returns the tags that were seen more than once.
     pub(crate) fn repeated<'a>(&self, tags: &'a BTreeSet<String>) -> Vec<&'a String> {
         tags.iter().filter(|tag| self.times(tag) > 1).collect()
     }
 
-    /// How often a word was seen.
+    /// Returns how often a word was seen.
     pub(crate) fn times(&self, word: &str) -> u32 {
         self.0.get(word).copied().unwrap_or_default()
     }

@@ -1,13 +1,13 @@
-//! Standard output where it is a terminal: nothing but our own colours reaches it as a control.
+//! Standard output on a terminal: only our own colours reach it as control sequences.
 //!
-//! Commands make stored text safe themselves, for readers behind a pipe too. This is the net below
-//! them, and all there is for documents such as an export, which a file gets unchanged.
+//! Commands make stored text safe themselves, also for readers of a pipe. This is a safety net. It
+//! is the only protection for documents such as an export, which a file gets unchanged.
 
 use std::io::{self, Write};
 
 use anchord_memory::defuse::defuse;
 
-/// A terminal. Text goes out line by line.
+/// A terminal that is written to line by line.
 pub(crate) struct Terminal<W: Write> {
     inner: W,
     line: Vec<u8>,
@@ -19,7 +19,7 @@ impl<W: Write> Terminal<W> {
         Self { inner, line: Vec::new() }
     }
 
-    /// Writes the first bytes of what waits, made safe.
+    /// Writes the first `bytes` bytes of the buffer, made safe.
     fn write_safe(&mut self, bytes: usize) -> io::Result<()> {
         let rest = self.line.split_off(bytes);
         let whole = std::mem::replace(&mut self.line, rest);
@@ -50,8 +50,8 @@ impl<W: Write> Write for Terminal<W> {
     }
 }
 
-/// The sequences of our own colours: bold, dimmed, red, green, yellow, and their ends. Others may hide
-/// text.
+/// The sequences of our own colours: bold, dimmed, red, green, yellow, and their ends. Other
+/// sequences may hide text.
 const COLOURS: [&str; 7] =
     ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[39m"];
 

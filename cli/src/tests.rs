@@ -1,4 +1,4 @@
-//! The command line itself.
+//! The command line's definitions and examples.
 
 use clap::{CommandFactory, ValueEnum};
 
@@ -30,7 +30,7 @@ fn every_example_is_a_command_that_there_is() {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         for line in help.lines().filter(|line| line.starts_with("  anchord ")) {
             let words = shlex::split(line).unwrap();
-            // What a shell makes of the rest is its own.
+            // The rest is for the shell.
             let words =
                 words.iter().take_while(|word| !matches!(word.as_str(), "|" | ">" | "<" | "&&"));
             if let Err(error) = Cli::try_parse_from(words) {
@@ -55,7 +55,7 @@ fn help_is_a_command_too() {
     assert!(search.contains("anchord search retry backoff"), "{search}");
 }
 
-/// What a session in a copied project is told to run.
+/// A session in a copied project is told to run this command.
 #[test]
 fn the_command_that_a_copy_is_told_of_is_one() {
     let of = anchord_daemon::projects::ProjectId(uuid::Uuid::from_u128(7));
@@ -72,7 +72,7 @@ fn an_unknown_value_is_answered_with_the_allowed_set() {
     assert!(refused.to_string().contains("[possible values: markdown, json, zipmem, compactor]"));
 }
 
-/// A value that cannot be is known before anything runs, so that 1 means that nothing was found.
+/// An impossible value fails before anything runs, so that 1 means that nothing was found.
 #[test]
 fn values_that_cannot_be_are_wrong_usage() {
     for wrong in [

@@ -40,8 +40,7 @@ impl Source {
     }
 }
 
-/// Reads a required text of at most `bytes_max` bytes: the one that is named, or else what is piped
-/// in.
+/// Reads a required text of at most `bytes_max` bytes: a named one, or else piped input.
 pub(crate) fn required(
     text: Option<String>,
     source: Source,
@@ -55,7 +54,7 @@ pub(crate) fn required(
     }
 }
 
-/// Checks a time as people write it, for clap; the daemon reads it.
+/// Checks a time as people write it, for clap. The daemon parses it.
 pub(crate) fn when(text: &str) -> Result<String, String> {
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
     Expires::parse(text, now).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))

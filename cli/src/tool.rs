@@ -1,4 +1,4 @@
-//! A tool called as agents call it, by a session that is over with the call; and its answer shown.
+//! Calls a tool as agents do, in a session that ends with the call, and prints its answer.
 
 use std::io::Write;
 
@@ -23,31 +23,32 @@ pub(crate) enum Kind {
     Session,
 }
 
-/// Whose notes are asked for.
+/// The scope of notes to search.
 #[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
-    /// What is shared
+    /// Shared records
     Project,
-    /// What sessions keep for themselves, all of them
+    /// Private notes of all sessions
     Session,
     /// Your own notes, which are in every project
     User,
 }
 
-/// Calls tools in one project.
+/// A caller of tools in one project.
 pub(crate) struct Caller {
     client: Client,
     project: String,
 }
 
 impl Caller {
-    /// Starts a daemon if none runs. The project is an id or an absolute directory.
+    /// Connects to the daemon and starts one if none runs. The project is an id or an absolute
+    /// directory.
     pub(crate) fn new(project: String) -> Result<Self, Error> {
         Ok(Self::over(Client::started(&InstanceDir::locate()?)?, project))
     }
 
-    /// Calls tools over a connection that is there.
+    /// Creates a caller over an existing connection.
     pub(crate) fn over(client: Client, project: String) -> Self {
         Self { client, project }
     }
@@ -58,7 +59,7 @@ impl Caller {
         self
     }
 
-    /// Calls a tool. Of the arguments, which are an object, those that are null or empty are left out.
+    /// Calls a tool. Leaves out those of the arguments, an object, that are null or empty.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<ToolReply, Error> {
         let Value::Object(mut arguments) = arguments else {
             return Err(Error::failed(format!("{tool} wants an object")));
