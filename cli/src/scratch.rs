@@ -204,7 +204,7 @@ impl Scratch {
         command
     }
 
-    /// Ends the daemon, whoever started it.
+    /// Ends the daemon, regardless of who started it.
     fn end_daemon(&self) {
         if let Ok(status) = self.status()
             && let Some(pid) = i32::try_from(status.pid).ok().and_then(Pid::from_raw)

@@ -5,7 +5,7 @@
 //! They never have memory content or secrets: each line passes the filter in `secrets.rs`. Our own
 //! events are written without content. Other crates print what passes through them. rmcp prints
 //! whole requests from `debug` up, and one of its `error` events may quote a request. So only
-//! errors are kept of other crates, and nothing of rmcp, whatever `ANCHORD_LOG` says.
+//! errors are kept of other crates, and nothing of rmcp, regardless of `ANCHORD_LOG`.
 
 use std::error::Error;
 use std::fs::{self, Permissions};
@@ -53,7 +53,7 @@ pub enum LogsError {
          target=level separated by commas"
     )]
     Filter {
-        /// Its value.
+        /// The variable's value.
         value: String,
     },
     /// This process already has a logger.
@@ -149,8 +149,8 @@ where
     tracing_subscriber::registry().with(lines.with_filter(filter))
 }
 
-/// Writes up to a number of bytes a day, and says where it stopped. Days are in UTC, as in the
-/// files' names.
+/// A writer of up to a number of bytes a day, which says where it stopped. Days are in UTC, as in
+/// the files' names.
 struct Capped<W> {
     inner: W,
     bytes_max: u64,

@@ -225,7 +225,7 @@ pub(crate) fn take_out(
     Ok(outcome)
 }
 
-/// Finds our parts in a file, whatever set them up.
+/// Finds our parts in a file, regardless of what added them.
 pub(crate) fn inspect(text: &str, format: Format, parts: &[Part]) -> Result<Found, PartError> {
     let mut found = Found::default();
     if format == Format::Whole {

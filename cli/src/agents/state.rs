@@ -1,4 +1,4 @@
-//! The parts of anchord that an agent has now, whoever added them.
+//! The parts of anchord that an agent has now, regardless of who added them.
 
 use std::path::{Path, PathBuf};
 

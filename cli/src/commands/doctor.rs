@@ -77,11 +77,11 @@ struct Finding {
 /// A repair that --fix may carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fix {
-    /// Sets the mode of a file of anchord's.
+    /// The mode that a file of anchord's should have.
     Mode(PathBuf, u32),
-    /// Removes a leftover of anchord's.
+    /// A leftover of anchord's to remove.
     Remove(PathBuf),
-    /// Updates an agent's parts.
+    /// An agent whose parts to update, and the scope.
     SetUp(Agent, Scope),
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// An id as `anchord list` shows it (b12, a3, l7, n9, s4; u2 for your own note), or else a key
     #[arg(value_name = "ID|KEY")]
     name: String,
-    /// An earlier version; the answer tells whether it is current
+    /// An earlier version; the answer says whether it is current
     #[arg(long, value_name = "N")]
     version: Option<u32>,
     /// For an anchor: also its lines as they are in the file now

@@ -59,7 +59,7 @@ pub(crate) struct VerifyArgs {
     json: bool,
 }
 
-/// Make the index anew from snapshot and journal; the memory itself is not touched
+/// Rebuild the index from snapshot and journal; the memory itself is not touched
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord journal rebuild

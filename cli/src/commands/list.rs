@@ -10,8 +10,8 @@ use crate::tool::{self, Caller, Kind};
 
 /// List records, newest first, a line each
 ///
-/// The list includes the notes that sessions keep for themselves, and your own for every project
-/// (u2). `anchord get` and `anchord forget` take these by their ids.
+/// The list includes sessions' private notes, and your own for every project (u2). `anchord get`
+/// and `anchord forget` take these by their ids.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord list

@@ -45,7 +45,7 @@ impl Args {
         let mut query = LogQuery {
             project: self.memory.resolve()?,
             after: None,
-            // Even if no line is to be shown, the last one tells where to continue.
+            // Even if no line is to be shown, the last one says where to continue.
             limit: self.lines.max(1),
             wait: false,
         };

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Set of tools that the agent is offered
     #[arg(long, value_name = "SET", value_parser = tool_sets(), default_value = ToolSet::Default.name())]
     tools: ToolSet,
-    /// Tokens of what the session keeps for itself, 1000 or more [default: by client]
+    /// Token budget of the session's private notes, 1000 or more [default: by client]
     #[arg(long, value_name = "TOKENS", value_parser = budget())]
     budget: Option<u32>,
     /// A memory apart: that of exactly this directory, which is made if need be

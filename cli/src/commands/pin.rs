@@ -8,7 +8,7 @@ use super::MemoryArg;
 use crate::exit::Error;
 use crate::tool;
 
-/// Keep records active whatever the budget says, and first in a load
+/// Keep records active regardless of the budget, and first in a load
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord pin b12

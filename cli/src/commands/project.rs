@@ -37,7 +37,7 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
-/// Make a directory part of a project: a copy goes on with the memory of its original
+/// Make a directory part of a project: a copy continues with the memory of its original
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord project link --project ~/src/parser

@@ -71,17 +71,17 @@ enum Manager {
 /// A step of an installation or a removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
-    /// Changes a file.
+    /// A change of a file.
     Write(Edit),
-    /// Stops the daemon, whoever started it.
+    /// The end of the daemon, regardless of who started it.
     StopDaemon,
-    /// Runs a program of the service manager.
+    /// A program of the service manager to run.
     Run(Vec<String>),
-    /// Runs a program of the service manager whose failure means that there was nothing to end.
+    /// A program of the service manager to run. Its failure means that there was nothing to end.
     TryRun(Vec<String>),
-    /// Removes a link, if it still exists.
+    /// A link to remove, if it still exists.
     Unlink(PathBuf),
-    /// Removes a folder if it is empty.
+    /// A folder to remove, if it is empty.
     RemoveIfEmpty(PathBuf),
 }
 

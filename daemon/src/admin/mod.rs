@@ -64,7 +64,7 @@ impl Asked {
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) id: ProjectId,
-    /// Its name for people.
+    /// The name for people.
     pub(super) name: String,
     pub(super) reference: ProjectRef,
 }

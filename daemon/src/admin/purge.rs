@@ -64,8 +64,8 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
         return Ok(plan);
     }
     drop(open);
-    // The logs are redacted before the records are removed, so that an interrupted purge can be
-    // repeated. They are redacted again afterwards because of calls in the meantime.
+    // The retrieval logs are redacted before the records are removed, so that an interrupted purge
+    // can be repeated. They are redacted again afterwards because of calls in the meantime.
     for directory in asked_in(daemon, target.id) {
         let ids = surveyed.ids();
         retrievals.forget(directory, ids).await.map_err(|error| internal(&error))?;

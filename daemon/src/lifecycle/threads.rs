@@ -125,8 +125,8 @@ impl Threads {
     }
 
     /// Returns whether an event with this digest came in the last seconds, and records the event.
-    /// The beginning or end of a turn clears the earlier digests. The same words in the next turn
-    /// are therefore no double.
+    /// The beginning or end of a turn clears the earlier digests, because those events have been
+    /// answered by then. The same words in the next turn are therefore no double.
     pub(crate) fn is_double(&self, name: &Name, digest: u64, event: &Event) -> bool {
         let turns = matches!(event, Event::PromptSubmitted { .. } | Event::TurnEnded { .. });
         self.with(name, |thread| {

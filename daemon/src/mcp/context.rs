@@ -272,7 +272,7 @@ impl Context {
         Ranking { accesses: view.accesses(), now, factor: settings.half_life_factor() }
     }
 
-    /// Returns the holder of the session's private notes, who has a budget for them.
+    /// Returns the holder of the budget for the session's private notes.
     pub(crate) fn holder(&self) -> budgets::Holder {
         self.session.holder()
     }

@@ -37,7 +37,7 @@ pub(crate) struct NumberedLines<R> {
     unsent: Option<Vec<u8>>,
 }
 
-/// Gives each request its number and its turn.
+/// The source of each request's number and turn.
 struct Order {
     instance: Arc<str>,
     previous: Option<oneshot::Receiver<Passed>>,

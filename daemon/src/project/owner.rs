@@ -194,7 +194,7 @@ impl<M: Machine> Owner<M> {
     }
 }
 
-/// Closes the queue however the thread ends, so that nobody waits for a dead writer.
+/// A guard that closes the queue however the thread ends, so that nobody waits for a dead writer.
 struct CloseOnDrop<'a, T>(&'a FairQueue<T>);
 
 impl<T> Drop for CloseOnDrop<'_, T> {

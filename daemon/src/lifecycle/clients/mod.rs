@@ -34,7 +34,7 @@ impl Read {
     }
 }
 
-/// Reads the payloads of one client and writes the answers to them.
+/// An adapter, which reads one client's payloads and writes the answers to them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Adapter {
     /// The client's name, the argument of its hooks.

@@ -12,7 +12,7 @@ use crate::testing::{World, poll};
 async fn a_session_that_starts_while_another_is_being_ended_sees_its_work() {
     let world = World::new().await;
     told(&world, &work("a")).await;
-    // This prompt is noted but not staged, so the end waits first for it to be staged.
+    // This prompt is pending but not staged, so the end waits first for it to be staged.
     told(&world, &[prompt("a", "and spaces")]).await;
     let project = Arc::clone(&world.daemon.projects.all()[0]);
     let (release, released) = std::sync::mpsc::channel::<()>();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::lifecycle::ready::Patience;
 
-/// A world with a memory, in which the daemon has no time for what comes after `open` or `look`.
+/// Returns a world with a memory. The daemon has no time for the steps after `open` or `look`.
 async fn impatient(open: Duration, look: Duration) -> (World, Shim) {
     let world = World::new().await;
     let shim = saved(&world, "Sockets, not ports").await;

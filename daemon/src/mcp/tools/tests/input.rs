@@ -143,7 +143,7 @@ async fn a_secret_is_found_under_any_spelling_of_its_field() {
     assert!(fact.contains("[secret removed: secret value]"), "{fact}");
 }
 
-/// The filter judges a text by the field that the reader uses, whatever other fields there are.
+/// The filter judges a text by the field that the reader uses, regardless of other fields.
 #[tokio::test]
 async fn a_secret_is_found_beside_a_field_that_the_reader_passes_over() {
     let world = World::new().await;
