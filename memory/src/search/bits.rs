@@ -1,17 +1,17 @@
-//! Sets of small numbers, a bit for each.
+//! Bit sets of small numbers.
 
 use std::ops::Range;
 
-/// Bits of a word.
+/// The number of bits in a word.
 pub(super) const WORD: usize = 64;
 
-/// Whether a bit is set, which it is where there is none.
+/// Whether a bit is set. Bits beyond the end count as set.
 #[inline]
 pub(super) fn is_set(bits: &[u64], at: u32) -> bool {
     bits.get(at as usize / WORD).is_none_or(|word| word >> (at % u64::BITS) & 1 == 1)
 }
 
-/// Sets a bit, if it is there.
+/// Sets a bit; does nothing beyond the end.
 #[inline]
 pub(super) fn set(bits: &mut [u64], at: u32) {
     if let Some(word) = bits.get_mut(at as usize / WORD) {
@@ -19,7 +19,7 @@ pub(super) fn set(bits: &mut [u64], at: u32) {
     }
 }
 
-/// Which bits are set, rising.
+/// Returns the positions of the set bits, ascending.
 pub(super) fn ones(bits: &[u64]) -> impl Iterator<Item = u32> {
     (0..).step_by(WORD).zip(bits.iter().copied()).flat_map(|(first, word)| {
         let left = |word: &u64| Some(word & (word - 1)).filter(|left| *left != 0);
@@ -28,7 +28,7 @@ pub(super) fn ones(bits: &[u64]) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Whether one of some bits is set.
+/// Whether any bit in a range is set.
 pub(super) fn any(bits: &[u64], range: Range<u32>) -> bool {
     let (first, last) = (range.start / u64::BITS, range.end.saturating_sub(1) / u64::BITS);
     let words = bits.get(first as usize..bits.len().min(last as usize + 1)).unwrap_or_default();

@@ -1,50 +1,53 @@
-//! The formula: what a term gives to a text of so many words in which it stands so often.
+//! The BM25 formula: the score of a term from its frequency in a text and the text's length.
 //!
-//! It is that of Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
-//! inverse document frequency ln(1 + (N − n + ½)/(n + ½)), which is never negative. A term in a tag counts as several
-//! in the text, before saturation, as that paper does for fields. A long text has a part of its score as a whole and a
-//! part for its best passage, where passages are to each other as documents are.
+//! The source is Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond"
+//! (2009). The inverse document frequency is ln(1 + (N − n + ½)/(n + ½)), which is never negative.
+//! A term in a tag counts as several in the text, before saturation, as that paper does for fields.
+//!
+//! A long text gets part of its score as a whole and part for its best passage. Passages are
+//! compared with each other in the same way as documents.
 
 use super::segment::{Most, Posting};
 use super::{SearchIndex, Tuning, passages};
 
-/// How much has a term.
+/// The number of documents and passages that contain a term.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Frequency {
     pub documents: u32,
-    /// About so many passages of these.
+    /// The approximate number of their passages that contain it.
     pub passages: u32,
-    /// In no document does it stand more often.
+    /// An upper bound on the term's frequency in any document.
     pub most: Most,
 }
 
-/// What a term is worth.
+/// The weight of a term.
 #[derive(Clone, Copy)]
 pub(super) struct Weight {
-    /// In a document as a whole.
+    /// Its weight in a whole document.
     whole: f32,
-    /// In a passage.
+    /// Its weight in a passage.
     passage: f32,
 }
 
 impl Weight {
-    /// In a document that is one passage.
+    /// Returns the weight in a document that is a single passage.
     #[inline]
     pub(super) fn whole_and_passage(self) -> f32 {
         self.whole + self.passage
     }
 }
 
-/// The formula for one index, but for a term's weight. What is the same for all documents is worked out once, since a search
-/// asks for very many.
+/// The formula's terms that depend on the index but not on the query term. They are computed once,
+/// because a search evaluates the formula very often.
 pub(super) struct Bm25 {
-    /// k₁ + 1, to which a term's repetition brings it near.
+    /// k₁ + 1, the limit that a term's score approaches as the term repeats.
     top: f32,
     tag_weight: f32,
     passage: f32,
     documents: f32,
     passages: f32,
-    /// What a text of no words is held against, and what each of its words adds: k₁·(1 − b) and k₁·b by the average length.
+    /// The length normalisation of an empty text, k₁·(1 − b), and the increase per word, k₁·b
+    /// divided by the average length.
     norm: f32,
     norm_word: f32,
     norm_passage: f32,
@@ -69,7 +72,7 @@ impl Bm25 {
         }
     }
 
-    /// Terms weigh by their rarity, among documents and among passages.
+    /// Returns a term's weight, from its rarity among documents and among passages.
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
     pub(super) fn weight(&self, frequency: Frequency) -> Weight {
         let idf = |all: f32, having: f32| (1.0 + (all - having + 0.5) / (having + 0.5)).ln();
@@ -79,24 +82,24 @@ impl Bm25 {
         }
     }
 
-    /// No document's sum gains more than this by a term that stands nowhere more often, when neighbours lend no more than
-    /// this share of what they have.
+    /// Returns an upper bound on what a term adds to any document's sum. `most` bounds the term's
+    /// frequency, and `lent` the share of a score that passes to neighbours.
     pub(super) fn most(&self, most: Most, weight: Weight, lent: f32) -> f32 {
         let often = f32::from(most.text) + self.tag_weight * f32::from(most.tags);
         let saturated = self.saturated(often, self.norm);
         let plain = weight.whole_and_passage() * saturated;
-        // Neighbours lend what is beyond the plain share, which a long text's passage may exceed.
+        // A boost is what exceeds the plain score, and a long text's passage may exceed that score.
         if lent > 0.0 { plain.max(lent * plain + weight.passage * saturated) } else { plain }
     }
 
-    /// What a term gives to a document, were it one passage.
+    /// Returns a term's score in a document, treated as one passage.
     #[inline]
     pub(super) fn plain(&self, posting: &Posting, length: u32, weight: Weight) -> f32 {
         weight.whole_and_passage() * self.in_whole(posting, length)
     }
 
-    /// What a term gives to a document, were it one passage; and the most that it can give to a long text: if one
-    /// passage has all of it.
+    /// Returns a term's score in a document, treated as one passage, and the most that it can score
+    /// in a long text. It scores most if one passage contains all its occurrences.
     #[inline]
     pub(super) fn plain_and_most(
         &self,
@@ -109,13 +112,14 @@ impl Bm25 {
         (weight.whole_and_passage() * in_whole, most)
     }
 
-    /// What a term gives to a long text as a whole.
+    /// Returns a term's score in a long text as a whole.
     #[inline]
     pub(super) fn whole(&self, posting: &Posting, length: u32, weight: Weight) -> f32 {
         weight.whole * self.in_whole(posting, length)
     }
 
-    /// What a term gives for a passage of a long text in which it stands so often; what is in a tag is in each.
+    /// Returns a term's score in a passage of a long text that contains it `text` times. Tags count
+    /// in every passage.
     #[inline]
     pub(super) fn in_passage(&self, text: u32, posting: &Posting, weight: Weight) -> f32 {
         if text + posting.tags == 0 {

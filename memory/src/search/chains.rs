@@ -1,8 +1,9 @@
-//! Who stands next to whom: what one session stored just before and just after a document.
+//! Links each document to its neighbours: those the same session stored just before and after it.
 //!
-//! Nearly always that is the document at the next place of the same segment, which a bit tells; segments keep these bits.
-//! What is found anew after each change is where a chain turns elsewhere: at removed documents, and between segments
-//! that have documents of the same session. So a search after a write looks at few documents.
+//! Nearly always the neighbour is at the next place of the same segment. One bit per slot says so,
+//! and segments keep these bits. Only the exceptions are found again after each change: chains that
+//! turn at removed documents, and between segments with documents of one session. So a search after
+//! a write examines few documents.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -14,10 +15,11 @@ use super::segment::{Segment, Slot, narrow};
 use super::{SearchIndex, Shelf};
 use crate::ids::{RecordId, Timestamp};
 
-/// The place of each shelf's first slot among all: multiples of [`WORD`], so that bits of segments can be put together.
+/// The place of each shelf's first slot in the whole index. Each is a multiple of [`WORD`], so that
+/// the bits of segments can be concatenated.
 pub(super) struct Places {
     bases: Vec<u32>,
-    /// All places, used or not.
+    /// The number of places, used or not.
     pub(super) count: usize,
 }
 
@@ -33,12 +35,12 @@ impl Places {
         Self { bases, count }
     }
 
-    /// By shelves.
+    /// Returns the first place of each shelf.
     pub(super) fn bases(&self) -> &[u32] {
         &self.bases
     }
 
-    /// The shelf of a place, by its number, and where that begins.
+    /// Returns the number of the shelf that contains a place, and the shelf's first place.
     pub(super) fn shelf(&self, at: u32) -> Option<(usize, u32)> {
         let shelf = self.bases.partition_point(|base| *base <= at).checked_sub(1)?;
         Some((shelf, *self.bases.get(shelf)?))
@@ -48,20 +50,22 @@ impl Places {
 /// The document before and the one after each, by their places.
 pub(super) struct Chains {
     ms_max: i64,
-    /// Places after which the chain does not go on at the next place.
+    /// Places after which the chain does not continue at the next place.
     turns: Vec<u64>,
-    /// Where it goes on instead, if it does: from, to, by rising places.
+    /// The exceptional successors, if any: from, to, by ascending places.
     after: Vec<(u32, u32)>,
-    /// The one before, where that is not at the place before: from, to, by rising places.
+    /// The predecessors that are not at the place before: from, to, by ascending places.
     before: Vec<(u32, u32)>,
-    /// A bit for each place from which a step or two lead over such a turn.
+    /// One bit per place from which one or two steps cross such a turn.
     odd: Vec<u64>,
 }
 
 impl Chains {
-    /// Finds the order of each session's live documents. Those further apart in time than `ms_max` are no neighbours.
+    /// Finds the order of each session's live documents. Documents further apart in time than
+    /// `ms_max` are not neighbours.
     ///
-    /// An index keeps what was found until it changes, since most searches see the index of the one before.
+    /// The index keeps the result until it changes, since most searches use the same index as the
+    /// one before.
     pub(super) fn of(index: &SearchIndex, places: &Places, ms_max: i64) -> Arc<Self> {
         let find = || Arc::new(Self::find(index, places, ms_max));
         let known = index.chains.get_or_init(find);
@@ -97,19 +101,20 @@ impl Chains {
         odd
     }
 
-    /// Whether a step or two from a place lead elsewhere than to the places beside it.
+    /// Whether one or two steps from a place lead elsewhere than to the adjacent places.
     #[inline]
     pub(super) fn is_odd(&self, at: u32) -> bool {
         is_set(&self.odd, at)
     }
 
-    /// Those of a word's places that are odd, from the lowest bit on.
+    /// Returns the odd places of a word, from the lowest bit up.
     pub(super) fn odd(&self, word: usize) -> u64 {
         self.odd.get(word).copied().unwrap_or(0)
     }
 
-    /// From the lowest bit on, whether the chain turns after each of the places from two before a word's first on: as many
-    /// as a word has, and then the next ones, of which there are three before it comes to two after the word's last.
+    /// Returns, from the lowest bit up, whether the chain turns after each place around a word. The
+    /// range starts two places before the word. The first number covers as many places as a word
+    /// has, and the second the three after those.
     pub(super) fn turns_about(&self, word: usize) -> (u64, u64) {
         let turns = |word: Option<usize>| {
             word.and_then(|word| self.turns.get(word)).copied().unwrap_or(u64::MAX)
@@ -119,13 +124,13 @@ impl Chains {
         (before >> (WORD - 2) | here << 2, (here >> (WORD - 2) | after << 2) & 0b111)
     }
 
-    /// The one after.
+    /// Returns the document after one.
     #[inline]
     pub(super) fn after(&self, at: u32) -> Option<u32> {
         if is_set(&self.turns, at) { linked(&self.after, at) } else { Some(at + 1) }
     }
 
-    /// The one before.
+    /// Returns the document before one.
     #[inline]
     pub(super) fn before(&self, at: u32) -> Option<u32> {
         match at.checked_sub(1).filter(|before| !is_set(&self.turns, *before)) {
@@ -140,8 +145,8 @@ fn linked(links: &[(u32, u32)], at: u32) -> Option<u32> {
     links.get(found).map(|(_, to)| *to)
 }
 
-/// A bit for each slot of a segment after which another document does not follow in its session or in time; set for
-/// what is beyond the last one.
+/// Returns one bit per slot of a segment, set where the next slot is not a neighbour in session and
+/// time. Bits beyond the last slot are set.
 pub(super) fn turns(segment: &Segment, ms_max: i64) -> Vec<u64> {
     let mut turns = vec![u64::MAX; segment.len().div_ceil(WORD)];
     for run in segment.runs() {
@@ -163,21 +168,22 @@ fn is_near(one: Timestamp, other: Timestamp, ms_max: i64) -> bool {
     one.0.abs_diff(other.0) <= ms_max.unsigned_abs()
 }
 
-/// Looks for where chains turn.
+/// The state while turns are searched for.
 struct Turning<'i> {
     index: &'i SearchIndex,
     places: &'i Places,
     ms_max: i64,
     turns: Vec<u64>,
-    /// From where to where; to nowhere where a chain ends.
+    /// The successor of each turn; `None` where a chain ends.
     links: HashMap<u32, Option<u32>>,
 }
 
-/// The documents of one session in one shelf that are still to be put in order; the one that comes first is greatest.
+/// The documents of one session in one shelf that are still to be ordered. The earliest compares as
+/// greatest.
 struct Rest {
     place: Reverse<(Timestamp, u64, RecordId)>,
     shelf: usize,
-    /// From the next live one on.
+    /// The remaining slots, starting with a live one.
     slots: Range<Slot>,
 }
 
@@ -187,7 +193,7 @@ impl Turning<'_> {
         self.links.insert(from, to);
     }
 
-    /// What stood on both sides of removed documents is neighbours now.
+    /// Links the documents on both sides of removed ones.
     fn step_over_removed(&mut self, shelf: &Shelf, base: u32) {
         let mut removed = shelf.removed().peekable();
         while let Some(first) = removed.next() {
@@ -209,7 +215,8 @@ impl Turning<'_> {
         }
     }
 
-    /// Puts what each session has in several shelves into one order: as blocks, since they seldom overlap.
+    /// Merges what each session has in several shelves into one order. It moves whole blocks, since
+    /// shelves seldom overlap.
     fn join_shelves(&mut self) {
         let mut runs: Vec<(u64, usize, Range<Slot>)> = Vec::new();
         for (at, shelf) in self.index.shelves.iter().enumerate() {
@@ -234,7 +241,7 @@ impl Turning<'_> {
         }
     }
 
-    /// From a run's first live document on.
+    /// Returns what remains of a run, from its first live document on.
     fn rest(&self, at: usize, mut slots: Range<Slot>) -> Option<Rest> {
         let shelf = self.index.shelves.get(at)?;
         let first = slots.find(|slot| shelf.is_live(*slot))?;
@@ -242,7 +249,7 @@ impl Turning<'_> {
         Some(Rest { place, shelf: at, slots: first..slots.end })
     }
 
-    /// The first and the last of the live documents that come before another's place, and their times.
+    /// Returns the first and last of the live documents before `next`, and their times.
     fn block(
         &self,
         at: usize,

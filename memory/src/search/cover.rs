@@ -1,19 +1,20 @@
-//! The terms of a query that a document has. They say whether it is about the query at all, which a
-//! score cannot.
+//! The query terms that a document contains. They show whether it is about the query at all, which
+//! a score cannot.
 //!
-//! A score is comparable within one answer alone, and the best of many bad hits is still best. So each term of the
-//! query weighs by its rarity, from 0 for what every document has to 1 for what none has, and a document covers the
-//! terms that it has itself; what neighbours lend does not count.
+//! A score is comparable only within one answer, and the best of many bad hits still comes first.
+//! So each term weighs by its rarity, from 0 if every document has it to 1 if none has. A document
+//! covers the terms that it contains itself; boosts from neighbours do not count.
 
 use super::SearchIndex;
 use super::find::{Find, Search};
 use super::query::{Query, Terms};
 use crate::ids::RecordId;
 
-/// So few documents say nothing of how common a word is.
+/// The smallest index size used for rarities. Fewer documents say nothing about how common a word
+/// is.
 const DOCUMENTS_MIN: usize = 100;
 
-/// A document and what it covers of a query.
+/// A document and the query terms that it covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cover {
     /// The document.
@@ -24,7 +25,7 @@ pub struct Cover {
 
 impl SearchIndex {
     /// Returns the best documents for a query, best first, each with the terms that it has; see
-    /// [`SearchIndex::find`]. Words are taken as they are, without correcting any.
+    /// [`SearchIndex::find`]. It does not correct typing errors.
     pub fn cover(&self, find: &Find<'_>) -> Vec<Cover> {
         let hits = Search::new(self, &Find { explain: true, ..*find }).best();
         let terms = |why: &[super::TermShare]| {
@@ -33,16 +34,17 @@ impl SearchIndex {
         hits.iter().map(|hit| Cover { id: hit.id, terms: terms(&hit.why) }).collect()
     }
 
-    /// Returns the rarity of each term of a query, in its order: its inverse document frequency, as
-    /// in ranking, divided by that of a term that no document has. An index counts as at least
-    /// `DOCUMENTS_MIN` documents, since a word that one document in five has need not be common.
+    /// Returns the rarity of each term of a query, in its order. It is the term's inverse document
+    /// frequency, as in ranking, divided by that of a term that no document has. An index counts as
+    /// at least `DOCUMENTS_MIN` documents, since a word that one document in five has need not be
+    /// common.
     pub fn rarities(&self, query: &Query) -> Vec<f32> {
         let wanted = query.wanted.iter();
         wanted.map(|wanted| self.rarity(self.frequency(wanted.hash).documents)).collect()
     }
 
-    /// Returns the best documents, best first, each with the query's terms that it has, as written
-    /// in the query, and their rarity.
+    /// Returns the best documents, best first. Each comes with the query terms that it has, as
+    /// written in the query, and their rarity.
     pub(crate) fn covered(&self, find: &Find<'_>) -> Vec<(RecordId, Vec<(String, f32)>)> {
         let rarities = self.term_rarities(find.query);
         let of = |why: &[super::TermShare]| {

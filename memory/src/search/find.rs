@@ -1,4 +1,5 @@
-//! Ranking: which terms are added for which documents, and the best of these by their sums and the caller's filter and prior.
+//! Ranking: chooses which terms are added to which documents' sums, then picks the best documents
+//! by sum, the caller's filter and the caller's prior.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -14,51 +15,53 @@ use super::{SearchIndex, bits, passages, phrases, typo};
 use crate::ids::RecordId;
 use crate::limits::SEARCH_LONG_TEXTS_MAX;
 
-/// What is looked for in an index.
+/// A search request.
 #[derive(Clone, Copy)]
 pub struct Find<'a> {
-    /// What is asked.
+    /// The query.
     pub query: &'a Query,
-    /// The constants of ranking.
+    /// The ranking constants.
     pub tuning: &'a Tuning,
-    /// Is asked about candidates only, once about each: what a document's score is multiplied with, in (0, 1]; `None`
-    /// leaves it out.
+    /// The caller's filter and prior. Returns the factor, in (0, 1], that multiplies a document's
+    /// score, or `None` to leave the document out. It is called at most once per document, and only
+    /// for candidates.
     pub keep: &'a dyn Fn(RecordId) -> Option<f32>,
-    /// At most so many documents.
+    /// The maximum number of hits.
     pub limit: usize,
-    /// Tell of each hit what each term gave to it; this takes time.
+    /// Whether to report what each term contributed to each hit. This takes time.
     pub explain: bool,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// Best first.
+    /// The hits, best first.
     pub hits: Vec<Hit>,
-    /// Words that no document has and what was searched in their place; empty unless nothing was found as asked.
+    /// Words that no document contains, each with the word searched instead. Empty unless the query
+    /// as written found nothing.
     pub corrected: Vec<(String, String)>,
-    /// How many of the terms that were searched some document has.
+    /// The number of searched terms that occur in some document.
     pub terms: usize,
 }
 
-/// A document and, if that was asked for, why it was found: `score` is then (the sum of `why` +
+/// A document found by a search. If an explanation was requested, `score` is (the sum of `why` +
 /// `neighbours`) × `prior` + the sum of `gains`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The document.
     pub id: RecordId,
-    /// Comparable within one answer alone.
+    /// Its score, comparable only within one answer.
     pub score: f32,
-    /// What each term of the query gave, in the order of the query; terms that it has not are left out. Empty when that was
-    /// not asked for.
+    /// The contribution of each query term that the document contains, in query order. Empty unless
+    /// requested.
     pub why: Vec<TermShare>,
-    /// What the caller made of it, in (0, 1].
+    /// The caller's factor, in (0, 1].
     pub prior: f32,
-    /// What its neighbours lent.
+    /// The boost from its neighbours.
     pub neighbours: f32,
-    /// How many of the query's terms it has itself.
+    /// The number of query terms that the document itself contains.
     pub terms: usize,
-    /// Of a document that has none: the neighbour that lent it most.
+    /// The neighbour that boosts it most, if the document itself contains no query term.
     pub beside: Option<RecordId>,
     /// The caller's additions to the score.
     pub gains: Vec<Bonus>,
@@ -74,7 +77,7 @@ pub struct Bonus {
 }
 
 impl Hit {
-    /// What is found without a query, with this score.
+    /// Creates a hit with this score that needed no query.
     pub fn certain(id: RecordId, score: f32) -> Self {
         Self {
             id,
@@ -89,20 +92,21 @@ impl Hit {
     }
 }
 
-/// One term's part of a score.
+/// One term's share of a score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TermShare {
-    /// As it was asked, in lower case.
+    /// The term as written in the query, in lower case.
     pub term: String,
     /// Its contribution.
     pub score: f32,
-    /// Whether it stands in a tag.
+    /// Whether it occurs in a tag.
     pub in_tag: bool,
 }
 
 impl SearchIndex {
-    /// The best documents for a query. No document that is left out for another scores higher than it, but for long texts
-    /// when there are very many: passages are looked at in those alone that could have most.
+    /// Returns the best documents for a query. A document that is left out never scores higher than
+    /// one that is returned, with one exception. If very many long texts match, passages are scored
+    /// only in those that could score most.
     pub fn find(&self, find: &Find<'_>) -> Found {
         let search = Search::new(self, find);
         let (hits, terms) = (search.best(), search.known());
@@ -117,7 +121,7 @@ impl SearchIndex {
         if hits.is_empty() { Found::default() } else { Found { hits, corrected, terms } }
     }
 
-    /// How many documents there are to be found that have one of the query's terms themselves, counted up to `most`.
+    /// Counts the documents that pass the filter and contain a query term themselves, up to `most`.
     pub fn count(&self, find: &Find<'_>, most: usize) -> usize {
         let count = self.having_any(find, find.query, most);
         if count > 0 || most == 0 {
@@ -156,12 +160,12 @@ impl SearchIndex {
         count
     }
 
-    /// How many live documents have a term.
+    /// Returns how many live documents contain a term.
     pub(super) fn frequency(&self, hash: u64) -> Frequency {
         self.frequency_in(&self.found(hash))
     }
 
-    /// Live documents that have a term.
+    /// Returns the live documents that contain a term.
     pub(super) fn having(&self, hash: u64) -> impl Iterator<Item = RecordId> {
         self.shelves.iter().flat_map(move |shelf| {
             let postings = shelf.segment.find(hash).into_iter().flat_map(segment::Found::postings);
@@ -170,12 +174,12 @@ impl SearchIndex {
         })
     }
 
-    /// A term in each shelf.
+    /// Looks up a term in each shelf.
     pub(super) fn found(&self, hash: u64) -> Vec<Option<segment::Found<'_>>> {
         self.shelves.iter().map(|shelf| shelf.segment.find(hash)).collect()
     }
 
-    /// How many live documents have a term that was found.
+    /// Returns how many live documents contain a term that was looked up.
     pub(super) fn frequency_in(&self, found: &[Option<segment::Found<'_>>]) -> Frequency {
         let mut frequency = Frequency::default();
         for (shelf, found) in self.shelves.iter().zip(found) {
@@ -197,31 +201,36 @@ impl SearchIndex {
     }
 }
 
-/// It takes about as long to look at what one of the best documents has of one term as to add so many postings. Tests leave
-/// out as early as they can.
+/// The cost of reading one term in one of the best documents, measured in postings that could be
+/// added in the same time. Tests prune as early as they can.
 const LEAVE_OUT_POSTINGS: usize = if cfg!(test) { 0 } else { 40 };
-/// While what is still to be added may come to more than this share of what was added, hardly a document can be left out.
+/// The share of the added scores below which the remaining terms must be before pruning starts.
+/// Above it, hardly any document can be left out.
 const LEFT_SHARE: f32 = if cfg!(test) { f32::MAX } else { 0.7 };
-/// So many more documents than are wanted are looked at for the least that the best have, since some may not be kept.
+/// The number of extra documents that are scored to find the floor, since the filter may reject
+/// some.
 const FLOOR_SPARE: usize = 8;
-/// Sums are rounded, and no repetition beyond what [`segment::Most`] has is told apart: both by far less than this.
+/// A margin for the rounding of sums and for the cap on frequencies in [`segment::Most`]. Both are
+/// far smaller than the margin.
 const ROUNDING: f32 = 0.9999;
 
 /// One query over one index.
 pub(super) struct Search<'i> {
     find: Find<'i>,
-    /// In the order of the query.
+    /// The query's terms, in its order.
     terms: Vec<Term<'i>>,
     sums: Sums<'i>,
-    /// What [`Find::keep`] said of documents that were looked at, by places; to ask takes as long as to look.
+    /// The cached results of [`Find::keep`] by place. Asking again costs as much as scoring the
+    /// document.
     priors: RefCell<HashMap<u32, Option<f32>>>,
-    /// What the words of some of these give to them.
+    /// The cached scores of some documents' own words, by place.
     own: RefCell<HashMap<u32, f32>>,
 }
 
 impl<'i> Search<'i> {
-    /// Adds up what the query's terms give, from the heaviest on, as far as it may matter to the best documents
-    /// (`MaxScore`; Turtle, Flood: "Query Evaluation: Strategies and Optimizations", 1995).
+    /// Adds the scores of the query's terms, heaviest first, as far as they can still affect the
+    /// best documents (`MaxScore`; Turtle, Flood: "Query Evaluation: Strategies and Optimizations",
+    /// 1995).
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
     pub(super) fn new(index: &'i SearchIndex, find: &Find<'i>) -> Self {
         let find = *find;
@@ -238,7 +247,7 @@ impl<'i> Search<'i> {
             let left = || order.iter().skip(number).filter_map(|at| search.terms.get(*at));
             let most: f32 = left().map(|term| term.most).sum();
             let postings: f32 = left().map(|term| term.documents as f32).sum();
-            // The best have seldom all that the added terms can give.
+            // The best documents seldom score as much as the added terms could give.
             if number > 0
                 && most < LEFT_SHARE * added
                 && share * postings > worth as f32
@@ -255,8 +264,9 @@ impl<'i> Search<'i> {
         search
     }
 
-    /// Which terms there are, by what live documents have, and of equal ones the first: the order of adding shows in the last
-    /// digits of a sum.
+    /// Returns the terms that occur in some document, heaviest first by their weight among live
+    /// documents. Equal weights keep the query's order. The order matters, because it affects the
+    /// last digits of a sum.
     fn heaviest_first(&self) -> Vec<usize> {
         let known = self.terms.iter().enumerate().filter(|(_, term)| term.documents > 0);
         let mut order: Vec<(usize, f32)> =
@@ -265,7 +275,8 @@ impl<'i> Search<'i> {
         order.into_iter().map(|(at, _)| at).collect()
     }
 
-    /// What the best documents have at least when all has been added, as far as that can be told by those that have most now.
+    /// Returns a lower bound on the final score of the last hit, estimated from the documents that
+    /// lead now.
     fn floor(&self) -> Option<f32> {
         let limit = self.find.limit;
         let count = limit.saturating_add(limit / 4).saturating_add(FLOOR_SPARE);
@@ -288,17 +299,17 @@ impl<'i> Search<'i> {
         counted.nth(limit.checked_sub(1)?).map(|(score, _)| score)
     }
 
-    /// How many of the terms some document has.
+    /// Returns how many of the terms occur in some document.
     fn known(&self) -> usize {
         self.terms.iter().filter(|term| term.documents > 0).count()
     }
 
-    /// What a document's score is multiplied with; none if it is not to be found.
+    /// Returns the factor for a document's score, or `None` if the filter rejects it.
     fn prior(&self, at: u32, id: RecordId) -> Option<f32> {
         *self.priors.borrow_mut().entry(at).or_insert_with(|| (self.find.keep)(id))
     }
 
-    /// What the words of a document give to it.
+    /// Returns the score of a document's own words.
     fn own(&self, at: u32, room: &mut Room<'i>) -> f32 {
         let find = || self.given(at, room).iter().map(|given| given.score).sum();
         *self.own.borrow_mut().entry(at).or_insert_with(find)
@@ -314,12 +325,13 @@ impl<'i> Search<'i> {
         let mut best = Best::new(limit, self.find.tuning.neighbour_hits);
         let (mut floor, mut above) = (self.sums.highest(limit), f32::INFINITY);
         let mut looked = 0;
-        // Most documents are far below the best ones; they are put in order only when it comes to them.
+        // Most documents score far below the best ones, so they are sorted in bands, only as far as
+        // needed.
         for part in [1.0, 0.5, 0.25, 0.0] {
             floor = best.last().map_or(floor * part, |last| last.score);
             floor = floor.max(f32::MIN_POSITIVE);
             let band = self.sums.from(floor).filter(|(_, sum)| *sum < above);
-            // Positive numbers are in the order of their bits.
+            // The bits of positive floats sort like the floats.
             give_way();
             let place = |(at, sum): (u32, f32)| {
                 let (segment, slot) = self.sums.place(at)?;
@@ -343,7 +355,8 @@ impl<'i> Search<'i> {
                 if long {
                     score = (self.own(at, &mut room) + self.sums.lent(at)).min(sum);
                 }
-                // Where there is nothing of its own, both are sums of the same in the same order.
+                // If no word of its own counts, both are sums of the same numbers in the same
+                // order.
                 let has_words = sum > self.sums.lent(at);
                 best.push(Candidate { score: score * prior, id, at, prior, has_words });
             }
@@ -352,13 +365,13 @@ impl<'i> Search<'i> {
         self.hits(best.sorted())
     }
 
-    /// Words of a document.
+    /// Returns a document's length in words.
     fn length(&self, at: u32) -> u32 {
         let place = self.sums.place(at);
         place.and_then(|(segment, slot)| segment.lengths().get(slot as usize)).copied().unwrap_or(0)
     }
 
-    /// Whether a document of so many words is looked at by passages.
+    /// Whether a document of this length is scored by passages.
     fn is_long(&self, length: u32) -> bool {
         self.find.tuning.passage > 0.0 && passages::are_several(length)
     }
@@ -381,7 +394,7 @@ impl<'i> Search<'i> {
         best.into_iter().map(&mut hit).collect()
     }
 
-    /// How many of the terms a document has.
+    /// Returns how many of the terms a document contains.
     fn terms_of(&self, at: u32) -> usize {
         let place = self.sums.place_on_shelf(at);
         let stands = |term: &&Term<'i>| {
@@ -390,7 +403,7 @@ impl<'i> Search<'i> {
         self.terms.iter().filter(stands).count()
     }
 
-    /// The neighbour that lends most to a document, of two the one that came first.
+    /// Returns the neighbour that boosts a document most. On a tie, the first wins.
     fn lender(&self, at: u32) -> Option<RecordId> {
         let lends = |(at, share): (u32, f32)| {
             let (shelf, segment, slot) = self.sums.place_on_shelf(at)?;
@@ -408,7 +421,7 @@ impl<'i> Search<'i> {
         most.map(|(_, Reverse(id))| id)
     }
 
-    /// What each of the query's terms that a document has gives to it.
+    /// Returns the score of each query term that a document contains.
     fn given<'r>(&self, at: u32, room: &'r mut Room<'i>) -> &'r [Given<'i>] {
         let Room { given, passages } = room;
         given.clear();
@@ -429,7 +442,7 @@ impl<'i> Search<'i> {
         given.extend(self.find.query.wanted.iter().zip(&self.terms).filter_map(term));
         if several {
             let stands = given.iter().enumerate().flat_map(|(number, Given { stands, .. })| {
-                // Those in tags come last.
+                // Occurrences in tags come last.
                 let in_text = segment::positions(stands.positions());
                 in_text.take(stands.posting.text as usize).map(move |position| (position, number))
             });
@@ -445,24 +458,26 @@ impl<'i> Search<'i> {
     }
 }
 
-/// Lets another thread that waits for this processor go first: a write takes a fraction of a millisecond, a search of a
-/// large memory several, and where each processor searches the write would wait for all of one.
+/// Yields to another thread that waits for this processor. A write takes a fraction of a
+/// millisecond, and a search of a large memory several. If every processor is searching, a write
+/// would otherwise wait for a whole search.
 fn give_way() {
     std::thread::yield_now();
 }
 
-/// Where documents are looked at, one after the other: fresh memory for each costs as much as looking.
+/// Buffers reused while documents are scored. Allocating new ones for each costs as much as the
+/// scoring.
 #[derive(Default)]
 struct Room<'i> {
     given: Vec<Given<'i>>,
     passages: passages::Best,
 }
 
-/// The best candidates so far. Of those that have none of the words there are only some.
+/// The best candidates so far, with a cap on those that contain none of the words.
 struct Best {
     limit: usize,
     lent_max: usize,
-    /// The least is the greatest of the reversed.
+    /// Candidates that contain a word. They are reversed, so that the heap's top is the worst.
     having: BinaryHeap<Reverse<Candidate>>,
     lent: BinaryHeap<Reverse<Candidate>>,
 }
@@ -472,7 +487,7 @@ impl Best {
         Self { limit, lent_max, having: BinaryHeap::new(), lent: BinaryHeap::new() }
     }
 
-    /// The last one, when there are as many as are wanted.
+    /// Returns the worst kept candidate, once there are as many as wanted.
     fn last(&self) -> Option<&Candidate> {
         let is_full = self.having.len() + self.lent.len() >= self.limit;
         let lasts = [self.having.peek(), self.lent.peek()].into_iter().flatten();
@@ -503,7 +518,7 @@ impl Best {
         }
     }
 
-    /// Best first.
+    /// Returns the candidates, best first.
     fn sorted(self) -> Vec<Candidate> {
         let all = self.having.into_iter().chain(self.lent).map(|Reverse(candidate)| candidate);
         let mut all: Vec<Candidate> = all.collect();
@@ -512,7 +527,7 @@ impl Best {
     }
 }
 
-/// A term in a document.
+/// A query term in a document, with its score.
 struct Given<'i> {
     wanted: &'i Wanted,
     weight: Weight,
@@ -520,18 +535,18 @@ struct Given<'i> {
     score: f32,
 }
 
-/// A document that may be a hit; the better one is greater.
+/// A candidate hit. The better of two compares as greater.
 struct Candidate {
     score: f32,
     id: RecordId,
     at: u32,
     prior: f32,
-    /// Of the query, not only its neighbours.
+    /// Whether the document itself contains a query word, and is not found only through neighbours.
     has_words: bool,
 }
 
 impl Candidate {
-    /// Whether it is better than one with a score of no more than this.
+    /// Whether it is better than a document with this id that scores at most `score`.
     fn beats(&self, score: f32, id: RecordId) -> bool {
         score < self.score || score <= self.score && id > self.id
     }

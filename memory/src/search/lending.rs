@@ -1,21 +1,22 @@
-//! What documents lend to those beside them in their session, for a word of places at once: nearly all that lends stands
-//! at the places just before and just after, and a processor does many of these at a time.
+//! Computes the boost that documents give their neighbours in a session, one word of places at a
+//! time. Nearly all neighbours are at adjacent places, and a processor handles many of those at
+//! once.
 
 use super::Tuning;
 use super::bits::{WORD, ones, set};
 use super::chains::Chains;
 
-/// A place may lend to the places so many steps away. What is below is written for two.
+/// The number of steps over which a document boosts others. The code below is written for two.
 const STEPS: usize = 2;
 
-/// How much is lent between documents, and which stand beside each other.
+/// The boost's parameters, and the links between documents.
 pub(super) struct Lending<'c> {
     chains: &'c Chains,
-    /// The share for those beside a document.
+    /// The share for direct neighbours.
     near: f32,
-    /// The share for those beside these.
+    /// The share for the neighbours' neighbours.
     far: f32,
-    /// Texts of up to so many words take all that is lent.
+    /// The number of words up to which a text takes the full boost.
     words: f32,
 }
 
@@ -25,20 +26,21 @@ impl<'c> Lending<'c> {
         Self { chains, near, far, words }
     }
 
-    /// Calls `each` with places in every word that has one to which a place lends, and in its own word.
+    /// Calls `each` with a place in every word that contains a neighbour of this place, and in its
+    /// own word.
     #[inline]
     pub(super) fn reached(&self, at: u32, mut each: impl FnMut(u32)) {
         if self.chains.is_odd(at) {
             each(at);
             self.about(at).into_iter().flatten().for_each(each);
         } else {
-            // What stands between them, itself among it, is in the word of one of them.
+            // The place itself and everything between the two is in the word of one of them.
             each(at.saturating_sub(2));
             each(at.saturating_add(2));
         }
     }
 
-    /// One step back and on, and two.
+    /// Returns the places one step before and after, then two steps before and after.
     fn about(&self, at: u32) -> [Option<u32>; 4] {
         let (before, after) = (self.chains.before(at), self.chains.after(at));
         let far =
@@ -46,13 +48,14 @@ impl<'c> Lending<'c> {
         [before, after, far(before, Chains::before), far(after, Chains::after)]
     }
 
-    /// Places one and two steps back and on that may lend to this one, each with the share it lends.
+    /// Returns the places up to two steps away that may boost this one, each with its share.
     pub(super) fn beside(&self, at: u32) -> impl Iterator<Item = (u32, f32)> {
         let shares = [self.near, self.near, self.far, self.far];
         self.about(at).into_iter().zip(shares).filter_map(|(at, share)| Some((at?, share)))
     }
 
-    /// Bits of places, those that lend to one of them, and some that stand beside it in another session.
+    /// Returns the given places and those that boost one of them, as bits. A few adjacent places of
+    /// other sessions are included.
     pub(super) fn lenders(&self, places: &[u64]) -> Vec<u64> {
         let word = |at: Option<usize>| at.and_then(|at| places.get(at)).copied().unwrap_or(0);
         let about = |at: usize| {
@@ -70,7 +73,8 @@ impl<'c> Lending<'c> {
         lenders
     }
 
-    /// The most that one of its neighbours would lend to each place of a word, when `own` is what each place has to lend.
+    /// Returns the largest boost from a single neighbour for each place of a word. `own` is the
+    /// score of each place.
     pub(super) fn most(&self, own: &[f32], word: usize) -> [f32; WORD] {
         let (near, far) = (self.near, self.far);
         let (own_about, goes_on) = (with_those_beside(own, word), self.goes_on(word));
@@ -97,7 +101,7 @@ impl<'c> Lending<'c> {
         most
     }
 
-    /// How much more than its own a text of so many words takes of what would be lent.
+    /// Returns how much of a boost a text of this length takes beyond its own score.
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a length are enough")]
     pub(super) fn taken(&self, most: f32, own: f32, length: u32) -> f32 {
@@ -105,7 +109,8 @@ impl<'c> Lending<'c> {
         ((share * share).min(1.0) * most - own).max(0.0)
     }
 
-    /// One where the chain goes on to the next place, from two places before a word's first on; else zero.
+    /// Returns 1 where the chain continues at the next place, else 0. It starts two places before
+    /// the word.
     fn goes_on(&self, word: usize) -> [f32; WORD + STEPS + 1] {
         let (turns, last) = self.chains.turns_about(word);
         if (turns, last) == (0, 0) {
@@ -118,7 +123,7 @@ impl<'c> Lending<'c> {
     }
 }
 
-/// What the places of a word and the two on either side have.
+/// Returns the values of a word's places and of the two on either side.
 fn with_those_beside(own: &[f32], word: usize) -> [f32; WORD + 2 * STEPS] {
     let mut about = [0.0; WORD + 2 * STEPS];
     let first = word * WORD;

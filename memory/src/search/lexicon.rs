@@ -1,5 +1,5 @@
-//! The words that were met while documents are read, each with its term: found by one look instead of being cut to its
-//! stem again, since texts repeat their words.
+//! A cache of words and their terms while documents are read. Texts repeat their words, so a lookup
+//! saves stemming each one again.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,38 +10,40 @@ use super::segment::narrow;
 use super::words::{Term, term};
 use crate::limits::SEARCH_LEXICON_WORDS_MAX;
 
-/// Words as they are written, and terms by numbers. Numbers mean nothing outside: they count in the order in which terms
-/// were met.
+/// Words as written, and numbered terms. Numbers are local to the lexicon: terms are numbered in
+/// order of appearance.
 #[derive(Default)]
 pub(super) struct Lexicon {
-    /// By words of up to [`SHORT`] bytes: most are, and compare as one number.
+    /// Words of up to [`SHORT`] bytes. Most words are that short, and packed they compare as one
+    /// number.
     short: HashMap<u128, Met, FxBuildHasher>,
     long: HashMap<Box<str>, Met, FxBuildHasher>,
-    /// Words with the same stem have the same number.
+    /// The number of each term by its hash. Words with the same stem share a number.
     by_hash: HashMap<u64, u32, FxBuildHasher>,
     terms: Vec<Known>,
 }
 
-/// What is known of a word.
+/// A known word.
 #[derive(Clone, Copy)]
 pub(super) struct Met {
-    /// Its term.
+    /// The number of its term.
     pub number: u32,
-    /// Not the term's: `being` is a stop word and `beings` is none, though both are cut to `be`.
+    /// Whether the word is a stop word. This belongs to the word and not to its term: `being` is a
+    /// stop word, `beings` is not one, and both stem to `be`.
     pub stop: bool,
 }
 
-/// A term, with what is asked of it for each word beside it.
+/// A term, with its hash stored beside it for fast access.
 pub(super) struct Known {
     pub term: Rc<Term>,
     pub hash: u64,
 }
 
-/// Of sixteen bytes the last is the length.
+/// The longest packed word in bytes. The last of sixteen bytes holds the length.
 const SHORT: usize = 15;
 
 impl Lexicon {
-    /// What a word is.
+    /// Returns what is known of a word, and learns it if it is new.
     pub(super) fn word(&mut self, raw: &str) -> Met {
         let Some(packed) = pack(raw) else {
             return self.long.get(raw).copied().unwrap_or_else(|| {
@@ -68,12 +70,13 @@ impl Lexicon {
         Met { number, stop }
     }
 
-    /// All terms, by their numbers.
+    /// Returns all terms in the order of their numbers.
     pub(super) fn terms(&self) -> &[Known] {
         &self.terms
     }
 
-    /// Begins anew when it has become large: then most of its words are rare, and not met again.
+    /// Starts over if the lexicon has grown large. By then most of its words are rare and will not
+    /// recur.
     pub(super) fn tidy(&mut self) {
         if self.short.len() + self.long.len() > SEARCH_LEXICON_WORDS_MAX {
             *self = Self::default();
@@ -81,8 +84,8 @@ impl Lexicon {
     }
 }
 
-/// A short word as a number, different for each. Loaded whole: what is copied byte by byte has to be written before it can be
-/// compared, which took longer than the comparison.
+/// Packs a short word into a number that is unique to it. It loads whole integers: a byte-by-byte
+/// copy must be written before it can be compared, and took longer than the comparison.
 fn pack(raw: &str) -> Option<u128> {
     let bytes = raw.as_bytes();
     let length = u32::try_from(bytes.len()).ok()?;
@@ -92,7 +95,7 @@ fn pack(raw: &str) -> Option<u128> {
             let beyond = last.checked_shr(8 * (16 - length)).unwrap_or(0);
             (u64::from_le_bytes(*bytes.first_chunk()?), beyond)
         }
-        // Bytes that stand in both are the same in both.
+        // The two loads may overlap; the overlapping bytes are the same in both.
         4..8 => {
             let (first, last) = (*bytes.first_chunk()?, *bytes.last_chunk()?);
             let last = u64::from(u32::from_le_bytes(last)) << (8 * (length - 4));

@@ -1,4 +1,4 @@
-//! How segments come to be: of one document, or of several segments, leaving behind what was removed.
+//! Builds segments, either from documents or by merging segments without their removed documents.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -8,24 +8,24 @@ use super::words::{Part, Word, words};
 use super::{Document, Shelf};
 use crate::ids::SessionId;
 
-/// Between two texts of a document, so that no phrase spans both.
+/// The gap in positions between two texts of a document, so that no phrase spans both.
 const GAP: u32 = 16;
 
-/// Makes segments of documents. What it learnt and the room it took serve for the next; a segment is the same whatever was
-/// read before.
+/// A builder of segments from documents. It reuses its lexicon and buffers; the result does not
+/// depend on what it read before.
 #[derive(Default)]
 pub(super) struct Reader {
     lexicon: Lexicon,
-    /// Where terms stand, by rising slot and position.
+    /// The positions of terms, by ascending slot and position.
     read: Vec<Place>,
-    /// How many places each term has.
+    /// The number of positions of each term.
     counts: Vec<u32>,
-    /// Where places of each term begin when they are in the order of terms.
+    /// The start of each term's positions once they are sorted by term.
     starts: Vec<u32>,
     ordered: Vec<At>,
 }
 
-/// Where a term stands.
+/// One position of a term.
 #[derive(Clone, Copy)]
 struct Place {
     /// The term's number.
@@ -36,12 +36,12 @@ struct Place {
 #[derive(Clone, Copy, Default)]
 struct At {
     slot: Slot,
-    /// Twice the position, and one more in a tag.
+    /// Twice the position, plus one if in a tag.
     place: u32,
 }
 
 impl Reader {
-    /// One segment of documents, no two of which have the same id.
+    /// Builds one segment from documents with distinct ids.
     pub(super) fn segment(&mut self, mut documents: Vec<&Document<'_>>) -> Segment {
         documents.sort_by_cached_key(|document| {
             (document.session, document.time, document.id.number, document.id)
@@ -107,7 +107,8 @@ impl Reader {
         (document.session.clone(), doc, length)
     }
 
-    /// Adds a place, and mixes it into what stands for all that was said; says whether the word is a stop word.
+    /// Adds a position and mixes it into the document's digest. Returns whether the word is a stop
+    /// word.
     fn put(&mut self, raw: &str, at: At, said: &mut u64) -> bool {
         let Met { number, stop } = self.lexicon.word(raw);
         let Some(known) = self.lexicon.terms().get(number as usize) else { return stop };
@@ -123,8 +124,9 @@ impl Reader {
         stop
     }
 
-    /// Brings places into the order of their terms' numbers, those of each in the order in which they were read: counted,
-    /// since there are far more places than terms, and sorting would take longer than all else.
+    /// Sorts positions by term number, keeping their order within a term. It is a counting sort:
+    /// there are far more positions than terms, and a comparison sort would take longer than
+    /// everything else.
     fn order(&mut self) {
         self.starts.clear();
         let mut end = 0;
@@ -139,12 +141,12 @@ impl Reader {
             if let Some(ordered) = self.ordered.get_mut(*to as usize) {
                 *ordered = place.at;
             }
-            // In the end it is where the next term's begin.
+            // Finally it is the start of the next term's positions.
             *to += 1;
         }
     }
 
-    /// Where a term stands.
+    /// Returns a term's positions.
     fn places(&self, number: usize) -> &[At] {
         let end = self.starts.get(number).copied().unwrap_or(0);
         let count = self.counts.get(number).copied().unwrap_or(0);
@@ -152,7 +154,7 @@ impl Reader {
     }
 }
 
-/// One segment of what is left in several.
+/// Merges the live documents of several shelves into one segment.
 pub(super) fn of_shelves(shelves: &[Shelf]) -> Segment {
     let mut docs: Vec<(&SessionId, Doc, usize, Slot, u32)> = Vec::new();
     for (from, shelf) in shelves.iter().enumerate() {

@@ -1,12 +1,16 @@
-//! Search over every kind of record: an inverted index with BM25 ranking, as a value.
+//! Full-text search over every kind of record: an inverted index with BM25 ranking, as a value.
 //!
-//! The index is a list of shelves: sealed segments, and which of their documents were removed since. A write makes a segment of
-//! one document; when there are enough of a size they become one of the next size, so that a write costs little and a
-//! query looks at few. Clones share segments. How documents are spread over segments never shows: counts are made over
-//! live documents, neighbours are found by session and time, ties break by id. The same documents give the same hits.
+//! The index is a list of shelves. A shelf is a sealed segment plus the set of its documents that
+//! have since been removed. A write adds a segment of one document. Once enough segments of one
+//! size exist, they merge into one of the next size. So a write is cheap, and a query reads few
+//! segments. Clones share segments.
 //!
-//! Phrases are found by positions kept beside the postings, about a byte for each word: cheaper than keeping the texts
-//! at hand, which a reader would have to fetch one by one.
+//! The distribution of documents over segments never affects results. Counts cover live documents,
+//! neighbours are found by session and time, and ties break by id. The same documents always give
+//! the same hits.
+//!
+//! Phrases are matched by positions stored beside the postings, at about one byte per word. Keeping
+//! the texts themselves would cost more, because a reader would have to fetch them one by one.
 
 mod bits;
 mod bm25;
@@ -43,65 +47,69 @@ pub use snippet::snippet;
 pub use tuning::Tuning;
 pub(crate) use typo::as_written;
 
-/// A record as it is indexed.
+/// A record as the index sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document<'a> {
     /// The record's id; ties between hits break by it.
     pub id: RecordId,
-    /// Who stored it. Documents of one session are neighbours of each other.
+    /// The session that stored it. Documents of one session are neighbours of each other.
     pub session: &'a SessionId,
-    /// When it was first stored: what was stored just before and after is near it in meaning.
+    /// The time at which it was first stored. Records stored just before and after it are likely to
+    /// be related.
     pub time: Timestamp,
-    /// Its texts, none of which a phrase spans with the next.
+    /// Its texts. A phrase never spans two of them.
     pub texts: Vec<&'a str>,
     /// Its tags, which weigh more than its texts.
     pub tags: Vec<&'a str>,
-    /// Paths of files it concerns; they count as text.
+    /// Paths of the files that it concerns; they count as text.
     pub files: Vec<&'a str>,
 }
 
-/// What can be searched, at one moment. Cloning costs a pointer for each segment, of which there are some dozens.
+/// An immutable search index. Cloning copies one pointer per segment, and there are a few dozen
+/// segments.
 #[derive(Clone, Default)]
 pub struct SearchIndex {
     shelves: Vec<Shelf>,
     documents: usize,
-    /// Of all documents, in words.
+    /// The total length of all documents, in words.
     length: u64,
-    /// Of all documents.
+    /// The total number of passages.
     passages: u64,
-    /// The sum of the documents' digests, wrapping: equal for equal sets, whatever the order.
+    /// The wrapping sum of the documents' digests. It does not depend on order, so equal sets of
+    /// documents have equal digests.
     digest: u64,
-    /// Found by the first search after a change.
+    /// The neighbour links, computed by the first search after a change.
     chains: OnceLock<Arc<Chains>>,
 }
 
-/// A segment and which of its documents are no longer there.
+/// A segment and the set of its removed documents.
 #[derive(Clone)]
 struct Shelf {
     segment: Arc<Segment>,
-    /// One bit for each slot; absent while nothing was removed.
+    /// One bit per slot; `None` if nothing has been removed.
     dead: Option<Arc<Vec<u64>>>,
     live: usize,
 }
 
-/// Documents that are added at once become segments of this size.
+/// The number of documents per segment when many are added at once.
 const BATCH: usize = 4096;
 
-/// So many segments with fewer documents than this are made one, smallest sizes first.
+/// The merge policy as (count, size), smallest sizes first. Once `count` segments have fewer than
+/// `size` documents each, they merge into one.
 const SIZES: [(usize, usize); 3] = [(32, 32), (16, 512), (8, 4096)];
 
 impl SearchIndex {
-    /// The number of documents.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.documents
     }
 
-    /// Whether there is no document.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.documents == 0
     }
 
-    /// Adds a document, in the place of the one with the same id.
+    /// Adds a document, replacing the one with the same id.
     pub fn insert(&mut self, document: &Document<'_>) {
         let segment = merge::Reader::default().segment(vec![document]);
         let Some(new) = segment.doc(0).copied() else { return };
@@ -115,9 +123,10 @@ impl SearchIndex {
         self.add(segment);
     }
 
-    /// Adds many documents, each in the place of the one with the same id: several times as fast as one by one. Of two
-    /// with the same id the later one stays. Reads them on as many threads as there are processors; what comes of it is
-    /// the same on any number.
+    /// Adds many documents, each replacing the one with the same id. If the input repeats an id,
+    /// the later document wins. This is several times as fast as adding them one by one.
+    ///
+    /// It uses as many threads as there are processors. The result does not depend on their number.
     pub fn insert_all<'a>(&mut self, documents: impl IntoIterator<Item = Document<'a>>) {
         let documents: Vec<Document<'a>> = documents.into_iter().collect();
         let batches: Vec<&[Document<'a>]> = documents.chunks(BATCH).collect();
@@ -132,7 +141,7 @@ impl SearchIndex {
             let first = shares.next().unwrap_or_default();
             let others: Vec<_> = shares.map(|share| scope.spawn(move || read(share))).collect();
             let mut segments = vec![read(first)];
-            // What a thread could not do is done here, where a panic tells the caller.
+            // If a thread panicked, its share is redone here, so that the panic reaches the caller.
             let joined = others.into_iter().zip(batches.chunks(share).skip(1));
             segments
                 .extend(joined.map(|(other, share)| other.join().unwrap_or_else(|_| read(share))));
@@ -159,7 +168,7 @@ impl SearchIndex {
         self.tidy();
     }
 
-    /// Takes a document out; nothing happens when it is not there.
+    /// Removes a document, if it is there.
     pub fn remove(&mut self, id: RecordId) {
         let Some((at, slot)) = self.locate(id) else { return };
         let Some(shelf) = self.shelves.get_mut(at) else { return };
@@ -178,9 +187,9 @@ impl SearchIndex {
         }
     }
 
-    /// The shelf and slot of a document.
+    /// Returns the shelf and slot of a document.
     fn locate(&self, id: RecordId) -> Option<(usize, Slot)> {
-        // What was written last is looked for most.
+        // Recently written documents are looked up most often.
         self.shelves.iter().enumerate().rev().find_map(|(at, shelf)| {
             let slot = shelf.segment.slot(id).filter(|slot| shelf.is_live(*slot))?;
             Some((at, slot))
@@ -202,7 +211,8 @@ impl SearchIndex {
     }
 }
 
-/// The segment of some documents and their ids; of two with the same id the later one.
+/// Builds the segment of some documents and returns it with their ids. If an id repeats, the later
+/// document wins.
 fn of_batch(reader: &mut merge::Reader, batch: &[Document<'_>]) -> (Vec<RecordId>, Segment) {
     let mut seen = HashSet::new();
     let last: Vec<&Document<'_>> =
@@ -220,7 +230,7 @@ impl Shelf {
         self.dead.as_ref().is_none_or(|dead| !bits::is_set(dead, slot))
     }
 
-    /// Slots of documents that are no longer there, rising.
+    /// Returns the slots of removed documents, ascending.
     fn removed(&self) -> impl Iterator<Item = Slot> {
         self.dead.iter().flat_map(|dead| bits::ones(dead))
     }
@@ -234,7 +244,7 @@ impl Shelf {
     }
 }
 
-/// Equal when they have the same documents.
+/// Two indexes are equal if they contain the same documents.
 impl PartialEq for SearchIndex {
     fn eq(&self, other: &Self) -> bool {
         (self.documents, self.length, self.digest) == (other.documents, other.length, other.digest)

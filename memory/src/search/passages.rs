@@ -1,37 +1,38 @@
-//! Passages of long texts: that what is asked stands together somewhere.
+//! Passages of long texts, which reward query terms that occur close together.
 //!
-//! A long text has a word here and a word there of nearly everything, so what the whole has says little of what it is about,
-//! and with few long texts it says little of a word that each of them has it. A text of no more than a passage's words is
-//! one passage, and is ranked as if there were none.
+//! A long text mentions nearly everything somewhere, so the whole says little about its subject.
+//! Where few texts are long, the fact that each contains a word says little about that word. A text
+//! no longer than a passage is a single passage, and ranks as if passages did not exist.
 
 use super::segment::Posting;
 
-/// A passage has so many words, stop words aside; a text that is longer is a long one.
+/// The length of a passage in words, stop words aside. A longer text is a long text.
 pub(super) const WORDS: u32 = 50;
 
-/// How many of all words a passage spans: in prose about every second one is a stop word.
+/// The number of words of any kind that a passage spans. In prose about every second word is a stop
+/// word.
 const POSITIONS: u32 = 2 * WORDS;
 
-/// How many passages a text of so many words has.
+/// Returns the number of passages in a text of this length.
 pub(super) fn count(length: u32) -> u32 {
     length.div_ceil(WORDS).max(1)
 }
 
-/// Whether a text of so many words has more than one.
+/// Whether a text of this length has more than one passage.
 #[inline]
 pub(super) fn are_several(length: u32) -> bool {
     length > WORDS
 }
 
-/// How many passages of a text of so many words have a term, taken to be spread over it.
+/// Estimates how many passages contain a term, assuming that it is spread over the text.
 pub(super) fn having(posting: &Posting, length: u32) -> u32 {
     posting.text.clamp(1, count(length))
 }
 
-/// Finds the passage where all terms together give most, for one text after the other.
+/// A finder of the passage where all terms together score most. It is reused from text to text.
 #[derive(Default)]
 pub(super) struct Best {
-    /// Where the terms of the text that is looked at stand, and which.
+    /// The current text's term occurrences: position and term number.
     stands: Vec<(u32, usize)>,
     often: Vec<u32>,
     given: Vec<f32>,
@@ -39,8 +40,8 @@ pub(super) struct Best {
 }
 
 impl Best {
-    /// What each term gives in that passage. `stands` has the positions of terms and the terms' numbers, `gives` what a term
-    /// gives that stands so often in a passage.
+    /// Returns the score of each term in the best passage. `stands` yields positions and term
+    /// numbers. `gives` returns a term's score from its number and its frequency in a passage.
     pub(super) fn of(
         &mut self,
         stands: impl IntoIterator<Item = (u32, usize)>,

@@ -1,11 +1,12 @@
-//! Which documents may be hits at all: those with each phrase of the query, and without what is not wanted.
+//! Selects the documents that may be hits at all: those with every phrase of the query and without
+//! unwanted words.
 
 use super::SearchIndex;
 use super::chains::Places;
 use super::query::{Phrase, Query};
 use super::segment::{self, Occurrence, Segment, Slot};
 
-/// By places; absent when all may be.
+/// Returns whether each place may be a hit, or `None` if all may.
 pub(super) fn allowed(index: &SearchIndex, places: &Places, query: &Query) -> Option<Vec<bool>> {
     if query.phrases.is_empty() && query.unwanted.is_empty() {
         return None;
@@ -26,7 +27,7 @@ pub(super) fn allowed(index: &SearchIndex, places: &Places, query: &Query) -> Op
     Some(allowed)
 }
 
-/// The documents in which the terms stand at their distances, by rising slots.
+/// Returns the slots, ascending, in which the terms occur at their distances.
 fn with_phrase(segment: &Segment, phrase: &Phrase) -> Vec<Slot> {
     if let [(_, only)] = phrase.as_slice() {
         let postings = segment.find(*only).into_iter().flat_map(segment::Found::postings);
@@ -37,7 +38,7 @@ fn with_phrase(segment: &Segment, phrase: &Phrase) -> Vec<Slot> {
         let Some(found) = segment.find(*hash) else { return Vec::new() };
         terms.push((found.docs, *offset, found));
     }
-    // From the rarest on there is less to look through.
+    // Starting with the rarest term leaves the least to scan.
     terms.sort_by_key(|(docs, offset, _)| (*docs, *offset));
     let mut terms = terms.into_iter();
     let Some((_, offset, rarest)) = terms.next() else { return Vec::new() };
@@ -61,7 +62,7 @@ fn with_phrase(segment: &Segment, phrase: &Phrase) -> Vec<Slot> {
     left.into_iter().map(|(slot, _)| slot).collect()
 }
 
-/// Where a phrase would begin that has the term so far in.
+/// Returns where a phrase would begin that has the term at this offset.
 fn starts(occurrence: &Occurrence<'_>, offset: u32) -> impl Iterator<Item = i64> {
     segment::positions(occurrence.positions)
         .map(move |position| i64::from(position) - i64::from(offset))

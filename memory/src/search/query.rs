@@ -9,30 +9,30 @@ use std::ops::Range;
 use super::words::{Part, Word, fold, term, words};
 use crate::limits::{QUERY_CHARS_MAX, QUERY_TERMS_MAX};
 
-/// A query, read once.
+/// A parsed query.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
     pub(super) wanted: Vec<Wanted>,
     pub(super) phrases: Vec<Phrase>,
     pub(super) unwanted: Vec<Phrase>,
-    /// Whether it was longer than what is read of it.
+    /// Whether part of it was too long to be read.
     cut: bool,
 }
 
-/// A term that raises the score of what has it.
+/// A term that raises the score of documents that contain it.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    /// As it was written, in lower case.
+    /// The term as written, in lower case.
     pub asked: String,
-    /// As it is indexed.
+    /// The term as indexed.
     pub term: Box<str>,
     pub hash: u64,
-    /// Not part of a longer identifier that is also wanted.
+    /// Whether it is not part of a longer identifier that is also wanted.
     pub atom: bool,
     stop: bool,
 }
 
-/// Some of a query's terms, of which there are at most [`QUERY_TERMS_MAX`].
+/// A set of a query's terms, of which there are at most [`QUERY_TERMS_MAX`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms(u64);
 
@@ -40,7 +40,7 @@ impl Terms {
     /// Returns the sum of their weights; `weights` is in the order of the query.
     pub fn weight(self, weights: &[f32]) -> f32 {
         let had = weights.iter().enumerate().filter(|(at, _)| self.has(*at));
-        // The sum of no floats is -0, which people would read.
+        // The sum of no floats is -0, which would show in output.
         had.fold(0.0, |sum, (_, weight)| sum + weight)
     }
 
@@ -77,12 +77,14 @@ impl Terms {
 pub(super) type Phrase = Vec<(u32, u64)>;
 
 impl Query {
-    /// Reads a query as people type it. Two things are hard constraints: a query that is one
-    /// `"phrase"` and nothing else, which must stand in a hit as it is, and a `-word` or
-    /// `-"phrase"` after a space, which must not stand in one. All else is words: quotes around a
-    /// part of the query, a minus between words or at the start of the query, and the flags
-    /// `--flag`, `-k` and `-DNAME=value`. Stop words count when there is nothing else. Text beyond
-    /// the limits of length is not read; see [`Self::is_cut`].
+    /// Reads a query as people type it. Only two things are hard constraints. A query that is one
+    /// `"phrase"` and nothing else must occur in a hit exactly. A `-word` or `-"phrase"` after a
+    /// space must not occur in one.
+    ///
+    /// Everything else is words. That includes quotes around a part of the query, a minus between
+    /// words or at its start, and the flags `--flag`, `-k` and `-DNAME=value`. Stop words count
+    /// only when there is nothing else. Text beyond the length limits is not read; see
+    /// [`Self::is_cut`].
     pub fn parse(text: &str) -> Self {
         Self::read(text, Manner::Lenient)
     }
@@ -125,24 +127,25 @@ impl Query {
         query
     }
 
-    /// Whether hits must have a phrase, or must not have a word.
+    /// Whether hits must contain a phrase, or must not contain a word.
     pub fn is_constrained(&self) -> bool {
         !self.phrases.is_empty() || !self.unwanted.is_empty()
     }
 
-    /// Whether it has more than [`QUERY_CHARS_MAX`] characters, or more words, or more words in phrases and after minuses,
-    /// than [`QUERY_TERMS_MAX`]: what is beyond is not looked for.
+    /// Whether part of the query was not read. It may have more than [`QUERY_CHARS_MAX`]
+    /// characters, or more than [`QUERY_TERMS_MAX`] words. The same limit applies to words in
+    /// phrases and after minuses.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// Whether nothing is asked for that could raise a score.
+    /// Whether no term could raise a score.
     pub fn is_empty(&self) -> bool {
         self.wanted.is_empty()
     }
 
-    /// Removes the words for which `is` holds, unless those are all. It gets each word as it was
-    /// asked.
+    /// Removes the words for which `is` holds, unless those are all. `is` gets each word as
+    /// written.
     #[must_use]
     pub fn without(mut self, is: impl Fn(&str) -> bool) -> Self {
         if self.wanted.iter().any(|wanted| !is(&wanted.asked)) {
@@ -164,12 +167,12 @@ impl Query {
         self
     }
 
-    /// Returns how many terms are wanted.
+    /// Returns the number of wanted terms.
     pub fn len(&self) -> usize {
         self.wanted.len()
     }
 
-    /// Returns the terms that a text has.
+    /// Returns the terms that occur in a text.
     pub fn terms_in(&self, text: &str) -> Terms {
         let mut terms = Terms::default();
         words(text, 0, &mut |word| {
@@ -179,7 +182,7 @@ impl Query {
         terms
     }
 
-    /// Returns the terms for which `is` holds. It gets each term as it was asked.
+    /// Returns the terms for which `is` holds. `is` gets each term as written.
     pub(super) fn terms_where(&self, is: impl Fn(&str) -> bool) -> Terms {
         let mut terms = Terms::default();
         for (at, wanted) in self.wanted.iter().enumerate() {
@@ -188,12 +191,12 @@ impl Query {
         terms
     }
 
-    /// Returns the terms as they were asked, in their order.
+    /// Returns the terms as written, in their order.
     pub fn asked(&self) -> impl Iterator<Item = &str> {
         self.wanted.iter().map(|wanted| wanted.asked.as_str())
     }
 
-    /// Puts another term in the place of one that nothing has.
+    /// Replaces a term that no document has by another.
     pub(super) fn corrected(&self, hash: u64, term: &str, by: u64) -> Self {
         let mut query = self.clone();
         if query.wanted.iter().any(|wanted| wanted.hash == by) {
@@ -211,7 +214,8 @@ impl Query {
         query
     }
 
-    /// Has a phrase stand in each hit, or in none. Each is looked for in all documents.
+    /// Requires a phrase in each hit, or in none. A phrase that is already required is not added
+    /// again.
     fn demand(&mut self, phrase: Phrase, unwanted: bool) {
         let terms = self.phrases.iter().chain(&self.unwanted).map(Vec::len).sum::<usize>();
         let phrases = if unwanted { &mut self.unwanted } else { &mut self.phrases };
@@ -235,7 +239,7 @@ impl Query {
         words(clause.text, 0, &mut |word| {
             let term = term(word.raw);
             let known = self.wanted.iter().any(|wanted| wanted.hash == term.hash);
-            // A character of a longer run is indexed for queries of that character alone.
+            // A character of a longer run is indexed only for queries of that character alone.
             if !known && word.part != Part::Single {
                 let asked = clause.text.get(word.range.clone()).unwrap_or_default();
                 self.wanted.push(Wanted {
@@ -250,7 +254,7 @@ impl Query {
     }
 }
 
-/// The terms of a phrase; an identifier in it must stand as a whole.
+/// Returns the terms of a phrase. An identifier in it must match as a whole.
 fn phrase(text: &str) -> Phrase {
     let mut phrase: Vec<(u32, u64)> = Vec::new();
     let mut whole: Range<usize> = 0..0;
@@ -273,7 +277,7 @@ fn phrase(text: &str) -> Phrase {
     phrase
 }
 
-/// Which quotes and minuses of a query are hard constraints.
+/// The quotes and minuses of a query that are hard constraints.
 #[derive(Clone, Copy)]
 enum Manner {
     /// None of them.
@@ -297,7 +301,7 @@ struct Clause<'t> {
 }
 
 impl<'t> Clause<'t> {
-    /// The next clause and what comes after it.
+    /// Splits off the next clause; returns it with the rest.
     fn take(text: &'t str) -> (Self, &'t str) {
         let text = text.trim_start();
         let minus = text.strip_prefix('-');

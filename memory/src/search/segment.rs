@@ -1,10 +1,14 @@
-//! A sealed part of the index: some documents, and for each of their terms where it stands.
+//! A sealed part of the index: some documents and, for each of their terms, its postings and
+//! positions.
 //!
-//! Never changed once made, so clones of the index share it. Documents lie in the order of session, time and number, which
-//! makes those stored one after the other by one session neighbours; terms lie in the order of their hashes. Postings are
-//! bytes, since they are most of the index: the distance from the document before, and how often the term stands in its
-//! text and in its tags. Those of a frequent term begin with a table by which one document's is found. Of each term it is
-//! known how often it stands in one document at most, by which a search tells what the term can add.
+//! A segment never changes, so clones of the index share it. Documents are sorted by session, time
+//! and number, so documents that one session stored in succession are adjacent. Terms are sorted by
+//! hash.
+//!
+//! Postings are the largest part of the index, so they are packed bytes. Each holds the distance
+//! from the previous document, and the term's frequency in its text and in its tags. The postings
+//! of a frequent term begin with a table for finding one document's posting. Each term also has its
+//! maximum frequency in one document, from which a search bounds what the term can add.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -15,20 +19,20 @@ use super::words::hash;
 use super::{chains, passages};
 use crate::ids::{RecordId, SessionId, Timestamp};
 
-/// Where a document lies in its segment.
+/// The number of a document in its segment.
 pub(super) type Slot = u32;
 
-/// What the index knows of a document beside its terms.
+/// The data that the index keeps of a document besides its terms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Doc {
     pub id: RecordId,
     pub time: Timestamp,
-    /// Of everything that was indexed.
+    /// A digest of everything that was indexed.
     pub digest: u64,
 }
 
 impl Doc {
-    /// The order within a session.
+    /// Returns the sort key within a session.
     pub(super) fn place(&self) -> (Timestamp, u64, RecordId) {
         (self.time, self.id.number, self.id)
     }
@@ -38,15 +42,16 @@ impl Doc {
 #[derive(Debug)]
 pub(super) struct Run {
     pub session: SessionId,
-    /// Of the session.
+    /// The hash of the session id.
     pub hash: u64,
     pub slots: Range<Slot>,
 }
 
-/// What there is to a term's hash.
+/// The data stored for a term's hash.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Where text, postings and positions begin; they end where the next entry's begin.
+    /// The offsets of its text, postings and positions. Each part ends where the next entry's
+    /// begins.
     text: u32,
     postings: u32,
     positions: u32,
@@ -55,8 +60,8 @@ struct Entry {
     most: Most,
 }
 
-/// How often a term stands in the text and in the tags of those documents that have it most often; no more is told apart
-/// than fits.
+/// The highest frequency of a term in any document's text and in any document's tags. Higher values
+/// saturate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Most {
     pub text: u16,
@@ -64,7 +69,7 @@ pub(super) struct Most {
 }
 
 impl Most {
-    /// Of both.
+    /// Returns the larger of each value.
     pub(super) fn max(self, other: Self) -> Self {
         Self { text: self.text.max(other.text), tags: self.tags.max(other.tags) }
     }
@@ -81,30 +86,30 @@ impl From<&Posting> for Most {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posting {
     pub slot: Slot,
-    /// How often in the text.
+    /// The frequency in the text.
     pub text: u32,
-    /// How often in the tags.
+    /// The frequency in the tags.
     pub tags: u32,
 }
 
-/// One term in one document, while a segment is made.
+/// One term in one document, while a segment is being built.
 pub(super) struct Occurrence<'a> {
     pub posting: Posting,
     pub positions: &'a [u8],
 }
 
-/// One term in one document of a sealed segment; its positions are not looked for, which would take as long as the
-/// rest.
+/// One term in one document of a sealed segment. Its positions are located only on request, since
+/// that takes as long as everything else.
 #[derive(Clone, Copy)]
 pub(super) struct Standing<'a> {
     pub posting: Posting,
-    /// So many positions come before.
+    /// The number of positions to skip.
     before: u32,
     positions: &'a [u8],
 }
 
 impl<'a> Standing<'a> {
-    /// As [`positions`] reads them.
+    /// Returns the encoded positions; [`positions`] decodes them.
     pub(super) fn positions(&self) -> &'a [u8] {
         let mut left = self.positions;
         take_varints(&mut left, self.before);
@@ -115,25 +120,25 @@ impl<'a> Standing<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Segment {
     docs: Vec<Doc>,
-    /// Words that are no stop words, of each document.
+    /// The number of words in each document, stop words aside.
     lengths: Vec<u32>,
-    /// Slots in the order of their ids.
+    /// Slots, sorted by the documents' ids.
     by_id: Vec<Slot>,
     runs: Vec<Run>,
-    /// Of all terms, rising.
+    /// The hashes of all terms, ascending.
     hashes: Vec<u64>,
-    /// In the same order.
+    /// The terms' entries, in the same order.
     entries: Vec<Entry>,
     text: String,
     postings: Vec<u8>,
     positions: Vec<u8>,
-    /// The term that postings are added to.
+    /// The term whose postings are being added.
     open: Open,
-    /// What [`chains::turns`] found, for the time it was asked with first.
+    /// The result of [`chains::turns`] for the first time limit that was asked for.
     turns: OnceLock<(i64, Arc<Vec<u64>>)>,
 }
 
-/// A term while its postings are added.
+/// The state of the term that is being written.
 #[derive(Debug, Default)]
 struct Open {
     /// The slot after the last posting.
@@ -142,21 +147,22 @@ struct Open {
     postings: Vec<u8>,
 }
 
-/// About as far from where its hash says lies a term in a segment of some dozens.
+/// The initial step of a lookup. In a segment of a few dozen documents, a term is about this far
+/// from the position that its hash suggests.
 const SEARCH_STEPS: usize = 4;
 
-/// The table of a term's postings has a row for each so many but the first.
+/// The number of postings per table row. The first group has no row.
 const ROW_POSTINGS: u32 = 32;
 const ROW_BYTES: usize = 12;
 
-/// What a row says of the posting that it is for, four bytes each.
+/// A table row for the first posting of a group; each field takes four bytes.
 #[derive(Clone, Copy, Default)]
 struct Row {
-    /// The slot after that of the posting before.
+    /// The slot after the previous posting's.
     next: Slot,
-    /// Where it begins.
+    /// The offset of the posting.
     postings: u32,
-    /// Where its positions begin.
+    /// The offset of its positions.
     positions: u32,
 }
 
@@ -180,25 +186,25 @@ impl Row {
 /// A term of a segment.
 #[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
-    /// Documents with it, removed ones among them.
+    /// The number of documents that contain it, including removed ones.
     pub docs: u32,
-    /// About how many passages of these have it.
+    /// The approximate number of their passages that contain it.
     pub passages: u32,
-    /// In any of these.
+    /// Its maximum frequency in any of them.
     pub most: Most,
     postings: &'a [u8],
     positions: &'a [u8],
 }
 
 impl<'a> Found<'a> {
-    /// Where the term stands, by rising slots.
+    /// Returns the postings, by ascending slot.
     pub(super) fn postings(self) -> impl Iterator<Item = Posting> + use<'a> {
         let (_, bytes) = self.parts();
         Postings { bytes, next: 0 }
     }
 
-    /// Where the term stands, by rising slots, with those left out that are in a part of the postings of which no slot is
-    /// wanted. A bit for each slot says which are.
+    /// Returns the postings, by ascending slot, skipping every group of postings that has no wanted
+    /// slot. `wanted` holds one bit per slot.
     pub(super) fn postings_about<'b>(
         self,
         wanted: &'b [u64],
@@ -215,7 +221,7 @@ impl<'a> Found<'a> {
         })
     }
 
-    /// Where the term stands in one document.
+    /// Returns the term's occurrence in one document.
     pub(super) fn standing(self, slot: Slot) -> Option<Standing<'a>> {
         let (table, bytes) = self.parts();
         let (rows, _) = table.as_chunks::<ROW_BYTES>();
@@ -234,13 +240,13 @@ impl<'a> Found<'a> {
         Some(Standing { posting, before, positions }).filter(|_| posting.slot == slot)
     }
 
-    /// The table and the postings.
+    /// Returns the table and the postings.
     fn parts(self) -> (&'a [u8], &'a [u8]) {
         let rows = self.docs.saturating_sub(1) / ROW_POSTINGS;
         self.postings.split_at_checked(rows as usize * ROW_BYTES).unwrap_or_default()
     }
 
-    /// Documents with the term, in the order of their slots, with the positions.
+    /// Returns the postings with their positions, by ascending slot.
     pub(super) fn occurrences(self) -> impl Iterator<Item = Occurrence<'a>> + use<'a> {
         let mut left = self.positions;
         self.postings().map(move |posting| {
@@ -251,7 +257,7 @@ impl<'a> Found<'a> {
 }
 
 impl Segment {
-    /// Starts a segment with documents in their order: session, then place.
+    /// Starts a segment with its documents, which must be sorted by session, then by place.
     pub(super) fn with(docs: impl Iterator<Item = (SessionId, Doc, u32)>) -> Self {
         let mut segment = Self::default();
         for (session, doc, length) in docs {
@@ -272,7 +278,7 @@ impl Segment {
         segment
     }
 
-    /// Begins a term. Terms come by rising hash.
+    /// Begins a term. Terms must come by ascending hash.
     pub(super) fn begin(&mut self, hash: u64, text: &str) {
         self.end();
         self.hashes.push(hash);
@@ -287,14 +293,14 @@ impl Segment {
         self.text.push_str(text);
     }
 
-    /// Ends the term that was begun last.
+    /// Ends the current term.
     fn end(&mut self) {
         self.postings.append(&mut self.open.table);
         self.postings.append(&mut self.open.postings);
         self.open.next = 0;
     }
 
-    /// Adds an occurrence of the term that was begun last. They come by rising slots.
+    /// Adds an occurrence of the current term. Occurrences must come by ascending slot.
     pub(super) fn push(&mut self, occurrence: &Occurrence<'_>) {
         let Posting { slot, text, tags } = occurrence.posting;
         let (once, tagged) = (text == 1, tags > 0);
@@ -321,7 +327,7 @@ impl Segment {
         self.positions.extend_from_slice(occurrence.positions);
     }
 
-    /// Gives back memory that was reserved while terms were added.
+    /// Ends the last term and frees spare capacity.
     pub(super) fn seal(mut self) -> Self {
         self.end();
         self.open = Open::default();
@@ -336,7 +342,7 @@ impl Segment {
         self
     }
 
-    /// Documents, removed ones among them.
+    /// Returns the number of documents, including removed ones.
     pub(super) fn len(&self) -> usize {
         self.docs.len()
     }
@@ -349,12 +355,12 @@ impl Segment {
         self.docs.get(slot as usize)
     }
 
-    /// Words that are no stop words, of each document.
+    /// Returns the number of words in each document, stop words aside.
     pub(super) fn lengths(&self) -> &[u32] {
         &self.lengths
     }
 
-    /// Where a document lies.
+    /// Returns the slot of a document.
     pub(super) fn slot(&self, id: RecordId) -> Option<Slot> {
         let order = |slot: &Slot| self.doc(*slot).map_or(Ordering::Less, |doc| doc.id.cmp(&id));
         let (first, last) = (self.by_id.first()?, self.by_id.last()?);
@@ -369,32 +375,33 @@ impl Segment {
         &self.runs
     }
 
-    /// The run that a slot is of.
+    /// Returns the run that contains a slot.
     pub(super) fn run(&self, slot: Slot) -> Option<&Run> {
         self.runs.get(self.runs.partition_point(|run| run.slots.end <= slot))
     }
 
-    /// Where chains of documents do not go on at the next slot; see [`chains::turns`].
+    /// Returns the slots after which a session's chain of documents does not continue; see
+    /// [`chains::turns`].
     pub(super) fn turns(&self, ms_max: i64) -> Arc<Vec<u64>> {
         let find = || (ms_max, Arc::new(chains::turns(self, ms_max)));
         let (of, turns) = self.turns.get_or_init(find);
         if *of == ms_max { Arc::clone(turns) } else { find().1 }
     }
 
-    /// The term with this hash.
+    /// Finds the term with this hash.
     pub(super) fn find(&self, hash: u64) -> Option<Found<'_>> {
         self.found(self.number(hash)?)
     }
 
-    /// The number of the term with this hash. Hashes are spread evenly, so it is looked for from where it must lie about, in
-    /// steps that double.
+    /// Returns the number of the term with this hash. Hashes are evenly distributed, so the search
+    /// starts at the expected position and doubles its steps.
     fn number(&self, hash: u64) -> Option<usize> {
         let hashes = self.hashes.as_slice();
         let place = (u128::from(hash) * hashes.len() as u128) >> u64::BITS;
         let place = usize::try_from(place).ok()?;
         let (mut steps, mut span) = (SEARCH_STEPS, place..place);
         let is_before = |at: usize| hashes.get(at).is_some_and(|found| *found < hash);
-        // Until all before the span are lower and what it ends with is not.
+        // Widens the span until everything before it is lower and its end is not.
         while span.start > 0 && !is_before(span.start - 1) {
             span = span.start.saturating_sub(steps)..span.start;
             steps *= 2;
@@ -407,12 +414,12 @@ impl Segment {
         (hashes.get(at) == Some(&hash)).then_some(at)
     }
 
-    /// Hashes of all terms, rising.
+    /// Returns the hashes of all terms, ascending.
     pub(super) fn hashes(&self) -> impl Iterator<Item = u64> {
         self.hashes.iter().copied()
     }
 
-    /// The texts of all terms with a length in bytes.
+    /// Returns the texts of all terms whose length in bytes is in a range.
     pub(super) fn texts(&self, bytes: Range<usize>) -> impl Iterator<Item = &str> {
         let ends = self.entries.iter().skip(1).map(|next| next.text as usize);
         let ends = ends.chain(std::iter::once(self.text.len()));
@@ -422,14 +429,14 @@ impl Segment {
             .filter_map(|(start, end)| self.text.get(start..end))
     }
 
-    /// The term with this number, in the order of the hashes.
+    /// Returns the term with this number, in hash order.
     pub(super) fn entry(&self, at: usize) -> Option<(u64, &str, Found<'_>)> {
         let (entry, hash) = (self.entries.get(at)?, *self.hashes.get(at)?);
         let text = entry.text as usize..self.end_of(at, |entry| entry.text, self.text.len());
         Some((hash, self.text.get(text)?, self.found(at)?))
     }
 
-    /// The term with this number, without its text.
+    /// Returns the term with this number, without its text.
     fn found(&self, at: usize) -> Option<Found<'_>> {
         let entry = self.entries.get(at)?;
         let (postings, positions) = (self.postings.len(), self.positions.len());
@@ -445,12 +452,13 @@ impl Segment {
         })
     }
 
-    /// Where what the next entry has of something begins; after all of it for the last entry.
+    /// Returns the end of an entry's part: the start of the next entry's, or the overall end for
+    /// the last entry.
     fn end_of(&self, at: usize, begin: fn(&Entry) -> u32, all: usize) -> usize {
         self.entries.get(at + 1).map_or(all, |next| begin(next) as usize)
     }
 
-    /// What it takes of memory.
+    /// Returns its size in memory, in bytes.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.docs.as_slice())
@@ -484,7 +492,7 @@ impl Iterator for Postings<'_> {
     }
 }
 
-/// Positions as distances from the one before.
+/// Decodes positions, which are stored as distances from the previous one.
 pub(super) fn positions(bytes: &[u8]) -> impl Iterator<Item = u32> {
     let mut left = bytes;
     let mut at = 0;
@@ -494,7 +502,7 @@ pub(super) fn positions(bytes: &[u8]) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Seven bits a byte, the lowest first.
+/// Appends a number as a varint: seven bits per byte, lowest first.
 pub(super) fn put_varint(bytes: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         bytes.push(number.to_le_bytes()[0] | 0x80);
@@ -524,7 +532,7 @@ fn varint(bytes: &mut &[u8]) -> Option<u32> {
     Some(number)
 }
 
-/// The bytes of the next numbers.
+/// Splits off the bytes of the next `count` numbers.
 fn take_varints<'a>(bytes: &mut &'a [u8], count: u32) -> &'a [u8] {
     let mut left = count;
     let mut ends = bytes.iter().enumerate().filter(|(_, byte)| **byte < 0x80);
@@ -539,7 +547,7 @@ fn take_varints<'a>(bytes: &mut &'a [u8], count: u32) -> &'a [u8] {
     taken
 }
 
-/// Offsets fit: a project's text is bounded far below 4 GiB.
+/// Narrows an offset, which fits because a project's text is bounded far below 4 GiB.
 pub(super) fn narrow(number: usize) -> u32 {
     u32::try_from(number).expect("a project's text is bounded far below 4 GiB")
 }

@@ -1,4 +1,4 @@
-//! The passage of a long text that answers a query best.
+//! Finds the passage of a long text that best answers a query.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -6,16 +6,17 @@ use std::ops::Range;
 use super::query::Query;
 use super::words::{term, words};
 
-/// Stands for what was left out.
+/// The mark of omitted text.
 const CUT: char = '…';
 
-/// The part of a text with most of the query's words, cut between words, of at most `chars_max` characters with the marks
-/// where something was left out. A text that fits is given whole; one without any of the words from its beginning.
+/// Returns the part of a text with most of the query's words, cut between words. It has at most
+/// `chars_max` characters, including the marks for omitted text. A text that fits is returned
+/// whole. A text without any of the words is cut from its beginning.
 pub fn snippet(text: &str, query: &Query, chars_max: usize) -> String {
     if text.chars().nth(chars_max).is_none() {
         return text.to_owned();
     }
-    // A mark on each side.
+    // Leaves room for a mark on each side.
     let room = chars_max.saturating_sub(2);
     let found = matches(text, query);
     let best = best_window(text, &found, room);
@@ -31,7 +32,7 @@ pub fn snippet(text: &str, query: &Query, chars_max: usize) -> String {
     cut
 }
 
-/// Where words of the query stand, and which.
+/// Returns the ranges of the query's words, with their hashes.
 fn matches(text: &str, query: &Query) -> Vec<(Range<usize>, u64)> {
     let mut found = Vec::new();
     words(text, 0, &mut |word| {
@@ -44,7 +45,7 @@ fn matches(text: &str, query: &Query) -> Vec<(Range<usize>, u64)> {
     found
 }
 
-/// The first window with most different words, then with most words.
+/// Returns the first window with the most distinct words, then with the most words.
 fn best_window(text: &str, found: &[(Range<usize>, u64)], room: usize) -> Range<usize> {
     let mut best = ((0, 0), 0..0);
     let mut inside: HashMap<u64, usize> = HashMap::new();
@@ -76,7 +77,8 @@ fn best_window(text: &str, found: &[(Range<usize>, u64)], room: usize) -> Range<
     best.1
 }
 
-/// As much around the window as there is room for, more of it after than before, cut at white space where there is some.
+/// Widens the window to the available room, more after it than before. It cuts at white space where
+/// there is any.
 fn widen(text: &str, window: Range<usize>, room: usize) -> Range<usize> {
     let used = text.get(window.clone()).map_or(0, |window| window.chars().count());
     let spare = room.saturating_sub(used);
@@ -87,7 +89,7 @@ fn widen(text: &str, window: Range<usize>, room: usize) -> Range<usize> {
     let led = before.get(lead..).map_or(0, |lead| lead.chars().count());
     let tail_end =
         after.char_indices().nth(spare - led).map_or(text.len(), |(at, _)| window.end + at);
-    // What the text has no use for after the window is used before it.
+    // Room that the text after the window does not need is used before it.
     let tail = text.get(window.end..tail_end).map_or(0, |tail| tail.chars().count());
     let lead =
         before.char_indices().rev().take(spare - tail).last().map_or(window.start, |(at, _)| at);
@@ -96,7 +98,7 @@ fn widen(text: &str, window: Range<usize>, room: usize) -> Range<usize> {
     start..end
 }
 
-/// A word may be longer than there is room.
+/// Cuts a passage to the available room, since a single word may be longer.
 fn clip(text: &str, passage: Range<usize>, room: usize) -> Range<usize> {
     let inside = text.get(passage.clone()).unwrap_or_default();
     let end = inside.char_indices().nth(room).map_or(passage.end, |(at, _)| passage.start + at);

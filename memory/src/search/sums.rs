@@ -1,5 +1,5 @@
-//! Adds up what each term of a query gives to each document that has it, and what documents lend to their neighbours; to
-//! some it need not be added any more.
+//! Scoring: adds each query term's score to the documents that contain it, and the boost to their
+//! neighbours. Documents that can no longer matter are skipped.
 
 use std::cell::{Cell, OnceCell};
 
@@ -11,62 +11,65 @@ use super::query::Query;
 use super::segment::{Found, Posting, Segment, Slot};
 use super::{SearchIndex, Tuning, passages, phrases};
 
-/// What each document gets for one query, by places.
+/// The score sums of one query, by place.
 pub(super) struct Sums<'i> {
     index: &'i SearchIndex,
     tuning: &'i Tuning,
     bm25: Bm25,
     places: Places,
-    /// By their own words and what they are lent. Of a long text the most that it could get, since its passages are looked
-    /// at only when it comes to it.
+    /// The sum of each document's own words and its boost. For a long text it is an upper bound,
+    /// since passages are scored only when the text becomes a candidate.
     sums: Vec<f32>,
-    /// The highest sum of each part, once it was asked for since the last change: most parts have none that matters.
+    /// The highest sum of each block of places, computed on demand after a change. Most blocks
+    /// contain no sum that matters.
     highest: OnceCell<Vec<f32>>,
-    /// What neighbours lend.
+    /// The boost of each document.
     lent: Vec<f32>,
-    /// What a term that lends gives to those that have it; blank but while it does.
+    /// The scores of the current boosting term in the documents that contain it. All zero between
+    /// terms.
     own: Vec<f32>,
-    /// Places of what may be a hit; absent when all may.
+    /// Whether each place may be a hit; `None` if all may.
     allowed: Option<Vec<bool>>,
-    /// Absent while all are.
+    /// The documents still in contention; `None` while all are.
     contenders: Option<Contenders>,
 }
 
-/// A term that is wanted.
+/// A query term.
 pub(super) struct Term<'i> {
-    /// In each shelf.
+    /// Its entry in each shelf.
     pub found: Vec<Option<Found<'i>>>,
-    /// Documents that have it.
+    /// The number of documents that contain it.
     pub documents: u32,
     pub weight: Weight,
-    /// Whether documents with it lend to their neighbours.
+    /// Whether documents that contain it boost their neighbours.
     pub lends: bool,
-    /// It adds no more than this to any document's sum.
+    /// An upper bound on what it adds to any document's sum.
     pub most: f32,
 }
 
-/// Documents that may still be among the best.
+/// The documents that may still be among the best.
 struct Contenders {
-    /// A bit for each place.
+    /// One bit per place.
     places: Vec<u64>,
-    /// A bit for each place that is one or may lend to one, and some more.
+    /// One bit per place that is a contender or may boost one. Some other bits are set too.
     lenders: Vec<u64>,
 }
 
-/// When more of the documents are contenders, asking which are is no faster than adding up for all.
+/// The share of contenders above which filtering is no faster than adding to all documents.
 const CONTENDERS_SHARE: f32 = 0.5;
 
 thread_local! {
-    /// What the last search of this thread did its sums in: fresh memory for each search costs more than the sums.
+    /// The buffers of this thread's last search. Allocating new ones for each search costs more
+    /// than the sums.
     static ROOM: Cell<Room> = const { Cell::new(Room::NONE) };
 }
 
-/// Numbers by places, of one search after the other.
+/// Numbers by place, reused from search to search.
 #[derive(Default)]
 struct Room {
     sums: Vec<f32>,
     lent: Vec<f32>,
-    /// Blank.
+    /// All zero between searches.
     own: Vec<f32>,
 }
 
@@ -85,7 +88,7 @@ impl Drop for Sums<'_> {
 }
 
 impl<'i> Sums<'i> {
-    /// Nothing added up yet.
+    /// Creates the sums, all zero.
     pub(super) fn new(index: &'i SearchIndex, query: &Query, tuning: &'i Tuning) -> Self {
         let places = Places::of(index);
         let Room { mut sums, mut lent, mut own } = ROOM.take();
@@ -108,28 +111,28 @@ impl<'i> Sums<'i> {
         }
     }
 
-    /// A term that is wanted.
+    /// Looks up a query term.
     pub(super) fn term(&self, hash: u64) -> Term<'i> {
         Term::of(hash, self.index, &self.bm25, self.tuning)
     }
 
-    /// The formula.
+    /// Returns the formula.
     pub(super) fn bm25(&self) -> &Bm25 {
         &self.bm25
     }
 
-    /// Whether the document at a place is still added to. What is left out may be lent more than what is beyond its own, for
-    /// its own is left out, too.
+    /// Whether the document at a place is still in contention. A document that is not may be
+    /// credited too large a boost, because its own score is no longer added.
     pub(super) fn contends(&self, at: u32) -> bool {
         self.contenders.as_ref().is_none_or(|contenders| is_set(&contenders.places, at))
     }
 
-    /// What neighbours lend to the document at a place.
+    /// Returns the boost of the document at a place.
     pub(super) fn lent(&self, at: u32) -> f32 {
         self.lent.get(at as usize).copied().unwrap_or(0.0)
     }
 
-    /// What may lend to the document at a place, and which share of what it has.
+    /// Returns the places that may boost the document at a place, each with the share of its score.
     pub(super) fn beside(&self, at: u32) -> Vec<(u32, f32)> {
         let chains = Chains::of(self.index, &self.places, self.tuning.neighbour_ms_max);
         let allowed = |at: u32| {
@@ -140,38 +143,38 @@ impl<'i> Sums<'i> {
         lending.beside(at).filter(|(at, _)| allowed(*at)).collect()
     }
 
-    /// The document at a place.
+    /// Returns the document at a place.
     pub(super) fn place(&self, at: u32) -> Option<(&'i Segment, Slot)> {
         self.place_on_shelf(at).map(|(_, segment, slot)| (segment, slot))
     }
 
-    /// The document at a place, with the number of its shelf.
+    /// Returns the document at a place, with the number of its shelf.
     pub(super) fn place_on_shelf(&self, at: u32) -> Option<(usize, &'i Segment, Slot)> {
         let (shelf, base) = self.places.shelf(at)?;
         Some((shelf, &self.index.shelves.get(shelf)?.segment, at - base))
     }
 
-    /// The sum that `limit` documents reach, if as many have one.
+    /// Returns the sum that `limit` documents reach, if there are that many.
     pub(super) fn highest(&self, limit: usize) -> f32 {
         let last = limit.saturating_sub(1);
         let nth = |sums: &mut Vec<f32>| {
             let is_there = last < sums.len();
             is_there.then(|| *sums.select_nth_unstable_by(last, |a, b| b.total_cmp(a)).1)
         };
-        // As many parts have one that is not below this.
+        // At least `limit` blocks contain a sum that reaches this.
         let floor = nth(&mut self.highest_of_parts().to_vec()).unwrap_or(0.0);
         let mut sums = self.from(floor.max(f32::MIN_POSITIVE)).map(|(_, sum)| sum).collect();
         nth(&mut sums).unwrap_or(f32::MIN_POSITIVE)
     }
 
-    /// Places with a sum that is not below a number, and the sum.
+    /// Returns the places whose sum reaches `floor`, with their sums.
     pub(super) fn from(&self, floor: f32) -> impl Iterator<Item = (u32, f32)> {
         let parts = self.parts().filter(move |(_, _, highest)| *highest >= floor);
         let places = parts.flat_map(|(first, sums, _)| (first..).zip(sums.iter().copied()));
         places.filter(move |(_, sum)| *sum >= floor)
     }
 
-    /// The sums in parts, with the place of each part's first and the highest of them.
+    /// Returns the sums in blocks, each with its first place and its highest sum.
     fn parts(&self) -> impl Iterator<Item = (u32, &[f32], f32)> {
         let highest = self.highest_of_parts().iter().copied();
         let parts = (0..).step_by(WORD).zip(self.sums.chunks(WORD)).zip(highest);
@@ -182,7 +185,7 @@ impl<'i> Sums<'i> {
         self.highest.get_or_init(|| self.sums.chunks(WORD).map(highest_of).collect())
     }
 
-    /// Adds the most that a term can give to each document, and what documents lend because of it.
+    /// Adds the most that a term can score in each document, and the boosts that follow from it.
     pub(super) fn add(&mut self, term: &Term<'_>) {
         self.highest.take();
         if term.lends {
@@ -193,8 +196,8 @@ impl<'i> Sums<'i> {
         }
     }
 
-    /// Leaves all documents whose sum is lower than this out of what is still to be added, unless half or more would be
-    /// left: then it changes nothing. Tells which part of the documents would be.
+    /// Stops adding to documents whose sum is below `least`, unless half or more would remain; then
+    /// it changes nothing. Returns the share of documents that would remain.
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a share are enough")]
     pub(super) fn leave_out_below(&mut self, least: f32) -> f32 {
         let before = self.contenders.as_ref().map(|before| before.places.as_slice());
@@ -218,7 +221,8 @@ impl<'i> Sums<'i> {
         share
     }
 
-    /// Adds what a term can give to documents by their own words, and tells what it gives to one that is one passage.
+    /// Adds a term's scores to documents by their own words. Calls `each` with a place and the
+    /// term's score there, treated as one passage.
     fn add_own(&mut self, term: &Term<'_>, mut each: impl FnMut(u32, f32)) {
         let (bm25, weight) = (&self.bm25, term.weight);
         let by_passages = self.tuning.passage > 0.0;
@@ -262,8 +266,8 @@ impl<'i> Sums<'i> {
         }
     }
 
-    /// Adds what a term that lends gives: to documents by their own words, and to each the most that one of its
-    /// neighbours lends to it beyond its own.
+    /// Adds a boosting term. Each document gets the score of its own words, plus the largest boost
+    /// from one neighbour beyond that score.
     fn add_and_lend(&mut self, term: &Term<'_>, lending: &Lending<'_>) {
         let mut own = std::mem::take(&mut self.own);
         let mut reached = vec![0; self.places.count.div_ceil(WORD * WORD)];
@@ -283,7 +287,7 @@ impl<'i> Sums<'i> {
         self.own = own;
     }
 
-    /// Adds what the documents of a word of places are lent.
+    /// Adds the boosts of one word of places.
     fn lend(&mut self, word: u32, own: &[f32], lending: &Lending<'_>) {
         let first = word * u64::BITS;
         let places = first as usize..first as usize + WORD;
@@ -308,7 +312,7 @@ impl<'i> Sums<'i> {
 }
 
 impl<'i> Term<'i> {
-    /// Where it stands in a document of a shelf.
+    /// Returns the term's posting in a document of a shelf.
     pub(super) fn posting(&self, shelf: usize, slot: Slot) -> Option<Posting> {
         Some((*self.found.get(shelf)?)?.standing(slot)?.posting)
     }
@@ -328,13 +332,14 @@ impl<'i> Term<'i> {
 }
 
 impl Contenders {
-    /// Whose own words matter.
+    /// Returns the places whose own scores are needed.
     fn wanted(&self, to_lend: bool) -> &[u64] {
         if to_lend { &self.lenders } else { &self.places }
     }
 }
 
-/// The highest of some sums, of which none is below zero. In lanes, since a processor compares several at once.
+/// Returns the highest of some sums, none of which is negative. It works in lanes, since a
+/// processor compares several numbers at once.
 fn highest_of(sums: &[f32]) -> f32 {
     let higher = |a: f32, b: f32| if a > b { a } else { b };
     let (lanes, rest) = sums.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! What a query can say, and what is found by it.
+//! The syntax of queries and what they find.
 
 mod naive;
 
@@ -43,7 +43,8 @@ fn document(id: RecordId, note: &Note) -> Document<'_> {
     }
 }
 
-/// An index of these texts, numbered from 1, each by a session of its own so that none lends to another.
+/// Builds an index of these texts, numbered from 1. Each has a session of its own, so that none
+/// boosts another.
 fn index(texts: &[&str]) -> SearchIndex {
     let mut index = SearchIndex::default();
     for (number, text) in (1..).zip(texts) {
@@ -53,7 +54,7 @@ fn index(texts: &[&str]) -> SearchIndex {
     index
 }
 
-/// The ten best of all documents, explained.
+/// Asks for the ten best of all documents, explained.
 fn all<'a>(query: &'a Query, tuning: &'a Tuning) -> Find<'a> {
     Find { query, tuning, keep: &|_| Some(1.0), limit: 10, explain: true }
 }
@@ -62,7 +63,7 @@ fn find(index: &SearchIndex, query: &str) -> Found {
     index.find(&all(&Query::parse(query), &Tuning::default()))
 }
 
-/// The numbers of what is found, best first.
+/// Returns the numbers of the hits, best first.
 fn numbers(index: &SearchIndex, query: &str) -> Vec<u64> {
     find(index, query).hits.iter().map(|hit| hit.id.number).collect()
 }

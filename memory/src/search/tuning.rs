@@ -1,43 +1,47 @@
-//! The constants of ranking. How each was chosen is written in `docs/retrieval.md`.
+//! The ranking constants. `docs/retrieval.md` says how each was chosen.
 
-/// What a score is made with.
+/// The parameters of ranking.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tuning {
-    /// How much a term's repetition adds: 0 nothing; the higher, the later it stops to matter. BM25's k₁.
+    /// BM25's k₁: how much repetitions of a term add. At 0 they add nothing; the higher it is, the
+    /// longer they keep adding.
     pub k1: f32,
-    /// How much a long text is held against it, 0 to 1. BM25's b.
+    /// BM25's b: how strongly length counts against a text, from 0 to 1.
     pub b: f32,
-    /// A term in a tag counts as so many in the text.
+    /// The number of occurrences in the text that one in a tag counts for.
     pub tag_weight: f32,
-    /// What a term gives to a document lends this share of it to what the same session stored just before and just
-    /// after; there it counts where it is more than the neighbour has of its own. 0 for nothing lent.
+    /// The share of a document's term score that boosts its neighbours: the documents that the same
+    /// session stored just before and after. A neighbour gains only where the boost exceeds its own
+    /// score. 0 turns boosts off.
     pub neighbour: f32,
-    /// The share for the neighbours' neighbours.
+    /// The same share for the neighbours' neighbours.
     pub neighbour_far: f32,
-    /// A term that stands in a larger share of all documents lends nothing: what stands nearly everywhere says little
-    /// of what is beside it.
+    /// The largest share of documents that a term may occur in and still boost neighbours. A term
+    /// that occurs nearly everywhere says little about the documents around it.
     pub neighbour_share_max: f32,
-    /// Neighbours are no further away in time, in milliseconds.
+    /// The largest time difference between neighbours, in milliseconds.
     pub neighbour_ms_max: i64,
-    /// A text of so many words, stop words aside, takes all that is lent; a longer one stands for itself, and takes less
-    /// with the square of its length.
+    /// The number of words, stop words aside, up to which a text takes its full boost. A longer
+    /// text is judged more by its own words: its boost falls with the square of its length.
     pub neighbour_words: f32,
-    /// Of documents that have none of the words themselves, and are found by what they are lent, at most so many.
+    /// The maximum number of hits that contain none of the words and are found only through
+    /// neighbours.
     pub neighbour_hits: usize,
-    /// A text longer than a passage has this share of its score for its best passage, where terms weigh by how many passages
-    /// have them; the rest as a whole. 0 for whole texts alone.
+    /// The share of a long text's score that its best passage provides; the text as a whole
+    /// provides the rest. In a passage, a term's rarity is its rarity among passages. 0 scores
+    /// whole texts only.
     pub passage: f32,
     /// Whether all quotes and minuses of a query are hard constraints; see
     /// [`Query::strict`](super::Query::strict).
     pub strict: bool,
-    /// The number of best hits that are re-ranked by whether the query names their records and how
-    /// much these matter. 0 for the search's own ranking.
+    /// The number of top hits that are re-ranked by whether the query names them, and by their
+    /// importance. 0 keeps the search's own ranking.
     pub rescored_hits: usize,
 }
 
 impl Tuning {
-    /// The ranking that the compactor's tool set promises: BM25 with the constants of its original,
-    /// nothing lent or re-ranked, and binding quotes and minuses.
+    /// The ranking that the compactor's tool set promises: BM25 with its original constants, no
+    /// boosts, no re-ranking, and binding quotes and minuses.
     pub const COMPACTOR: Self = Self {
         k1: 1.2,
         b: 0.75,
@@ -55,7 +59,7 @@ impl Tuning {
 }
 
 impl Default for Tuning {
-    /// Measured.
+    /// Returns the measured values.
     fn default() -> Self {
         Self {
             k1: 0.9,

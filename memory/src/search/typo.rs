@@ -1,5 +1,5 @@
 //! The indexed terms nearest to the query's, for a query that finds nothing. Also the terms that
-//! begin like a text's, for a text in another language than the records: languages share such
+//! begin like a query's, for a query in another language than the records: languages share such
 //! words.
 
 use std::collections::HashMap;
@@ -10,8 +10,9 @@ use super::words::{self, hash};
 use super::{Document, SearchIndex};
 use crate::limits::{CORRECTED_TERMS_MAX, SEARCH_TERM_BYTES_MAX};
 
-/// The query with each term that no document has replaced by the nearest one that some have, and what was replaced. None
-/// when nothing is near. Documents that are not to be found count for nothing: their words are nobody's business.
+/// Replaces each term that no document has by the nearest one that some have. Returns the new query
+/// and the replacements, or `None` if nothing is near. Documents that the filter rejects do not
+/// count, so their words never leak.
 pub(super) fn correct(
     index: &SearchIndex,
     find: &Find<'_>,
@@ -34,7 +35,8 @@ pub(super) fn correct(
     let shortest = unknown.iter().map(|asked| asked.stem.len()).min().unwrap_or(0);
     let longest = unknown.iter().map(|asked| asked.stem.len()).max().unwrap_or(0);
     let bytes = shortest.saturating_sub(4 * SLIPS)..longest + 4 * SLIPS + 1;
-    // Distance first, then how many documents have it, then the text: the order of segments decides nothing.
+    // Ranked by distance, then by number of documents, then by text. The order of segments has no
+    // influence.
     let mut near: Vec<HashMap<&str, usize>> = vec![HashMap::new(); unknown.len()];
     for shelf in &index.shelves {
         for text in shelf.segment.texts(bytes.clone()) {
@@ -61,10 +63,10 @@ pub(super) fn correct(
     (!said.is_empty()).then_some((corrected, said))
 }
 
-/// The least number of first letters that kin words have in common: `paginación`, `pagination`.
+/// The least number of leading letters that kin words share: `paginación`, `pagination`.
 const KIN_LETTERS: usize = 6;
-/// The most kin of one word: first those with the longest common beginning, then those in most
-/// documents.
+/// The maximum number of kin per word. Those with the longest common beginning come first, then
+/// those in most documents.
 const KIN: usize = 3;
 
 impl SearchIndex {
@@ -102,7 +104,7 @@ impl SearchIndex {
     }
 }
 
-/// A term, which is cut to its stem, as a document first writes it, in lower case.
+/// Returns a stemmed term as a document first writes it, in lower case.
 pub(crate) fn as_written(document: &Document<'_>, term: &str) -> Option<String> {
     let mut written = None;
     for text in document.texts.iter().chain(&document.tags).chain(&document.files) {
@@ -115,10 +117,10 @@ pub(crate) fn as_written(document: &Document<'_>, term: &str) -> Option<String> 
     written
 }
 
-/// More that have a word make it no better a guess.
+/// The number of documents beyond which a word becomes no better a guess.
 const DOCUMENTS: usize = 1_000;
 
-/// The most that tell a word from the one that was meant.
+/// The maximum number of slips between a word and the intended one.
 const SLIPS: usize = 2;
 
 struct Asked<'q> {
@@ -133,7 +135,8 @@ struct Asked<'q> {
 impl<'q> Asked<'q> {
     fn new(hash: u64, word: &'q str, stem: &'q str) -> Self {
         let chars = stem.chars().count();
-        // One slip in a short word, two in a long one; in a very short one every word is near every other.
+        // One slip in a short word, two in a long one. In a very short one, every word is near
+        // every other.
         let distance_max = match chars {
             0..=3 => 0,
             4..=7 => 1,
@@ -142,9 +145,10 @@ impl<'q> Asked<'q> {
         Self { hash, word, stem, chars, letters: letters(stem), distance_max }
     }
 
-    /// How far a term is from what was asked, if it is near.
+    /// Returns the distance of a term from the query's word, if it is near.
     fn distance(&self, text: &str, letters: u32) -> Option<usize> {
-        // Each slip adds at most one letter and takes one away. Counting is cheap, distances are not.
+        // Each slip adds at most one letter and removes one. Counting letters is cheap, distances
+        // are not.
         let (missing, added) = (self.letters & !letters, letters & !self.letters);
         let far = missing.count_ones().max(added.count_ones()) as usize > self.distance_max;
         if far || text.len().abs_diff(self.stem.len()) > self.distance_max * 4 {
@@ -158,7 +162,7 @@ impl<'q> Asked<'q> {
     }
 }
 
-/// A bit for each letter that stands in a text; other characters share the bits that are left.
+/// Returns one bit per letter that occurs in a text; other characters share the remaining bits.
 fn letters(text: &str) -> u32 {
     text.chars().fold(0, |bits, c| {
         let bit = match c {

@@ -1,12 +1,13 @@
-//! Verbs whose forms a stemmer cannot bring together: what was written and what is asked are often in two tenses.
+//! Irregular verbs, whose forms a stemmer cannot unite. A record and a query often use different
+//! tenses.
 //!
-//! Deliberately absent are forms that are also words of their own with forms of their own (`left`, `bound`, `bit`, `thought`,
-//! `led`): `bound` would no longer be found by `bounds`.
+//! Forms that are also words with forms of their own are deliberately absent (`left`, `bound`,
+//! `bit`, `thought`, `led`). With them, `bounds` would no longer find `bound`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Each with its other forms.
+/// Each verb, followed by its other forms.
 const VERBS: &str = "\
     arise arose arisen, awake awoke awoken, become became, begin began begun, bend bent, bite bitten, bleed bled, \
     blow blew blown, break broke broken, breed bred, bring brought, build built, buy bought, catch caught, \
@@ -26,7 +27,8 @@ const VERBS: &str = "\
     undertake undertook undertaken, undo undid undone, wake woke woken, wear wore worn, weave wove woven, weep wept, \
     win won, withdraw withdrew withdrawn, withhold withheld, write wrote written";
 
-/// The form that a lower-case word is stemmed as: the infinitive of an irregular verb, or the word itself.
+/// Returns the form that a lower-case word is stemmed as: an irregular verb's infinitive, or the
+/// word itself.
 pub(super) fn infinitive(word: &str) -> &str {
     static INFINITIVES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
         let verb = |verb: &'static str| {

@@ -1,9 +1,12 @@
-//! What of a text is searched: words, the parts of identifiers, and runs of unspaced scripts.
+//! Splits text into searchable words: words, parts of identifiers, and runs of unspaced scripts.
 //!
-//! A document and a query are read by the same function, so that whatever is split, folded or stemmed in one is so in
-//! the other. An identifier is kept whole and in parts (`handleHTTPRequest`, `user_id`, `src/auth/oauth.ts`); `_`, `-` and
-//! case do not tell wholes apart, so `user_id`, `userId` and `USER-ID` are one. Every word is indexed, stop words too, since a
-//! query may consist of nothing else; they are told so that a query can leave them out.
+//! One function reads documents and queries, so both are split, folded and stemmed alike. An
+//! identifier is kept whole and in parts (`handleHTTPRequest`, `user_id`, `src/auth/oauth.ts`).
+//! `_`, `-` and case do not distinguish whole identifiers, so `user_id`, `userId` and `USER-ID` are
+//! the same.
+//!
+//! Every word is indexed, including stop words, since a query may contain nothing else. Stop words
+//! are marked, so that other queries can leave them out.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -18,43 +21,44 @@ use unicode_normalization::UnicodeNormalization;
 use super::verbs::infinitive;
 use crate::limits::{SEARCH_MEMO_WORDS_MAX, SEARCH_TERM_BYTES_MAX};
 
-/// A word as it is indexed.
+/// A word in its indexed form.
 #[derive(Debug)]
 pub(super) struct Term {
-    /// Folded, an irregular verb in its infinitive, and stemmed.
+    /// The word, folded and stemmed, with an irregular verb in its infinitive.
     pub text: Box<str>,
-    /// Stands for the text everywhere: two of a million words share one with a chance below 10⁻⁷.
+    /// The text's hash, which represents it everywhere. Among a million words, the chance that two
+    /// share a hash is below 10⁻⁷.
     pub hash: u64,
-    /// Too frequent in English to tell texts apart.
+    /// Whether the word is too common in English to distinguish texts.
     pub stop: bool,
 }
 
-/// What a word of a text is.
+/// The role of a word in its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// A word, or an identifier's part that is not split further.
+    /// A word, or a part of an identifier that is not split further.
     Atom,
-    /// An identifier that also comes in parts; at the position of the first of them.
+    /// An identifier that is also given in parts, at the position of its first part.
     Whole,
-    /// One character of a longer unspaced run, which is searched by its pairs.
+    /// A single character of a longer unspaced run, which is searched by pairs.
     Single,
-    /// Two neighbouring characters of an unspaced run.
+    /// A pair of adjacent characters in an unspaced run.
     Pair,
 }
 
-/// One word where it stands in a text.
+/// One word at its position in a text.
 pub(super) struct Word<'t> {
-    /// As it is written; a whole without what joins its parts. Its term is that of [`term`].
+    /// The word as written; a whole identifier without its separators. [`term`] returns its term.
     pub raw: &'t str,
     pub part: Part,
-    /// Counts atoms from the start of the text.
+    /// The number of atoms before it, counted from the start of the text.
     pub position: u32,
-    /// In bytes of the text.
+    /// Its byte range in the text.
     pub range: Range<usize>,
 }
 
-/// Calls `each` with the words of a text, in order; wholes come before their parts. Positions count from `position`; gives
-/// the position after the last word.
+/// Calls `each` with the words of a text, in order; whole identifiers come before their parts.
+/// Positions start at `position`. Returns the position after the last word.
 pub(super) fn words(text: &str, position: u32, each: &mut impl FnMut(Word<'_>)) -> u32 {
     let mut scan = Scan { text, position, each };
     let mut at = 0;
@@ -68,11 +72,12 @@ pub(super) fn words(text: &str, position: u32, each: &mut impl FnMut(Word<'_>)) 
     scan.position
 }
 
-/// The term of a word that is not split.
+/// Returns the term of a word that is not split.
 pub(super) fn term(raw: &str) -> Rc<Term> {
     thread_local! {
-        // Stemming costs more than all else together, and texts repeat their words. Each place holds the last word that
-        // fell on it: what is computed from the word alone, so nobody can tell that it is there.
+        // Stemming costs more than everything else together, and texts repeat their words. Each
+        // slot caches the last word that hashed to it. A term depends on the word alone, so the
+        // cache has no visible effect.
         static MEMO: RefCell<Vec<Option<Known>>> =
             RefCell::new(vec![None; SEARCH_MEMO_WORDS_MAX]);
     }
@@ -96,7 +101,7 @@ pub(super) fn term(raw: &str) -> Rc<Term> {
 /// A word and its term.
 type Known = (Box<str>, Rc<Term>);
 
-/// Case, accents, width and typographic apostrophes folded.
+/// Folds case, accents, width and typographic apostrophes.
 pub(super) fn fold(raw: &str) -> String {
     if raw.is_ascii() {
         return raw.to_ascii_lowercase();
@@ -112,7 +117,7 @@ struct Scan<'t, 'f, F> {
     each: &'f mut F,
 }
 
-/// What splits a chunk, from the outermost to the innermost.
+/// The separators that split a chunk, from outermost to innermost.
 #[derive(Clone, Copy)]
 enum Split {
     Path,
@@ -122,8 +127,9 @@ enum Split {
 }
 
 impl<F: FnMut(Word<'_>)> Scan<'_, '_, F> {
-    /// What begins with a word character of ASCII; gives where it ends. Most ends with one, too, and nothing joins it to
-    /// what follows, which is soon seen.
+    /// Reads a chunk that starts with an ASCII word character and returns where it ends. This is
+    /// the fast path: most chunks also end with such a character, and nothing joins them to what
+    /// follows.
     fn plain(&mut self, start: usize) -> usize {
         let bytes = self.text.as_bytes();
         let rest = bytes.get(start..).unwrap_or_default();
@@ -146,7 +152,7 @@ impl<F: FnMut(Word<'_>)> Scan<'_, '_, F> {
         end
     }
 
-    /// What begins at a place, of any script; gives where it ends.
+    /// Reads a chunk in any script and returns where it ends.
     fn any(&mut self, start: usize) -> usize {
         let mut chars = self.text[start..].char_indices().map(|(at, c)| (start + at, c)).peekable();
         let Some((_, first)) = chars.next() else { return self.text.len() };
@@ -168,7 +174,7 @@ impl<F: FnMut(Word<'_>)> Scan<'_, '_, F> {
         end
     }
 
-    /// Word characters and what joins them.
+    /// Splits a run of word characters and joiners.
     fn chunk(&mut self, range: Range<usize>) {
         let chunk = &self.text[range.clone()];
         let plain = |(at, byte): (usize, u8)| {
@@ -220,7 +226,7 @@ impl<F: FnMut(Word<'_>)> Scan<'_, '_, F> {
             let acronym = piece.strip_suffix('s').unwrap_or_default();
             !acronym.is_empty() && acronym.chars().all(char::is_uppercase)
         };
-        // A digest or a version such as `v2` has no parts that mean anything.
+        // A digest, or a version such as `v2`, has no meaningful parts.
         let opaque = runs.len() * 2 > piece.chars().count();
         if runs.len() == 1 || opaque || plural() {
             return self.atom(range);
@@ -276,7 +282,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-/// Whether what stands between two word characters holds them together; `rest` begins with it.
+/// Whether `rest` begins with a joiner that holds two word characters together.
 fn joins(before: char, rest: &str) -> bool {
     let mut rest = rest.chars();
     match (rest.next(), rest.next()) {
@@ -288,7 +294,7 @@ fn joins(before: char, rest: &str) -> bool {
     }
 }
 
-/// Scripts that put no space between words.
+/// Whether the character's script puts no spaces between words.
 fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}'      // Thai, Lao
@@ -304,12 +310,12 @@ fn is_unspaced(c: char) -> bool {
         | '\u{20000}'..='\u{3ffff}')
 }
 
-/// The pieces between separators, none of them empty; ranges count from `base`.
+/// Splits a piece at separators into non-empty parts; ranges are relative to `base`.
 fn parts(piece: &str, separators: &[&str], base: usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
     for (at, byte) in piece.bytes().enumerate() {
-        // All separators are ASCII, so a piece is cut between characters.
+        // All separators are ASCII, so cuts fall between characters.
         let begins = |separator: &&&str| separator.as_bytes().first() == Some(&byte);
         if let Some(separator) = separators.iter().find(begins)
             && at >= start
@@ -344,7 +350,8 @@ fn class(c: char) -> Class {
     }
 }
 
-/// Runs of one kind of character; an upper-case letter before a lower-case one begins a run.
+/// Splits into runs of one character class. An upper-case letter before a lower-case one starts a
+/// run.
 fn runs(piece: &str, base: usize) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let mut start = 0;
@@ -385,7 +392,7 @@ fn make_term(raw: &str) -> Term {
     Term { text, hash, stop }
 }
 
-/// Depends on the text alone; never written down.
+/// Hashes a text, from the text alone. Hashes are never written to disk.
 pub(super) fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

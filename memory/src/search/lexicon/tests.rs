@@ -1,4 +1,4 @@
-//! What a lexicon keeps of a word.
+//! The lexicon's record of a word.
 
 use super::*;
 

@@ -1,10 +1,11 @@
-//! That what stands together in a long text counts, and that short texts are as they were.
+//! Terms close together in a long text count; short texts rank as before.
 
 use super::*;
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::search::{Document, Find, Query, SearchIndex, Tuning};
 
-/// An index of these texts, numbered from 1, each by a session of its own so that none lends to another.
+/// Builds an index of these texts, numbered from 1. Each has a session of its own, so that none
+/// boosts another.
 fn index(texts: &[String]) -> SearchIndex {
     let mut index = SearchIndex::default();
     for (number, text) in (1..).zip(texts) {
@@ -27,7 +28,7 @@ fn scores(index: &SearchIndex, query: &str, tuning: &Tuning) -> Vec<(u64, f32)> 
     hits.iter().map(|hit| (hit.id.number, hit.score)).collect()
 }
 
-/// So many words that are asked for nowhere.
+/// Returns this many words that no query contains.
 fn filler(words: usize) -> String {
     "filler ".repeat(words)
 }

@@ -1,4 +1,4 @@
-//! Which passage is given.
+//! The choice of passage.
 
 use super::*;
 

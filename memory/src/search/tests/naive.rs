@@ -1,4 +1,4 @@
-//! The index against a naive one, and the ranking against a plain reference.
+//! Compares the index with a naive one, and the ranking with a plain reference.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,15 +11,15 @@ fn float(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap())
 }
 
-/// What a word weighs, by its rarity.
+/// The weight of a word, by its rarity.
 struct Rarity {
     whole: f64,
     passage: f64,
     lends: bool,
 }
 
-/// BM25 as the paper writes it, of whole notes and of their passages, over words between spaces, in double precision and
-/// with no index.
+/// Computes BM25 as the paper writes it, for whole notes and for their passages. It splits words at
+/// spaces, uses double precision and needs no index.
 fn reference<'n>(notes: &'n Notes, words: &[String], tuning: &Tuning) -> BTreeMap<RecordId, f64> {
     let count = float(notes.len());
     let length = |note: &Note| float(note.text.split_whitespace().count());
@@ -106,7 +106,7 @@ fn word() -> impl Strategy<Value = String> {
     (0..12_u32).prop_map(|number| format!("w{number}"))
 }
 
-/// Mostly one that is not asked for.
+/// Returns mostly a word that no query contains.
 fn rare_word() -> impl Strategy<Value = String> {
     prop_oneof![20 => Just("w99".to_owned()), 1 => word()]
 }
@@ -143,7 +143,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn tunings() -> impl Strategy<Value = Tuning> {
     let shares = (0.0..0.8_f32, prop_oneof![Just(0.0), 0.0..0.8_f32]);
-    // No share of documents is as large as a number with so many digits.
+    // No share of documents equals a number with this many digits.
     let most = prop_oneof![Just(1.0), 0.100_001..0.900_001_f32];
     let near = (0..10_i64, 1.0..10.0_f32, 0..4_usize);
     let passage = prop_oneof![Just(0.0), 0.0..1.0_f32];
@@ -169,7 +169,7 @@ fn check(index: &SearchIndex, notes: &Notes, words: &[String], tuning: &Tuning, 
     distinct.sort();
     distinct.dedup();
     let expected = reference(notes, &distinct, tuning);
-    // Leaves a third out and holds another third down.
+    // Rejects a third of the documents and lowers another third.
     let keep = |id: RecordId| [Some(1.0), Some(0.3), None][usize::try_from(id.number % 3).unwrap()];
     let query = &Query::parse(&words.join(" "));
     let find = Find { query, tuning, keep: &keep, limit, explain: true };
@@ -304,7 +304,8 @@ proptest! {
     }
 }
 
-/// Sentences of a few hundred words (numbers, which are not split), the same in every run.
+/// Returns sentences from a few hundred words, the same in every run. The words are numbers, which
+/// are not split.
 fn many(count: u64) -> Notes {
     let mut state = 1_u64;
     let mut next = move |below: u64| {
@@ -326,7 +327,8 @@ fn many(count: u64) -> Notes {
     (1..=count).map(&mut one).collect()
 }
 
-/// With long texts, fewer than a search looks at, with removed documents, and with sessions across segments.
+/// A large index with removed documents, with sessions across segments, and with long texts, fewer
+/// than a search scores.
 static LARGE: LazyLock<(SearchIndex, Notes)> = LazyLock::new(|| {
     let mut notes = many(1_500);
     let texts: Vec<String> = notes.values().map(|note| note.text.clone()).collect();
@@ -339,7 +341,7 @@ static LARGE: LazyLock<(SearchIndex, Notes)> = LazyLock::new(|| {
         }
     }
     let mut index = SearchIndex::default();
-    // Each segment has every seventh.
+    // Each segment has every seventh document.
     for first in 0..7 {
         index.insert_all(notes.iter().skip(first).step_by(7).map(|(id, note)| document(*id, note)));
     }
@@ -391,7 +393,7 @@ fn the_index_stays_small() {
     index.insert_all(notes.iter().map(|(id, note)| document(*id, note)));
     let bytes: usize = index.shelves.iter().map(|shelf| shelf.segment.bytes()).sum();
     let texts: usize = notes.values().map(|note| note.text.len()).sum();
-    // Beside the texts there are ids, times and lengths of the documents.
+    // Besides the texts, there are the documents' ids, times and lengths.
     assert!(bytes < texts + notes.len() * 60, "{bytes} bytes for {texts} of text");
 }
 

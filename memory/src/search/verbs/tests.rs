@@ -1,4 +1,4 @@
-//! That tenses come together, and nothing else does.
+//! Unites tenses, and nothing else.
 
 use std::collections::HashSet;
 

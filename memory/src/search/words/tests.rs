@@ -1,10 +1,11 @@
-//! How texts come apart.
+//! The splitting of texts.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Terms with positions; wholes in brackets, single characters of a run left out, stop words marked.
+/// Returns the terms with positions. Whole identifiers are in brackets, stop words are marked, and
+/// single characters of a run are left out.
 fn show(text: &str) -> String {
     let mut shown = Vec::new();
     words(text, 0, &mut |word| {
@@ -43,7 +44,7 @@ fn other_scripts() {
     insta::assert_snapshot!(show("Café cafe\u{301} ＲＵＳＴ Straße Москва"), @"cafe@0 cafe@1 rust@2 straße@3 москва@4");
 }
 
-/// All that is told of the words of a text, read by `scan` from one place to the next.
+/// Returns every word of a text with all its properties, read by `scan` chunk by chunk.
 fn told(text: &str, quickly: bool) -> Vec<(String, Part, u32, Range<usize>)> {
     let mut told = Vec::new();
     let mut each = |word: Word<'_>| {
