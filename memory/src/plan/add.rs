@@ -12,7 +12,7 @@ use crate::render::title;
 use crate::room::check_growth;
 use crate::staged::Staged;
 
-/// Outcome of an addition, for the reply.
+/// The outcome of an addition, for the reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AddOutcome {
     /// New records, one line each.
@@ -26,8 +26,8 @@ pub struct AddOutcome {
 /// Adds blueprints, anchors and lessons, merged by the same rules as in a save.
 ///
 /// # Errors
-/// If there is nothing to add, an item is invalid or was purged, the project has no room for it, or
-/// it would change an immutable blueprint.
+/// Fails if there is nothing to add, or an item is invalid or was purged. Also fails if the project
+/// has no room for it, or if it would change an immutable blueprint.
 pub fn plan_add(
     memory: &Memory,
     origin: &Provenance,

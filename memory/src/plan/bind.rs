@@ -1,4 +1,4 @@
-//! Binding a thread to its topic: private, no commit.
+//! Binds a conversation to its topic. Bindings are private, so this makes no commit.
 
 use super::Plan;
 use crate::change::Change;
@@ -8,22 +8,22 @@ use crate::refusal::Refusal;
 use crate::staged::Staged;
 use crate::topic::{topic_key, topic_name};
 
-/// What the caller of a binding is told.
+/// The outcome of a binding, for the reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindOutcome {
-    /// The topic that the thread has now.
+    /// The conversation's topic from now on.
     pub topic: Option<String>,
-    /// The one it had.
+    /// The topic it had before.
     pub before: Option<String>,
-    /// Whether anything was ever saved under it.
+    /// Whether anything was ever saved under the new topic.
     pub known: bool,
 }
 
-/// Binds the thread with this key to a topic, which need not be there yet; `None` lets go of the one it has. The
-/// binding that was made first goes when there are too many.
+/// Binds the conversation with this key to a topic, which need not exist yet; `None` removes its
+/// binding. If there are too many bindings, the oldest is dropped.
 ///
 /// # Errors
-/// When the name is none.
+/// Fails if the name is not a valid topic name.
 pub fn plan_bind(
     memory: &Memory,
     key: &str,
@@ -45,11 +45,11 @@ pub fn plan_bind(
     Ok(Plan { changes, outcome: BindOutcome { topic, before, known } })
 }
 
-/// What the thread with this key writes, with the name of its topic where it names none; and the binding that comes
-/// with the first topic that a thread names.
+/// Fills in the conversation's topic for the parts that name none. Returns the staged work, and the
+/// binding that the first named topic of an unbound conversation creates.
 ///
 /// # Errors
-/// When a name is none.
+/// Fails if a name is not a valid topic name.
 pub fn in_thread(
     memory: &Memory,
     key: &str,
@@ -66,7 +66,7 @@ pub fn in_thread(
     Ok((part, changes))
 }
 
-/// The name as the topic that is there spells it.
+/// Returns the name in the spelling of the existing topic, if there is one.
 fn spelt(memory: &Memory, name: &str) -> Result<String, Refusal> {
     let name = topic_name(name)?;
     let known = memory.topics().find(|(_, topic)| topic_key(&topic.name) == topic_key(&name));

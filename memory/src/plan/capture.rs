@@ -1,4 +1,4 @@
-//! Staging what was noted of a session by rule, so that it outlives the daemon that noted it.
+//! Stages a session's pending activity, so that it survives a restart of the daemon.
 
 use super::Plan;
 use crate::captured::Captured;
@@ -7,8 +7,9 @@ use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::staged::Staged;
 
-/// Stages what was noted since the last time, privately to the session; nothing when that is nothing. What was purged
-/// from this project is not taken in again. Relative to the project's root are the files for the caller to make.
+/// Stages the activity since the last time, privately to the session; `None` if there is none.
+/// Anything that was purged from this project is left out. The caller makes the files relative to
+/// the project's root.
 pub fn plan_capture(memory: &Memory, origin: &Provenance, captured: Captured) -> Option<Plan<()>> {
     let captured = captured.without(|text| memory.tombstones().of(text).is_some());
     if captured.is_empty() {

@@ -1,4 +1,4 @@
-//! Staging: durable and private to the session until it saves.
+//! Stages work: durable, and private to the session until it saves.
 
 use super::{Contradiction, Plan, contradictions};
 use crate::change::Change;
@@ -14,12 +14,12 @@ use crate::refusal::Refusal;
 use crate::room::check_items;
 use crate::staged::{Counts, Staged};
 
-/// What a checkpoint's caller is told.
+/// The outcome of a checkpoint, for the reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointOutcome {
-    /// All that the session has staged now.
+    /// The counts of everything that the session has staged now.
     pub pending: Counts,
-    /// Blueprints of this checkpoint that a save will leave as they are.
+    /// Blueprints of this checkpoint that a save will leave unchanged.
     pub kept: Vec<KeptBlueprint>,
     /// Blueprints of this checkpoint that contradict stored ones with the same title.
     pub contradicts: Vec<Contradiction>,
@@ -28,8 +28,8 @@ pub struct CheckpointOutcome {
 /// Stages a part of a session's work.
 ///
 /// # Errors
-/// When there is nothing in it, when an item is not usable, when the session or all sessions
-/// together have staged too much, and when the project has no room for the items.
+/// Fails if the part is empty, an item is invalid, or the project has no room for the items. Also
+/// fails if the session, or all sessions together, have staged too much.
 pub fn plan_checkpoint(
     memory: &Memory,
     origin: &Provenance,
@@ -51,7 +51,8 @@ pub fn plan_checkpoint(
     let mut pending = staged.map(|staged| Staged::clone(staged)).unwrap_or_default();
     let left_out = pending.absorb(&part);
     can_stage(memory, origin, pending.bytes())?;
-    // Here and not when it is folded: what is kept on a session's behalf has nobody to tell.
+    // Checked here and not when the work is folded: no caller hears about work that is kept on a
+    // session's behalf.
     check_items(memory, &pending, &part, origin)?;
     let mut kept: Vec<KeptBlueprint> = left_out
         .into_iter()
@@ -65,7 +66,7 @@ pub fn plan_checkpoint(
     Ok(Plan { changes: vec![Change::Stage { session, part: Box::new(part) }], outcome })
 }
 
-/// Refuses staged work of so many bytes if the session or the project may not have that much.
+/// Refuses staged work of this size if it exceeds the limit of the session or the project.
 fn can_stage(memory: &Memory, origin: &Provenance, bytes: usize) -> Result<(), Refusal> {
     if bytes > STAGED_BYTES_MAX {
         return Err(Refusal::TooLarge {
@@ -92,7 +93,7 @@ fn can_stage(memory: &Memory, origin: &Provenance, bytes: usize) -> Result<(), R
     Ok(())
 }
 
-/// The stored blueprint that a save of `pending` leaves as it is, in spite of `new`.
+/// Returns the stored blueprint that a save of `pending` leaves unchanged in spite of `new`.
 fn will_keep(memory: &Memory, pending: &Staged, new: &Blueprint) -> Option<KeptBlueprint> {
     let replaces = |staged: &Blueprint| staged.key() == new.key() && !staged.immutable;
     if pending.blueprints.iter().any(replaces) {

@@ -1,4 +1,5 @@
-//! Compacting: what a plan says, or one of its rounds, of that what still is as it was, as one commit.
+//! Applies a compaction plan, or one of its rounds, as one commit. Records that have changed since
+//! the plan are left alone.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -14,37 +15,38 @@ use crate::note::Note;
 use crate::record::{Body, Record, Standing};
 use crate::staged::count;
 
-/// What the caller of a compaction is told.
+/// The outcome of a compaction, for the reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompactionOutcome {
-    /// Notes archived, without the folded ones.
+    /// The archived notes, without the folded ones.
     pub archived: Vec<RecordId>,
-    /// Notes for which their summaries stand now.
+    /// The number of notes that their summaries now represent.
     pub promoted: u32,
-    /// Near duplicates folded.
+    /// The near duplicates that were folded.
     pub folded: Vec<RecordId>,
-    /// Notes that were left alone, since they changed after the plan was made.
+    /// The number of notes that were left alone, because they changed after the plan was made.
     pub skipped: u32,
-    /// Tokens of the pool before.
+    /// The tokens of the pool before.
     pub tokens_before: u64,
-    /// Tokens of the pool after.
+    /// The tokens of the pool after.
     pub tokens_after: u64,
-    /// Long active notes without a summary, the longest first.
+    /// The long active notes without a summary, longest first.
     pub wants_summary: Vec<RecordId>,
 }
 
 impl CompactionOutcome {
-    /// What is no longer active: archived, then folded.
+    /// Returns the records that are no longer active: the archived ones, then the folded ones.
     pub fn set_aside(&self) -> Vec<RecordId> {
         [self.archived.as_slice(), &self.folded].concat()
     }
 
-    /// Whether all was and stays as it is.
+    /// Whether nothing changed.
     pub fn is_nothing(&self) -> bool {
         self.set_aside().is_empty() && self.promoted + self.skipped == 0
     }
 
-    /// What came of all rounds of a plan: of this one after those before, of which the first comes after none.
+    /// Adds this round's outcome to that of the rounds before it. `before` is empty for the first
+    /// round.
     #[must_use]
     pub fn after(self, before: &Self) -> Self {
         Self {
@@ -59,7 +61,7 @@ impl CompactionOutcome {
 }
 
 impl CompactionPlan {
-    /// The changes that do this to a memory which may be newer than the one the plan was made for.
+    /// Returns the changes that carry out this plan. The memory may be newer than the plan.
     pub fn apply(&self, memory: &Memory) -> Plan<CompactionOutcome> {
         let mut next = Next { memory, states: BTreeMap::new() };
         let mut outcome = CompactionOutcome::default();
@@ -79,7 +81,7 @@ impl CompactionPlan {
                 continue;
             };
             folded.standing = Standing::Archived;
-            // What is pinned stays as it is.
+            // Pinned records stay unchanged.
             if !survivor.before.pinned {
                 let repeats = folded.note.repeats.saturating_add(1);
                 let tags = folded.before.tags.iter();
@@ -117,19 +119,19 @@ impl CompactionPlan {
     }
 }
 
-/// What a compaction makes of notes. Each is written once, however often it is touched.
+/// The notes that a compaction changes. Each is written once, however often it changes.
 struct Next<'a> {
     memory: &'a Memory,
     states: BTreeMap<RecordId, State<'a>>,
 }
 
 impl<'a> Next<'a> {
-    /// A note as it is by now.
+    /// Returns the current state of a note.
     fn state(&self, id: RecordId) -> Option<State<'a>> {
         self.states.get(&id).cloned().or_else(|| State::of(self.memory.record(id)?))
     }
 
-    /// A note that is active and not pinned at the version that was planned with.
+    /// Returns a note that is active, not pinned, and still at the planned version.
     fn unchanged(&mut self, id: RecordId, version: Version) -> Option<&mut State<'a>> {
         let state = match self.states.entry(id) {
             Entry::Occupied(known) => known.into_mut(),
@@ -140,7 +142,7 @@ impl<'a> Next<'a> {
     }
 }
 
-/// A note, and all of it that a compaction may change.
+/// A note, and everything that a compaction may change about it.
 #[derive(Clone)]
 struct State<'a> {
     before: &'a Record,
@@ -170,8 +172,9 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The version that has this; none where it is so already. It keeps the time of the last: compaction must not make a
-    /// note look freshly written, which would keep what it touched in view longer than what it left alone.
+    /// Returns the new version, or `None` if nothing changed. The version keeps the time of the
+    /// last one. Otherwise compaction would make notes look freshly written, and those would stay
+    /// in view longer than the ones it left alone.
     fn written(&self, memory: &Memory) -> Option<Record> {
         let Self { before, note, condensed, repeats, standing, .. } = *self;
         let is_same =
@@ -194,7 +197,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Tokens that a record takes of its pool's budget.
+/// Returns the tokens that a record takes of its pool's budget.
 fn active_tokens(record: &Record) -> u64 {
     let note = record.note().filter(|_| record.standing.is_active());
     note.map_or(0, |note| u64::from(note.budget_tokens()))

@@ -1,4 +1,4 @@
-//! Configuring: what is said changes, the rest stays.
+//! Changes the given settings and leaves the rest.
 
 use super::Plan;
 use crate::change::Change;
@@ -6,11 +6,11 @@ use crate::memory::Memory;
 use crate::refusal::Refusal;
 use crate::settings::{Settings, Unfit};
 
-/// Changes what is configured for the project, or for one client's own notes. Gives all that is configured
-/// then; nothing is written when it is so already.
+/// Changes the settings of the project, or those for one client's own notes. Returns all settings
+/// in effect afterwards; writes nothing if they are unchanged.
 ///
 /// # Errors
-/// When a number is out of its bounds, or a list too long.
+/// Fails if a number is out of bounds or a list is too long.
 pub fn plan_configure(
     memory: &Memory,
     client: Option<&str>,

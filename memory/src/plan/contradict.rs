@@ -8,12 +8,12 @@ use crate::index::MergeKey;
 use crate::memory::Memory;
 use crate::record::{Blueprint, Body, Category, Record};
 
-/// A blueprint that was written now, and a stored one that contradicts it.
+/// A newly written blueprint, and a stored one that contradicts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     /// The title as it was written this time.
     pub title: String,
-    /// Category of the blueprint that was written now.
+    /// The category of the new blueprint.
     pub category: Category,
     /// The stored blueprint.
     pub stored: RecordId,

@@ -1,4 +1,4 @@
-//! Looking a record up by its id or key; a miss names what comes near.
+//! Looks up a record by its id or key. A miss names the nearest ones.
 
 use std::cmp::Reverse;
 
@@ -14,10 +14,10 @@ use crate::refusal::Refusal;
 use crate::render::title;
 use crate::topic::topic_name;
 
-/// The record with this id, or a refusal that names those near it.
+/// Returns the record with this id.
 ///
 /// # Errors
-/// When the reader sees no such record.
+/// Fails if the reader sees no such record; the refusal names the nearest ids.
 pub fn find<'a>(memory: &'a Memory, reader: &Reader, id: RecordId) -> Result<&'a Record, Refusal> {
     if let Some(record) = memory.record(id).filter(|record| reader.sees(record)) {
         return Ok(record);
@@ -35,7 +35,7 @@ pub fn find<'a>(memory: &'a Memory, reader: &Reader, id: RecordId) -> Result<&'a
 /// finds the user's fact.
 ///
 /// # Errors
-/// When there is none; names the keys that come nearest.
+/// Fails if there is no such fact; the refusal names the nearest keys.
 pub fn find_fact<'a>(
     memory: &'a Memory,
     reader: &Reader,
@@ -63,10 +63,11 @@ pub fn find_fact<'a>(
     Err(Refusal::NoSuchKey { key, nearest })
 }
 
-/// The topic with this name.
+/// Returns the topic with this name.
 ///
 /// # Errors
-/// When the name is none or there is no such topic; names those that there are, the last written first.
+/// Fails if the name is not a valid topic name or there is no such topic. The refusal names the
+/// existing topics, most recently written first.
 pub fn find_topic<'a>(memory: &'a Memory, name: &str) -> Result<&'a Record, Refusal> {
     let name = topic_name(name)?;
     if let Some(record) = memory.topic(&name) {
@@ -82,15 +83,18 @@ pub fn find_topic<'a>(memory: &'a Memory, name: &str) -> Result<&'a Record, Refu
     })
 }
 
-/// Keys are like each other as wholes from this Jaro-Winkler likeness on. Any two of a dozen letters come to 0.6.
+/// The Jaro-Winkler similarity from which two whole keys count as alike. Any two keys of a dozen
+/// letters reach 0.6.
 const WHOLE_MIN: f64 = 0.85;
-/// What two keys have in common of their parts is worth naming from this share on: one of three, as a rule.
+/// The share of common parts from which a key is worth naming; usually one part of three.
 const PARTS_MIN: f64 = 0.3;
-/// A part that begins as another does, for so many bytes or more, is half of it: `config`, `configuration`.
+/// The length of a common beginning from which two parts count as half alike: `config`,
+/// `configuration`.
 const BEGINNING_BYTES: usize = 3;
 const BEGINNING_WORTH: f64 = 0.5;
 
-/// How near a key comes to the one asked for, from 0 to 1; absent when it is no help. Both in lower case.
+/// Returns the similarity of a known key to the requested one, from 0 to 1; `None` if it is too low
+/// to help. Both keys are in lower case.
 fn likeness(asked: &str, asked_parts: &[Part<'_>], known: &str) -> Option<f64> {
     let whole = Some(strsim::jaro_winkler(known, asked)).filter(|whole| *whole >= WHOLE_MIN);
     let known_parts = parts(known);
@@ -102,7 +106,8 @@ fn likeness(asked: &str, asked_parts: &[Part<'_>], known: &str) -> Option<f64> {
 /// A part of a key and its weight.
 type Part<'k> = (&'k str, f64);
 
-/// `database.port` has two parts. The last says what it is, those before it only where.
+/// Splits a key into parts: `database.port` has two. The last part says what it is, the others only
+/// where, so the last weighs more.
 fn parts(key: &str) -> Vec<Part<'_>> {
     let parts = key.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     let mut parts: Vec<Part<'_>> = parts.map(|part| (part, 1.0)).collect();
@@ -112,7 +117,7 @@ fn parts(key: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// How much of a key another one has, by their parts.
+/// Returns the weighted share of a key's parts that another key has.
 fn shared(of: &[Part<'_>], other: &[Part<'_>]) -> f64 {
     let worth = |part: &str| {
         let worths = other.iter().map(|(known, _)| alike(part, known));
@@ -134,7 +139,7 @@ fn alike(one: &str, other: &str) -> f64 {
     }
 }
 
-/// Refuses a record that says something else by now than the version that the caller has in mind.
+/// Refuses a record whose content has changed since the version that the caller expects.
 pub(crate) fn at_version(
     record: &Record,
     expected: Option<Version>,

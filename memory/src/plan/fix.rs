@@ -41,8 +41,8 @@ fn put_fix(draft: &mut Draft<'_>, fix: &Fix, origin: &Provenance) {
         return;
     };
     let Body::Lesson(known) = &stored.body else { return };
-    // A longer transcript may be read again, and a conversation may be reported twice. Of a fix
-    // dated after this write, nothing tells whether an earlier write counted it.
+    // A longer transcript may be read again, and a conversation may be reported twice. If a fix is
+    // dated after this write, nothing shows whether an earlier write counted it.
     let is_dated_later = fix.time > time;
     if is_dated_later || known.captured.as_ref().is_some_and(|known| known.last >= time) {
         return;
@@ -65,7 +65,7 @@ fn fixed_again(known: &Lesson, new: Lesson) -> Lesson {
     lesson
 }
 
-/// Builds the lesson that a fix teaches; `None` if it has neither a remedy nor files of its own.
+/// Builds the lesson of a fix; `None` if it has neither a remedy nor files of its own.
 fn lesson(fix: &Fix, time: Timestamp) -> Option<Lesson> {
     let files = own_files(fix);
     let captured = FixedFailure {
@@ -79,8 +79,8 @@ fn lesson(fix: &Fix, time: Timestamp) -> Option<Lesson> {
     Some(Lesson { summary, detail, files, captured: Some(Box::new(captured)) })
 }
 
-/// Builds the summary and the detail of the lesson that a failure and the files edited to fix it
-/// teach; `None` if there is neither a remedy nor a file.
+/// Builds the summary and detail of a lesson from a failure and the files edited to fix it; `None`
+/// if there is neither a remedy nor a file.
 fn texts(fixed: &FixedFailure, files: &[String]) -> Option<(String, String)> {
     let advice = match &fixed.remedy {
         Some(remedy) => format!("run {}", quoted(remedy)),

@@ -1,4 +1,4 @@
-//! Forgetting: out of load and search, in history.
+//! Forgets a record: it leaves load and search, and stays in history.
 
 use super::{Plan, at_version, find};
 use crate::draft::Draft;
@@ -10,21 +10,21 @@ use crate::record::Standing;
 use crate::refusal::Refusal;
 use crate::render::title;
 
-/// What the caller of a forget is told.
+/// The outcome of a forget, for the reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForgetOutcome {
     /// The record.
     pub id: RecordId,
-    /// The record in one line, as it was.
+    /// The record in one line, as it was before.
     pub title: String,
-    /// It had been forgotten before; nothing changes.
+    /// Whether it was already forgotten, so that nothing changes.
     pub already: bool,
 }
 
-/// Forgets a record. One that is forgotten stays so and nothing is written.
+/// Forgets a record. If it is already forgotten, nothing is written.
 ///
 /// # Errors
-/// When there is no such record, or it is not at the expected version.
+/// Fails if there is no such record, or it is not at the expected version.
 pub fn plan_forget(
     memory: &Memory,
     reader: &Reader,

@@ -1,4 +1,5 @@
-//! What becomes of staged work whose session is gone: kept on its behalf, or handed to its successor.
+//! Handles the staged work of a gone session: keeps it on the session's behalf, or hands it to the
+//! session's successor.
 
 use super::{Plan, Row, put_fixes, put_row, stored_row};
 use crate::captured::{Captured, SAID};
@@ -14,14 +15,16 @@ use crate::record::{Body, SessionRow};
 use crate::staged::Counts;
 use crate::staged::{Staged, count};
 
-/// Folds a gone session's staged work into memory on its behalf and leaves a notice for the next load.
-/// Nothing when it has staged nothing. `origin` gives the time, and the client when the work names none; `files_unseen`
-/// goes into the notice as it is.
+/// Folds a gone session's staged work into memory on its behalf and leaves a notice for the next
+/// load. Returns `None` if nothing is staged. `origin` gives the time, and the client if the work
+/// names none; `files_unseen` goes into the notice unchanged.
 ///
 /// The row gets an entry if there is something new to say. The entry has the last staged summary
-/// or, without one, the activity noted by rule; then counts of the staged work; then the agent's
-/// last message. A session that left only noted activity, lines of a topic's history or notes for
-/// itself gets no notice: there is nothing to review.
+/// or, without one, the activity noted by rule. Then come counts of the staged work, and the
+/// agent's last message.
+///
+/// A session that left only activity, lines of a topic's history or private notes gets no notice:
+/// there is nothing to review.
 pub fn plan_keep(
     memory: &Memory,
     session: &SessionId,
@@ -36,7 +39,7 @@ pub fn plan_keep(
     let mut draft = Draft::new(memory);
     let before = stored_row(&draft, session).map(|(_, row)| row);
     // A topic's history may have been written by rule, so there may be something to fold without
-    // work.
+    // any work.
     draft.fold(staged, &origin);
     if let Some(noted) = &staged.captured {
         put_fixes(&mut draft, noted, &origin);
@@ -127,12 +130,12 @@ fn row(
     })
 }
 
-/// Returns the activity noted from a session if it is worth an entry: the session had a prompt or
-/// wrote a file, and some of that is newer than the row's newest entry.
+/// Returns a session's pending activity if it is worth an entry. The session must have had a prompt
+/// or written a file, and some of that must be newer than the row's newest entry.
 fn noted_since<'a>(staged: &'a Staged, before: Option<&SessionRow>) -> Option<&'a Captured> {
     let noted = staged.captured.as_deref().filter(|noted| noted.leaves_row())?;
     let Some(before) = before else { return Some(noted) };
-    // Activity of the turn in which a session saved itself may be staged after that save.
+    // The activity of the turn in which a session saves may be staged after that save.
     let is_later = before.on_behalf || noted.acted() > before.ended;
     let is_new = is_later
         && (!noted.files().is_empty()
@@ -150,8 +153,8 @@ fn contains(text: &str, message: &str) -> bool {
     fold(text).contains(&fold(message))
 }
 
-/// Hands what a dead session staged, and what it kept for itself, to the one that goes on in its place. Nothing
-/// when there is neither.
+/// Hands the staged work and private notes of a dead session to the session that continues it;
+/// `None` if there are neither.
 pub fn plan_adopt(
     memory: &Memory,
     from: &SessionId,

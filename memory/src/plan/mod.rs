@@ -1,5 +1,5 @@
-//! Decide, then do: a write looks at a [`Memory`](crate::Memory) and gives a [`Plan`], a value that can be
-//! shown, journalled and applied. A planner that refuses has written nothing.
+//! Decide, then do. A planner reads a [`Memory`](crate::Memory) and returns a [`Plan`], a value
+//! that can be shown, journalled and applied. A planner that refuses has written nothing.
 
 mod add;
 mod bind;
@@ -40,12 +40,12 @@ pub(crate) use row::{Row, put_row, stored_row};
 
 use crate::change::Change;
 
-/// Changes to journal and apply as one entry, and what to tell the caller.
+/// The changes to journal and apply as one entry, and the outcome for the reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan<O> {
-    /// In order; empty when nothing changes.
+    /// The changes, in order; empty if nothing changes.
     pub changes: Vec<Change>,
-    /// What came of it, once the changes are applied.
+    /// The outcome once the changes are applied.
     pub outcome: O,
 }
 

@@ -1,4 +1,4 @@
-//! Noting: many at once; a bad one fails alone.
+//! Stores notes, many at once; an invalid one fails alone.
 
 use super::Plan;
 use crate::draft::Draft;
@@ -12,64 +12,65 @@ use crate::reader::Reader;
 use crate::refusal::Refusal;
 use crate::room::has_room;
 
-/// What the caller of a note is told.
+/// The outcome of storing notes, for the reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotesOutcome {
-    /// In the order given.
+    /// The stored notes, in the order given.
     pub stored: Vec<StoredNote>,
-    /// In the order given.
+    /// The failed notes, in the order given.
     pub failed: Vec<FailedNote>,
-    /// What is kept after them.
+    /// The totals of memory afterwards.
     pub totals: Totals,
-    /// The session's own active notes after them, and the tokens of its budget that they take.
+    /// The number of the session's own active notes afterwards, and the tokens that they take of
+    /// its budget.
     pub own: (u64, u64),
 }
 
 /// A note that was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredNote {
-    /// Its place in the call, from 0.
+    /// Its index in the call, from 0.
     pub at: usize,
-    /// The record it went into.
+    /// The record that holds it.
     pub id: RecordId,
-    /// The version it made.
+    /// The version that it created.
     pub version: Version,
-    /// Tokens of its content.
+    /// The tokens of its content.
     pub tokens: u32,
-    /// What its content looks like.
+    /// The detected type of its content.
     pub content_type: ContentType,
-    /// Given or found.
+    /// Its tags, given or detected.
     pub tags: Vec<String>,
-    /// What it means for what was there.
+    /// Its effect on what was already stored.
     pub telling: Telling,
-    /// The session that alone sees it is the one that wrote it.
+    /// Whether only the writing session sees it.
     pub private: bool,
 }
 
-/// What a note means for what was there.
+/// The effect of a note on what was already stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
-    /// There was nothing like it.
+    /// A note with no existing match.
     New,
-    /// A fact's new version.
+    /// A new version of a fact.
     Replaced,
-    /// What was kept already, told again.
+    /// A repetition of a note that was already stored.
     Repeated,
 }
 
 /// A note that was not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedNote {
-    /// Its place in the call, from 0.
+    /// Its index in the call, from 0.
     pub at: usize,
-    /// Why, for the caller.
+    /// The reason, for the caller.
     pub why: Refusal,
 }
 
-/// Stores notes; those that cannot be stored are named, the others are stored all the same.
+/// Stores notes. Those that cannot be stored are reported; the others are stored regardless.
 ///
 /// # Errors
-/// When there is none, when there are too many, and when not one of them can be stored.
+/// Fails if `items` is empty or too long, or if no item can be stored.
 pub fn plan_notes(
     memory: &Memory,
     origin: &Provenance,

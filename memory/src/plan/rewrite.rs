@@ -61,7 +61,7 @@ impl Rewrite {
         misplaced.map(|(field, of, _)| (field, of))
     }
 
-    /// Applies the changes to a body, as a part to write. `None` for kinds that cannot be
+    /// Applies the changes to a body and returns a part to write. `None` for kinds that cannot be
     /// rewritten.
     fn applied(&self, body: &Body) -> Option<Staged> {
         let mut part = Staged::default();
@@ -76,8 +76,8 @@ impl Rewrite {
                 set(&mut lesson.summary, self.summary.as_ref());
                 set(&mut lesson.detail, self.detail.as_ref());
                 set(&mut lesson.files, self.files.as_ref());
-                // The advice is the person's now. That sets the lesson apart from what the rule
-                // makes, so the next fix of its failure leaves it as it is (`fix.rs`).
+                // The advice now belongs to the person. It differs from what the rule makes, so the
+                // next fix of the same failure leaves it unchanged (`fix.rs`).
                 if *body != Body::Lesson(lesson.clone())
                     && let Some(fixed) = &mut lesson.captured
                 {
@@ -106,9 +106,9 @@ fn set<T: Clone>(field: &mut T, new: Option<&T>) {
 /// Rewrites a record.
 ///
 /// # Errors
-/// If there is no such record, it is forgotten or at another version, its kind does not have a
-/// given field, a value is invalid, too long for what is left or was purged, or another record is
-/// already about the same.
+/// Fails if there is no such record, it is forgotten or at another version, or its kind lacks a
+/// given field. Also fails if a value is invalid, too long for the remaining room or was purged, or
+/// if another record already has the same key.
 pub fn plan_rewrite(
     memory: &Memory,
     reader: &Reader,

@@ -86,7 +86,7 @@ fn fold_oldest(earlier: &mut Vec<TrailEntry>) {
     earlier.insert(0, line);
 }
 
-/// A session's own row as it stands.
+/// Returns a session's own row.
 pub(crate) fn stored_row(draft: &Draft<'_>, session: &SessionId) -> Option<(RecordId, SessionRow)> {
     let record = draft.head().keyed(&MergeKey::SessionRow(session.clone())).next()?;
     match &record.body {

@@ -1,4 +1,4 @@
-//! Saving: a session's staged work and what came with the call become memory, as one commit.
+//! Saves a session's staged work, together with the call's own part, as one commit.
 
 use super::{Contradiction, Plan, Row, contradictions, put_fixes, put_row};
 use crate::archive::{ArchivePlan, Archived};
@@ -17,49 +17,49 @@ use crate::room::{check_growth, has_room};
 use crate::size::Size;
 use crate::staged::{Counts, Staged};
 
-/// What a save brings with it.
+/// The arguments of a save.
 #[derive(Clone, Debug, Default)]
 pub struct Save<'a> {
-    /// When the session began.
+    /// The time at which the session began.
     pub started: Timestamp,
-    /// What the session did; may not be empty.
+    /// A description of what the session did; must not be empty.
     pub session_summary: &'a str,
-    /// What was not staged before.
+    /// Work that was not staged before.
     pub part: Staged,
-    /// Refuse when memory is at another revision.
+    /// The revision that memory must be at.
     pub expected_revision: Option<Revision>,
-    /// What to archive in the same commit, made from this memory or an older one.
+    /// Records to archive in the same commit. The plan may be older than this memory.
     pub archive: Option<&'a ArchivePlan>,
 }
 
-/// What a save's caller is told.
+/// The outcome of a save, for the reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SaveOutcome {
     /// The session's row.
     pub row: RecordId,
-    /// The revision that this save makes.
+    /// The revision that this save creates.
     pub revision: Revision,
-    /// What is active, and its size, after the save.
+    /// The counts and sizes of active records after the save.
     pub totals: Totals,
-    /// Sessions that ever wrote here.
+    /// The number of sessions that have ever written here.
     pub sessions: u64,
-    /// New records of this save.
+    /// The new records of this save.
     pub added: Counts,
-    /// Items that went into records that were there.
+    /// The number of items that were merged into existing records.
     pub merged: u32,
-    /// Blueprints left as they were.
+    /// The blueprints that were left unchanged.
     pub kept: Vec<KeptBlueprint>,
     /// Blueprints of this save that contradict stored ones with the same title.
     pub contradicts: Vec<Contradiction>,
-    /// Records that this save archived.
+    /// The records that this save archived.
     pub archived: Archived,
 }
 
 /// Folds a session's staged work and this save's part into memory and writes the session's row.
 ///
 /// # Errors
-/// When the summary is empty, an item is not usable, the project has no room for the items, or
-/// memory is not at the expected revision.
+/// Fails if the summary is empty, an item is invalid, or the project has no room for the items.
+/// Also fails if memory is not at the expected revision.
 pub fn plan_save(
     memory: &Memory,
     origin: &Provenance,
@@ -74,7 +74,7 @@ pub fn plan_save(
     memory.tombstones().refuse_text("session_summary", &summary)?;
     row_has_room(memory, &summary)?;
     if let Some(expected) = save.expected_revision {
-        // What was only set aside, or looked at, says what it said.
+        // Records that were only archived or read have the same content.
         let changed = changes_since(memory, expected, None, origin.time);
         if expected > memory.revision() || !changed.is_empty() {
             return Err(Refusal::Conflict {
@@ -93,7 +93,7 @@ pub fn plan_save(
 
     let mut draft = Draft::new(memory);
     draft.fold(&staged, origin);
-    // What was staged before had room then, and nothing of it may be lost.
+    // Work that was staged earlier had room then, and none of it may be lost.
     check_growth(memory, draft.head(), &part)?;
     if let Some(captured) = &staged.captured {
         put_fixes(&mut draft, captured, origin);

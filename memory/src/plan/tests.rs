@@ -1,4 +1,4 @@
-//! What each planner decides, and the laws of folding.
+//! The planners' decisions, and the laws of folding.
 
 use std::sync::Arc;
 
@@ -161,7 +161,7 @@ fn a_checkpoint_says_at_once_what_a_save_will_leave_as_it_is() {
     let kept = plan_checkpoint(&memory, &by, part).unwrap().outcome.kept;
     let kept: Vec<_> = kept.iter().map(|kept| (kept.id, kept.title.as_str())).collect();
     assert_eq!(kept, [(None, "Wire"), (Some(id("b1")), "Store")]);
-    // Superseding it is not kept back, even when an immutable one follows.
+    // A blueprint that supersedes it is not held back, even if an immutable one follows.
     let part = blueprints([mutable("Store", "redb"), blueprint("Store", "fjall")]);
     assert_eq!(plan_checkpoint(&memory, &by, part).unwrap().outcome.kept, []);
 }
@@ -359,7 +359,7 @@ fn forgetting_asks_for_a_record_that_is_there_at_the_version_in_mind() {
     assert_eq!((again.outcome.already, again.changes.len()), (true, 0));
 }
 
-/// A part as a checkpoint stages it.
+/// Returns a part as a checkpoint stages it.
 fn told(part: Staged, by: &Provenance) -> Staged {
     Staged { first: by.time, last: by.time, ..crate::intake::accept(part).unwrap() }
 }
@@ -412,7 +412,7 @@ proptest! {
 
     #[test]
     fn the_same_save_again_changes_nothing_but_the_row(steps in any_steps(), mut part in any_part()) {
-        // The same text again is counted, and a fact told twice over is told anew each time.
+        // The same text again is counted, and a fact written twice is replaced each time.
         part.notes.retain(|note| note.key.is_some());
         part.notes.truncate(1);
         let (mut memory, _) = take(&steps);
@@ -429,7 +429,7 @@ proptest! {
         let (memory, entries) = take(&steps);
         let mut replayed = Memory::default();
         for (seq, changes) in (1..).zip(&entries) {
-            // As the journal has them.
+            // As in the journal.
             let text = serde_json::to_string(changes).unwrap();
             let read: Vec<Change> = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(&read, changes);

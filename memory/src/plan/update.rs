@@ -1,4 +1,4 @@
-//! Updating one record: only what is given changes. A record that is used is active again.
+//! Updates one record; only the given fields change. A record that is used becomes active again.
 
 use super::{Plan, at_version, find};
 use crate::draft::{Draft, Fields};
@@ -16,43 +16,43 @@ use crate::refusal::Refusal;
 use crate::render::title;
 use crate::room::has_room;
 
-/// What is to change; what is `None` stays.
+/// The fields to change. A field that is `None` keeps its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Update {
-    /// Of a note; empty takes it away.
+    /// The summary of a note; empty removes it.
     pub summary: Option<String>,
-    /// Of a note.
+    /// The content of a note.
     pub content: Option<String>,
-    /// Of any record; none takes them away.
+    /// The tags of any record; an empty list removes them.
     pub tags: Option<Vec<String>>,
-    /// Of a note, from 1 to 10.
+    /// The importance of a note, from 1 to 10.
     pub importance: Option<u8>,
-    /// Of any record.
+    /// Whether to pin the record, of any kind.
     pub pinned: Option<bool>,
-    /// Of a note.
+    /// The expiry of a note.
     pub expires: Option<Expires>,
-    /// Of a session's own note: share it with the project.
+    /// Whether to share a session's own note with the project.
     pub share: bool,
 }
 
-/// What the caller of an update is told.
+/// The outcome of an update, for the reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateOutcome {
-    /// The record; another one when the note was shared and the project had the same already.
+    /// The record. It is another one if a note was shared and the project already had the same.
     pub id: RecordId,
-    /// Its version now.
+    /// Its current version.
     pub version: Version,
     /// The record in one line, as it is now.
     pub title: String,
-    /// Nothing had to change.
+    /// Whether nothing had to change.
     pub unchanged: bool,
 }
 
 /// Updates a record.
 ///
 /// # Errors
-/// When there is no such record, it is forgotten or at another version, what is given does not fit its kind, or the
-/// project has no room for a longer text.
+/// Fails if there is no such record, or it is forgotten or at another version. Also fails if a
+/// field does not fit its kind, or the project has no room for a longer text.
 pub fn plan_update(
     memory: &Memory,
     reader: &Reader,
@@ -118,7 +118,7 @@ fn change_note(note: &mut Note, tags: &mut Vec<String>, update: &Update) -> Resu
             *tags = auto_tags(content);
         }
         if *content != note.content && update.summary.is_none() {
-            // It summed up another text.
+            // The old summary was of another text.
             note.set_summary(String::new());
         }
         note.set_content(content.clone());
@@ -135,12 +135,13 @@ fn change_note(note: &mut Note, tags: &mut Vec<String>, update: &Update) -> Resu
     if update.share {
         note.scope = Scope::Project;
     }
-    // What is pinned stays whole.
+    // A pinned note is always shown whole.
     note.condensed &= update.pinned != Some(true);
     Ok(())
 }
 
-/// Other kinds take tags and a pin; their texts are written by checkpoint and save.
+/// Refuses fields that only notes have. Other kinds take tags and a pin; checkpoint and save write
+/// their texts.
 fn only_marks(record: &Record, update: &Update) -> Result<(), Refusal> {
     let given = [
         ("summary", update.summary.is_some()),
@@ -163,7 +164,7 @@ fn only_marks(record: &Record, update: &Update) -> Result<(), Refusal> {
     }
 }
 
-/// The project's note that says what a session's own one would say once it is shared.
+/// Finds the project's note that a session's own one would repeat once it is shared.
 fn shared_twin(
     memory: &Memory,
     record: &Record,
@@ -191,7 +192,8 @@ fn shared_twin(
     Err(Refusal::invalid("scope", why))
 }
 
-/// Counts what the project has already, and gives it what the session's own note has besides, and what the update says.
+/// Counts a repetition of the project's note, and adds the marks of the session's own note and of
+/// the update.
 fn repeat(
     draft: &mut Draft<'_>,
     id: RecordId,
@@ -217,7 +219,7 @@ fn repeat(
         tags.truncate(TAGS_MAX);
     }
     let pinned = update.pinned.unwrap_or(twin.pinned || own.pinned);
-    // The content is the same, and what it is shared with is the project.
+    // The content is the same, and the note is already shared.
     let rest = Update { content: None, share: false, pinned: Some(pinned), ..update.clone() };
     change_note(&mut note, &mut tags, &rest)?;
     let body = Body::Note(note);
@@ -225,8 +227,8 @@ fn repeat(
     Ok(())
 }
 
-/// Makes a record that is used active again, and a note that its summary stood for whole. Nothing when it is
-/// neither archived nor condensed.
+/// Makes a record that is used active again, and makes a note whole that was shown by its summary.
+/// Returns `None` if it is neither archived nor condensed.
 pub fn plan_use(memory: &Memory, id: RecordId, origin: &Provenance) -> Option<Plan<()>> {
     let record = memory.record(id)?;
     let condensed = record.note().is_some_and(|note| note.condensed);
@@ -235,7 +237,7 @@ pub fn plan_use(memory: &Memory, id: RecordId, origin: &Provenance) -> Option<Pl
     }
     let mut draft = Draft::new(memory);
     match &record.body {
-        // It was looked at, not written.
+        // It was read, not written.
         Body::Note(note) => {
             draft.settle(id, Note { condensed: false, ..note.clone() }, Standing::Active);
         }
@@ -244,7 +246,7 @@ pub fn plan_use(memory: &Memory, id: RecordId, origin: &Provenance) -> Option<Pl
     Some(Plan { changes: draft.finish().changes, outcome: () })
 }
 
-/// Whether a note that is looked at now no longer holds by its own word.
+/// Whether a note has expired.
 pub fn is_expired(record: &Record, now: Timestamp) -> bool {
     record.note().is_some_and(|note| note.is_expired(now))
 }

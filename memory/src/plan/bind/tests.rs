@@ -1,4 +1,4 @@
-//! Threads and their topics.
+//! Conversations and their topics.
 
 use super::{in_thread, plan_bind};
 use crate::limits::BINDINGS_MAX;
@@ -43,7 +43,8 @@ fn the_first_topic_that_a_thread_names_is_its_own() {
     assert_eq!(memory.bound("codex:1"), Some("Cache"));
     assert_eq!((memory.revision(), memory.topics().count()), (Revision(0), 0), "it is private");
 
-    // Tomorrow's run of the thread names none; another topic that it names stays another's.
+    // Tomorrow's run of the conversation names no topic. The other topic that it names stays
+    // another's.
     let parts = of([topic(None, "half way"), topic(Some("wire"), "asked for")]);
     let (part, bound) = in_thread(&memory, "codex:1", parts).unwrap();
     assert_eq!(bound, []);
@@ -51,7 +52,7 @@ fn the_first_topic_that_a_thread_names_is_its_own() {
     assert_eq!(stored(&memory, "cache").status, "half way");
     assert_eq!(stored(&memory, "WIRE").status, "asked for");
 
-    // A thread without one writes to the project's own.
+    // A conversation without a topic writes to the project's own.
     let (part, bound) = in_thread(&memory, "codex:2", of([topic(None, "reviewed")])).unwrap();
     assert_eq!(bound, []);
     save(&mut memory, &origin("three", 3), part);
@@ -85,7 +86,7 @@ fn of_too_many_bindings_the_oldest_goes() {
     assert_eq!(memory.bound("k0"), Some("main"));
 }
 
-/// Neither overwrites what only the other has said, whoever saves first.
+/// Neither overwrites what only the other has written, whoever saves first.
 #[test]
 fn two_sessions_share_a_topic() {
     let mut memory = Memory::default();

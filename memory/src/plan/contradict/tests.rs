@@ -1,4 +1,4 @@
-//! Contradicting blueprints, and when they are named.
+//! Contradicting blueprints, and the replies that name them.
 
 use crate::Memory;
 use crate::plan::plan_checkpoint;
@@ -10,7 +10,7 @@ fn of(category: Category, title: &str, content: &str) -> Blueprint {
     Blueprint { category, ..blueprint(title, content) }
 }
 
-/// A memory that has the decision b1 to use sled.
+/// Returns a memory that has the decision b1 to use sled.
 fn decided() -> Memory {
     let mut memory = Memory::default();
     let part = blueprints([of(Category::Decision, "Store", "Use sled.")]);
@@ -66,7 +66,7 @@ fn other_titles_the_same_content_and_what_is_not_stored_are_no_contradiction() {
     for new in [
         of(Category::Schema, "Storage", "Use fjall."),
         of(Category::Schema, "Store", "Use sled."),
-        // Left as it is, since b1 is immutable.
+        // Left unchanged, since b1 is immutable.
         of(Category::Decision, "Store", "Use fjall."),
     ] {
         let mut memory = decided();

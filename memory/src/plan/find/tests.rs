@@ -1,4 +1,4 @@
-//! Which keys are named to who asks for one that is not there.
+//! The keys that a miss names.
 
 use super::*;
 use crate::testing::{apply, note, origin};

@@ -48,7 +48,7 @@ fn captured_on(on: i64, events: &[Event]) -> Captured {
     captured.relative_to("/src/app")
 }
 
-/// A session in which this happened, and which ended without a save.
+/// Runs a session with these events that ends without a save.
 fn session(memory: &mut Memory, name: &str, on: i64, events: &[Event]) {
     let captured = captured_on(on, events);
     if let Some(plan) = plan_capture(memory, &origin(name, on), captured) {
@@ -202,7 +202,7 @@ fn the_same_failure_is_one_lesson_that_says_what_helped_last() {
     assert_eq!(lesson.files, ["b.py"]);
     assert_eq!(lesson.captured.as_ref().unwrap().times, 2);
     assert_snapshot!(crate::render::title(records[0], day(9)), @r"l1 (captured, 2 times, last 2026-11-03) `make migrate` failed with `the lock 0x00000003 is held by process 3`: passed after editing b.py");
-    // It ends once more, with nothing new noted.
+    // It ends again with no new activity.
     let before = memory.clone();
     keep(&mut memory, "two", 6);
     assert_eq!(memory.records().count(), before.records().count());
@@ -262,7 +262,7 @@ fn a_lesson_that_a_person_edited_only_counts_what_is_fixed_again() {
             assert!(fixed(&after).1 > fixed(&before).1, "{edit:?}");
         }
     }
-    // Tags are no advice.
+    // Tags are not advice.
     let tags = Rewrite { tags: Some(vec!["db".to_owned()]), ..Rewrite::default() };
     for (before, after) in [by_files(tags.clone()), by_remedy(tags)] {
         assert_ne!(after.summary, before.summary);
@@ -282,7 +282,7 @@ fn a_session_that_saved_by_itself_leaves_its_fixes() {
         panic!("a row")
     };
     assert_eq!((row.lessons_added, row.captured), (0, None));
-    // What is noted after the save is kept when the session is over.
+    // Activity after the save is kept when the session ends.
     let later = captured_on(3, &[failed("make all", HEADS), edit("b.py"), passed("make all")]);
     let plan = plan_capture(&memory, &origin("one", 3), later).unwrap();
     apply(&mut memory, plan);
@@ -380,7 +380,7 @@ fn a_transcript_leaves_its_fixes_once() {
     let plan = plan_import_sessions(&memory, &[past(&events)], day(5));
     apply(&mut memory, plan);
     assert_eq!(said(&memory).len(), 1);
-    // It went on, and is brought over once more.
+    // The transcript grew and is imported again.
     events.push(passed("make docs"));
     let plan = plan_import_sessions(&memory, &[past(&events)], day(6));
     apply(&mut memory, plan);
@@ -413,7 +413,7 @@ fn it_stands_on_disk_beside_what_was_there_before() {
     assert_snapshot!(serde_json::to_string(lesson).unwrap(), @r#"{"summary":"`make migrate` failed with `the lock 0x00000001 is held by process 1`: passed after editing a.py","files":["a.py"],"captured":{"command":"make migrate","error":"error: the lock 0x00000001 is held by process 1","times":1,"last":1793534400003}}"#);
     let trace = serde_json::to_value(captured_on(1, &fixed_lock(1, "a.py"))).unwrap();
     assert_snapshot!(trace["trace"].to_string(), @r#"{"fixes":[{"command":"make migrate","error":"error: the lock 0x00000001 is held by process 1","files":["a.py"],"time":1793534400003}],"head":[{"command":"make migrate","ended":{"failed":{"error":"error: the lock 0x00000001 is held by process 1"}},"time":1793534400001},{"command":"make migrate","edited":["a.py"],"time":1793534400003}]}"#);
-    // What earlier builds wrote has neither.
+    // Lessons written by earlier builds have neither.
     let before: Lesson = serde_json::from_str(r#"{"summary":"short locks"}"#).unwrap();
     assert_eq!(before, crate::testing::lesson("short locks", ""));
     assert_eq!(serde_json::to_string(&before).unwrap(), r#"{"summary":"short locks"}"#);

@@ -1,4 +1,4 @@
-//! Notes and facts as they are written, one by one and many at once.
+//! Notes and facts, written one by one and many at once.
 
 use super::*;
 use crate::limits::{NOTES_BYTES_MAX, NOTES_MAX};
@@ -96,7 +96,7 @@ fn a_sessions_own_notes_are_seen_by_it_alone_and_are_no_commit() {
     );
     assert!(plan_forget(&memory, &reader("two"), id, None, &origin("two", 2)).is_err());
 
-    // The same text and the same key of the project's are others.
+    // The same text and the same key in the project are separate records.
     noted(&mut memory, "two", 2, &[note("mine"), fact("port", "2")]);
     assert_eq!((memory.revision(), memory.totals().notes), (Revision(1), 2));
     let port =
@@ -156,7 +156,7 @@ fn a_successor_has_one_fact_of_a_key_the_one_told_last() {
     let c = reader("c");
     assert_eq!(find_fact(&memory, &c, "plan").unwrap().note().unwrap().content, "second");
     assert_eq!(memory.own_usage(&c).0, 2);
-    // Being handed over makes nothing look freshly written.
+    // Handing a note over does not make it look freshly written.
     assert!(memory.own_notes(&c).all(|record| record.updated.time <= day(2)));
 }
 
@@ -213,7 +213,7 @@ fn private_words_neither_correct_a_slip_nor_keep_it_from_being_corrected() {
     );
 }
 
-/// What a session finds.
+/// Returns the search results of a session.
 fn found_by(memory: &Memory, session: &str, query: &str) -> Found {
     memory.search().find(&Find {
         query: &Query::parse(query),
@@ -224,7 +224,7 @@ fn found_by(memory: &Memory, session: &str, query: &str) -> Found {
     })
 }
 
-/// As many notes as there may be but `notes`, and as many bytes but `bytes`.
+/// Returns a memory with room for only this many more notes and bytes.
 fn nearly_full(notes: u64, bytes: u64) -> Memory {
     let mut memory = Memory::default();
     let plan = plan_notes(&memory, &origin("one", 1), vec![Ok(fact("port", "1")), Ok(note("x"))]);
@@ -239,7 +239,7 @@ fn nearly_full(notes: u64, bytes: u64) -> Memory {
         if note.content.len() != chars {
             note.content = "x".repeat(chars);
         }
-        // Past the search index, which has no part in this.
+        // Bypasses the search index, which has no part in this.
         memory.put(filler.clone().into());
     }
     memory
@@ -268,7 +268,7 @@ fn what_there_is_no_room_for_is_refused_wherever_it_comes_from() {
     assert!(plan_checkpoint(&memory, &by, staged(&two[..1])).is_ok());
     assert!(plan_checkpoint(&memory, &by, staged(&[fact("port", "2")])).is_ok(), "in its place");
 
-    // What was staged while there was room is kept when there is none.
+    // Work that was staged while there was room is kept when there is no more.
     let mut memory = memory;
     checkpoint(&mut memory, &by, staged(&two[..1]));
     is_full(plan_checkpoint(&memory, &by, staged(&two[1..])).unwrap_err());
@@ -332,7 +332,7 @@ fn a_retelling_keeps_what_it_is_silent_on() {
     assert_eq!(last(&memory), Some(day(9)), "the last word counts");
 }
 
-/// Else what somebody says now would be marked as expired.
+/// Otherwise something that is said now would be marked as expired.
 #[test]
 fn a_note_told_again_after_it_expired_has_no_end() {
     let text = "the tunnel is up";
@@ -349,14 +349,14 @@ fn a_note_told_again_after_it_expired_has_no_end() {
         let (mut saved, mut kept) = (memory.clone(), memory.clone());
         noted(&mut memory, "two", on, &[note(text)]);
         assert_eq!(end(&memory), left, "noted on {on}");
-        // It was told when it was staged, not when that was saved.
+        // The time that counts is that of the checkpoint, not of the save.
         checkpoint(&mut saved, &origin("two", on), staged(note(text)));
         save(&mut saved, &origin("two", 20), Staged::default());
         assert_eq!(end(&saved), left, "staged on {on}");
         save(&mut saved, &origin("two", 20), staged(note(text)));
         assert_eq!(end(&saved), None, "and saved");
         if on < 9 {
-            // Nothing of the note is told later: neither by a checkpoint nor by what a save brings.
+            // Neither a later checkpoint nor the save's own part mentions the note.
             checkpoint(&mut kept, &origin("two", on), staged(note(text)));
             checkpoint(&mut kept, &origin("two", 12), staged(note("something else")));
             save(&mut kept, &origin("two", 20), staged(note("and something else")));

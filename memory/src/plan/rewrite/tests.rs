@@ -7,7 +7,8 @@ use crate::staged::Staged;
 use crate::testing::{anchor, apply, blueprint, lesson, note, origin, save};
 use crate::{Memory, RecordId, Version, render};
 
-/// The blueprint b1, the anchors a2 and a3, the lesson l4, the note n5 and a row.
+/// Returns a memory with the blueprint b1, the anchors a2 and a3, the lesson l4, the note n5 and a
+/// row.
 fn memory() -> Memory {
     let mut memory = Memory::default();
     let part = Staged {
@@ -58,7 +59,7 @@ fn a_rewritten_record_keeps_its_id_tags_and_pin() {
         rewrite(&mut memory, "b1", &new, None),
         "Was so already, version 3: b1 [architecture] Storage …\n"
     );
-    // Its old title is free, its new one is taken.
+    // Its old title is free, and its new one is taken.
     let part = |title: &str| Staged {
         blueprints: vec![crate::Blueprint {
             category: Category::Architecture,

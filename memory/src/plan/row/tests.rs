@@ -1,4 +1,4 @@
-//! The trail grows by an entry with each save and end, and keeps to its limits.
+//! The trail grows by an entry with each save and end, within its limits.
 
 use super::*;
 use crate::memory::Memory;

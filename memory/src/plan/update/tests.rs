@@ -1,4 +1,4 @@
-//! Only what is given changes; what is used is active again.
+//! Only the given fields change; a record that is used becomes active again.
 
 use std::sync::Arc;
 
@@ -64,13 +64,13 @@ fn sharing_makes_a_note_everyones_as_a_commit() {
     assert!(find(&memory, &reader("two"), id).is_ok());
     assert_eq!(memory.own_usage(&reader("one")), (0, 0));
 
-    // What the project has already is counted there.
+    // A note that the project already has is counted there.
     let again = noted(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
     assert_eq!(updated(&mut memory, again, &share).id, id);
     assert_eq!(memory.totals().notes, 1);
     assert_eq!(memory.record(id).unwrap().note().unwrap().repeats, 1);
 
-    // What the same call says besides is said of that one.
+    // The call's other fields apply to that record.
     let again = noted(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
     let told = Update {
         importance: Some(9),
@@ -147,7 +147,7 @@ fn what_is_pinned_stays_whole() {
     assert!(memory.record(id).unwrap().pinned);
 }
 
-/// Whatever the session said of its note is said of the project's.
+/// The marks of the session's own note carry over to the project's.
 #[test]
 fn a_note_shared_into_one_that_is_there_brings_its_marks() {
     let mut memory = Memory::default();
@@ -175,7 +175,7 @@ fn a_note_shared_into_one_that_is_there_brings_its_marks() {
     let expected = (true, "db import".to_owned(), "rows are skipped".to_owned(), 9, 1);
     assert_eq!(marks(&memory), expected);
 
-    // What is there already is not taken away, and what the call says is said last.
+    // Nothing is removed from the existing note, and the call's own fields win.
     let own = NewNote {
         private: true,
         summary: "other".to_owned(),
@@ -189,7 +189,7 @@ fn a_note_shared_into_one_that_is_there_brings_its_marks() {
     assert_eq!(marks(&memory), expected);
 }
 
-/// Nobody changed what the caller has in mind.
+/// The content that the caller expects has not changed.
 #[test]
 fn a_version_that_says_the_same_is_as_good_as_the_newest() {
     let mut memory = Memory::default();
@@ -207,7 +207,7 @@ fn a_version_that_says_the_same_is_as_good_as_the_newest() {
     apply(&mut memory, plan);
     assert_eq!(memory.record(id).unwrap().version, Version(3));
     assert!(expecting(&memory, 1).is_ok() && expecting(&memory, 3).is_ok());
-    // So is the revision of the memory, for a save.
+    // The same holds for the revision that a save expects.
     let saving = |memory: &Memory, revision| {
         let expected_revision = Some(Revision(revision));
         let save = Save { session_summary: "done", expected_revision, ..Save::default() };
