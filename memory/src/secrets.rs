@@ -1,13 +1,13 @@
-//! Secrets in text: what looks like one is replaced by `[secret removed: <kind>]`.
+//! Detects secrets in text and replaces each by `[secret removed: <kind>]`.
 //!
-//! One automaton finds all places worth a look (known beginnings of tokens, words such as `password`,
-//! `://`); a small rule then judges each, so that clean text costs one pass. A rule prefers to leave
-//! what only looks random: hashes, UUIDs, checksums, code, and examples stay. What is removed is the
-//! value alone; the words around it stay.
+//! One automaton finds all candidate positions: known prefixes of tokens, words such as `password`,
+//! and `://`. A small rule then judges each candidate, so clean text costs one pass. When in doubt,
+//! a rule keeps text that only looks random: hashes, UUIDs, checksums, code and examples stay. Only
+//! the value itself is removed; the words around it stay.
 //!
-//! The shapes of tokens are those that their makers document. The rules are our own: the maintained set
-//! (gitleaks') is hundreds of regular expressions that would run over every write, and the crates for
-//! Rust that are light take commit hashes for secrets.
+//! The token shapes are those that their issuers document. The rules are our own. The maintained
+//! set (gitleaks') has hundreds of regular expressions that would run over every write. The
+//! lightweight Rust crates take commit hashes for secrets.
 
 mod broken;
 mod commands;
@@ -38,12 +38,12 @@ use runs::Runs;
 use tokens::{TOKENS, Token};
 use words::{WORDS, Word};
 
-/// What a secret was, in words for people: `GitHub token`, `password`.
+/// The kind of a secret, in words for people: `GitHub token`, `password`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SecretKind(&'static str);
 
 impl SecretKind {
-    /// The words.
+    /// Returns the words.
     pub fn name(self) -> &'static str {
         self.0
     }
@@ -69,16 +69,16 @@ const SIGNATURE: SecretKind = SecretKind("signature");
 /// Text without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scrubbed<'a> {
-    /// The text; borrowed where there was nothing to remove.
+    /// The text, borrowed if there was nothing to remove.
     pub text: Cow<'a, str>,
-    /// What each removed secret was, in the order in which they stood.
+    /// The kinds of the removed secrets, in the order of their positions.
     pub removed: Vec<SecretKind>,
 }
 
-/// Removes the secrets in a text. What comes out has none: scrubbing it again changes nothing.
+/// Removes the secrets in a text. Scrubbing the result again changes nothing.
 pub fn scrub(text: &str) -> Scrubbed<'_> {
     let mut scrubbed = Scrubbed { text: Cow::Borrowed(text), removed: Vec::new() };
-    // What stands where a secret was may show another one that it hid; that is rare.
+    // A removal may uncover another secret that the first one hid; that is rare.
     for _ in 0..SECRET_PASSES_MAX {
         let found = find(&scrubbed.text);
         if found.is_empty() {
@@ -92,8 +92,8 @@ pub fn scrub(text: &str) -> Scrubbed<'_> {
     scrubbed
 }
 
-/// Removes the secrets in a text that stands under a name, such as a fact under its key: a text that is one value and
-/// nothing else is judged as if the name stood before it.
+/// Removes the secrets in a text that has a name, such as a fact with its key. If the text is a
+/// single value, it is judged as if the name came before it.
 pub fn scrub_named<'a>(name: &str, text: &'a str) -> Scrubbed<'a> {
     let scrubbed = scrub(text);
     let value = text.trim();
@@ -114,16 +114,17 @@ pub fn scrub_named<'a>(name: &str, text: &'a str) -> Scrubbed<'a> {
     }
 }
 
-/// Where a secret stands.
+/// The position of a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
     range: Range<usize>,
     kind: SecretKind,
-    /// How much the rule knows: a token by its form is surer than a value beside a word.
+    /// The confidence of the match. A token recognised by its form ranks above a value beside a
+    /// word.
     sure: usize,
 }
 
-/// A place worth a look, by what was found there.
+/// A candidate position, by what was matched there.
 #[derive(Clone, Copy, Debug)]
 enum Clue {
     Token(&'static Token),
@@ -134,18 +135,18 @@ enum Clue {
     Url,
     /// The name of a command that takes a password in an option.
     Command(&'static Command),
-    /// A command that reads a password; whether a user's name stands before it.
+    /// A command that reads a password; `true` if a user name comes before it.
     Piped(bool),
     Telegram,
     Azure,
     Terraform,
     Cookie,
-    /// The signature of a URL that opens by itself.
+    /// The signature of a URL that grants access by itself.
     Signature,
     Oracle,
     PuttyKey,
     Word(Word),
-    /// The beginning of a marker: what is in it was never a secret.
+    /// The beginning of a marker. Its content was never a secret.
     Marker,
 }
 
@@ -182,7 +183,7 @@ static CLUES: LazyLock<(AhoCorasick, Vec<Clue>)> = LazyLock::new(|| {
     (automaton, patterns.into_iter().map(|(_, clue)| clue).collect())
 });
 
-/// The secrets in a text, in order, none overlapping another.
+/// Returns the secrets in a text, in order and without overlaps.
 fn find(text: &str) -> Vec<Found> {
     let normal = Normal::of(text);
     let mut found = find_by_clues(&normal.text);
@@ -201,7 +202,7 @@ fn find(text: &str) -> Vec<Found> {
     united(found)
 }
 
-/// The secrets that some clue leads to.
+/// Returns the secrets that clues lead to.
 fn find_by_clues(text: &str) -> Vec<Found> {
     let (automaton, clues) = &*CLUES;
     let mut found: Vec<Found> = Vec::new();
@@ -262,7 +263,7 @@ fn find_by_clues(text: &str) -> Vec<Found> {
     found
 }
 
-/// Overlapping finds as one, named after the surest.
+/// Merges overlapping matches, keeping the kind of the most certain one.
 fn united(mut found: Vec<Found>) -> Vec<Found> {
     found.sort_by_key(|found| (found.range.start, found.range.end));
     let mut united: Vec<Found> = Vec::with_capacity(found.len());
@@ -296,7 +297,7 @@ fn marker(kind: SecretKind) -> String {
     format!("{MARKER}{kind}]")
 }
 
-/// Where the marker ends whose kind begins at `at`; `at` itself when that is no marker of ours.
+/// Returns the end of the marker whose kind begins at `at`, or `at` itself if it is not our marker.
 fn marker_end(text: &str, at: usize) -> usize {
     let others = [
         PRIVATE_KEY,

@@ -1,27 +1,27 @@
-//! Tokens that a line break divides, as a terminal or a mail does it.
+//! Tokens divided by a line break, as terminals and mail programs do.
 //!
-//! If a line ends within a possible token, the lines around the break are checked again without
-//! it. Prose has no digits at such a place, so that little is looked at twice.
+//! The lines around a break are joined and checked again if the break falls within a possible
+//! token. Prose has no digits there, so little text is checked twice.
 
 use std::ops::Range;
 
 use super::tokens::Alphabet;
 use crate::limits::{SECRET_BROKEN_LINES_MAX, SECRET_VALUE_BYTES_MAX};
 
-/// A token's part before or after a break has at least this many characters.
+/// The minimum number of characters of a token before or after a break.
 const PART_BYTES_MIN: usize = 4;
 
 /// Lines joined around a break.
 pub(super) struct Joined {
     /// The text without the breaks.
     pub(super) text: String,
-    /// The beginning of each part, here and in the original.
+    /// The beginning of each part, in the joined text and in the original.
     parts: Vec<(usize, usize)>,
 }
 
 impl Joined {
-    /// Returns the place in the original of what stands on both sides of a break; `None` for what
-    /// stands in one line.
+    /// Returns the original range of a match that spans a break, or `None` if it lies within one
+    /// line.
     pub(super) fn original(&self, range: Range<usize>) -> Option<Range<usize>> {
         let part = |at: usize| self.parts.partition_point(|(begin, _)| *begin <= at) - 1;
         let (first, last) = (part(range.start), part(range.end.checked_sub(1)?));
@@ -34,7 +34,7 @@ impl Joined {
     }
 }
 
-/// Finds the places at which lines may divide a token, and joins the lines there.
+/// Finds the breaks that may divide a token, and joins the lines around them.
 pub(super) fn joined(text: &str) -> impl Iterator<Item = Joined> {
     let mut done = 0;
     memchr::memchr_iter(b'\n', text.as_bytes()).filter_map(move |at| {
@@ -51,7 +51,7 @@ pub(super) fn joined(text: &str) -> impl Iterator<Item = Joined> {
 fn joined_at(text: &str, at: usize) -> Option<Joined> {
     may_divide(text.as_bytes(), at).then_some(())?;
     let before = last_run(text.get(..before_break(text, at)?)?);
-    // The value is empty, or the token is at its end.
+    // The value is empty, or the token ends here.
     if text.get(..at)?.trim_end_matches('\r').ends_with('=') {
         return None;
     }
@@ -78,12 +78,12 @@ fn joined_at(text: &str, at: usize) -> Option<Joined> {
     (joined.parts.len() > 1).then_some(joined)
 }
 
-/// Returns whether this is the next setting, `NAME=value`. A token has `=` only at its end.
+/// Whether this is the next setting, `NAME=value`. A token has `=` only at its end.
 fn is_assignment(part: &str) -> bool {
     part.trim_end_matches('=').contains('=')
 }
 
-/// Returns whether a break may divide a token: a digit is near, and no word of a sentence ends
+/// Whether a break may divide a token: there is a digit nearby, and no word of a sentence ends
 /// here.
 fn may_divide(bytes: &[u8], at: usize) -> bool {
     const NEAR: usize = 64;
@@ -102,7 +102,7 @@ fn may_divide(bytes: &[u8], at: usize) -> bool {
     ending.any(digit) || beginning.any(digit)
 }
 
-/// Returns where the characters end that stand before a break, without a quote and a backslash.
+/// Returns where the text before a break ends, without a quote and a backslash.
 fn before_break(text: &str, at: usize) -> Option<usize> {
     let line = text.get(..at)?;
     let line = line.strip_suffix('\r').unwrap_or(line);
@@ -113,14 +113,14 @@ fn before_break(text: &str, at: usize) -> Option<usize> {
     Some(line.trim_end_matches(['"', '\'']).len())
 }
 
-/// Returns where the next line's first word begins, without the marks of a quotation.
+/// Returns where the next line's first word begins, without quotation marks or quote prefixes.
 fn after_break(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at + 1..)?;
     let word = rest.trim_start_matches([' ', '\t', '>', '|', '"', '\'']);
     (rest.len() - word.len() <= 40).then_some(text.len() - word.len())
 }
 
-/// Returns the line break that follows a part of a token, if nothing else does.
+/// Returns the line break after a part of a token, if nothing else follows.
 fn break_after(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
     let line = rest.trim_start_matches(['"', '\'', ' ', '\\', '\r']);
@@ -128,7 +128,7 @@ fn break_after(text: &str, at: usize) -> Option<usize> {
     (gap <= 4 && line.starts_with('\n')).then_some(at + gap)
 }
 
-/// Returns the characters of a token with which a text ends.
+/// Returns the token characters at the end of a text.
 fn last_run(text: &str) -> &str {
     let near = text.len().saturating_sub(SECRET_VALUE_BYTES_MAX);
     let near = text.get(text.ceil_char_boundary(near)..).unwrap_or_default();
@@ -136,7 +136,7 @@ fn last_run(text: &str) -> &str {
     near.get(near.len() - length..).unwrap_or_default()
 }
 
-/// Returns the characters of a token that begin at a place.
+/// Returns the token characters that begin at a position.
 fn first_run(text: &str, at: usize) -> &str {
     let rest = text.get(at..).unwrap_or_default();
     let bytes = rest.bytes().take(SECRET_VALUE_BYTES_MAX);

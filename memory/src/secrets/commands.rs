@@ -1,5 +1,5 @@
-//! Passwords in an option of a command: `mysql -pSECRET`, `curl -u user:SECRET`, and in what is
-//! piped into one: `echo SECRET | sudo -S`.
+//! Passwords in a command's options (`mysql -pSECRET`, `curl -u user:SECRET`) and in what is piped
+//! into a command (`echo SECRET | sudo -S`).
 
 use std::ops::Range;
 
@@ -10,27 +10,27 @@ use crate::limits::SECRET_VALUE_BYTES_MAX;
 /// A command that takes a password.
 #[derive(Debug)]
 pub(super) struct Command {
-    /// Its name, with the subcommand that takes one.
+    /// Its name, with the subcommand that takes a password.
     pub(super) name: &'static str,
     options: &'static [(&'static [&'static str], Form)],
 }
 
-/// The place of the password in an option's value.
+/// The position of the password in an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// Without a space behind the option.
+    /// Directly after the option, without a space.
     Attached,
-    /// Behind a space or `=`.
+    /// After a space or `=`.
     Spaced,
-    /// With a space or without.
+    /// With or without a space.
     Either,
-    /// Behind a user's name and this sign.
+    /// After a user name and this sign.
     User(char),
-    /// Behind `pass:`.
+    /// After `pass:`.
     Pass,
-    /// In the word after the next two.
+    /// In the third word after the option.
     Third,
-    /// In the next word; the option ends with the user's name.
+    /// In the next word; the option ends with the user name.
     Next,
 }
 
@@ -50,7 +50,7 @@ const fn command(
     Command { name, options }
 }
 
-/// The commands.
+/// The known commands.
 pub(super) const COMMANDS: &[Command] = &[
     command("mysql", MYSQL),
     command("mariadb", MYSQL),
@@ -92,7 +92,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command("mosquitto_sub", &[(&["-P", "--pw"], Spaced)]),
 ];
 
-/// Finds the password in the options of the command whose name stands at `name`.
+/// Finds the password in the options of the command whose name is at `name`.
 pub(super) fn password(text: &str, name: Range<usize>, command: &Command) -> Option<Range<usize>> {
     let before = text.as_bytes().get(..name.start)?.last();
     if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'))
@@ -100,7 +100,7 @@ pub(super) fn password(text: &str, name: Range<usize>, command: &Command) -> Opt
         return None;
     }
     let rest = text.get(name.end..)?;
-    // `mysqldump` is another of the kind, `MYSQL_HOST` and `curling` are none.
+    // `mysqldump` is one of these commands; `MYSQL_HOST` and `curling` are not.
     let goes_on = |c: char| command.options == MYSQL && c.is_ascii_alphanumeric();
     if !rest.trim_start_matches(goes_on).starts_with([' ', '\t']) {
         return None;
@@ -113,7 +113,7 @@ pub(super) fn password(text: &str, name: Range<usize>, command: &Command) -> Opt
     })
 }
 
-/// Finds the password in the value of an option, which ends at `at`.
+/// Finds the password in an option's value; the option ends at `at`.
 fn value(text: &str, at: usize, form: Form) -> Option<Range<usize>> {
     let after = text.get(at..)?;
     let spaced = after.trim_start_matches([' ', '=']);
@@ -139,7 +139,7 @@ fn value(text: &str, at: usize, form: Form) -> Option<Range<usize>> {
         Pass => (start + "pass:".len(), value.strip_prefix("pass:")?),
         _ => (start, value),
     };
-    // `-p3306:3306` is a port, and `-p/a/b` a path: of another command on the line.
+    // `-p3306:3306` is a port and `-p/a/b` a path; both belong to another command on the line.
     let is_port = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
     let is_other_port = is_port && (form == Attached || value.contains(':'));
     let other = is_other_port || value.starts_with(['/', '-']);
@@ -150,13 +150,14 @@ fn value(text: &str, at: usize, form: Form) -> Option<Range<usize>> {
     (value.len() >= 3 && !other && !said).then(|| start..start + value.len())
 }
 
-/// Returns what follows the next word and the spaces behind it.
+/// Returns the text after the next word and the spaces that follow it.
 fn word_after(text: &str) -> Option<&str> {
     let text = text.get(text.find(' ')?..)?.trim_start_matches(' ');
     (!text.is_empty()).then_some(text)
 }
 
-/// Finds the password that `echo` pipes into the command at `at`: with a user before it, or alone.
+/// Finds the password that `echo` pipes into the command at `at`, either after a user name or
+/// alone.
 pub(super) fn piped(text: &str, at: usize, has_user: bool) -> Option<Range<usize>> {
     let near = text.get(text.floor_char_boundary(at.saturating_sub(SECRET_VALUE_BYTES_MAX))..at)?;
     let line = near.rsplit('\n').next()?;
@@ -172,7 +173,7 @@ pub(super) fn piped(text: &str, at: usize, has_user: bool) -> Option<Range<usize
     is_sound.then(|| start..start + value.len())
 }
 
-/// The rest of a command, over line ends that are escaped.
+/// Returns the rest of a command, across escaped line ends.
 fn line(text: &str) -> &str {
     let near = clipped(text, SECRET_VALUE_BYTES_MAX);
     let ends = |(at, byte): (usize, u8)| match byte {
@@ -185,14 +186,14 @@ fn line(text: &str) -> &str {
     near.get(..end).unwrap_or_default()
 }
 
-/// Where an option of these names ends that comes first.
+/// Returns the end of the first option with one of these names.
 fn option(line: &str, names: &[&str], form: Form) -> Option<usize> {
     let found = names.iter().flat_map(|name| line.match_indices(name));
     found
         .filter(|(at, name)| {
             let before = line.get(..*at).unwrap_or_default();
             let after = line.get(at + name.len()..).unwrap_or_default();
-            // A long one ends before its value.
+            // A long option ends before its value.
             let is_long = name.starts_with("--") || !matches!(form, Attached | Either | Next);
             before.ends_with(char::is_whitespace) && (!is_long || after.starts_with([' ', '=']))
         })

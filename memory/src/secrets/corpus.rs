@@ -1,11 +1,15 @@
-//! How much the filter finds: forms of secrets and harmless texts, as data.
+//! Measures the filter against forms of secrets and harmless texts, kept as data.
 //!
-//! `corpus/secret.txt` has a form in each line, the secret between `«` and `»`;
-//! `corpus/harmless.txt` has texts that must stay. `{A36}` and the like stand for characters that
-//! are made here, so that no file of ours looks like a leak: `A` letters and digits, `a` small
-//! ones, `h` hexadecimal, `U` capitals and 2 to 7, `b` base64, `u` base64url, `d` digits; `{uuid}`;
-//! `{}` for nothing. `corpus/held.json` was written by somebody who had not read the filter, and
-//! no rule was chosen by it; its texts are stored backwards, for the same reason.
+//! Each line of `corpus/secret.txt` has one form, with the secret between `«` and `»`.
+//! `corpus/harmless.txt` has texts that must stay unchanged.
+//!
+//! `{A36}` and the like stand for characters that are generated here, so that no file of ours looks
+//! like a leak. `A` means letters and digits, `a` lower-case ones, `h` hexadecimal, `U` capitals
+//! and 2 to 7. `b` means base64, `u` base64url and `d` digits. There is also `{uuid}`, and `{}` for
+//! nothing.
+//!
+//! `corpus/held.json` was written by somebody who had not read the filter, and no rule was tuned on
+//! it. Its texts are stored backwards, for the same reason.
 
 use serde::Deserialize;
 
@@ -19,14 +23,14 @@ struct Form {
     secret: String,
 }
 
-/// Texts whose secret must be found, and texts that must stay as they are.
+/// Texts whose secret must be found, and texts that must stay unchanged.
 #[derive(Debug, Deserialize)]
 struct Corpus {
     secret: Vec<Form>,
     harmless: Vec<Harmless>,
 }
 
-/// A text that must stay.
+/// A text that must stay unchanged.
 #[derive(Debug, Deserialize)]
 struct Harmless {
     text: String,
@@ -59,11 +63,11 @@ impl Corpus {
         corpus
     }
 
-    /// Returns the texts of which a secret survives, and those that lose something harmless.
+    /// Returns the texts whose secret survives, and those that lose something harmless.
     fn mistakes(&self) -> (Vec<&str>, Vec<String>) {
         let survives = |form: &&Form| {
             let (left, secret) = (bare(&scrub(&form.text).text), bare(&form.secret));
-            // Ten characters of it are too many.
+            // Ten surviving characters of a secret are too many.
             let chars: Vec<char> = secret.chars().collect();
             chars.windows(chars.len().clamp(1, 10)).any(|part| {
                 let part: String = part.iter().collect();
@@ -79,7 +83,7 @@ impl Corpus {
     }
 }
 
-/// The lines of a file of the corpus, with characters in the place of patterns.
+/// Returns the lines of a corpus file, with generated characters in place of the patterns.
 fn lines(file: &'static str) -> impl Iterator<Item = String> {
     let lines = file.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
     lines.zip(1_u64..).map(|(line, seed)| unescaped(&filled(line, seed)))
@@ -160,7 +164,7 @@ fn unescaped(line: &str) -> String {
     out
 }
 
-/// A text without what a line break or an invisible character puts between its characters.
+/// Removes line breaks and invisible characters from a text.
 fn bare(text: &str) -> String {
     let is_between = |c: &char| c.is_whitespace() || *c == '\\' || crate::defuse::is_hidden(*c);
     text.chars().filter(|c| !is_between(c)).collect()
@@ -171,7 +175,7 @@ fn percent(part: usize, whole: usize) -> f64 {
     100.0 * count(part) / count(whole)
 }
 
-/// Says what went wrong, and returns the percentages found and wrongly removed.
+/// Prints the mistakes, and returns the percentages found and wrongly removed.
 fn figures(name: &str, corpus: &Corpus) -> (f64, f64) {
     let (missed, changed) = corpus.mistakes();
     for text in &missed {

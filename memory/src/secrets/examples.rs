@@ -1,11 +1,12 @@
-//! What stands where a value would stand: an example, the name of a variable, a call.
+//! Recognises stand-ins for values: an example, the name of a variable, a call.
 //!
-//! Generated passwords have brackets and signs as well, so that one of these alone makes no example: a bracket does in a
-//! pair around a name, a sign where a variable or a format begins with it.
+//! Generated passwords contain brackets and signs too, so one of these alone does not make an
+//! example. A bracket does if a pair of them encloses a name. A sign does if a variable or a format
+//! begins with it.
 
 use super::values::is_filler;
 
-/// Words of which an example is made, where they stand by themselves.
+/// Words that make an example, if they occur as separate words.
 const FILLERS: [&str; 20] = [
     "your",
     "my",
@@ -29,7 +30,7 @@ const FILLERS: [&str; 20] = [
     "test-token",
 ];
 
-/// Whether a value stands for one, as in `xxxxxxxx`, `<token>`, `${TOKEN}`, `your-key-here`.
+/// Whether a value is a placeholder, as in `xxxxxxxx`, `<token>`, `${TOKEN}`, `your-key-here`.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let bytes = value.as_bytes();
@@ -52,7 +53,8 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || FILLERS.iter().any(named)
 }
 
-/// Whether brackets stand in it around a name or around nothing: `<token>`, `key-{user}`, `{{name}}`, `{8,20}`.
+/// Whether a pair of brackets encloses a name or nothing: `<token>`, `key-{user}`, `{{name}}`,
+/// `{8,20}`.
 fn brackets_a_name(value: &str) -> bool {
     let (mut angle, mut curly) = (None, None);
     value.bytes().enumerate().any(|(at, byte)| {
@@ -70,8 +72,8 @@ fn brackets_a_name(value: &str) -> bool {
     })
 }
 
-/// Whether what stands in brackets is inserted by a name or place: `user_id`, `0`, `name:>8`, `name!r`, nothing.
-/// `alone` says that nothing stands around the brackets.
+/// Whether the text in brackets refers to a value by name or place: `user_id`, `0`, `name:>8`,
+/// `name!r`, nothing. `alone` means that nothing surrounds the brackets.
 fn is_inserted(inside: &str, alone: bool) -> bool {
     let named = |c: char| c.is_alphanumeric() || "_-. ,[]()$@/".contains(c);
     let (name, more) = inside.split_at(inside.find(|c| !named(c)).unwrap_or(inside.len()));
@@ -84,13 +86,15 @@ fn is_inserted(inside: &str, alone: bool) -> bool {
     formatted && (counted() || begins() && (alone || is_one_case(name) || is_wordy(name)))
 }
 
-/// `#{ENV['TOKEN']}`, `${1#*=}`, `{$row['token']}`: whatever stands in brackets of which code says that it is inserted.
+/// Whether a value is an interpolation in code: `#{ENV['TOKEN']}`, `${1#*=}`, `{$row['token']}`.
+/// The opening sign decides, regardless of the content.
 fn is_interpolated(value: &str) -> bool {
     ["#{", "${", "{$"].iter().any(|open| value.starts_with(open))
         && value.find('}') == Some(value.len() - 1)
 }
 
-/// `{name: …`, `{{name`, `{name` in a text where a value without quotes ends before its bracket closes.
+/// Whether a value is an object in brackets: `{name: …`, `{{name`, or `{name` where an unquoted
+/// value ends before its bracket closes.
 fn is_object(value: &str) -> bool {
     let rest = value.trim_start_matches('{');
     let name = leading_name(rest);
@@ -100,7 +104,8 @@ fn is_object(value: &str) -> bool {
         && (is_one_case(name) || is_wordy(name))
 }
 
-/// `$TOKEN`, `${TOKEN…`, `$(pass show db)`, `$env:TOKEN`; not a sign in front of what a generator made, `$Vt2!pQ`.
+/// Whether a value is a variable: `$TOKEN`, `${TOKEN…`, `$(pass show db)`, `$env:TOKEN`. A sign
+/// that a generator put first is not one: `$Vt2!pQ`.
 fn is_variable(value: &str) -> bool {
     let rest = value.trim_start_matches('$');
     if rest.len() == value.len() || rest.starts_with('(') {
@@ -113,10 +118,11 @@ fn is_variable(value: &str) -> bool {
         && (!signed || name.len() >= 3 && !name.contains(char::is_lowercase))
 }
 
-/// Signs that follow no variable's name.
+/// Signs that never follow a variable's name.
 const SIGNS: [char; 8] = ['!', '#', '%', '^', '*', '+', '~', '='];
 
-/// `%TOKEN%`, `%s`, `%02d`, `%(token)s`; not the escape of a sign in a URL, `%23`.
+/// Whether a value is a format: `%TOKEN%`, `%s`, `%02d`, `%(token)s`. The escape of a sign in a URL
+/// is not one: `%23`.
 fn is_format(value: &str) -> bool {
     let Some(rest) = value.strip_prefix('%') else { return false };
     let named = |c: char| c.is_ascii_alphanumeric() || "_-.:()".contains(c);
@@ -126,8 +132,9 @@ fn is_format(value: &str) -> bool {
         || rest.ends_with('%') && rest.trim_matches('%').chars().all(named)
 }
 
-/// Whether the bracket at `at` opens the arguments of a call or an index: `getToken(user)`, `parts[1]`. One that a
-/// generator made closes nowhere, closes within the value, or follows what is no word.
+/// Whether the bracket at `at` opens the arguments of a call or an index: `getToken(user)`,
+/// `parts[1]`. A generated bracket never closes, closes within the value, or does not follow a
+/// word.
 pub(super) fn is_called(text: &str, at: usize) -> bool {
     let line = text.lines().next().unwrap_or_default();
     let Some((before, opened)) = line.split_at_checked(at) else { return false };
@@ -141,13 +148,13 @@ pub(super) fn is_called(text: &str, at: usize) -> bool {
         return (is_name || name.contains('.') || name.contains("::"))
             && !opened.get(end..).unwrap_or_default().starts_with(joined);
     }
-    // It goes on behind a space, or on the next line.
+    // The call continues after a space or on the next line.
     let rest = opened.get(1..).unwrap_or_default();
     let goes_on = rest.contains(|c: char| c.is_whitespace() || "\"'`".contains(c));
     is_name && (rest.is_empty() || rest.ends_with([',', '(', '[', '{']) || goes_on)
 }
 
-/// Behind the bracket that closes the one with which a text begins.
+/// Returns the position after the bracket that closes the first one.
 fn closing(text: &str) -> Option<usize> {
     let (open, close) = if text.starts_with('[') { (b'[', b']') } else { (b'(', b')') };
     let mut depth = 0_usize;
@@ -164,8 +171,8 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether a value is no type or other code: a part of it between its signs is no word, or two of them are signs of
-/// which none stands in a type, unlike `string|Uint8Array`.
+/// Whether a value is generated, and not a type or other code. A part of it between signs is not a
+/// word, or it has two signs that no type contains, unlike `string|Uint8Array`.
 pub(super) fn is_generated(value: &str) -> bool {
     let signs = |c: &char| "!@#$%^*+~".contains(*c);
     let mut parts = value.split(|c: char| !c.is_alphanumeric());
@@ -186,7 +193,8 @@ fn is_one_case(name: &str) -> bool {
     !(name.contains(char::is_uppercase) && name.contains(char::is_lowercase))
 }
 
-/// Whether the digits in a name are few beside its letters: `sha256`, `getOAuth2Token`, not `x7Qm29`.
+/// Whether a name has few digits for its number of letters: `sha256`, `getOAuth2Token`, not
+/// `x7Qm29`.
 fn is_wordy(name: &str) -> bool {
     let letters = name.chars().filter(|c| c.is_alphabetic()).count();
     let numbers = name.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).count();

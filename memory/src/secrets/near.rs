@@ -1,7 +1,7 @@
-//! Values that stand near a word without a sign between: in a table, an element or a call, under a
-//! title, behind the word in a sentence.
+//! Values near a word with no sign in between. The value may be in a table, an element or a call,
+//! under a heading, or after the word in a sentence.
 //!
-//! The less the form says, the more the value has to.
+//! The less the form shows, the more the value itself must show.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(super) fn near(text: &str, name: &Range<usize>, kind: Word) -> Vec<Range<usi
     in_column(text, name, kind)
 }
 
-/// The password in `creds: bob / hunter2` and in `auth=("bob", "hunter2")`.
+/// Returns the password in `creds: bob / hunter2` and in `auth=("bob", "hunter2")`.
 pub(super) fn login(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let rest = text.get(name.end..)?.trim_start_matches(['s', 'S', '"', '\'', '*']);
     let signed = rest.strip_prefix([':', '=']).map(str::trim_start);
@@ -43,7 +43,8 @@ pub(super) fn login(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     (is_user && sound).then(|| start..start + password.len())
 }
 
-/// `machine example.com login me password hunter2`, on one line or on several.
+/// Finds the password in `machine example.com login me password hunter2`, on one line or on
+/// several.
 fn netrc(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     if kind != Word::Password || !text.get(name.clone())?.eq_ignore_ascii_case("password") {
         return None;
@@ -61,7 +62,7 @@ fn netrc(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
         .then(|| start..start + value.len())
 }
 
-/// `| password | hunter2 |`, `password<TAB>hunter2`.
+/// Finds the value in `| password | hunter2 |` and in `password<TAB>hunter2`.
 fn in_cell(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     let rest = text.get(name.end..)?;
     let closed = rest.trim_start_matches(['`', '*', '"', ' ']);
@@ -74,8 +75,8 @@ fn in_cell(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> 
     judged(text, name, kind, text.len() - cell.len())
 }
 
-/// `<td>password</td><td>hunter2</td>`, `<string name="password">hunter2<`, and `value="hunter2"`
-/// behind a name in quotes.
+/// Finds the value in `<td>password</td><td>hunter2</td>`, in `<string name="password">hunter2<`,
+/// and in `value="hunter2"` after a quoted name.
 fn in_element(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     let rest = text.get(name.end..)?;
     let inside = if let Some(tag) = rest.strip_prefix("</") {
@@ -93,7 +94,7 @@ fn in_element(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize
     judged(text, name, kind, text.len() - inside.len())
 }
 
-/// `setPassword("hunter2")`, `define('DB_PASSWORD', 'hunter2')`.
+/// Finds the value in `setPassword("hunter2")` and in `define('DB_PASSWORD', 'hunter2')`.
 fn in_call(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     let rest = text.get(name.end..)?;
     let argument = if let Some(argument) = rest.strip_prefix('(') {
@@ -108,7 +109,8 @@ fn in_call(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> 
     judged(text, name, kind, start)
 }
 
-/// `with password hunter2`, `aws configure set aws_secret_access_key SECRET`.
+/// Finds the value in `with password hunter2` and in
+/// `aws configure set aws_secret_access_key SECRET`.
 fn behind(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     let rest = text.get(name.end..)?;
     let value = rest.strip_prefix([' ', '\t'])?.trim_start_matches([' ', '\t']);
@@ -123,7 +125,8 @@ fn behind(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     (sound && !is_placeholder(value)).then(|| start..start + value.len())
 }
 
-/// `## DB password`, and the value alone on the next line, in a code block as well.
+/// Finds a value that is alone on the line below a heading such as `## DB password`, even in a code
+/// block.
 fn under_title(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     let rest = clipped(text.get(name.end..)?, SECRET_VALUE_BYTES_MAX);
     let starts_off = [' ', '\t', '\r', '\n', '(', ':', '*', '`', '_'];
@@ -164,7 +167,7 @@ fn under_title(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usiz
     sound.then(|| start..start + value.len())
 }
 
-/// The values in the column of a table whose head is the name.
+/// Returns the values in a table column whose header is the name.
 fn in_column(text: &str, name: &Range<usize>, kind: Word) -> Vec<Range<usize>> {
     values_in_column(text, name, kind).unwrap_or_default()
 }
@@ -189,7 +192,7 @@ fn values_in_column(text: &str, name: &Range<usize>, kind: Word) -> Option<Vec<R
     for (row, line) in text.get(at..)?.split_inclusive('\n').take(SECRET_TABLE_ROWS_MAX).enumerate()
     {
         let is_rule = line.contains('-') && line.chars().all(|c| "|-: \r\n".contains(c));
-        // A table of Markdown has a rule beneath its head.
+        // A Markdown table has a rule below its header.
         if line.split(sign).count() != cells || sign == '|' && row == 0 && !is_rule {
             break;
         }
@@ -203,7 +206,7 @@ fn values_in_column(text: &str, name: &Range<usize>, kind: Word) -> Option<Vec<R
     Some(values)
 }
 
-/// The value that begins at `start`, if it is a secret.
+/// Returns the value that begins at `start`, if it is a secret.
 fn judged(text: &str, name: &Range<usize>, kind: Word, start: usize) -> Option<Range<usize>> {
     let rest = clipped(text.get(start..)?, SECRET_VALUE_BYTES_MAX);
     let end =
@@ -213,8 +216,8 @@ fn judged(text: &str, name: &Range<usize>, kind: Word, start: usize) -> Option<R
     sound.then(|| start..start + value.len())
 }
 
-/// Whether a value is a password though nothing but its place says so: digits of a name or a
-/// version are few and stand at its end.
+/// Whether a value is a password though only its position suggests it. In a name or a version,
+/// digits are few and come at the end.
 fn is_strong(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     value.len() >= 8

@@ -1,7 +1,8 @@
-//! Text as the rules read it: compatibility forms are plain (NFKC), invisible characters are gone.
+//! Normalises text for the rules: compatibility forms become plain (NFKC) and invisible characters
+//! are removed.
 //!
-//! Each place in the plain text has its place in the original, so that the original loses exactly
-//! what was found.
+//! Each position in the plain text maps to one in the original, so that exactly the match is
+//! removed from the original.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,18 +14,18 @@ use crate::defuse::is_hidden;
 
 /// A text in its plain form.
 pub(super) struct Normal<'a> {
-    /// The plain text, borrowed where it is the original.
+    /// The plain text, borrowed if it equals the original.
     pub(super) text: Cow<'a, str>,
-    /// Points at which the plain text and the original part; empty if they are the same.
+    /// The points at which plain and original text diverge; empty if they are equal.
     steps: Vec<Step>,
 }
 
-/// A place from which on the two texts run in parallel, up to the next step.
+/// A point from which the two texts run in parallel, up to the next step.
 #[derive(Clone, Copy)]
 struct Step {
     plain: usize,
     original: usize,
-    /// Whether the original has one character for all plain ones up to the next step.
+    /// Whether one original character yields all the plain ones up to the next step.
     one: bool,
 }
 
@@ -43,7 +44,7 @@ impl<'a> Normal<'a> {
             at = original + c.len_utf8();
             let mut from = Step { plain: plain.len(), original, one: true };
             if !is_hidden(c) {
-                // An accent joins the letter before it, if that stands there as it was.
+                // An accent joins the letter before it, if that letter is unchanged.
                 let last = plain.chars().next_back().filter(|last| {
                     let begin = plain.len() - last.len_utf8();
                     steps.last().is_none_or(|step| step.plain <= begin)
@@ -66,7 +67,7 @@ impl<'a> Normal<'a> {
         Self { text: Cow::Owned(plain), steps }
     }
 
-    /// Returns the place in the original of a place in the plain text.
+    /// Returns the original range of a range in the plain text.
     pub(super) fn original(&self, range: Range<usize>) -> Range<usize> {
         if self.steps.is_empty() {
             return range;
@@ -88,7 +89,7 @@ impl<'a> Normal<'a> {
     }
 }
 
-/// Returns the next character that changes. Passes over ASCII many bytes at once.
+/// Returns the next character that changes. Skips ASCII many bytes at a time.
 fn next_changed(text: &str, from: usize) -> Option<(usize, char)> {
     const CHUNK: usize = 64;
     let mut at = from;
@@ -108,15 +109,15 @@ fn next_changed(text: &str, from: usize) -> Option<(usize, char)> {
     None
 }
 
-/// Returns whether a character is not its own plain form, or joins the one before it.
+/// Whether a character differs from its plain form, or joins the one before it.
 fn is_changed(c: char) -> bool {
     !c.is_ascii()
         && !is_plain(c)
         && (is_hidden(c) || is_nfkc_quick(std::iter::once(c)) != IsNormalized::Yes)
 }
 
-/// Returns whether a character is one of the many that are their own plain form; asking Unicode's
-/// tables takes longer. `…` counts as one, since no rule wants its three dots.
+/// Whether a character is one of the many that are already plain. This is faster than Unicode's
+/// tables. `…` counts as plain, since no rule needs its three dots.
 fn is_plain(c: char) -> bool {
     matches!(c,
         '\u{c0}'..='\u{131}' | '\u{391}'..='\u{3ce}' | '\u{400}'..='\u{482}' | '\u{5d0}'..='\u{5ea}'

@@ -1,7 +1,7 @@
-//! Seed phrases of wallets: 12 or more words in a row from the list of BIP-39.
+//! Seed phrases of wallets: 12 or more consecutive words from the BIP-39 list.
 //!
-//! The words of sentences such as `the`, `and` and `to` are not in the list, so that a row of 12 is
-//! no prose. The checksum is not asked for, since a phrase that was copied wrongly is a secret too.
+//! Common words such as `the`, `and` and `to` are not in the list, so 12 in a row are not prose.
+//! The checksum is not verified, since a miscopied phrase is a secret too.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -11,13 +11,14 @@ use rustc_hash::FxHashSet;
 
 use crate::limits::{SEED_GAP_BYTES_MAX, SEED_WORD_BYTES_MAX};
 
-/// The words of the shortest phrase.
+/// The number of words in the shortest phrase.
 const WORDS_MIN: usize = 12;
-/// The shortest phrase has 47 bytes. Behind one in so many of them a word of it begins.
+/// The distance between probes. The shortest phrase has 47 bytes, and a word of it begins after one
+/// of the probes.
 const STRIDE: usize = 36;
 
-/// The words by their first three letters, with a bit for each letter that follows. No two words
-/// have the same four letters.
+/// The words by their first three letters, with one bit for each possible next letter. The first
+/// four letters identify a word.
 static BEGINNINGS: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let mut beginnings = vec![0; 26 * 26 * 26];
     for word in Language::English.word_list() {
@@ -30,7 +31,7 @@ static BEGINNINGS: LazyLock<Vec<u32>> = LazyLock::new(|| {
 static WORDS: LazyLock<FxHashSet<&str>> =
     LazyLock::new(|| Language::English.word_list().iter().copied().collect());
 
-/// Finds the phrases. Looks at one word in each [`STRIDE`] bytes where there is none.
+/// Finds the phrases. In other text it examines one word per [`STRIDE`] bytes.
 pub(super) fn phrases(text: &str) -> Vec<Range<usize>> {
     let beginnings = &**BEGINNINGS;
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -46,7 +47,7 @@ pub(super) fn phrases(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the phrase around a word of the list.
+/// Returns the phrase around a listed word.
 fn phrase(text: &str, word: Range<usize>) -> Option<Range<usize>> {
     let (mut phrase, mut words) = (word, 1);
     while let Some(next) = next(text, phrase.end) {
@@ -60,7 +61,7 @@ fn phrase(text: &str, word: Range<usize>) -> Option<Range<usize>> {
     (words >= WORDS_MIN && has_variety(text.get(phrase.clone())?)).then_some(phrase)
 }
 
-/// Returns whether a row of words is no word again and again.
+/// Whether the words vary, so that they are not one word repeated.
 fn has_variety(phrase: &str) -> bool {
     let mut words: Vec<&str> = phrase.split(|c: char| !c.is_ascii_lowercase()).collect();
     words.sort_unstable();
@@ -72,9 +73,10 @@ fn is_letter(byte: u8) -> bool {
     byte.is_ascii_lowercase()
 }
 
-/// Returns the first word that begins behind `at`, if it is in the list.
+/// Returns the first word that begins after `at`, if it is in the list.
 fn word_behind(text: &str, at: usize, beginnings: &[u32]) -> Option<Range<usize>> {
-    // Of ASCII, letters have this bit and what stands between words has not: eight bytes at once.
+    // In ASCII, letters have this bit and the characters between words do not. It tests eight bytes
+    // at once.
     const LETTERS: u64 = 0x4040_4040_4040_4040;
     let bytes = text.as_bytes();
     let eight = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
@@ -95,7 +97,7 @@ fn word_at(text: &str, start: usize) -> Option<Range<usize>> {
     (is_word && WORDS.contains(word)).then(|| start..start + length)
 }
 
-/// Returns a number for the first three letters of a word, and the bit of the next.
+/// Returns an index for the first three letters of a word, and the bit of the next.
 fn beginning(word: &[u8]) -> Option<(usize, u32)> {
     let letter = |byte: u8| byte.wrapping_sub(b'a');
     let [first, second, third] = word.first_chunk()?.map(|byte| usize::from(letter(byte)));
@@ -104,7 +106,7 @@ fn beginning(word: &[u8]) -> Option<(usize, u32)> {
     (first < 26 && second < 26 && third < 26).then_some((place, 1 << fourth))
 }
 
-/// Returns whether this stands between two words: spaces, line breaks, commas, a number.
+/// Whether the text may separate two words: spaces, line breaks, commas, a number.
 fn is_gap(gap: &[u8]) -> bool {
     let between = |byte: &u8| {
         byte.is_ascii_whitespace() || byte.is_ascii_digit() || b",.;:-)|".contains(byte)

@@ -1,4 +1,4 @@
-//! Secrets that are told by where they stand: in a block, in a header, in a URL, beside a word.
+//! Secrets recognised by their position: in a block, in a header, in a URL, beside a word.
 
 use std::ops::Range;
 
@@ -8,14 +8,15 @@ use super::values::{is_base32, is_grouped, is_password, is_random, is_uuid};
 use super::words::{ABOUT, OPEN_KEYS, OWNERS, PLACES, Word};
 use crate::limits::{KEY_BLOCK_BYTES_MAX, SECRET_OWNER_BYTES_MAX, SECRET_VALUE_BYTES_MAX};
 
-/// What stands for a password where a URL is explained.
+/// Placeholders for a password where a URL is explained.
 pub(super) const SAID: [&str; 8] =
     ["password", "pass", "passwd", "pwd", "secret", "pw", "token", "mypassword"];
 
-/// Schemes of RFC 9110 after which the rest of the line is the credential.
+/// Authentication schemes (RFC 9110) after which the rest of the line is the credential.
 const LINE_SCHEMES: [&str; 5] = ["digest", "aws4-hmac-sha256", "signature", "ntlm", "negotiate"];
 
-/// A private key between its lines, from `start`. One that is cut off goes as far as it looks like one.
+/// Returns the range of a private key, from its first line at `start`. A truncated key extends as
+/// far as the text looks like one.
 pub(super) fn key_block(text: &str, start: usize) -> Option<Range<usize>> {
     let rest = text.get(start..)?;
     let (label, _) = rest.strip_prefix("-----BEGIN ")?.split_once("-----")?;
@@ -41,24 +42,24 @@ pub(super) fn key_block(text: &str, start: usize) -> Option<Range<usize>> {
         (after.get(..cut)?, body_at + after.get(..cut)?.trim_end().len())
     };
     let code = || body.bytes().filter(|b| b.is_ascii_alphanumeric() || b"+/=".contains(b)).count();
-    // What follows the first line of a block that ends nowhere may be prose about keys.
+    // If the block has no end, the text after its first line may be prose about keys.
     let is_key = if ends { code() >= 40 } else { begins_a_key(body) };
     (is_key && !body.contains("...")).then(|| start..start + end)
 }
 
-/// A key that is cut off must have so many characters of code in a row. The shortest keys begin with about as many that
-/// are the same for all.
+/// The number of consecutive code characters that a truncated key must have. The shortest keys
+/// begin with about as many that are the same for all.
 const CUT_KEY_CHARS: usize = 16;
 
-/// Whether the code of a key stands in what follows a block's first line.
+/// Whether the text after a block's first line contains code of a key.
 fn begins_a_key(body: &str) -> bool {
     let pieces = body.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/')));
-    // With these in it a value would pass for a path.
+    // With these signs, a value would pass for a path.
     let mut long = pieces.filter(|piece| piece.len() >= CUT_KEY_CHARS);
     long.any(|piece| is_random(&piece.replace(['+', '/'], "")))
 }
 
-/// The credential of an `Authorization` header, whose name ends at `at`.
+/// Returns the credential of an `Authorization` header whose name ends at `at`.
 pub(super) fn authorization(text: &str, at: usize) -> Option<Range<usize>> {
     let (mut start, _) = value_after(text, at, Operator::Sign)?;
     let rest = text.get(start..)?;
@@ -87,13 +88,13 @@ pub(super) fn authorization(text: &str, at: usize) -> Option<Range<usize>> {
     (credential && !is_placeholder(value)).then(|| start..start + value.len())
 }
 
-/// The token after the word `bearer` in a sentence.
+/// Returns the token after the word `bearer` in a sentence.
 pub(super) fn bearer(text: &str, at: usize) -> Option<Range<usize>> {
     let value = run(text.get(at..)?, false).trim_end_matches(['.', ':', '!', '?']);
     (is_random(value) && !is_placeholder(value)).then(|| at..at + value.len())
 }
 
-/// The password of `scheme://user:password@host`, or a token in place of both.
+/// Returns the password of `scheme://user:password@host`, or a token in place of both.
 pub(super) fn url_password(text: &str, at: usize) -> Option<Range<usize>> {
     let start = at + "://".len();
     let rest = clipped(text.get(start..)?, SECRET_VALUE_BYTES_MAX);
@@ -114,7 +115,7 @@ pub(super) fn url_password(text: &str, at: usize) -> Option<Range<usize>> {
     (!stands_for_one).then(|| begin..begin + password.len())
 }
 
-/// The password of `scott/tiger@`, which follows `jdbc:oracle:thin:`.
+/// Returns the password of `scott/tiger@`, which follows `jdbc:oracle:thin:`.
 pub(super) fn oracle_password(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = clipped(text.get(at..)?, SECRET_VALUE_BYTES_MAX);
     let (login, _) = rest.lines().next()?.split_once('@')?;
@@ -124,7 +125,7 @@ pub(super) fn oracle_password(text: &str, at: usize) -> Option<Range<usize>> {
         .then(|| start..start + password.len())
 }
 
-/// The signature of a URL, with its escapes.
+/// Returns the signature of a URL, with its escapes.
 pub(super) fn signature(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = text.get(at..)?.as_bytes();
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"%+/=_-".contains(byte);
@@ -132,7 +133,7 @@ pub(super) fn signature(text: &str, at: usize) -> Option<Range<usize>> {
     (bytes >= 40).then(|| at..at + bytes)
 }
 
-/// The values of the cookies in a header that look random.
+/// Returns the cookie values in a header that look random.
 pub(super) fn cookies(text: &str, at: usize) -> Vec<Range<usize>> {
     let rest = clipped(text.get(at..).unwrap_or_default(), SECRET_VALUE_BYTES_MAX * 4);
     let line = rest.lines().next().unwrap_or_default();
@@ -151,7 +152,7 @@ pub(super) fn cookies(text: &str, at: usize) -> Vec<Range<usize>> {
     values
 }
 
-/// A key of `PuTTY`, to the end of its lines.
+/// Returns a `PuTTY` key, to the end of its lines.
 pub(super) fn putty_key(text: &str, start: usize) -> Option<Range<usize>> {
     let near = clipped(text.get(start..)?, KEY_BLOCK_BYTES_MAX);
     near.contains("Private-Lines:").then_some(())?;
@@ -166,8 +167,8 @@ pub(super) fn putty_key(text: &str, start: usize) -> Option<Range<usize>> {
     Some(start..start + near.get(..bytes)?.trim_end().len())
 }
 
-/// The values beside a word: after `=` or `:`, as an option's argument, in an element, after `is`;
-/// without such a sign, where [`near`] knows the form.
+/// Returns the values beside a word: after `=`, `:` or `is`, as an option's argument, or in an
+/// element. Without such a sign, [`near`] tries the forms it knows.
 pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Vec<Range<usize>> {
     let Some(name) = name_around(text, &word, kind) else { return Vec::new() };
     if kind == Word::Login {
@@ -179,7 +180,8 @@ pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Vec<Range<us
     }
 }
 
-/// The whole name of which a word is a part, unless the name says that the value is no secret.
+/// Returns the whole name that contains a word, unless the name shows that the value is not a
+/// secret.
 fn name_around(text: &str, word: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -192,7 +194,7 @@ fn name_around(text: &str, word: &Range<usize>, kind: Word) -> Option<Range<usiz
     if !may_have_value(text, end, kind) || !ends_a_word(text, word, more) {
         return None;
     }
-    // `min` says that it is a limit, `admin` whose it is; `exchange` is a server.
+    // `min` marks a limit, `admin` is an owner and `exchange` a server.
     let lower = more.to_ascii_lowercase().replace("admin", "").replace("exchange", "");
     let id = ["id", "ids", "_at"].iter().any(|end| lower.ends_with(end));
     if id || ABOUT.iter().any(|about| lower.contains(about)) {
@@ -217,7 +219,7 @@ fn name_around(text: &str, word: &Range<usize>, kind: Word) -> Option<Range<usiz
         Word::Login => prefix.is_empty(),
         Word::Password | Word::Secret => true,
     };
-    // `first_pass` is a step, `db_pass` no.
+    // `first_pass` is a step, `db_pass` is not one.
     let is_step = kind == Word::Short
         && word.len() == "pass".len()
         && text.get(word.clone()).is_some_and(|word| word.eq_ignore_ascii_case("pass"))
@@ -225,8 +227,8 @@ fn name_around(text: &str, word: &Range<usize>, kind: Word) -> Option<Range<usiz
     (fits && !is_step).then_some(begin..end)
 }
 
-/// Whether what follows a name may lead to a value: most names stand in a sentence or in code.
-/// Costs less than to look.
+/// Whether the text after a name may lead to a value. Most names are part of a sentence or of code,
+/// and this check is cheaper than a full one.
 fn may_have_value(text: &str, end: usize, kind: Word) -> bool {
     let rest = text.as_bytes().get(end..).unwrap_or_default();
     if kind == Word::Login {
@@ -257,7 +259,7 @@ fn may_have_value(text: &str, end: usize, kind: Word) -> bool {
     }
 }
 
-/// The value that a sign such as `=` gives a name.
+/// Returns the value that a sign such as `=` assigns to a name.
 fn by_sign(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     let begin = name.start;
     let operator = if text.as_bytes().get(begin) == Some(&b'-') {
@@ -275,7 +277,7 @@ fn by_sign(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> 
         Some((value, _)) => value.trim_end_matches('\\'),
         None => bare(rest, kind, operator == Operator::Sign && begins_its_line(text, begin))?,
     };
-    // Longer than any secret: data.
+    // Longer than any secret, so it is data.
     let whole = value.len() < SECRET_VALUE_BYTES_MAX.min(rest.len() + 1);
     if !whole || is_placeholder(value) {
         return None;
@@ -288,7 +290,7 @@ fn by_sign(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> 
         }
     }
     let name = text.get(name.clone())?;
-    // An option's argument is nothing but a value.
+    // An option's argument can only be a value.
     let is_argument = operator == Operator::OptionArgument
         && kind == Word::Short
         && name.eq_ignore_ascii_case("--pass")
@@ -299,7 +301,7 @@ fn by_sign(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> 
         .then(|| start..start + value.len())
 }
 
-/// Whether a value that stands beside a name is a secret.
+/// Whether a value beside a name is a secret.
 pub(super) fn is_secret(name: &str, value: &str, kind: Word, quoted: bool) -> bool {
     if kind.is_generated() {
         return is_random(value)
@@ -310,7 +312,7 @@ pub(super) fn is_secret(name: &str, value: &str, kind: Word, quoted: bool) -> bo
     is_password(value, quoted) && (kind != Word::Short || has_letter) || is_random(value)
 }
 
-/// Whether a UUID under a name is a secret: some services make their keys so.
+/// Whether a UUID under this name is a secret: some services issue UUIDs as keys.
 fn opens_a_door(name: &str) -> bool {
     const KEYS: [&str; 6] =
         ["apikey", "authtoken", "accesstoken", "servertoken", "clientsecret", "secretkey"];
@@ -318,7 +320,7 @@ fn opens_a_door(name: &str) -> bool {
     KEYS.iter().any(|key| name.contains(key))
 }
 
-/// Whether nothing stands before a name in its line but what introduces one that is set.
+/// Whether a name comes first in its line, apart from words that introduce a setting.
 fn begins_its_line(text: &str, name: usize) -> bool {
     const INTRODUCTIONS: [&str; 6] = ["", "-", "export", "set", "env", "$env:"];
     let near = text.get(text.floor_char_boundary(name.saturating_sub(32))..name);
@@ -330,8 +332,8 @@ fn begins_its_line(text: &str, name: usize) -> bool {
         })
 }
 
-/// A value without quotes; `None` when it is a call. Brackets and signs end it in code and in a sentence, but belong
-/// to a password that is no code, or that is all there is in its line.
+/// Returns a value without quotes, or `None` if it is a call. In code and in sentences, brackets
+/// and signs end a value. They belong to a password that is not code, or that fills its line alone.
 pub(super) fn bare(rest: &str, kind: Word, begins_line: bool) -> Option<&str> {
     let near = run(rest, !kind.is_generated());
     let ended = rest.get(near.len()..)?.chars().next();
@@ -353,7 +355,8 @@ pub(super) fn bare(rest: &str, kind: Word, begins_line: bool) -> Option<&str> {
     Some(if goes_on && is_password(long, false) && !is_placeholder(long) { long } else { short })
 }
 
-/// Without the brackets at its end that close what was opened before it: `hunter2` of `(password: hunter2)`.
+/// Trims closing brackets whose opening ones come before the value: `(password: hunter2)` leaves
+/// `hunter2`.
 fn unbracketed(value: &str) -> &str {
     let surplus =
         |open, close| value.matches(close).count().saturating_sub(value.matches(open).count());
@@ -365,7 +368,8 @@ fn unbracketed(value: &str) -> &str {
     })
 }
 
-/// `tokenizer` and `secretary` go on; `tokens`, `TOKEN_2`, `tokenValue` do not.
+/// Whether a word ends there: `tokenizer` and `secretary` continue, `tokens`, `TOKEN_2` and
+/// `tokenValue` do not.
 fn ends_a_word(text: &str, word: &Range<usize>, more: &str) -> bool {
     let last = text.as_bytes().get(word.end - 1).copied().unwrap_or_default();
     let goes_on = |byte: u8| {
@@ -376,7 +380,7 @@ fn ends_a_word(text: &str, word: &Range<usize>, more: &str) -> bool {
     !plural.bytes().next().is_some_and(goes_on)
 }
 
-/// What stands between a name and its value.
+/// The text between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     Sign,
@@ -384,7 +388,7 @@ enum Operator {
     Element,
 }
 
-/// Where the value begins after a name that ends at `at`, and the quote that it is in.
+/// Returns where the value begins after a name that ends at `at`, with its opening quote.
 fn value_after(text: &str, at: usize, operator: Operator) -> Option<(usize, Option<char>)> {
     let rest = text.get(at..)?;
     let from = |rest: &str| text.len() - rest.len();
@@ -418,7 +422,8 @@ fn value_after(text: &str, at: usize, operator: Operator) -> Option<(usize, Opti
     Some(open_quote(text, from(value.trim_start_matches([' ', '\t', '*']))))
 }
 
-/// After the sign in `for the staging db is `: of what the secret is stands before the sign.
+/// Returns the text after the sign in `for the staging db is `, where the secret's owner comes
+/// before the sign.
 fn after_owner(text: &str) -> Option<&str> {
     let owner = ["for ", "of ", "to ", "on ", "in ", "at "]
         .iter()
@@ -430,7 +435,8 @@ fn after_owner(text: &str) -> Option<&str> {
     near.get(..at)?.chars().all(plain).then(|| owner.get(at + sign.len()..))?
 }
 
-/// Where the next line begins, after a colon that ends one: a value may stand there, if nothing else does.
+/// Returns the start of the next line after a colon that ends one. A value may be there, if it is
+/// alone on its line.
 fn below(text: &str, at: usize) -> Option<usize> {
     let (before, rest) = text.split_at_checked(at)?;
     if !rest.starts_with(['\n', '\r']) || !before.trim_end_matches([' ', '\t', '*']).ends_with(':')
@@ -443,14 +449,14 @@ fn below(text: &str, at: usize) -> Option<usize> {
     (lines <= 2).then_some(at + gap)
 }
 
-/// After the type in `: &'static str = `.
+/// Returns the text after the type in `: &'static str = `.
 fn after_type(text: &str) -> Option<&str> {
     let in_type = |byte: u8| byte.is_ascii_alphanumeric() || b" &<>'_[]".contains(&byte);
     let end = text.bytes().take(40).position(|byte| !in_type(byte))?;
     text.get(end..)?.strip_prefix('=').filter(|rest| !rest.starts_with('='))
 }
 
-/// Steps over the quote that opens at `at`, with a `b` or `f` before it and a backslash.
+/// Skips the opening quote at `at`, with a `b` or `f` before it and a backslash.
 pub(super) fn open_quote(text: &str, at: usize) -> (usize, Option<char>) {
     let rest = text.get(at..).unwrap_or_default();
     let unmarked = rest.strip_prefix(['b', 'r', 'f', 'u', '@', '\\']).unwrap_or(rest);
@@ -461,7 +467,7 @@ pub(super) fn open_quote(text: &str, at: usize) -> (usize, Option<char>) {
     opened(rest).or_else(|| opened(unmarked)).unwrap_or((at, None))
 }
 
-/// A value without quotes, up to what ends it.
+/// Returns a value without quotes, up to the character that ends it.
 pub(super) fn run(text: &str, password: bool) -> &str {
     let ends = |c: char| {
         c.is_whitespace() || "\"'`,;<>()[]|\\".contains(c) || (!password && "{}&".contains(c))
@@ -470,7 +476,7 @@ pub(super) fn run(text: &str, password: bool) -> &str {
     near.get(..near.find(ends).unwrap_or(near.len())).unwrap_or_default()
 }
 
-/// At most so many bytes, ended between characters.
+/// Returns at most this many bytes, cut between characters.
 pub(super) fn clipped(text: &str, bytes_max: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes_max)).unwrap_or_default()
 }

@@ -1,32 +1,33 @@
-//! Runs of characters that tokens are made of. Each is looked at once, however many tokens seem to begin in it:
-//! a long text of nothing but beginnings would be looked through for each of them otherwise.
+//! Runs of token characters. Each run is scanned once, however many tokens may begin in it.
+//! Otherwise a long text of nothing but prefixes would be scanned again for each of them.
 
 use super::tokens::{ALPHABETS, Alphabet};
 use super::values::{Tally, is_random_as, last_cross, says_little};
 
-/// The run that was looked at last, of each alphabet. Places are asked for in the order of the text.
+/// The last run of each alphabet. Positions must be requested in the order of the text.
 pub(super) struct Runs<'a> {
     pub(super) text: &'a str,
     last: [Option<Run<'a>>; ALPHABETS],
 }
 
-/// The longest run of an alphabet's characters from where it was first asked for.
+/// The longest run of an alphabet's characters, from the position first requested.
 pub(super) struct Run<'a> {
     text: &'a str,
     start: usize,
-    /// Where the alphabet's characters end; what is found ends at `end`, without the signs that end a sentence.
+    /// The end of the alphabet's characters. A match ends at `end`, which excludes the punctuation
+    /// that ends a sentence.
     stop: usize,
     pub(super) end: usize,
-    /// Where in it the last crosses begin.
+    /// The position of the last filler characters in it.
     cross: Option<usize>,
     all: Tally,
-    /// What stands before `passed`.
+    /// The tally of the part before `passed`.
     front: Tally,
     passed: usize,
-    /// How sure the surest find in this run was. They all end where it ends, so that a later one which is no surer
-    /// says nothing new.
+    /// The confidence of the best match in this run. All matches end where it ends, so a later one
+    /// without more confidence adds nothing.
     pub(super) sure: usize,
-    /// Where its dots are, once asked for.
+    /// The positions of its dots, once requested.
     dots: Option<Vec<usize>>,
     /// The dot before the signature that was judged last.
     pub(super) signed: Option<usize>,
@@ -37,7 +38,7 @@ impl<'a> Runs<'a> {
         Self { text, last: [const { None }; ALPHABETS] }
     }
 
-    /// The run in which `at` is.
+    /// Returns the run that contains `at`.
     pub(super) fn at(&mut self, alphabet: Alphabet, at: usize) -> Option<&mut Run<'a>> {
         let last = self.last.get_mut(alphabet as usize)?;
         if last.as_ref().is_none_or(|run| !(run.start..=run.stop).contains(&at)) {
@@ -70,19 +71,19 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Whether what stands from `at` to the run's end is filler.
+    /// Whether the rest of the run from `at` is filler.
     pub(super) fn is_filler_from(&mut self, at: usize) -> bool {
         self.cross.is_some_and(|cross| cross >= at)
             || says_little(self.rest(at).distinct(), self.end.saturating_sub(at))
     }
 
-    /// Whether it has no meaning.
+    /// Whether the rest of the run from `at` looks random.
     pub(super) fn is_random_from(&mut self, at: usize) -> bool {
         let rest = self.rest(at);
         self.text.get(at..self.end).is_some_and(|value| is_random_as(value, &rest))
     }
 
-    /// The tally of what stands from `at` to the end.
+    /// Returns the tally of the run from `at` on.
     fn rest(&mut self, at: usize) -> Tally {
         let at = at.min(self.end);
         self.front.take(self.text.get(self.passed..at).unwrap_or_default());
@@ -90,7 +91,7 @@ impl<'a> Run<'a> {
         self.all.without(&self.front, self.text.get(self.passed..self.end).unwrap_or_default())
     }
 
-    /// Its dots from `at` on, and then its end.
+    /// Returns its dots from `at` on, and then its end.
     pub(super) fn dots_from(&mut self, at: usize) -> impl Iterator<Item = usize> {
         let run = self.text.get(self.start..self.end).unwrap_or_default();
         let all = || run.match_indices('.').map(|(dot, _)| self.start + dot).collect();

@@ -1,5 +1,5 @@
-//! Tokens that are known by their shape: nothing tells where they begin, but each part of them has
-//! its length.
+//! Tokens recognised by shape: they have no fixed prefix, but each of their parts has a fixed
+//! length.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,15 +7,15 @@ use std::sync::LazyLock;
 use super::tokens::Alphabet;
 use super::values::{is_filler, is_random};
 
-/// The shortest of them.
+/// The length of the shortest such token.
 const BYTES_MIN: usize = 34;
 
-/// The characters of which they are made.
+/// The characters that such tokens consist of.
 static PARTS: LazyLock<[bool; 256]> = LazyLock::new(|| {
     std::array::from_fn(|byte| u8::try_from(byte).is_ok_and(|byte| Alphabet::Dots.has(byte)))
 });
 
-/// Finds them. Looks at one byte in [`BYTES_MIN`] where there is none.
+/// Finds such tokens. In other text it examines one byte in [`BYTES_MIN`].
 pub(super) fn shapes(text: &str) -> Vec<Range<usize>> {
     let (bytes, parts) = (text.as_bytes(), &*PARTS);
     let is_part = |at: usize| {
@@ -46,12 +46,12 @@ fn is_shape(value: &str) -> bool {
     is_twilio(value) || is_discord(value) || is_mailchimp(value) || is_mailgun(value)
 }
 
-/// `SK` and 32 hexadecimal digits.
+/// Whether a value is `SK` and 32 hexadecimal digits.
 fn is_twilio(value: &str) -> bool {
     value.len() == 34 && value.strip_prefix("SK").is_some_and(is_hex)
 }
 
-/// The bot's number in base64, a time and a signature.
+/// Whether a value is a bot's number in base64, a time and a signature.
 fn is_discord(value: &str) -> bool {
     let parts: Vec<&str> = value.split('.').collect();
     matches!(parts[..], [bot, time, signature]
@@ -59,7 +59,7 @@ fn is_discord(value: &str) -> bool {
             && (25..=45).contains(&signature.len()) && is_random(signature))
 }
 
-/// 32 hexadecimal digits, and where the account is: `-us14`.
+/// Whether a value is 32 hexadecimal digits and the account's data centre: `-us14`.
 fn is_mailchimp(value: &str) -> bool {
     value.split_once("-us").is_some_and(|(key, place)| {
         key.len() == 32
@@ -69,7 +69,7 @@ fn is_mailchimp(value: &str) -> bool {
     })
 }
 
-/// 32, 8 and 8 hexadecimal digits.
+/// Whether a value is 32, 8 and 8 hexadecimal digits.
 fn is_mailgun(value: &str) -> bool {
     let lengths = value.split('-').map(str::len);
     value.len() == 50 && lengths.eq([32, 8, 8]) && value.split('-').all(is_hex)
@@ -79,7 +79,8 @@ fn is_hex(value: &str) -> bool {
     value.bytes().all(|byte| Alphabet::Hex.has(byte)) && !is_filler(value)
 }
 
-/// The token of a Telegram bot around the `:A` that begins at `at`: its number, and 35 characters.
+/// Returns the Telegram bot token around the `:A` that begins at `at`: its number, and 35
+/// characters.
 pub(super) fn telegram(text: &str, at: usize) -> Option<Range<usize>> {
     let before = text.as_bytes().get(..at)?;
     let digits = before.iter().rev().take(17).take_while(|byte| byte.is_ascii_digit()).count();
@@ -93,7 +94,7 @@ pub(super) fn telegram(text: &str, at: usize) -> Option<Range<usize>> {
     .then(|| at - digits..at + 1 + bytes)
 }
 
-/// The secret of an Azure application around its `Q~`.
+/// Returns the secret of an Azure application around its `Q~`.
 pub(super) fn azure(text: &str, at: usize) -> Option<Range<usize>> {
     let is_part = |byte: u8| Alphabet::Dots.has(byte) || byte == b'~';
     let start = at.checked_sub(4)?;
@@ -104,7 +105,7 @@ pub(super) fn azure(text: &str, at: usize) -> Option<Range<usize>> {
         .then(|| start..start + bytes)
 }
 
-/// A token of HCP Terraform around its `.atlasv1.`.
+/// Returns the HCP Terraform token around its `.atlasv1.`.
 pub(super) fn terraform(text: &str, mark: Range<usize>) -> Option<Range<usize>> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric();
     let before = text.as_bytes().get(..mark.start)?.iter().rev().take(15);

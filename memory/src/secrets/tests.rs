@@ -1,10 +1,11 @@
-//! What goes and what stays. Samples are put together here so that no file of ours holds a token's form.
+//! Texts that are removed and texts that stay. Samples are assembled here, so that no file of ours
+//! contains a token's form.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Characters as a generator makes them, the same for the same number.
+/// Returns characters like those of a generator; the same seed gives the same characters.
 pub(super) fn random(alphabet: &str, length: usize, seed: u64) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -34,7 +35,7 @@ fn key_block(label: &str) -> String {
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----", body.join("\n"))
 }
 
-/// The text with `@` in place of the secret, the secret, and what it is called.
+/// Returns texts with `@` in place of the secret, the secrets, and their kinds.
 fn gone() -> Vec<(&'static str, String, &'static str)> {
     vec![
         ("use @ for it", ["gh", "p_", &alnum(36)].concat(), "GitHub token"),
@@ -137,7 +138,8 @@ fn a_secret_goes_and_what_is_around_it_stays() {
     }
 }
 
-/// Passwords as generators make them, with signs and brackets in them, each where it ends by what stands around it.
+/// Passwords from generators, with signs and brackets in them. The surrounding text decides where
+/// each ends.
 #[test]
 fn a_password_goes_with_the_brackets_and_signs_in_it() {
     for (text, password) in [
@@ -296,10 +298,10 @@ fn what_only_looks_like_one_stays() {
     }
 }
 
-/// The least that says that it is a key, and what only speaks of one.
+/// The shortest text that counts as a key, and texts that only mention one.
 #[test]
 fn a_key_block_that_is_cut_off_is_a_key_as_soon_as_it_looks_like_one() {
-    // Of a key made for this, which opens nothing.
+    // Part of a key made for this test, which opens nothing.
     let body = "MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF";
     for (label, chars) in [("PRIVATE KEY", 16), ("PRIVATE KEY", 36), ("PRIVATE KEY", 64)] {
         let cut = format!("-----BEGIN {label}-----\n{}", &body[..chars]);
@@ -348,7 +350,8 @@ fn several_in_one_text_are_named_in_order() {
     assert_eq!(scrubbed.removed, [PASSWORD, SecretKind("AWS key")]);
 }
 
-/// Text in which every place is worth a look: it would be looked at for ever, were a look not bounded.
+/// Texts in which every position is a candidate. Without bounds on each check, they would never
+/// finish.
 #[test]
 fn hostile_texts_come_to_an_end() {
     let pieces = [
@@ -369,7 +372,7 @@ fn hostile_texts_come_to_an_end() {
         "password=a1))",
         "\npassword=a1B2(",
     ];
-    // Beginnings of tokens that run into each other: nothing ends what is looked at but the end of the text.
+    // Token prefixes that run into each other: only the end of the text ends a check.
     let tokens = [
         "sk-",
         "sk-a1",
@@ -470,7 +473,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 proptest! {
-    /// Images and fonts have many zeros, which are `A` in base64.
+    /// Images and fonts contain many zeros, which are `A` in base64.
     #[test]
     fn base64_of_files_and_hashes_stay(
         bytes in proptest::collection::vec(prop_oneof![1 => Just(0_u8), 3 => any::<u8>()], 60..400),

@@ -1,4 +1,4 @@
-//! Tokens that tell what they are by how they begin.
+//! Tokens recognised by their prefix.
 
 use std::ops::Range;
 
@@ -8,21 +8,21 @@ use super::values::is_filler;
 /// A form of token.
 #[derive(Debug)]
 pub(super) struct Token {
-    /// With what it begins, in this case.
+    /// The prefix, case-sensitive.
     pub(super) prefix: &'static str,
-    /// What it is.
+    /// The kind of token.
     pub(super) kind: &'static str,
     body: Body,
 }
 
-/// What follows the prefix.
+/// The part after the prefix.
 #[derive(Clone, Copy, Debug)]
 enum Body {
-    /// So many characters of these or more.
+    /// At least this many characters of the alphabet.
     Long(Alphabet, usize),
-    /// Exactly so many, and then none more of these.
+    /// Exactly this many characters of the alphabet.
     Exact(Alphabet, usize),
-    /// So many or more that are not words: for prefixes that words begin with as well.
+    /// At least this many characters that are not words, for prefixes that words also begin with.
     Random(Alphabet, usize),
 }
 
@@ -48,7 +48,7 @@ pub(super) enum Alphabet {
     Path,
 }
 
-/// How many there are.
+/// The number of alphabets.
 pub(super) const ALPHABETS: usize = 9;
 
 use Alphabet::{Alnum, Dash, Dots, Hex, Path, Slash, Upper, UpperDash, Word};
@@ -58,7 +58,7 @@ const fn token(prefix: &'static str, kind: &'static str, body: Body) -> Token {
     Token { prefix, kind, body }
 }
 
-/// The forms.
+/// The known forms.
 pub(super) const TOKENS: &[Token] = &[
     token("AKIA", "AWS key", Exact(Upper, 16)),
     token("ASIA", "AWS key", Exact(Upper, 16)),
@@ -227,7 +227,8 @@ pub(super) const TOKENS: &[Token] = &[
 ];
 
 impl Token {
-    /// Where the token is that begins as `hit` does, if it is one and nothing surer was found to its end.
+    /// Returns the range of the token that begins with `hit`. `None` if it is not a token, or if a
+    /// match with more confidence has the same end.
     pub(super) fn at(&self, runs: &mut Runs<'_>, hit: Range<usize>) -> Option<Range<usize>> {
         let text = runs.text;
         if !text.get(hit.start..)?.starts_with(self.prefix) || !self.may_begin(text, hit.start) {
@@ -261,7 +262,7 @@ impl Token {
         self.prefix.len() >= 4 || begins_at(text, start)
     }
 
-    /// How much a find says: `sk-ant-` says more than `sk-`.
+    /// Returns the confidence of a match: `sk-ant-` is more specific than `sk-`.
     pub(super) fn sure(&self) -> usize {
         10 + self.prefix.len()
     }
@@ -286,8 +287,8 @@ impl Alphabet {
     }
 }
 
-/// Three parts of base64 of which the first two are JSON objects: RFC 7519. Nothing when one with the same signature
-/// was judged before: it began earlier.
+/// Returns a JSON web token: three parts of base64, the first two JSON objects (RFC 7519). `None`
+/// if one with the same signature was judged before, because that one began earlier.
 pub(super) fn jwt(runs: &mut Runs<'_>, hit: Range<usize>) -> Option<Range<usize>> {
     let text = runs.text;
     if !text.get(hit.start..)?.starts_with("eyJ") || !begins_at(text, hit.start) {
@@ -308,7 +309,8 @@ pub(super) fn jwt(runs: &mut Runs<'_>, hit: Range<usize>) -> Option<Range<usize>
     (!is_filler(text.get(claims + 1..end)?)).then_some(hit.start..end)
 }
 
-/// Whether no word goes on into `start`; the letter of an escape such as `\n` is none.
+/// Whether no word continues into `start`. The letter of an escape such as `\n` does not count as
+/// part of a word.
 fn begins_at(text: &str, start: usize) -> bool {
     let before = text.get(..start).unwrap_or_default().as_bytes();
     match before {

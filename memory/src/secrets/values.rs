@@ -1,40 +1,41 @@
-//! Whether a value is a secret by its looks alone.
+//! Judges by its form alone whether a value is a secret.
 
 use std::ops::RangeInclusive;
 
-/// Names of ways to hash and encode, which stand beside `password` and are no secret.
+/// Names of hash and encoding methods, which occur beside `password` and are not secrets.
 const METHODS: [&str; 16] = [
     "argon2", "bcrypt", "scrypt", "pbkdf2", "sha1", "sha2", "sha3", "sha5", "md5", "base64",
     "utf8", "utf-8", "oauth", "http", "aes", "blake",
 ];
 
-/// Whether nothing in a value could be secret: crosses, stars, one or two characters again and again.
+/// Whether a value is only filler: crosses, stars, or one or two repeated characters.
 pub(super) fn is_filler(value: &str) -> bool {
     last_cross(value).is_some() || says_little(distinct(value), value.len())
 }
 
-/// Where the last crosses, stars or dots of a value begin that stand for what is left out.
+/// Returns where the last omission marks in a value begin: crosses, stars or dots.
 pub(super) fn last_cross(value: &str) -> Option<usize> {
     let lower = value.to_ascii_lowercase();
     ["xxxx", "****", "...."].into_iter().filter_map(|cross| lower.rfind(cross)).max()
 }
 
-/// Whether so few different characters are too few for so many bytes.
+/// Whether there are too few distinct characters for the length in bytes.
 pub(super) fn says_little(distinct: usize, bytes: usize) -> bool {
     distinct < bytes.min(5)
 }
 
-/// Whether a value has no meaning: characters of all classes in no order, as a generator makes them.
+/// Whether a value looks random: characters of all classes in no order, as from a generator.
 ///
-/// Words are told apart by how seldom their class of character (small, capital, digit, other) changes:
-/// at random it does in 4 of 10 places for hexadecimal digits and base64 alike, in `handleHttpRequest`
-/// at the beginning of each word, which is not counted for a capital before a small letter.
+/// In words, the class of character (small, capital, digit, other) changes seldom. In random text
+/// it changes at 4 of 10 positions, for hexadecimal digits and base64 alike. In `handleHttpRequest`
+/// it changes only at the beginning of each word. The step from a capital to a small letter does
+/// not count.
 pub(super) fn is_random(value: &str) -> bool {
     is_random_as(value, &Tally::from(value))
 }
 
-/// Whether a value whose tally is known has no meaning, as [`is_random`] tells; the value itself is looked at only
-/// where it begins and ends.
+/// Whether a value looks random, like [`is_random`], given its tally. Only the value's beginning
+/// and end are read.
 pub(super) fn is_random_as(value: &str, tally: &Tally) -> bool {
     const SHORT: usize = 16;
     if value.len() < 12
@@ -64,7 +65,7 @@ pub(super) fn is_random_as(value: &str, tally: &Tally) -> bool {
     changing && tally.distinct() >= 8 && tally.entropy() >= 3.0
 }
 
-/// Whether a value beside the word `password` is one, rather than a word of the sentence.
+/// Whether a value beside the word `password` is a password, not a word of the sentence.
 pub(super) fn is_password(value: &str, quoted: bool) -> bool {
     let lower = value.to_ascii_lowercase();
     let bytes_min = if quoted { 6 } else { 7 };
@@ -87,7 +88,8 @@ pub(super) fn is_password(value: &str, quoted: bool) -> bool {
     letter && (digit || (quoted && symbol)) || (digit && symbol)
 }
 
-/// `550e8400-e29b-41d4-a716-446655440000`: it names something.
+/// Whether a value is a UUID, `550e8400-e29b-41d4-a716-446655440000`, which is a name and not a
+/// secret.
 pub(super) fn is_uuid(value: &str) -> bool {
     let lengths = || value.split('-').map(str::len);
     value.len() == 36
@@ -95,7 +97,7 @@ pub(super) fn is_uuid(value: &str) -> bool {
         && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
-/// `ABCDE-12345-FGHIJ-67890`: groups of capitals and digits, as licences are written.
+/// Whether a value is groups of capitals and digits, like a licence key: `ABCDE-12345-FGHIJ-67890`.
 pub(super) fn is_grouped(value: &str) -> bool {
     let group = |part: &str| {
         (4..=8).contains(&part.len())
@@ -108,7 +110,7 @@ pub(super) fn is_grouped(value: &str) -> bool {
         && value.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// Capitals and the digits 2 to 7, as the secrets of one-time passwords are written.
+/// Whether a value is capitals and the digits 2 to 7, like a one-time password's secret.
 pub(super) fn is_base32(value: &str) -> bool {
     let part = |byte: u8| byte.is_ascii_uppercase() || (b'2'..=b'7').contains(&byte);
     matches!(value.len(), 16 | 26 | 32 | 52 | 56 | 64)
@@ -117,9 +119,10 @@ pub(super) fn is_base32(value: &str) -> bool {
         && distinct(value) >= 8
 }
 
-/// A date with a time, `2024-11-22T10:15:30.5Z`, `20241122T101530+0100`: of RFC 3339 and near it.
+/// Whether a value is a date with a time, in RFC 3339 or close to it: `2024-11-22T10:15:30.5Z`,
+/// `20241122T101530+0100`.
 fn is_time(value: &str) -> bool {
-    // `2024-11-22T10:15:30.123456789+01:00`; a long value is not looked through.
+    // The length of `2024-11-22T10:15:30.123456789+01:00`. A longer value is not parsed.
     const BYTES: usize = 35;
     if value.len() > BYTES {
         return false;
@@ -139,7 +142,7 @@ fn is_time(value: &str) -> bool {
                 .is_some_and(|zone| numbers(zone, ':', &[2, 2]).is_some_and(|it| of(&it))))
 }
 
-/// Numbers of so many digits each, with the sign between them or without.
+/// Parses numbers with these counts of digits, with or without the sign between them.
 fn numbers(text: &str, sign: char, digits: &[usize]) -> Option<Vec<u32>> {
     let mut rest = text;
     let signed = text.contains(sign);
@@ -153,13 +156,14 @@ fn numbers(text: &str, sign: char, digits: &[usize]) -> Option<Vec<u32>> {
     rest.is_empty().then_some(parts)
 }
 
-/// `0x` and 40 hexadecimal digits: the public address of an account or contract. A private key has 64.
+/// Whether a value is `0x` and 40 hexadecimal digits: the public address of an account or contract.
+/// A private key has 64.
 fn is_account(value: &str) -> bool {
     value.len() == 42
         && value.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// `JIRA-1234`, `#1234`: where it is told who knows the password.
+/// Whether a value is a ticket, `JIRA-1234` or `#1234`, which says who knows the password.
 fn is_ticket(value: &str) -> bool {
     let project = |name: &str| {
         (2..=10).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_uppercase())
@@ -171,7 +175,7 @@ fn is_ticket(value: &str) -> bool {
         || value.split_once('-').is_some_and(|(name, rest)| project(name) && number(rest))
 }
 
-/// A number in a program, `0x8031_002C_u32`, `16384u32`.
+/// Whether a value is a number in a program: `0x8031_002C_u32`, `16384u32`.
 fn is_number(value: &str) -> bool {
     let value = value.trim_start_matches('-');
     let hex = value.strip_prefix("0x").is_some_and(|rest| rest.len() <= 16 + "_u32".len());
@@ -180,14 +184,14 @@ fn is_number(value: &str) -> bool {
     hex || suffix.contains(&decimal)
 }
 
-/// `sha256:…`, `sha512-…`: a checksum says that it is one.
+/// Whether a value is labelled as a checksum: `sha256:…`, `sha512-…`.
 fn is_hash(value: &str) -> bool {
     ["sha1", "sha256", "sha384", "sha512", "md5", "blake", "h1:"]
         .iter()
         .any(|name| value.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
 }
 
-/// A path or an address.
+/// Whether a value is a path or an address.
 fn is_place(value: &str, tally: &Tally) -> bool {
     const EXTENSION_BYTES: usize = 5;
     let last = value.ceil_char_boundary(value.len().saturating_sub(EXTENSION_BYTES + 1));
@@ -202,7 +206,8 @@ fn is_place(value: &str, tally: &Tally) -> bool {
         || file && [b'/', b'_', b'-'].into_iter().any(|sign| tally.of(sign) > 0)
 }
 
-/// A name or call in a program: `config.password2`, `self.db_pass1`, `Foo::BAR1`.
+/// Whether a value is a name or call in a program: `config.password2`, `self.db_pass1`,
+/// `Foo::BAR1`.
 fn is_code(value: &str, quoted: bool) -> bool {
     if quoted {
         return false;
@@ -227,16 +232,16 @@ fn distinct(value: &str) -> usize {
     seen.iter().filter(|seen| **seen).count()
 }
 
-/// What a value is made of, as [`is_random`] counts it.
+/// Character counts of a value, as [`is_random`] uses them.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
-    /// How many there are of each ASCII character.
+    /// The count of each ASCII character.
     counts: [u32; 128],
-    /// Bytes that are none.
+    /// The number of non-ASCII bytes.
     others: u32,
-    /// How often the class of character changes; signs that join words are passed over.
+    /// The number of changes of character class, ignoring signs that join words.
     changes: u32,
-    /// The class of the last that is no such sign.
+    /// The class of the last character that is not such a sign.
     last: Option<Class>,
 }
 
@@ -249,7 +254,7 @@ enum Class {
 }
 
 impl Class {
-    /// That of a character, unless it is a sign that joins words.
+    /// Returns the class of a character; `None` for a sign that joins words.
     fn of(byte: u8) -> Option<Self> {
         Some(match byte {
             b'_' | b'-' | b'.' | b'/' => return None,
@@ -260,7 +265,8 @@ impl Class {
         })
     }
 
-    /// Whether the step from `last` is a change; a capital that begins a word is none.
+    /// Whether the step from `last` changes the class. The step from a capital to a small letter
+    /// does not.
     fn changes_from(self, last: Option<Self>) -> bool {
         last.is_some_and(|last| last != self && (last, self) != (Self::Capital, Self::Small))
     }
@@ -281,7 +287,7 @@ impl From<&str> for Tally {
 }
 
 impl Tally {
-    /// Counts what comes next of the value.
+    /// Counts the next part of the value.
     pub(super) fn take(&mut self, next: &str) {
         for byte in next.bytes() {
             match self.counts.get_mut(usize::from(byte)) {
@@ -295,7 +301,8 @@ impl Tally {
         }
     }
 
-    /// The tally of the end of this value, `rest`, when `front` is that of what stands before it.
+    /// Returns the tally of `rest`, the end of this value, given the tally `front` of the part
+    /// before it.
     pub(super) fn without(&self, front: &Self, rest: &str) -> Self {
         let first = rest.bytes().find_map(Class::of);
         let across = first.is_some_and(|class| class.changes_from(front.last));
@@ -316,12 +323,12 @@ impl Tally {
         bytes.map(|byte| self.of(byte)).sum()
     }
 
-    /// Different ASCII characters.
+    /// Returns the number of distinct ASCII characters.
     pub(super) fn distinct(&self) -> usize {
         self.counts.iter().filter(|count| **count > 0).count()
     }
 
-    /// At how many places the class could change.
+    /// Returns the number of positions at which the class could change.
     fn places(&self) -> u32 {
         let joining: u32 = [b'_', b'-', b'.', b'/'].into_iter().map(|sign| self.of(sign)).sum();
         (self.bytes() - joining).saturating_sub(1)
@@ -331,7 +338,7 @@ impl Tally {
         self.counts.iter().sum::<u32>() + self.others
     }
 
-    /// Shannon's, in bits a byte.
+    /// Returns the Shannon entropy in bits per byte.
     fn entropy(&self) -> f64 {
         let total = f64::from(self.bytes());
         let of = |count: &u32| {

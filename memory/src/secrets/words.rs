@@ -1,30 +1,31 @@
-//! Words that say what the value beside them is.
+//! Words that announce a secret value beside them.
 
 /// The kind of value that a word announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// People make these: short, with some sense.
+    /// A value that a person chose: short, with some meaning.
     Password,
-    /// One of these where whose it is stands before it: `db_pass`, not `high_pass`.
+    /// A password whose owner comes before the word: `db_pass`, not `high_pass`.
     Pass,
-    /// Generators make these.
+    /// A value from a generator.
     Secret,
-    /// As a password, where no letter stands before it: `pw`, not `rpw`.
+    /// A password, if no letter comes before the word: `pw`, not `rpw`.
     Short,
-    /// As a secret, where what stands before it says nothing else: `fernet_key`, not `cache_key`.
+    /// A generated value, unless the text before the word says otherwise: `fernet_key`, not
+    /// `cache_key`.
     Key,
-    /// A user's name stands before the password: `creds: bob / hunter2`.
+    /// A password after a user name: `creds: bob / hunter2`.
     Login,
 }
 
 impl Word {
-    /// Returns whether generators make the values.
+    /// Whether the values come from a generator.
     pub(super) fn is_generated(self) -> bool {
         matches!(self, Self::Secret | Self::Key)
     }
 }
 
-/// The words, in any case and within longer names: `DB_PASSWORD`, `clientSecret`.
+/// The words, matched in any case and within longer names: `DB_PASSWORD`, `clientSecret`.
 pub(super) const WORDS: &[(&str, Word)] = &[
     ("password", Word::Password),
     ("passwd", Word::Password),
@@ -111,7 +112,7 @@ pub(super) const WORDS: &[(&str, Word)] = &[
     ("sifre", Word::Short),
 ];
 
-/// Words before `key` that say that it is no secret.
+/// Words before `key` that mark it as not secret.
 pub(super) const OPEN_KEYS: [&str; 40] = [
     "public",
     "pub",
@@ -155,7 +156,7 @@ pub(super) const OPEN_KEYS: [&str; 40] = [
     "file",
 ];
 
-/// Ends of names that say that the value is about a secret, not one.
+/// Ends of names whose value is about a secret, but is not one.
 pub(super) const ABOUT: [&str; 32] = [
     "hash",
     "sha",
@@ -191,7 +192,7 @@ pub(super) const ABOUT: [&str; 32] = [
     "address",
 ];
 
-/// Owners of a password that is called their `pass`; any other pass is a step or a filter.
+/// Owners whose password is called their `pass`. Any other pass is a step or a filter.
 pub(super) const OWNERS: [&str; 59] = [
     "account",
     "admin",
@@ -254,5 +255,5 @@ pub(super) const OWNERS: [&str; 59] = [
     "zip",
 ];
 
-/// Words that make a token the place where a list goes on, not a secret.
+/// Words that make a token a position in a list, not a secret.
 pub(super) const PLACES: [&str; 4] = ["next", "page", "continuation", "cursor"];

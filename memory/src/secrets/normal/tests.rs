@@ -1,4 +1,4 @@
-//! Places in the plain text and in the original.
+//! Positions in the plain text and in the original.
 
 use proptest::prelude::*;
 
