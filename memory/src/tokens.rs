@@ -1,29 +1,32 @@
-//! How many tokens a text is, near enough: the pieces of the pattern of `o200k`, each looked up in a small
-//! filter made of that vocabulary.
+//! Estimates the number of tokens in a text. It cuts the text into pieces by the `o200k` pattern
+//! and looks each one up in a small filter built from that vocabulary.
 //!
-//! A piece that is one token of the vocabulary counts one, which most are; another is cut greedily into the
-//! longest tokens. Greedy cuts differ little from the merges of the real tokenizer, and the filter takes a few
-//! strangers for tokens; docs/tokens.md has the error by kind of text and how the filter is made. The
-//! tokenizer itself is left out for its 7 MB, its start and its speed. Pieces do not reach over a line's end but
-//! for blank ones and signs before it, so that counts of lines add up to within a token of the whole.
+//! Most pieces are a single token of the vocabulary. Any other piece is cut greedily into the
+//! longest tokens. Greedy cuts differ little from the real tokenizer's merges, and the filter has a
+//! few false positives. The error by kind of text, and how the filter is built, are in
+//! docs/tokens.md. The real tokenizer is not used because of its 7 MB, its start-up time and its
+//! speed.
+//!
+//! A piece never crosses a line end, except for blanks and for signs before it. So the counts of
+//! lines add up to within a token of the whole.
 
 mod filter;
 mod pieces;
 
 use pieces::Pieces;
 
-/// Tokens of a text: an estimate, the same on every machine.
+/// Returns the estimated number of tokens in a text, the same on every machine.
 pub fn count(text: &str) -> u32 {
     let tokens: usize = Pieces::of(text).map(|(bytes, len)| filter::tokens_of(bytes, len)).sum();
     u32::try_from(tokens).unwrap_or(u32::MAX)
 }
 
-/// The bytes of the filter that [`count`] was compiled with.
+/// Returns the filter that [`count`] was compiled with.
 pub fn filter() -> &'static [u8] {
     filter::FILTER
 }
 
-/// The filter of a vocabulary, to compare with [`filter`] or to put in its place.
+/// Builds the filter of a vocabulary, to compare with [`filter`] or to replace it.
 pub fn filter_of<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     filter::build(tokens)
 }

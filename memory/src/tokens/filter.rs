@@ -1,55 +1,59 @@
-//! The vocabulary of `o200k` as a filter of 256 KiB: which runs of bytes are tokens, with about one stranger in a
-//! hundred taken for one.
+//! The `o200k` vocabulary as a filter of 256 KiB. It tells which byte sequences are tokens, with
+//! about one false positive in a hundred.
 //!
-//! A Bloom filter in blocks (Putze, Sanders, Singler: "Cache-, Hash- and Space-Efficient Bloom Filters", 2007):
-//! a token sets [`BITS`] bits of one word, so a look-up reads memory once.
+//! It is a blocked Bloom filter (Putze, Sanders, Singler: "Cache-, Hash- and Space-Efficient Bloom
+//! Filters", 2007). A token sets [`BITS`] bits of one word, so a lookup reads memory once.
 //!
-//! Behind the filter stands a list of those tokens that are long runs of signs or blanks, by their hashes of 64 bits,
-//! with no strangers in it.
+//! After the filter comes a list of the tokens that are long runs of signs or blanks, as 64-bit
+//! hashes. It has no false positives.
 
 use std::collections::BTreeSet;
 use std::iter;
 
-/// Made by [`build`] from the 199,998 tokens in openai/tiktoken (MIT); docs/tokens.md has the command.
+/// The filter, made by [`build`] from the 199,998 tokens in openai/tiktoken (MIT). docs/tokens.md
+/// has the command.
 pub(super) static FILTER: &[u8] = include_bytes!("o200k.filter");
 
-/// Words of the filter, as a power of two: the hash's top bits choose one.
+/// The base-2 logarithm of the filter's size in words; the top bits of a hash choose a word.
 const WORDS_LOG2: u32 = 15;
-/// Bits that a token sets.
+/// The number of bits that a token sets.
 const BITS: u32 = 5;
 
-/// The longest token looked for in a run of signs or blanks, where long ones are rulers and indentation.
+/// The longest token tried in a run of signs or blanks, where long ones are rulers and indentation.
 const SIGNS: usize = 128;
-/// Tokens of signs or blanks longer than this are listed one by one: at each place of a ruler many lengths are tried,
-/// and with one stranger in a hundred most rulers would have one. [`SIGNS`] is this doubled a few times.
+/// The length above which tokens of signs or blanks are listed one by one. Many lengths are tried
+/// at each position of a ruler, so one false positive in a hundred would affect most rulers.
+/// Doubling this value a few times gives [`SIGNS`].
 const LISTED: usize = 4;
-/// The longest looked for where a Latin word is cut. Longer ones are rare, and each look may meet a stranger.
+/// The longest token tried where a Latin word is cut. Longer ones are rare, and each lookup risks a
+/// false positive.
 const WORD: usize = 16;
-/// The longest looked for in scripts of two bytes a letter, and in Hangul.
+/// The longest token tried in scripts of two bytes per letter, and in Hangul.
 const SCRIPT: usize = 12;
-/// The longest looked for in Han and kana: three characters.
+/// The longest token tried in Han and kana: three characters.
 const HAN: usize = 9;
 
-/// Tokens of the piece that `bytes` begins with, `len` long; what follows it helps to read it fast.
+/// Counts the tokens of a piece: the first `len` of `bytes`. The bytes after it allow fast reads.
 #[inline]
 pub(super) fn tokens_of(bytes: &[u8], len: usize) -> usize {
     if len == 1 {
         return 1;
     }
     let longest = longest(bytes);
-    // Words with blanks and signs before them, the most of any text; a sentence in Han is no token.
+    // Words with a leading blank or sign, the most common pieces of any text. A sentence in Han is
+    // never a token.
     if len <= SIGNS && longest > HAN && is_token(bytes, len, longest) {
         return 1;
     }
     cut(bytes, len)
 }
 
-/// The longest token looked for at the front, by what the first two bytes are.
+/// Returns the longest token length to try at the front, judging by the first two bytes.
 #[inline]
 fn longest(bytes: &[u8]) -> usize {
     let [first, second] = bytes.first_chunk().copied().unwrap_or_default();
     match first.max(second) {
-        // Boxes, dashes, quotation marks, arrows.
+        // Boxes, dashes, quotation marks and arrows.
         0xe2 => SIGNS,
         0xe3..=0xe9 => HAN,
         0x80.. => SCRIPT,
@@ -58,7 +62,7 @@ fn longest(bytes: &[u8]) -> usize {
     }
 }
 
-/// Cuts the longest token off the front until nothing is left.
+/// Counts tokens by cutting the longest one off the front until nothing is left.
 fn cut(bytes: &[u8], len: usize) -> usize {
     let mut rest = bytes;
     let mut left = len;
@@ -77,8 +81,8 @@ fn cut(bytes: &[u8], len: usize) -> usize {
     tokens
 }
 
-/// The longest token looked for where signs or blanks begin and `left` bytes are left: most runs begin like no token
-/// of twice the length.
+/// Returns the longest token length to try in signs or blanks, with `left` bytes left. Most runs do
+/// not begin like any token of twice the length.
 fn signs(bytes: &[u8], left: usize) -> usize {
     let mut end = LISTED;
     while end < left.min(SIGNS) && is_in_list(beginning(bytes, end)) {
@@ -92,7 +96,7 @@ fn is_boundary(bytes: &[u8], at: usize) -> bool {
     bytes.get(at).is_none_or(|byte| byte & 0b1100_0000 != 0b1000_0000)
 }
 
-/// A hash of the first `len` bytes.
+/// Hashes the first `len` bytes.
 #[inline]
 fn hash(bytes: &[u8], len: usize) -> u64 {
     let mut hash = len as u64;
@@ -108,7 +112,7 @@ fn hash(bytes: &[u8], len: usize) -> u64 {
     hash.wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
-/// Eight bytes from a place, zeros where there are none.
+/// Returns eight bytes from a position, padded with zeros beyond the end.
 #[inline]
 pub(super) fn word(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -118,15 +122,15 @@ pub(super) fn word(bytes: &[u8], at: usize) -> u64 {
     rest.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte))
 }
 
-/// The word a token's bits are in, and the bits.
+/// Returns the index of the word that holds a token's bits, and the bits.
 #[inline]
 fn place(hash: u64) -> (usize, u64) {
     let mask = (0..BITS).fold(0, |mask, at| mask | (1 << ((hash >> (8 + 6 * at)) & 63)));
     ((hash >> (64 - WORDS_LOG2)) as usize, mask)
 }
 
-/// Whether the first `len` bytes are a token. Of most the filter tells, of long ones of signs or blanks the list after
-/// it; `longest` is that of the bytes.
+/// Whether the first `len` bytes are a token. The filter decides, and the list as well for long
+/// runs of signs or blanks. `longest` is the length to try for these bytes.
 #[inline]
 fn is_token(bytes: &[u8], len: usize, longest: usize) -> bool {
     let hash = hash(bytes, len);
@@ -134,7 +138,7 @@ fn is_token(bytes: &[u8], len: usize, longest: usize) -> bool {
     word(FILTER, at * 8) & mask == mask && (len <= LISTED || longest != SIGNS || is_in_list(hash))
 }
 
-/// What stands in the list for a longer token that begins with these bytes.
+/// Returns the list entry that marks these bytes as the beginning of a longer token.
 fn beginning(bytes: &[u8], len: usize) -> u64 {
     !hash(bytes, len)
 }
@@ -144,8 +148,8 @@ fn is_in_list(hash: u64) -> bool {
     hashes.binary_search_by_key(&hash, |hash| u64::from_le_bytes(*hash)).is_ok()
 }
 
-/// The filter of a vocabulary, and after it the list: hashes of long tokens of signs or blanks and of what they begin
-/// with, in ascending order.
+/// Builds the filter of a vocabulary, followed by the list. The list has the hashes of long tokens
+/// of signs or blanks and of their beginnings, in ascending order.
 pub(super) fn build<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut words = vec![0_u64; 1 << WORDS_LOG2];
     let mut listed = BTreeSet::new();

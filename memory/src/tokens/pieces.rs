@@ -1,14 +1,23 @@
-//! The pieces into which `o200k` cuts a text before it looks for tokens: words with the sign or blank before
-//! them, up to three digits, signs with the line ends behind them, blanks.
+//! Cuts a text into the pieces in which `o200k` looks for tokens. Pieces are words with one leading
+//! sign or blank, up to three digits, signs with the line ends after them, and blanks.
 //!
-//! The pattern, from openai/tiktoken's `openai_public.py`, in the order in which alternatives are tried:
-//! `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?`,
-//! the same with `+` and `*` changed, `\p{N}{1,3}`, ` ?[^\s\p{L}\p{N}]+[\r\n/]*`, `\s*[\r\n]+`, `\s+(?!\S)`,
-//! `\s+`. A piece is a run of bytes, cut between characters.
+//! The pattern comes from openai/tiktoken's `openai_public.py`. Its alternatives are tried in this
+//! order:
+//!
+//! - `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`, directly
+//!   followed by `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`.
+//! - The same with `+` and `*` swapped.
+//! - `\p{N}{1,3}`.
+//! - ` ?[^\s\p{L}\p{N}]+[\r\n/]*`.
+//! - `\s*[\r\n]+`.
+//! - `\s+(?!\S)`.
+//! - `\s+`.
+//!
+//! A piece is a run of bytes, cut between characters.
 
 use super::filter::word;
 
-/// What a character is to the pattern.
+/// The pattern's character classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     /// An upper case letter.
@@ -21,7 +30,7 @@ enum Class {
     Number,
     /// The end of a line.
     Break,
-    /// The blank that may stand before signs.
+    /// The blank that may come before signs.
     Space,
     /// Another blank.
     Blank,
@@ -53,7 +62,7 @@ impl Class {
     };
 
     fn of(char: char) -> Self {
-        // What most text of the far east is made of, without a search in tables.
+        // Covers most East Asian text without a table lookup.
         if matches!(char, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '一'..='鿿' | '가'..='힣') {
             return Self::Letter;
         }
@@ -67,7 +76,7 @@ impl Class {
         match char {
             _ if char.is_numeric() => Self::Number,
             _ if char.is_whitespace() => Self::Blank,
-            // Combining marks, of Latin and of the scripts of India and South-East Asia.
+            // Combining marks: Latin, and the scripts of India and South-East Asia.
             '\u{300}'..='\u{36f}' | '\u{900}'..='\u{e7f}' => Self::Letter,
             _ => Self::Sign,
         }
@@ -82,10 +91,10 @@ impl Class {
     }
 }
 
-/// The pieces of a text, in order; together they are the text.
+/// The pieces of a text, in order. Concatenated they are the text.
 pub(super) struct Pieces<'a> {
     text: &'a str,
-    /// Where the next piece begins, in bytes.
+    /// The byte position of the next piece.
     at: usize,
 }
 
@@ -94,7 +103,7 @@ impl<'a> Pieces<'a> {
         Self { text, at: 0 }
     }
 
-    /// The class and width in bytes of the character at a place.
+    /// Returns the class of the character at a position and its width in bytes.
     #[inline]
     fn look(&self, at: usize) -> Option<(Class, usize)> {
         let byte = *self.text.as_bytes().get(at)?;
@@ -105,7 +114,7 @@ impl<'a> Pieces<'a> {
         Some((Class::of(char), char.len_utf8()))
     }
 
-    /// Where a run of such characters ends.
+    /// Returns the end of a run of matching characters.
     #[inline]
     fn run(&self, mut at: usize, is: impl Fn(Class) -> bool) -> usize {
         while let Some((class, width)) = self.look(at) {
@@ -117,7 +126,7 @@ impl<'a> Pieces<'a> {
         at
     }
 
-    /// Where the word that begins here ends.
+    /// Returns the end of the word that begins here.
     fn word(&self, at: usize) -> usize {
         let upper = self.run(at, |class| matches!(class, Class::Upper | Class::Letter));
         let lower = self.lower(upper);
@@ -130,8 +139,8 @@ impl<'a> Pieces<'a> {
         end + self.contraction(end)
     }
 
-    /// Where a run of the letters a to z ends: eight bytes at a time, since a branch for each byte would cost
-    /// more than all the rest.
+    /// Returns the end of a run of the letters a to z. It reads eight bytes at a time, since a
+    /// branch per byte would cost more than everything else.
     #[inline]
     fn lower(&self, mut at: usize) -> usize {
         const ONES: u64 = 0x0101_0101_0101_0101;
@@ -150,7 +159,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// The width of `'s`, `'ll` and their like at a place.
+    /// Returns the width of a contraction such as `'s` or `'ll` at a position.
     fn contraction(&self, at: usize) -> usize {
         let bytes = self.text.as_bytes();
         if bytes.get(at) != Some(&b'\'') {
@@ -196,7 +205,7 @@ impl<'a> Pieces<'a> {
             return Some(at + last + 1);
         }
         let last = blanks.chars().next_back().map_or(0, char::len_utf8);
-        // The last blank belongs to what follows, if there is more than that one.
+        // The last blank belongs to the next piece, unless it is the only one.
         Some(if end < self.text.len() && blanks.len() > last { end - last } else { end })
     }
 }

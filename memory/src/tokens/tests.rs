@@ -1,4 +1,5 @@
-//! The error against numbers that the real tokenizer gave for texts of each class, and what budgets rest on.
+//! Measures the error against the real tokenizer's counts for each class of text, and checks what
+//! budgets rely on.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use serde::Deserialize;
 
 use super::count;
 
-/// Texts of 10 to 80 words, as notes are, with the tokens that `o200k` has for them; docs/tokens.md says how
+/// Texts of 10 to 80 words, like notes, with their `o200k` token counts; docs/tokens.md says how
 /// they were recorded.
 const SAMPLES: &str = include_str!("samples.jsonl");
 
@@ -59,7 +60,7 @@ fn a_ruler_of_a_table_is_no_token() {
     }
 }
 
-/// 4,000 signs in no order: the tokenizer has 2,826 tokens.
+/// 4,000 signs in random order, for which the tokenizer returns 2,826 tokens.
 #[test]
 fn signs_without_order_are_many_tokens() {
     let signs: Vec<char> = "!#%&*+-./:;<=>?@|~^".chars().collect();
@@ -76,7 +77,7 @@ proptest! {
     ) {
         let whole = count(&lines.join("\n"));
         let parts: u32 = lines.iter().map(|line| count(line)).sum();
-        // A line's end is one token, or goes into the signs before it.
+        // A line end is one token, or joins the signs before it.
         let ends = u32::try_from(lines.len()).unwrap() - 1;
         prop_assert!(whole <= parts + 2 * ends, "{whole} of {parts} + {ends}");
         prop_assert!(whole + ends >= parts, "{whole} of {parts} + {ends}");
