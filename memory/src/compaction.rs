@@ -1,12 +1,14 @@
-//! What leaves the budget when notes have outgrown it: decided here as a value, shown on request, done by one write, or by
-//! a few where it is very much.
+//! Plans how to bring notes that exceed their budget back to a target. The plan is a value that can
+//! be shown. One write applies it, or several if it is very large.
 //!
-//! Expired notes are archived first. Then three phases, each only as far as it takes to come down
-//! to the target: notes are shown by their summaries, near duplicates are folded into one, and the
+//! Expired notes are archived first. Three phases follow, each only as far as the target requires.
+//! Notes are shown by their summaries, then near duplicates are folded into one, and then the notes
 //! least worth keeping are archived. Each phase takes the lowest scores first. A note shown by its
 //! summary is scored by the size of the summary, so it outlasts an equal note that is shown in
-//! full. Pinned notes stay in full. Nothing is deleted: search still finds a folded or archived
-//! note, a condensed one gives its full text by id, and each becomes active again when it is used.
+//! full.
+//!
+//! Pinned notes stay in full. Nothing is deleted: search still finds a folded or archived note, and
+//! a condensed one gives its full text by id. Each becomes active again when it is used.
 
 mod duplicates;
 mod rounds;
@@ -27,14 +29,14 @@ use crate::retention::{Accesses, RetentionParts};
 /// The notes that share a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pool {
-    /// What the project shares.
+    /// The project's shared notes.
     Project,
-    /// What a session keeps for itself, and what it inherited.
+    /// A session's private notes, including those that it inherited.
     Own(Reader),
 }
 
 impl Pool {
-    /// Tokens that the pool's active notes take of its budget.
+    /// Returns the tokens that the pool's active notes take of its budget.
     pub fn used(&self, memory: &Memory) -> u64 {
         match self {
             Self::Project => memory.totals().note_tokens,
@@ -42,7 +44,7 @@ impl Pool {
         }
     }
 
-    /// Tokens of what is pinned, which no compaction frees.
+    /// Returns the tokens of pinned notes, which no compaction frees.
     pub fn pinned(&self, memory: &Memory) -> u64 {
         if let Self::Project = self {
             return memory.totals().pinned_tokens;
@@ -51,7 +53,7 @@ impl Pool {
         pinned.map(|(_, note)| u64::from(note.budget_tokens())).sum()
     }
 
-    /// Whether a note, while it is active, takes of this budget.
+    /// Whether a note counts against this pool's budget while it is active.
     pub fn has(&self, note: &Record) -> bool {
         match (self, note.owner()) {
             (Self::Project, owner) => owner.is_none(),
@@ -60,11 +62,12 @@ impl Pool {
         }
     }
 
-    /// The pool's active notes.
+    /// Returns the pool's active notes.
     fn active<'a>(&'a self, memory: &'a Memory) -> Vec<(&'a Record, &'a Note)> {
         let note = |record: &'a Arc<Record>| record.note().map(|note| (&**record, note));
         match self {
-            // Walked, since most notes are active when there are too many: to look each up takes longer.
+            // Walks all notes. If there are too many, most are active, and looking each up takes
+            // longer.
             Self::Project => memory
                 .records_of(crate::Kind::Note)
                 .filter(|record| record.standing.is_active() && record.owner().is_none())
@@ -79,35 +82,36 @@ impl Pool {
     }
 }
 
-/// A near duplicate and what it is folded into, each at the version that was looked at.
+/// The target of a near duplicate's fold, with the versions that were planned with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fold {
-    /// Of the duplicate.
+    /// The duplicate's version.
     pub version: Version,
-    /// The one more worth keeping.
+    /// The note that it is folded into, which is more worth keeping.
     pub survivor: RecordId,
-    /// Of the survivor.
+    /// The survivor's version.
     pub survivor_version: Version,
 }
 
-/// What a compaction does, each note at the version that was looked at; one that changed since stays as it is.
+/// A compaction plan: each note with the version that was planned with. A note that has changed
+/// since stays unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompactionPlan {
-    /// Whose notes.
+    /// The pool to compact.
     pub pool: Pool,
-    /// Tokens to come down to.
+    /// The tokens to come down to.
     pub target_tokens: u64,
-    /// Notes for which their summaries are to stand.
+    /// Notes to show by their summaries.
     pub promote: BTreeMap<RecordId, Version>,
-    /// Near duplicates.
+    /// Near duplicates to fold.
     pub fold: BTreeMap<RecordId, Fold>,
-    /// Expired notes, then those least worth keeping.
+    /// Notes to archive: expired ones, and those least worth keeping.
     pub archive: BTreeMap<RecordId, Version>,
-    /// Tokens of the pool now.
+    /// The tokens of the pool now.
     pub tokens_before: u64,
-    /// Tokens of the pool once the plan is applied to the memory it was made for.
+    /// The tokens of the pool once the plan is applied to the memory it was made for.
     pub tokens_after: u64,
-    /// Long notes that stay and have no summary to save room with, the longest first.
+    /// The long remaining notes without a summary that could save room, longest first.
     pub wants_summary: Vec<RecordId>,
 }
 
@@ -118,24 +122,24 @@ impl CompactionPlan {
     }
 }
 
-/// A note and what becomes of it. What is asked of each, again and again and in the order of their scores, is in here:
-/// the notes themselves lie all over the memory.
+/// A note and its fate. It copies the values that are read over and over in the order of scores,
+/// because the notes themselves are scattered over the memory.
 struct Candidate<'a> {
     record: &'a Record,
     note: &'a Note,
     id: RecordId,
     score: f64,
-    /// Tokens it takes as the plan stands.
+    /// The tokens that it takes under the plan so far.
     tokens: u64,
     /// Its size and score once it is shown by its summary, if that saves tokens.
     promoted: Option<Promoted>,
     is_expired: bool,
     stays: bool,
-    /// Pinned, or written just now.
+    /// Whether it is pinned or was just written.
     spared: bool,
 }
 
-/// Size and score of a note that is shown by its summary.
+/// The size and score of a note that is shown by its summary.
 #[derive(Clone, Copy)]
 struct Promoted {
     tokens: u64,
@@ -166,19 +170,19 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Inputs of a retention score that are not part of the record.
+/// The inputs of a retention score that are not part of the record.
 #[derive(Clone, Copy, Debug)]
 pub struct Scoring<'a> {
-    /// How often, and when last, each record was read.
+    /// The number and time of each record's reads.
     pub accesses: &'a Accesses,
-    /// Factor on the half-lives of shared records, as in [`RetentionParts::of`].
+    /// The factor on the half-lives of shared records, as in [`RetentionParts::of`].
     pub half_life_factor: u32,
     /// The time of the plan.
     pub now: Timestamp,
 }
 
 /// Plans how to bring a pool's active notes down to `target_tokens`. The plan is empty if they
-/// already fit. Notes in `spare` stay as they are while there is room. `near` caches what the last
+/// already fit. Notes in `spare` stay unchanged while there is room. `near` caches what the last
 /// plan for this pool of this memory compared. An empty cache takes longer and gives the same plan.
 pub fn plan_compaction(
     memory: &Memory,
@@ -214,7 +218,7 @@ pub fn plan_compaction(
     plan.archive(&mut candidates, |candidate| candidate.is_expired);
     plan.promote(&mut candidates);
     plan.fold(&mut candidates, near);
-    // One that is larger than the whole target would take everything else with it and then go, too.
+    // A note larger than the whole target would push out everything else and then be archived too.
     plan.archive(&mut candidates, |candidate| candidate.tokens > target_tokens);
     plan.archive(&mut candidates, |_| true);
     plan.wants_summary = wants_summary(&candidates);
@@ -260,7 +264,7 @@ impl CompactionPlan {
         if self.is_reached() {
             return;
         }
-        // A fact is asked for by its key, so it does not go into another note.
+        // A fact is looked up by its key, so it is never folded into another note.
         let best_first: Vec<duplicates::Text<'_>> = candidates
             .iter()
             .rev()
@@ -300,15 +304,16 @@ impl Candidate<'_> {
         self.stays && !self.spared
     }
 
-    /// Gives the tokens that this frees.
+    /// Marks the note as leaving, and returns the tokens that this frees.
     fn leave(&mut self) -> u64 {
         self.stays = false;
         self.tokens
     }
 }
 
-/// Spares the best of what is named, within what pinned notes leave of the target, or a quarter of it where that is
-/// less: of many notes written at once some have to go. One at least is spared, unless it alone is more.
+/// Spares the best of the named notes, as far as there is room. The room is what pinned notes leave
+/// of the target, but at least a quarter of it. Of many notes written at once, some must go. The
+/// best one is spared even beyond that, unless it alone exceeds the target.
 fn spared(candidates: &mut [Candidate<'_>], spare: &BTreeSet<RecordId>, target_tokens: u64) {
     let pinned = candidates.iter().filter(|candidate| candidate.spared);
     let pinned: u64 = pinned.map(|candidate| candidate.tokens).sum();

@@ -31,9 +31,9 @@ use lists::Lists;
 use outline::Outline;
 use rarity::Rarity;
 
-/// Notes with more tenths in common than this are near duplicates.
+/// The similarity, in tenths, above which notes are near duplicates.
 const TENTHS: usize = 7;
-/// New notes that are taken in before a rebuild, however few notes the last one had.
+/// The minimum number of new notes before a rebuild, however few notes the last one had.
 const NEW_NOTES_LEAST: usize = 1_000;
 
 /// A note that is compared.
@@ -41,7 +41,7 @@ const NEW_NOTES_LEAST: usize = 1_000;
 pub(super) struct Text<'a> {
     pub(super) record: &'a Record,
     pub(super) content: &'a str,
-    /// It may go into another; otherwise others may go into it.
+    /// Whether it may be folded into another note. If not, others may still be folded into it.
     pub(super) may_fold: bool,
     /// Whether it has a key. A fact is never folded into another note, so two facts are not
     /// compared.
@@ -55,14 +55,14 @@ pub struct NearDuplicates {
     notes: Vec<Compared>,
     rarity: Rarity,
     lists: Lists,
-    /// Number of notes that the order of rarity was built from.
+    /// The number of notes that the order of rarity was built from.
     built_of: usize,
 }
 
 /// A note that was compared with all notes before it.
 #[derive(Debug)]
 struct Compared {
-    /// Version that introduced the content, and the content's length in bytes.
+    /// The version that introduced the content, and the content's length in bytes.
     stamp: (Version, usize),
     is_fact: bool,
     /// Whether the last plan included it with this content.
@@ -70,10 +70,10 @@ struct Compared {
     /// Whether it is, or was, near another note.
     is_grouped: bool,
     outline: Outline,
-    /// Parent in the union-find forest: a note of the same group, or the note itself if it is the
-    /// group's root.
+    /// The parent in the union-find forest: a note of the same group, or the note itself if it is
+    /// the group's root.
     leads_to: u32,
-    /// Last note that found this one in a list.
+    /// The last note that found this one in a list.
     met_by: u32,
 }
 
@@ -246,13 +246,14 @@ impl Text<'_> {
     }
 }
 
-/// How many of a text's rarest runs have to be looked at: two sets with Jaccard above t share one of the rarest
-/// `n - ceil(t·n) + 1` of each.
+/// Returns how many of a text's rarest runs must be indexed. Two sets with Jaccard similarity above
+/// t share one of the rarest `n - ceil(t·n) + 1` of each.
 fn prefix_len(runs: usize) -> usize {
     (runs + 1).saturating_sub((TENTHS * runs).div_ceil(10))
 }
 
-/// How many of two sets' runs have to be in both, so that more than seven tenths are: c, when c > 0.7 · (a + b - c).
+/// Returns the least number of common runs with which two sets exceed seven tenths. For sets of a
+/// and b runs with c in common, c > 0.7 · (a + b - c).
 fn enough(a: usize, b: usize) -> usize {
     TENTHS * (a + b) / (10 + TENTHS) + 1
 }
@@ -265,13 +266,13 @@ fn is_near(a: &[u64], b: &[u64]) -> bool {
     else {
         return false;
     };
-    // Steps without a branch on which is the smaller, since there is no telling.
+    // Advances without a branch on which is smaller, since that is unpredictable.
     let (mut ours, mut theirs, mut common) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(ours), b.get(theirs)) {
         common += usize::from(x == y);
         ours += usize::from(x <= y);
         theirs += usize::from(y <= x);
-        // Rare ones come first, so that texts with little in common are soon told apart.
+        // Rare runs come first, so texts with little in common are rejected early.
         if ours - common > ours_left || theirs - common > theirs_left {
             return false;
         }

@@ -1,4 +1,4 @@
-//! A plan in parts, each of which an entry of the journal has room for.
+//! Splits a plan into parts that each fit in one journal entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,15 @@ use crate::ids::RecordId;
 use crate::memory::Memory;
 use crate::note::Note;
 
-/// What a note's record takes beside its texts, rather more.
+/// A generous estimate of a note's record in bytes, without its texts.
 const RECORD_BYTES: usize = 1_000;
 
 impl CompactionPlan {
-    /// Parts the plan into plans to be done in turn, of which each writes about so many bytes of notes at most: nearly
-    /// always one. A note that one part has changed is left alone by the next, so what is folded into one note is in
-    /// one part with what becomes of that; duplicates for which there is no room in it are archived by the next.
+    /// Splits the plan into rounds that are applied in turn. Each writes about `bytes_max` bytes of
+    /// notes at most; nearly always one round is enough.
+    ///
+    /// A round leaves notes alone that an earlier round changed. So a survivor and the notes folded
+    /// into it share a round. Duplicates that do not fit in it are archived in the next.
     pub fn rounds(self, memory: &Memory, bytes_max: usize) -> Vec<Self> {
         let bytes = |id: &RecordId| {
             let note = memory.record(*id).and_then(|record| record.note());

@@ -1,5 +1,5 @@
-//! The laws of compaction: the target is met, nothing is lost, what is pinned stays, and a plan is a function of
-//! what it was made from.
+//! The laws of compaction: the target is met, nothing is lost, pinned notes stay, and a plan is a
+//! function of its inputs.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ fn plan_sparing(memory: &Memory, target: u64, spare: &BTreeSet<RecordId>) -> Com
     plan_compaction(memory, &Pool::Project, target, scoring(&reads), spare, &mut near)
 }
 
-/// Notes written a day apart.
+/// Returns a memory with notes written a day apart.
 fn noted(notes: impl IntoIterator<Item = NewNote>) -> Memory {
     let mut memory = Memory::default();
     for (on, new) in (1..).zip(notes) {
@@ -37,13 +37,13 @@ fn noted(notes: impl IntoIterator<Item = NewNote>) -> Memory {
     memory
 }
 
-/// Three tokens for each repetition.
+/// Returns a note of about this many tokens: three per repetition.
 fn long(word: &str, tokens: usize) -> NewNote {
     let words: Vec<String> = (0..tokens / 3).map(|at| format!("{word} {at}")).collect();
     note(&words.join(" "))
 }
 
-/// A text with a word more.
+/// Returns the same note with one word more.
 fn longer(word: &str, tokens: usize) -> NewNote {
     note(&(long(word, tokens).content + " end"))
 }
@@ -52,7 +52,8 @@ fn ids<T>(list: &std::collections::BTreeMap<RecordId, T>) -> String {
     list.keys().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// A plan done in rounds of so many bytes, and how many these were.
+/// Applies a plan in rounds of at most this many bytes, and returns the memory and the number of
+/// rounds.
 fn in_rounds(mut memory: Memory, plan: &CompactionPlan, bytes_max: usize) -> (Memory, usize) {
     let rounds = plan.clone().rounds(&memory, bytes_max);
     for round in &rounds {
@@ -77,7 +78,7 @@ fn what_is_much_is_done_in_rounds_that_leave_nothing_alone() {
         let plan = plan(&memory, &Pool::Project, target, &Accesses::default());
         let (at_once, one) = in_rounds(memory.clone(), &plan, usize::MAX);
         assert_eq!(one, 1);
-        // Of six near duplicates there is room for two together.
+        // Six near duplicates, with room for two at a time.
         for bytes_max in [20_000, 5_000, 1] {
             let (in_parts, rounds) = in_rounds(memory.clone(), &plan, bytes_max);
             assert!(rounds > 1, "{target} {bytes_max}");
@@ -200,7 +201,7 @@ fn folding_counts_in_the_survivor_and_using_brings_back() {
     };
     assert_eq!(record(&memory, 1).standing, Standing::Archived);
     assert_eq!(record(&memory, 2).note().unwrap().repeats, 1);
-    // Not fresher than it was.
+    // Folding does not make it look fresher.
     assert_eq!(record(&memory, 3).updated, record(&before, 3).updated);
     for number in [1, 3] {
         let id = RecordId::new(crate::Kind::Note, number);
@@ -350,7 +351,7 @@ proptest! {
     }
 }
 
-/// Else a note would be archived by its own write, and every later one, too.
+/// Otherwise a note would be archived by its own write, and so would every later one.
 #[test]
 fn what_was_written_just_now_stays_when_pinned_notes_fill_the_budget() {
     let memory = noted([
@@ -371,7 +372,7 @@ fn what_was_written_just_now_stays_when_pinned_notes_fill_the_budget() {
     assert!(Pool::Project.pinned(&memory) >= 800);
 }
 
-/// Else it would take everything else with it and then go, too.
+/// Otherwise it would push out everything else and then be archived too.
 #[test]
 fn a_note_larger_than_the_target_goes_alone() {
     let best = NewNote { importance: Some(10), ..long("huge", 900) };

@@ -4,16 +4,16 @@
 use crate::limits::DUPLICATE_LISTS_MAX;
 use crate::staged::count;
 
-/// Lists per note: about as many as a note has rare runs.
+/// The number of lists per note: about as many as a note has rare runs.
 const LISTS_OF_A_NOTE: usize = 16;
-/// Lowest bit of those that tell a run from others in its list. The bits that choose the list are
-/// below it.
+/// The lowest of the bits that distinguish a run from others in its list. The bits that choose the
+/// list are below it.
 const LIST_BITS: u32 = 24;
 
 /// Lists of notes, newest first.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    /// Index of each list's first link in `links`, counted from 1; 0 for an empty list.
+    /// The index of each list's first link in `links`, counted from 1; 0 for an empty list.
     heads: Vec<u32>,
     links: Vec<Link>,
 }
@@ -21,11 +21,11 @@ pub(super) struct Lists {
 /// An entry of a list: a note that has a run.
 #[derive(Debug)]
 struct Link {
-    /// Bits of the run that tell it from others in the list. Mistaking one run for another costs
-    /// only a comparison.
+    /// The bits of the run that distinguish it from others in the list. Mistaking one run for
+    /// another costs only a comparison.
     run: u32,
     note: u32,
-    /// Index of the next link, counted from 1; 0 for none.
+    /// The index of the next link, counted from 1; 0 at the end.
     next: u32,
 }
 

@@ -1,15 +1,16 @@
-//! Outlines of sets, which tell most of those that are not near each other without a look at the sets.
+//! Outlines of sets, which rule out most dissimilar pairs without reading the sets.
 
 use super::TENTHS;
 
 const WORDS: usize = 4;
 
-/// One bit for each of 256 kinds of runs that a set has (a bitmap filter; Sandes, Teodoro, Melo: "Bitmap filter:
-/// speeding up exact set similarity joins with bitwise operations", 2020).
+/// A bitmap of the kinds of runs in a set, one bit for each of 256 kinds. This is a bitmap filter
+/// (Sandes, Teodoro, Melo: "Bitmap filter: speeding up exact set similarity joins with bitwise
+/// operations", 2020).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outline {
     kinds: [u64; WORDS],
-    /// Of the set.
+    /// The size of the set.
     len: usize,
 }
 
@@ -25,9 +26,9 @@ impl Outline {
         Self { kinds, len: runs.len() }
     }
 
-    /// False where the sets cannot have more than seven tenths in common: a kind that one alone has stands for a run that
-    /// one alone has, and of those, d, there may be fewer than 3/17 of a + b: as c > 0.7 · (a + b - c) and
-    /// d = a + b - 2c.
+    /// Whether the sets may have more than seven tenths in common. A kind that only one set has
+    /// means a run that only one has. The number d of such runs must be below 3/17 of a + b. This
+    /// follows from c > 0.7 · (a + b - c) and d = a + b - 2c.
     pub(super) fn may_be_near(&self, other: &Self) -> bool {
         let apart =
             self.kinds.iter().zip(other.kinds).map(|(ours, theirs)| (ours ^ theirs).count_ones());

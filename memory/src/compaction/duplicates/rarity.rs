@@ -1,14 +1,14 @@
-//! Order of runs: by how often the notes had them when the order was built, then by hash.
+//! The order of runs: by their frequency in the notes when the order was built, then by hash.
 
 use super::runs::runs;
 use crate::limits::DUPLICATE_COUNTERS_LOG2_MAX;
 
-/// Bits of a run's hash that are kept below its count.
+/// The bits of a run's hash that are kept below its count.
 const HASH_BITS: u32 = 56;
-/// Bytes of text per run, roughly: a run begins at each word.
+/// The approximate number of bytes of text per run: a run begins at each word.
 const RUN_BYTES: usize = 4;
 
-/// Counts of runs, each up to 255. Some runs share a counter.
+/// The counts of runs, each up to 255. Some runs share a counter.
 #[derive(Debug, Default)]
 pub(super) struct Rarity {
     counters: Vec<u8>,

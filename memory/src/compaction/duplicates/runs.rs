@@ -1,8 +1,9 @@
-//! A text's runs of three words, hashed.
+//! Hashes a text's runs of three words.
 
-/// Calls `each` with the hash of every run of three words; a text of fewer is one run. What `room` held is gone.
+/// Calls `each` with the hash of every run of three words. A shorter text is a single run.
+/// Overwrites `room`.
 pub(super) fn runs(text: &str, room: &mut Vec<u64>, mut each: impl FnMut(u64)) {
-    // Words first, all of a text: either loop alone is small enough for the processor to look far ahead.
+    // Collects all words first: each loop alone is small enough for the processor to predict well.
     room.clear();
     words(text, |word| room.push(word));
     match room.as_slice() {
@@ -19,8 +20,8 @@ pub(super) fn runs(text: &str, room: &mut Vec<u64>, mut each: impl FnMut(u64)) {
     }
 }
 
-/// Calls `each` with the hash of every word. Letters and digits count, in lower case; a character of a script without
-/// spaces is a word.
+/// Calls `each` with the hash of every word. A word consists of letters and digits, in lower case.
+/// In scripts without spaces, each character is a word.
 #[inline]
 fn words(text: &str, mut each: impl FnMut(u64)) {
     let bytes = text.as_bytes();
@@ -31,7 +32,8 @@ fn words(text: &str, mut each: impl FnMut(u64)) {
         }
     };
     let mut at = 0;
-    // Eight bytes at once: most words end in them, and a branch for each letter would seldom be foreseen.
+    // Reads eight bytes at once. Most words end within them, and a branch per letter would be
+    // unpredictable.
     while at < bytes.len() {
         let eight = eight(bytes, at);
         let letters = letters(eight);
@@ -65,7 +67,7 @@ fn words(text: &str, mut each: impl FnMut(u64)) {
     end(&mut word);
 }
 
-/// The bytes from a place on, the first one lowest; 0 for what is beyond the end.
+/// Returns the eight bytes from a position, the first one lowest, padded with 0 beyond the end.
 #[inline]
 fn eight(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -75,7 +77,8 @@ fn eight(bytes: &[u8], at: usize) -> u64 {
     )
 }
 
-/// The top bit of each byte that is a letter or digit of ASCII. Sums of seven bits each do not reach the next byte.
+/// Returns the top bit of each byte that is an ASCII letter or digit. The sums have seven bits
+/// each, so they never carry into the next byte.
 #[inline]
 fn letters(eight: u64) -> u64 {
     let at_least = |bytes: u64, least: u8| bytes + u64::from(0x80 - least) * ONES;
@@ -85,7 +88,7 @@ fn letters(eight: u64) -> u64 {
     (digits | letters) & !eight & TOPS
 }
 
-/// The number of the first byte whose top bit is set; 8 if there is none.
+/// Returns the index of the first byte whose top bit is set, or 8.
 #[inline]
 fn first(tops: u64) -> usize {
     (tops.trailing_zeros() / 8) as usize
@@ -93,10 +96,10 @@ fn first(tops: u64) -> usize {
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 const TOPS: u64 = 0x80 * ONES;
-/// What a small letter of ASCII has and its capital has not; all digits have it.
+/// The bit that distinguishes a small ASCII letter from its capital; all digits have it too.
 const SMALL: u64 = 0x20 * ONES;
 
-/// A word without a letter.
+/// The initial hash: a word without letters.
 const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
 
 #[inline]

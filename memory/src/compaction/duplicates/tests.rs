@@ -1,4 +1,4 @@
-//! Near duplicates against the comparison of all pairs.
+//! Checks near duplicates against a comparison of all pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::{Memory, Record, RecordId, plan_notes};
 fn records(contents: &[String]) -> Vec<Record> {
     let mut memory = Memory::default();
     let keyed = |(at, content): (usize, &String)| {
-        // A key keeps equal ones apart.
+        // A key keeps equal notes apart.
         Ok(crate::NewNote { key: Some(format!("k{at}")), ..note(content) })
     };
     let items: Vec<_> = contents.iter().enumerate().map(keyed).collect();
@@ -66,7 +66,8 @@ fn by_all_pairs(contents: &[String]) -> BTreeMap<u64, u64> {
     expected
 }
 
-/// Letters and digits that stand together, in lower case; each alone of a script without spaces.
+/// Splits a text into runs of letters and digits, in lower case. In a script without spaces, each
+/// character is a word.
 fn words_of(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for char in text.chars() {
@@ -116,7 +117,7 @@ proptest! {
         prop_assert_eq!(found(&contents), by_all_pairs(&contents));
     }
 
-    /// Around seven tenths, of texts that are as long as notes are.
+    /// Similarities around seven tenths, for texts as long as notes.
     #[test]
     fn the_same_as_comparing_all_pairs_of_edited_texts(
         words in 20..120_u32,
@@ -133,7 +134,7 @@ proptest! {
         prop_assert_eq!(found(&contents), by_all_pairs(&contents));
     }
 
-    /// Kinds that differ and lengths tell of none that is near.
+    /// Neither differing kinds nor lengths rule out a near pair.
     #[test]
     fn an_outline_rules_out_none_that_is_near(
         common in prop::collection::btree_set(any::<u64>(), 0..400),
@@ -258,7 +259,7 @@ fn a_plan_compares_what_changed_since_the_last_one() {
     assert_eq!(near.notes.len(), 300, "nothing changed");
     records[7].body = records[8].body.clone();
     records[7].version = records[7].version.next();
-    // It was set aside and brought back, with the same content.
+    // The note was archived and brought back, with the same content.
     records[9].said = Some(records[9].first_said());
     records[9].version = records[9].version.next();
     near.find(&texts(&records));
