@@ -1,4 +1,4 @@
-//! Recall: what a reader gets for a query, filtered and ranked, over every kind at once.
+//! Recall: finds, filters and ranks the records for a reader's query, over every kind at once.
 
 mod failure;
 mod file;
@@ -23,38 +23,39 @@ pub use file::{FileQuery, about_file};
 pub use prompt::{Candidate, Evidence, PromptChoice, PromptQuery, for_prompt};
 use rescore::rescore;
 
-/// What is looked for. Filters that are empty let everything through.
+/// A recall request. An empty filter lets everything through.
 #[derive(Clone, Copy)]
 pub struct Recall<'a> {
-    /// Who reads.
+    /// The reader; records that it may not see are left out.
     pub reader: &'a Reader,
-    /// Words, a `"phrase"` and `-words`; blank to rank by retention alone what the filters let
-    /// through.
+    /// Words, a `"phrase"` and `-words`. If blank, the records that pass the filters are ranked by
+    /// retention alone.
     pub query: &'a str,
-    /// These kinds alone.
+    /// Only these kinds.
     pub kinds: &'a [Kind],
-    /// With all of these tags.
+    /// Only records with all of these tags.
     pub tags: &'a [String],
-    /// The reader's own (true) or the project's (false) alone.
+    /// Only the reader's own notes (`true`) or only the project's (`false`).
     pub own: Option<bool>,
-    /// That concern this file, or one beneath this directory, or whose text names it; relative to the project's root, which is all files.
+    /// Only records that concern this file or one beneath this directory, or whose text names it.
+    /// The path is relative to the project's root; the root itself matches all files.
     pub file: Option<&'a str>,
-    /// Written at or after.
+    /// Only records written at or after this time.
     pub since: Option<Timestamp>,
-    /// Written before.
+    /// Only records written before this time.
     pub until: Option<Timestamp>,
-    /// At most so many.
+    /// The maximum number of hits.
     pub limit: usize,
-    /// The constants of ranking.
+    /// The ranking constants.
     pub tuning: &'a Tuning,
-    /// What a record's retention makes of its score, in (0, 1].
+    /// The factor of a record's retention on its score, in (0, 1].
     pub prior: &'a dyn Fn(&Record) -> f32,
-    /// Tell what each word gave to each hit.
+    /// Whether to report what each word contributed to each hit.
     pub explain: bool,
 }
 
 impl<'a> Recall<'a> {
-    /// Looks in everything that the reader may see, whatever its retention.
+    /// Creates a request over everything that the reader may see, regardless of retention.
     pub fn new(reader: &'a Reader, query: &'a str, limit: usize, tuning: &'a Tuning) -> Self {
         Self {
             reader,
@@ -73,24 +74,25 @@ impl<'a> Recall<'a> {
     }
 }
 
-/// What was found.
+/// The result of a recall.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recalled {
-    /// Best first.
+    /// The hits, best first.
     pub hits: Vec<Hit>,
-    /// Words that nothing has, and what was searched instead, as the best hit that has it writes it.
+    /// Words that no record has, each with the word searched instead, spelled as in the best hit
+    /// that has it.
     pub corrected: Vec<(String, String)>,
     /// Whether nothing met the query's hard constraints, so that its words alone were searched.
     pub relaxed: bool,
-    /// How many records there are that have a word of the query, hits among them; counted so far as the hits asked for
-    /// and [`FOUND_COUNTED_MAX`] more.
+    /// The number of records that have a word of the query, including the hits. Counting stops at
+    /// the requested hits plus [`FOUND_COUNTED_MAX`].
     pub matching: usize,
-    /// There are more than were counted.
+    /// Whether there are more than were counted.
     pub more: bool,
 }
 
 /// Finds the best records for a query, the best first, ties by id. A hard constraint that leaves no
-/// record is dropped: then the query's words alone are searched.
+/// record is dropped: then only the query's words are searched.
 pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
     if of.tuning.strict {
         return recall_by(memory, of, &Query::strict(of.query));
@@ -110,7 +112,7 @@ fn recall_by(memory: &Memory, of: &Recall<'_>, query: &Query) -> Recalled {
         return Recalled { hits, matching, ..Recalled::default() };
     }
     if query.is_empty() {
-        // Signs alone, or only what is not wanted: nothing that could be found by it.
+        // Only punctuation or only unwanted words, so nothing can be found.
         return Recalled::default();
     }
     let file = of.file.map(normalise).filter(|file| !file.is_empty());
@@ -119,8 +121,8 @@ fn recall_by(memory: &Memory, of: &Recall<'_>, query: &Query) -> Recalled {
         passes(record, of, file.as_deref()).then(|| (of.prior)(record))
     };
     let Recall { tuning, limit, explain, .. } = *of;
-    // Each page re-ranks the same hits: a fixed number that have words of the query, however many
-    // without any are among them.
+    // Each page re-ranks the same hits: a fixed number of those that have words of the query. Hits
+    // without any among them do not count.
     let rescored_max = tuning.rescored_hits;
     let spare = if rescored_max > 0 { tuning.neighbour_hits } else { 0 };
     let find_max = limit.max(rescored_max).saturating_add(spare);
@@ -154,7 +156,7 @@ fn recall_by(memory: &Memory, of: &Recall<'_>, query: &Query) -> Recalled {
     Recalled { hits, corrected, relaxed: false, matching: matching.min(counted_max), more }
 }
 
-/// What the filters let through, most worth keeping first.
+/// Returns the records that pass the filters, most worth keeping first.
 fn by_retention(memory: &Memory, of: &Recall<'_>) -> (Vec<Hit>, usize) {
     let file = of.file.map(normalise).filter(|file| !file.is_empty());
     let mut found: Vec<(f32, &Record)> = memory
@@ -184,7 +186,7 @@ fn passes(record: &Record, of: &Recall<'_>, file: Option<&str>) -> bool {
         && of.until.is_none_or(|until| time < until)
 }
 
-/// Whether a record is about a file: it names it, or a note's text does.
+/// Whether a record is about a file: it names the file, or a note's text does.
 fn concerns(record: &Record, file: &str) -> bool {
     let beneath = |path: &str| {
         path.strip_prefix(file).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

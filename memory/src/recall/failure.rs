@@ -16,13 +16,13 @@ use crate::record::{Body, Record};
 use crate::search::{Find, Query, Tuning};
 use crate::shell::{bare, program, subjects};
 
-/// Lines of an output that are compared with records.
+/// The number of output lines that are compared with records.
 const LINES_READ: usize = 3;
-/// Hits that are judged.
+/// The number of hits that are judged.
 const LOOKED_AT: usize = 24;
 /// The rarity from which a word counts as rare.
 const RARE: f32 = 0.45;
-/// The rarity from which a word tells records apart at all.
+/// The rarity from which a word helps to distinguish records at all.
 const TELLING: f32 = 0.25;
 
 /// The least factor on the weight of a part of an identifier.
@@ -43,9 +43,9 @@ pub struct FailureView<'a> {
     pub reader: &'a Reader,
     /// The command line.
     pub command: &'a str,
-    /// The text that it printed, as far as that is known.
+    /// The output of the command, as far as it is known.
     pub output: &'a str,
-    /// Records that the reader was given before.
+    /// Records that the reader has already been given.
     pub given: &'a BTreeSet<RecordId>,
     /// The current time, which decides which notes have expired.
     pub now: Timestamp,
@@ -88,8 +88,8 @@ pub fn remedies(memory: &Memory, of: &FailureView<'_>) -> Vec<RecordId> {
     best
 }
 
-/// Returns the lesson made by rule from the same error of the same program: one of the same command
-/// if there is one, then the newest.
+/// Returns the lesson made by rule from the same error of the same program. Prefers one of the same
+/// command, then the newest.
 fn fixed_before(memory: &Memory, of: &FailureView<'_>) -> Option<RecordId> {
     let error = error_line(of.output)?.normalised();
     let command = one_line(of.command);

@@ -59,7 +59,7 @@ pub fn about_file(memory: &Memory, of: &FileQuery<'_>) -> Vec<RecordId> {
     found.into_iter().map(|(_, id)| id).take(ACTION_RECORDS_MAX).collect()
 }
 
-/// How near a record is to a file: it names its path, only its name, or its directory.
+/// The nearness of a record to a file: it names the file's path, only its name, or its directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Nearness {
     File,
@@ -67,8 +67,8 @@ enum Nearness {
     Directory,
 }
 
-/// The sort key of a record, best first: active ones, then by nearness, lessons before the
-/// other kinds, those that an agent wrote, then the newest.
+/// The sort key of a record, best first. Active records come first, then the nearest, then lessons.
+/// Records that an agent wrote come before others, and then the newest.
 type Rank = (bool, Nearness, u8, bool, std::cmp::Reverse<i64>);
 
 fn rank(record: &Record, nearness: Nearness) -> Rank {
@@ -186,7 +186,7 @@ fn endings(directory: &str) -> impl Iterator<Item = &str> {
     starts.filter_map(|at| directory.get(at..)).filter(|ending| ending.contains('/'))
 }
 
-/// Whether a name fits a pattern in which `*`, `<…>` and `{…}` stand for anything.
+/// Whether a name fits a pattern in which `*`, `<…>` and `{…}` match anything.
 fn is_like(name: &str, pattern: &str) -> bool {
     let Some(at) = pattern.find(['<', '*', '{']) else { return name == pattern };
     let after =

@@ -17,10 +17,10 @@ impl<'a> Naming<'a> {
         Self { text, as_keys_say: words::as_keys_say(text) }
     }
 
-    /// Returns the share of a record's title or key that the text says, by the rarity of the words.
-    /// For a key, the usual words of a request count as well: "run" says `command`.
+    /// Returns the share of a record's title or key that the text contains, by the rarity of the
+    /// words. For a key, common words of requests count as well: "run" matches `command`.
     pub(super) fn share_of(&self, memory: &Memory, record: &Record, title: &str) -> f32 {
-        // A key is two words, and not also the one that they make together.
+        // A key counts as its two words, and not also as the one that they form together.
         let query = Query::told(&title.replace(|c: char| !c.is_alphanumeric(), " "));
         let rarities = memory.search().rarities(&query);
         let all: f32 = rarities.iter().sum();

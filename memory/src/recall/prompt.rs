@@ -3,16 +3,26 @@
 //! Nobody asked for them, so nothing is better than noise. A search score only ranks hits within
 //! one answer. Whether to give anything at all needs a measure that is comparable between prompts.
 //! There are two, both from regressions over the labelled prompts of
-//! `benches/data/given/ferry.json` and `coast.json`, rounded:
+//! `benches/data/given/ferry.json` and `coast.json`, rounded.
 //!
-//! - a record's **score**, from a conditional logistic regression over the records that each prompt
-//!   could be given: how much of the prompt the record has, by the rarity of the words; how much of
-//!   that is in one sentence; how much of its title or key the prompt says; its place in the
-//!   search; its kind and importance;
-//! - whether the prompt **asks** for anything that memory could know, from a logistic regression:
-//!   the best record's score, its share of the prompt, and its key; how many telling words of the
-//!   prompt memory has; the prompt's length; and whether it is about the code at hand ("this loop",
-//!   "rename the variable").
+//! The first is a record's **score**, from a conditional logistic regression over the records that
+//! each prompt could be given. It uses:
+//!
+//! - The share of the prompt that the record has, by the rarity of the words, and how much is in
+//!   one sentence.
+//!
+//! - The share of its title or key that the prompt contains, its rank in the search, its kind and
+//!   its importance.
+//!
+//! The second is whether the prompt **asks** for anything that memory could know, from a logistic
+//! regression. It uses:
+//!
+//! - The best record's score, its share of the prompt, and its key.
+//!
+//! - The number of telling words of the prompt that memory has.
+//!
+//! - The prompt's length, and whether it is about the code at hand ("this loop", "rename the
+//!   variable").
 //!
 //! `docs/given.md` says how often records are given rightly and wrongly, including for prompts that
 //! the measures were not fitted to.
@@ -31,13 +41,13 @@ use crate::reader::Reader;
 use crate::record::{Body, Record, Standing};
 use crate::search::{Find, Query, Terms, Tuning};
 
-/// Hits that are considered for each clause.
+/// The number of hits that are considered for each clause.
 const CONSIDERED: usize = 20;
-/// The factor on the weight of a word that stands in for one of the prompt's.
+/// The factor on the weight of a word that replaces one of the prompt's.
 const STAND_IN_SHARE: f32 = 0.6;
 /// The least weight of a word that tells what a prompt is about.
 const TELLING_WEIGHT: f32 = 0.42;
-/// The most by which the score of a record that is given may be lower than the best one.
+/// The maximum distance of a given record's score from the best one.
 const SCORE_BEHIND: f32 = 4.0;
 /// A prompt with fewer words than this may point at something instead of naming it.
 const POINTING_WORDS: usize = 10;
@@ -74,8 +84,8 @@ pub struct Candidate {
 /// The parts of a prompt, or of one of its clauses, that a record has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// The words as they were asked, each with its weight: its rarity from 0 to 1, less if every
-    /// request has it or if it stands in for another word.
+    /// The words as written in the prompt, each with its weight. The weight is the rarity, from 0
+    /// to 1, lowered if every request has the word or if it replaces another word.
     pub words: Vec<(String, f32)>,
     /// The sum of those weights.
     pub weight: f32,
@@ -87,7 +97,7 @@ pub struct Evidence {
     pub named: f32,
     /// Whether the record is a fact: a note with a key.
     pub is_fact: bool,
-    /// Its place, from 0, among the hits for the whole prompt, or for the first clause that found
+    /// Its rank, from 0, among the hits for the whole prompt, or for the first clause that found
     /// it.
     pub rank: usize,
 }
@@ -129,7 +139,8 @@ fn candidates(memory: &Memory, of: &PromptQuery<'_>) -> Vec<Candidate> {
 pub struct PromptChoice {
     /// The records to give, best first.
     pub given: Vec<RecordId>,
-    /// How surely the prompt asks for something that memory could know. Below 0, nothing is given.
+    /// The certainty that the prompt asks for something that memory could know. Below 0, nothing is
+    /// given.
     pub asks: f32,
     /// The records that have something of the prompt, best first.
     pub candidates: Vec<Candidate>,
@@ -145,8 +156,8 @@ pub fn for_prompt(memory: &Memory, of: &PromptQuery<'_>) -> PromptChoice {
     PromptChoice { given, asks, candidates }
 }
 
-/// Returns how surely a prompt asks for something that memory could know. `best` is the first of
-/// its candidates.
+/// Returns the certainty that a prompt asks for something that memory could know. `best` is the
+/// first of its candidates.
 fn asks(prompt: &str, best: &Candidate, candidates: &[Candidate]) -> f32 {
     let words: Vec<String> = prompt
         .split(|c: char| !(c.is_alphanumeric() || c == '\''))
@@ -185,7 +196,7 @@ struct Asked<'a> {
     query: Query,
     /// The weight of each term.
     weights: Vec<f32>,
-    /// The number of terms that are the prompt's own; stand-ins follow them.
+    /// The number of terms that are the prompt's own; replacements follow them.
     own: usize,
 }
 

@@ -1,18 +1,24 @@
-//! Re-ranking of the best hits of a search, by whether the query names a record and by how much the
-//! record matters.
+//! Re-ranks the best hits of a search, by whether the query names a record and by the record's
+//! importance.
 //!
 //! To BM25, a key of two words is two words among many, so a fact would lose to long texts that
 //! repeat one of them. A hit gains
 //!
-//! `prior × best × (NAMED × √(said × covered) + FACT × said + EXACT × exact)`
-//! `+ own × (IMPORTANT × importance + PINNED × pinned)`
+//! ```text
+//! prior × best × (NAMED × √(said × covered) + FACT × said + EXACT × exact)
+//!     + own × (IMPORTANT × importance + PINNED × pinned)
+//! ```
 //!
-//! - `best` is the highest score before, `own` the hit's own, `prior` the factor that retention
-//!   gives the record;
-//! - `said` is the share of the record's title or key that the query says, `covered` the share of
-//!   the query that the title or key has. Both are weighted by the rarity of the words and know
-//!   synonyms. If either is 0, both count as 0;
-//! - `FACT` counts only for notes with a key, and `exact` is 1 if the query is the key;
+//! - `best` is the highest score before, `own` the hit's own, `prior` the factor from the record's
+//!   retention.
+//!
+//! - `said` is the share of the record's title or key that the query contains.
+//!
+//! - `covered` is the share of the query that the title or key contains. Both shares are weighted
+//!   by the rarity of the words and know synonyms. If either is 0, both count as 0.
+//!
+//! - `FACT` counts only for notes with a key, and `exact` is 1 if the query is the key.
+//!
 //! - `importance` is 0 for a note's default importance, and at most 1.
 //!
 //! Only low importance lowers a score. `docs/retrieval.md` says how the constants were chosen.
@@ -24,19 +30,20 @@ use crate::memory::Memory;
 use crate::record::Record;
 use crate::search::{Bonus, Hit, Query, Terms};
 
-/// The gain, by the best score, of a record that the query names in full and says nothing else.
+/// The gain, relative to the best score, of a record whose title the query names in full and
+/// nothing else.
 const NAMED: f32 = 0.5;
-/// The gain, by the best score, of a fact whose whole key the query says.
+/// The gain, relative to the best score, of a fact whose whole key the query contains.
 const FACT: f32 = 0.6;
-/// The gain, by the best score, of the fact whose key is the query.
+/// The gain, relative to the best score, of the fact whose key is the query.
 const EXACT: f32 = 1.0;
-/// The gain, by a hit's own score, of the highest importance.
+/// The gain, relative to a hit's own score, of the highest importance.
 const IMPORTANT: f32 = 0.1;
-/// The gain, by a hit's own score, of a pinned record.
+/// The gain, relative to a hit's own score, of a pinned record.
 const PINNED: f32 = 0.1;
 
 /// Adds to each hit's score what it gains and sorts the hits, best first, ties by id. `text` is the
-/// query as it was written.
+/// query as written.
 pub(super) fn rescore(memory: &Memory, query: &Query, text: &str, hits: &mut [Hit]) {
     if hits.is_empty() {
         return;
@@ -64,10 +71,10 @@ pub(super) fn rescore(memory: &Memory, query: &Query, text: &str, hits: &mut [Hi
 
 /// A query, and the weight of each of its words.
 struct Asked<'a> {
-    /// Without quotes around it.
+    /// The query as written, without surrounding quotes.
     text: &'a str,
     naming: Naming<'a>,
-    /// The query's own words, then the words that stand in for them.
+    /// The query's own words, then their replacements.
     query: Query,
     words: Vec<Word>,
     /// The sum of the words' weights.
@@ -77,7 +84,7 @@ struct Asked<'a> {
 /// A word of the query.
 struct Word {
     weight: f32,
-    /// The query's terms that stand in for it.
+    /// The query's terms that replace it.
     stand_ins: Terms,
 }
 

@@ -1,4 +1,4 @@
-//! Who finds what, by which filters, in which order.
+//! The records that each reader finds, the filters, and the order.
 
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ fn filters_leave_out_what_does_not_pass() {
     assert_eq!(ids(&memory, &Recall { file: Some("./src/auth"), ..all }), ["a4"]);
     assert_eq!(ids(&memory, &Recall { since: Some(day(6)), ..all }), ["a4"]);
     assert_eq!(ids(&memory, &Recall { until: Some(day(2)), ..all }).len(), 2);
-    // Without words the filters alone decide.
+    // Without words, only the filters decide.
     let by_tag = Recall { query: " ", tags: &tags, ..all };
     assert_eq!(ids(&memory, &by_tag), ["n2"]);
 }
@@ -127,7 +127,7 @@ fn a_file_is_named_in_a_text_not_spelled_by_its_letters() {
     }
 }
 
-/// Notes of one session, and others between them that have nothing to do with it.
+/// Returns notes of one session of which only one has the word.
 fn beside() -> Memory {
     let mut memory = Memory::default();
     let text = |n: u32| match n {
@@ -163,7 +163,7 @@ fn what_has_none_of_the_words_comes_last_is_few_and_names_what_it_stands_beside(
 fn what_has_none_of_the_words_stays_out_where_enough_has() {
     let reader = Reader::anyone();
     let tuning = &Tuning::default();
-    // The last one that has the word lends it to the two after it.
+    // The last note that has the word boosts the two after it.
     for (having, beside) in [(1, 2), (HITS_FEW - 1, 2), (HITS_FEW, 0)] {
         let mut memory = Memory::default();
         let text = |n| if n < having { "kafka lags" } else { "a day" };
@@ -261,7 +261,7 @@ fn at_a_prompt_what_nobody_wrote_comes_behind_what_an_agent_wrote() {
     let mut memory = Memory::default();
     let error = "the websocket proxy drops idle connections";
     let captured = captured_lesson("make proxy", error, day(2));
-    // By its words alone the other one is the better hit.
+    // By its words alone, the other one would be the better hit.
     let detail = "It wants a sign of life. ".repeat(2);
     let written = lesson(&captured.summary.replace("editing", "mending"), &detail);
     save(&mut memory, &origin("one", 1), lessons([captured, written]));
@@ -274,7 +274,7 @@ fn at_a_prompt_what_nobody_wrote_comes_behind_what_an_agent_wrote() {
     assert_eq!(captured, [false, true]);
 }
 
-/// A memory in which every test and every run competes for `test.command`.
+/// Returns a memory in which every test and every run competes for `test.command`.
 fn everyday() -> Memory {
     let mut memory = Memory::default();
     let fact = |key: &str, content: &str| NewNote { key: Some(key.to_owned()), ..note(content) };

@@ -1,4 +1,4 @@
-//! The texts that are about a file, and how near they are to it.
+//! The texts that are about a file, and their nearness to it.
 
 use super::*;
 use crate::testing::{anchor, anchors, apply, day, lesson, lessons, note, origin, save};
@@ -33,7 +33,7 @@ fn a_text_is_about_a_file_if_it_names_the_file_or_its_directory() {
         ("src/billing/refund.rs rounds up", None),
         ("billing is frozen", None),
         ("src is frozen", None),
-        // One is another directory, the other is another file in it.
+        // The first is another directory, the second another file in it.
         ("my-src/billing and src/billing/x.rs", None),
         ("src/billing/x.rs, and all of src/billing", Some(Directory)),
     ] {

@@ -138,8 +138,8 @@ fn a_score_is_the_sum_of_what_is_told() {
     }
 }
 
-/// However many hits are asked for, they are the beginning of the same list, so that a page begins
-/// where the previous one ended.
+/// Every limit returns a prefix of the same list, so that a page begins where the previous one
+/// ended.
 #[test]
 fn pages_are_parts_of_one_list() {
     let mut memory = tested();
