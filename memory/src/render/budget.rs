@@ -1,25 +1,27 @@
-//! A budget in one line, and what is shown differently when it is nearly used up.
+//! Renders a budget in one line. Also says which budgets are nearly used up, since that changes how
+//! records are shown.
 
 use crate::record::Record;
 use crate::settings::Budget;
 
-/// Which budgets are nearly used up: what they bound is shown by its summary, where it has one.
+/// Budgets that are nearly used up. Records under such a budget are shown by their summaries, if
+/// they have any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tight {
-    /// That of what the project shares.
+    /// Whether the budget of the project's shared notes is tight.
     pub project: bool,
-    /// That of what the reader keeps for itself.
+    /// Whether the budget of the reader's private notes is tight.
     pub own: bool,
 }
 
 impl Tight {
-    /// Whether it is so of the budget that bounds a record.
+    /// Whether the budget that bounds a record is tight.
     pub fn is(&self, record: &Record) -> bool {
         if record.owner().is_some() { self.own } else { self.project }
     }
 }
 
-/// `Budget: 12345/100000 tokens (12.3%), 40 notes`.
+/// Renders `Budget: 12345/100000 tokens (12.3%), 40 notes`.
 pub fn budget(used: u64, notes: u64, budget: &Budget) -> String {
     let noun = if notes == 1 { "note" } else { "notes" };
     format!(
@@ -29,7 +31,7 @@ pub fn budget(used: u64, notes: u64, budget: &Budget) -> String {
     )
 }
 
-/// A share of a budget with one digit, `12.3`.
+/// Renders a share of a budget with one decimal, `12.3`.
 pub fn percent(used: u64, tokens: u32) -> String {
     let tokens = u64::from(tokens).max(1);
     let tenths = (used.saturating_mul(1000) + tokens / 2) / tokens;

@@ -1,4 +1,4 @@
-//! What changed since a revision, one line each.
+//! Changes since a revision, one line each.
 
 use super::{append, title};
 use crate::fold::clip;
@@ -47,8 +47,8 @@ pub(super) fn change(record: &Record, now: Timestamp) -> String {
     format!("{verb} {}", title(record, now))
 }
 
-/// What a load says when a hook has put the memory at revision `injected` into the model's context: what changed
-/// after `since`, and how to have all of it again.
+/// Renders the reply to a load if a hook has already put the memory at revision `injected` into the
+/// model's context. It lists the changes after `since` and says how to load everything again.
 pub fn already_loaded(
     memory: &Memory,
     injected: Revision,

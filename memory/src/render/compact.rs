@@ -1,4 +1,4 @@
-//! A compaction: what a plan would do, and what came of one.
+//! Compaction plans and their outcomes.
 
 use super::append;
 use super::item::{self, CUT};
@@ -11,10 +11,10 @@ use crate::memory::Memory;
 use crate::plan::CompactionOutcome;
 use crate::settings::Budget;
 
-/// Characters of a note in a list of many.
+/// The maximum length in characters of a note's title in a list.
 const TITLE_CHARS: usize = TITLE_CHARS_MAX / 2;
 
-/// A plan, for `dry_run`; nothing is changed by it.
+/// Renders a plan for `dry_run`, which changes nothing.
 pub fn compaction_plan(memory: &Memory, plan: &CompactionPlan, now: Timestamp) -> String {
     if plan.is_empty() {
         return format!(
@@ -43,7 +43,8 @@ pub fn compaction_plan(memory: &Memory, plan: &CompactionPlan, now: Timestamp) -
     text
 }
 
-/// The reply to `memory_compact`, with the memory as it was before it or is after it: of what is shown nothing changes.
+/// Renders the reply to `memory_compact`. `memory` may be from before or after the compaction,
+/// since nothing shown here changes.
 pub fn compaction(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> String {
     if outcome.is_nothing() {
         let wants = wants_summary(memory, &outcome.wants_summary, now);
@@ -65,7 +66,7 @@ pub fn compaction(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) 
     text
 }
 
-/// What a compaction gave up, in one line that names no tool.
+/// Renders what a compaction removed from the budget, in one line that names no tool.
 pub fn made_room(outcome: &CompactionOutcome) -> String {
     let more = outcome.set_aside().len() > COMPACTION_SHOWN_MAX;
     let more = if more { " A list of all records marks what is archived." } else { "" };
@@ -83,7 +84,7 @@ fn done(outcome: &CompactionOutcome) -> String {
     )
 }
 
-/// How many, and which, as far as there is `room` to name them: `3 (n1, n2 and 1 more)`.
+/// Renders a count and as many ids as `room` allows: `3 (n1, n2 and 1 more)`.
 fn counted(ids: &[RecordId], room: &mut usize) -> String {
     let named: Vec<String> = ids.iter().take(*room).map(RecordId::to_string).collect();
     *room -= named.len();
@@ -107,7 +108,7 @@ fn section(text: &mut String, what: &str, count: usize, lines: impl Iterator<Ite
     }
 }
 
-/// Long notes that an agent can save room with.
+/// Renders the long notes for which an agent could save room with a summary.
 fn wants_summary(memory: &Memory, ids: &[RecordId], now: Timestamp) -> String {
     let mut text = String::new();
     let lines = ids.iter().map(|id| {
@@ -127,18 +128,18 @@ fn title(memory: &Memory, id: RecordId, now: Timestamp) -> String {
     clip(&one_line(line), TITLE_CHARS) + expired(record, now)
 }
 
-/// A budget of which pinned notes take more than a compaction comes down to.
+/// A budget that a write cannot meet, because pinned notes take more than compaction's target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FullOfPinned {
-    /// Tokens of what is pinned.
+    /// The tokens of pinned notes.
     pub pinned: u64,
-    /// What was written now and stays active all the same.
+    /// The records written just now that stay active regardless.
     pub stays: Vec<RecordId>,
-    /// What was written now and has no room.
+    /// The records written just now that have no room.
     pub archived: Vec<RecordId>,
 }
 
-/// What a write says that could not come down to its budget, since too much of it is pinned.
+/// Renders the remark on a write that could not meet its budget because too much of it is pinned.
 pub fn full_of_pinned(full: &FullOfPinned, budget: &Budget) -> String {
     let stays = some_of(&full.stays, "stays active", "stay active");
     let archived = some_of(
@@ -159,7 +160,7 @@ pub fn full_of_pinned(full: &FullOfPinned, budget: &Budget) -> String {
     )
 }
 
-/// `n7 stays active`, `12 notes stay active`.
+/// Renders `n7 stays active` or `12 notes stay active`.
 fn some_of(ids: &[RecordId], is: &str, are: &str) -> Option<String> {
     match ids {
         [] => None,

@@ -1,7 +1,8 @@
-//! The texts of `--tools compactor`: the forms that users of that system know, over the same memory.
+//! Texts of `--tools compactor`, in the forms that users of that system know, over the same memory.
 //!
-//! Its items are the notes that the reader keeps for itself or has inherited, and those of the project. The budget
-//! bounds the former alone. Ids are 16 hexadecimal digits there; here each is the number of a record in another form.
+//! Its items are the reader's private notes, own or inherited, and the project's notes. The budget
+//! bounds only the private ones. Ids have 16 hexadecimal digits there; here each encodes the number
+//! of a record.
 
 use super::{append, percent};
 use crate::fold::one_line;
@@ -13,54 +14,54 @@ use crate::reader::Reader;
 use crate::record::{Record, Standing};
 use crate::settings::Budget;
 
-/// What of the budget is used, and how many items there are.
+/// The use of the budget, and the number of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Tokens of what the budget bounds.
+    /// The tokens of the notes that the budget bounds.
     pub used: u64,
-    /// Items, those of the project included.
+    /// The number of items, including the project's.
     pub items: u64,
     /// The budget.
     pub budget: Budget,
 }
 
 impl Usage {
-    /// As it stands.
+    /// Computes the current usage.
     pub fn of(memory: &Memory, reader: &Reader, budget: Budget) -> Self {
         let (own, used) = memory.own_usage(reader);
         Self { used, items: own + memory.totals().notes, budget }
     }
 
-    /// Whether summaries are shown in the place of contents.
+    /// Whether summaries are shown in place of contents.
     fn is_tight(&self) -> bool {
         self.budget.is_tight(self.used)
     }
 
-    /// `12345/80000 tokens (15.4%)`.
+    /// Renders `12345/80000 tokens (15.4%)`.
     fn precise(&self) -> String {
         let (used, tokens) = (self.used, self.budget.tokens);
         format!("{used}/{tokens} tokens ({}%)", percent(used, tokens))
     }
 
-    /// A share of the budget, whole.
+    /// Returns the share of the budget in whole percent.
     fn percent(&self) -> u64 {
         let tokens = u64::from(self.budget.tokens).max(1);
         (self.used * 100 + tokens / 2) / tokens
     }
 
-    /// The line that ends the replies to writes.
+    /// Renders the line that ends the replies to writes.
     pub fn line(&self) -> String {
         let Self { used, items, budget } = self;
         format!("Budget: {used}/{} tokens ({}%), {items} items", budget.tokens, self.percent())
     }
 }
 
-/// The end of the replies to writes.
+/// Renders the end of the replies to writes.
 pub fn used(usage: &Usage) -> String {
     usage.line() + "\n"
 }
 
-/// The active notes that a reader sees, oldest first.
+/// Returns the active notes that a reader sees, oldest first.
 pub fn items<'a>(memory: &'a Memory, reader: &'a Reader) -> Vec<&'a Record> {
     let own = memory.own_notes(reader).filter(|record| record.standing.is_active());
     let mut items: Vec<&Record> =
@@ -69,7 +70,7 @@ pub fn items<'a>(memory: &'a Memory, reader: &'a Reader) -> Vec<&'a Record> {
     items
 }
 
-/// The active notes that a reader sees, those with the highest retention score first.
+/// Returns the active notes that a reader sees, highest retention score first.
 pub fn ranked<'a>(
     memory: &'a Memory,
     reader: &'a Reader,
@@ -78,19 +79,19 @@ pub fn ranked<'a>(
     let items = items(memory, reader);
     let mut scored: Vec<(f64, &Record)> =
         items.into_iter().map(|record| (score(record), record)).collect();
-    // Of two that are worth the same, the newer one.
+    // Of two with equal scores, the newer comes first.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| b.1.id.cmp(&a.1.id)));
     scored.into_iter().map(|(_, record)| record).collect()
 }
 
-/// How much of an item is shown.
+/// The part of an item that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Text {
-    /// The summary, or else so many characters of the content.
+    /// The summary, or else the beginning of the content.
     Brief,
-    /// So many characters of the content, whatever summary there is.
+    /// The beginning of the content, regardless of any summary.
     Line,
-    /// The whole content, unless its summary stands for it.
+    /// The whole content, unless the note is condensed to its summary.
     Standing,
     /// The whole content.
     Whole,
@@ -102,7 +103,7 @@ fn item(record: &Record, text: Text, now: Timestamp) -> String {
     if record.pinned {
         marks.push_str(" PINNED");
     }
-    // That system has neither; whoever relies on the item has to know.
+    // The original system has neither state, but a reader needs to know before relying on the item.
     if record.standing == Standing::Archived {
         marks.push_str(" ARCHIVED");
     }
@@ -126,7 +127,7 @@ fn item(record: &Record, text: Text, now: Timestamp) -> String {
     format!("[{id}] importance:{importance} tokens:{tokens}{marks}\n{tags}---\n{text}\n")
 }
 
-/// The first characters of a text, and dots when there are more.
+/// Returns the first characters of a text, with dots if there are more.
 fn preview(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default().trim_end()),
@@ -143,7 +144,7 @@ fn with_items(head: &str, records: &[&Record], text: Text, now: Timestamp) -> St
     all
 }
 
-/// The reply to `recall`; `records` in the order of [`ranked`].
+/// Renders the reply to `recall`; `records` come in the order of [`ranked`].
 pub fn recall(usage: &Usage, records: &[&Record], now: Timestamp) -> String {
     let head = format!("Budget: {}, {} items stored", usage.precise(), usage.items);
     if records.is_empty() {
@@ -157,7 +158,7 @@ pub fn recall(usage: &Usage, records: &[&Record], now: Timestamp) -> String {
 
 const EMPTY: &str = "Nothing is stored yet. Use `store` to save what you will want to have again.";
 
-/// The reply to `query`, best first.
+/// Renders the reply to `query`, best first.
 pub fn query(usage: &Usage, records: &[&Record], now: Timestamp) -> String {
     if records.is_empty() {
         return "No matching items found.\n".to_owned();
@@ -166,7 +167,7 @@ pub fn query(usage: &Usage, records: &[&Record], now: Timestamp) -> String {
     with_items(&format!("Found {} items:", records.len()), records, text, now)
 }
 
-/// The reply to `list`: a page of the items, newest first.
+/// Renders the reply to `list`: a page of the items, newest first.
 pub fn list(items: &[&Record], offset: usize, limit: usize, now: Timestamp) -> String {
     let total = items.len();
     let page: Vec<&Record> = items.iter().rev().skip(offset).take(limit).copied().collect();
@@ -180,13 +181,13 @@ pub fn list(items: &[&Record], offset: usize, limit: usize, now: Timestamp) -> S
     }
 }
 
-/// The reply to `export`, oldest first.
+/// Renders the reply to `export`, oldest first.
 pub fn export(items: &[&Record], summaries_only: bool, now: Timestamp) -> String {
     let text = if summaries_only { Text::Brief } else { Text::Whole };
     with_items(&format!("Exported {} items:", items.len()), items, text, now)
 }
 
-/// The reply to `status`.
+/// Renders the reply to `status`.
 pub fn status(usage: &Usage) -> String {
     let Budget { auto_compact, above, .. } = usage.budget;
     format!(
@@ -196,12 +197,12 @@ pub fn status(usage: &Usage) -> String {
     )
 }
 
-/// The reply to `configure`.
+/// Renders the reply to `configure`.
 pub fn configure(usage: &Usage) -> String {
     format!("Configuration updated.\n{}", status(usage))
 }
 
-/// The reply to `store`.
+/// Renders the reply to `store`.
 pub fn store(outcome: &NotesOutcome, usage: &Usage) -> String {
     let mut text: String = outcome.stored.iter().map(|note| stored(note.id, note.tokens)).collect();
     text.push_str(&used(usage));
@@ -212,7 +213,7 @@ fn stored(record: RecordId, tokens: u32) -> String {
     format!("Stored [{}] ({tokens} tokens)\n", hashed::show(record))
 }
 
-/// The reply to `bulk_store`: a line for each item in the order given.
+/// Renders the reply to `bulk_store`: one line per item, in the order given.
 pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
     let ok = outcome.stored.iter().map(|note| (note.at, stored(note.id, note.tokens)));
     let failed = outcome.failed.iter().map(|note| {
@@ -228,7 +229,7 @@ pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
     format!("{lines}Stored: {stored}, Failed: {failed}\n{}", used(usage))
 }
 
-/// The reply to `compact`, which was done to `memory` or is about to be.
+/// Renders the reply to `compact`; `memory` may be from before or after it.
 pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> String {
     let CompactionOutcome { promoted, tokens_before, tokens_after, .. } = outcome;
     let (archived, folded) = (outcome.archived.len(), outcome.folded.len());
@@ -260,7 +261,8 @@ pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> 
     text + &set_aside(outcome)
 }
 
-/// A line of our own, which that system does not have: what is no longer active. Nothing where all is.
+/// Renders an additional line that the original system lacks: the items that are no longer active.
+/// Empty if all are.
 pub fn set_aside(outcome: &CompactionOutcome) -> String {
     let ids = outcome.set_aside();
     let more = ids.len().saturating_sub(COMPACTION_SHOWN_MAX);
@@ -277,7 +279,8 @@ pub fn set_aside(outcome: &CompactionOutcome) -> String {
     }
 }
 
-/// Another such line, for a write to a budget of which pinned items take more than a compaction comes down to.
+/// Renders another such line, for a write that exceeds its budget because pinned items take too
+/// much.
 pub fn full_of_pinned(pinned_tokens: u64, budget: &Budget) -> String {
     format!(
         "Pinned items take {pinned_tokens} of {} tokens; `unpin` some, or raise the budget with `configure`\n",
@@ -285,18 +288,18 @@ pub fn full_of_pinned(pinned_tokens: u64, budget: &Budget) -> String {
     )
 }
 
-/// The reply to `update`.
+/// Renders the reply to `update`.
 pub fn update(id: &str) -> String {
     format!("Updated summary for [{id}]\n")
 }
 
-/// The reply to `pin` and `unpin`.
+/// Renders the reply to `pin` and `unpin`.
 pub fn pin(id: &str, pinned: bool) -> String {
     let verb = if pinned { "Pinned" } else { "Unpinned" };
     format!("{verb} [{id}]\n")
 }
 
-/// The reply to `forget`.
+/// Renders the reply to `forget`.
 pub fn forget(id: &str, usage: &Usage) -> String {
     let Usage { used, items, .. } = usage;
     format!("Removed [{id}]. Budget: {used} tokens ({}%), {items} items\n", usage.percent())

@@ -1,21 +1,21 @@
-//! Where the next page goes on of what is made anew for each page.
+//! Cursors into lists that are computed again for each page.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::ids::Revision;
 
-/// So much came on the pages before, of what memory had at a revision: `10-r57`. What else it means is up to what has the
-/// pages; that they do not fit together once memory changed can be told.
+/// The position after the previous pages, and the revision that they showed: `10-r57`. The owner of
+/// the pages defines the position. The revision reveals that memory has changed between pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageCursor {
-    /// Hits or characters of the pages before.
+    /// The hits or characters on the previous pages.
     pub from: usize,
-    /// What memory was at.
+    /// The revision of memory.
     pub revision: Revision,
 }
 
-/// The text is no such cursor.
+/// Error for a text that is not such a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is no cursor of an earlier page; leave it out")]
 pub struct ParseCursorError;

@@ -1,8 +1,7 @@
 //! Staged work of sessions that have ended and are not folded yet, for the very next load.
 //!
-//! Folding waits for a grace period, but the next load shows the work at once. Notes that a session
-//! kept for itself are not shown. Work that does not fit is shown by title, and what is left after
-//! that is counted.
+//! Folding waits for a grace period, but the next load shows the work at once. A session's private
+//! notes are not shown. Work that does not fit is shown by title, and the rest is counted.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,7 +18,7 @@ use crate::topic::{TopicDecision, TopicPart};
 /// A session that has ended without saving all its work, which is still staged.
 #[derive(Clone, Debug)]
 pub struct EndedSession {
-    /// The client's own name; empty if it gave no name.
+    /// The client's own name, or empty.
     pub client: Arc<str>,
     /// The time at which it ended. If its end was not seen, the time at which it last staged
     /// something.
@@ -31,14 +30,13 @@ pub struct EndedSession {
 /// Text about ended sessions, within the room that the caller gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndedText {
-    /// A block of lines for each session, each line with its break; empty if there is nothing to
-    /// show.
+    /// One block of lines per session, each line with its break; empty if there is nothing to show.
     pub text: String,
     /// Whether anything was cut to a title or left out.
     pub truncated: bool,
 }
 
-/// Size of a text, or space left for one.
+/// The size of a text, or the space left for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Room {
     chars: usize,
@@ -85,7 +83,7 @@ impl Room {
     }
 }
 
-/// Counts a text's tokens, and one more for where it meets the next text.
+/// Counts a text's tokens, plus one for the joint to the next text.
 fn tokens_of(text: &str) -> usize {
     usize::try_from(tokens::count(text)).unwrap_or(usize::MAX).saturating_add(1)
 }
@@ -231,7 +229,7 @@ impl Cut {
     }
 }
 
-/// One piece of staged work, in full and as a single line; both end with a line break.
+/// One piece of staged work, in full and as a single line. Both end with a line break.
 #[derive(Debug)]
 struct Item {
     part: Part,
@@ -261,7 +259,7 @@ impl Item {
     }
 }
 
-/// Lists everything that a session staged and does not keep for itself, the most informative first.
+/// Lists everything that a session staged except its private notes, the most informative first.
 fn items(staged: &Staged) -> Vec<Item> {
     let mut items = Vec::new();
     if let Some(summary) = &staged.summary {

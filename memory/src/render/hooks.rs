@@ -3,9 +3,10 @@
 //!
 //! Every text is framed as reference that holds no instructions. The frame lets anchord recognise
 //! the text, so that it is never stored because it was shown. Each text has a limit, frame
-//! included, and says what it left out. The part that changes least comes first, and the same
-//! memory begins with the same bytes, because clients cache an unchanged beginning. The text is
-//! empty if there is nothing to say.
+//! included, and says what it left out.
+//!
+//! The part that changes least comes first, and the same memory begins with the same bytes, because
+//! clients cache an unchanged beginning. The text is empty if there is nothing to say.
 
 mod action;
 mod compaction;
@@ -100,13 +101,13 @@ struct Page {
     left: usize,
     head: String,
     missing: usize,
-    /// The call that gives what is missing, as the end of a sentence.
+    /// The call that returns the missing lines, as the end of a sentence.
     rest: &'static str,
     shown: Vec<RecordId>,
     whole: Vec<RecordId>,
 }
 
-/// Room for the line that counts what is missing.
+/// The room for the line that counts the missing ones.
 const REST_CHARS: usize = 60;
 
 impl Page {
@@ -179,7 +180,7 @@ impl Page {
         fits
     }
 
-    /// Counts what is left out without rendering it.
+    /// Counts omitted lines without rendering them.
     fn leave_out(&mut self, count: usize) {
         self.missing += count;
     }

@@ -1,4 +1,4 @@
-//! One record as a load prints it: in full, or as a line of its own when there is no room.
+//! Renders one record for a load: in full, or on a single line if there is no room.
 
 use super::topic;
 use crate::fold::{clip, one_line};
@@ -9,11 +9,11 @@ use crate::record::{Body, Lesson, Record, SessionRow};
 use crate::search::{Query, snippet};
 use crate::tokens;
 
-/// Ends a line that stands for more than it says.
+/// The mark at the end of a line that says less than its record.
 pub(super) const CUT: &str = " …";
 
-/// The record in full. Its first line begins with its id; further lines are indented, so that no content can
-/// pass for the frame around it.
+/// Renders the record in full. The first line begins with its id. Further lines are indented, so
+/// that no content can pass for the frame around it.
 pub(crate) fn full(record: &Record) -> String {
     let id = record.id;
     match &record.body {
@@ -34,7 +34,7 @@ pub(crate) fn full(record: &Record) -> String {
         Body::Note(note) if note.summary.is_empty() => {
             let text = without_blank_ends(&note.content);
             match text.split_once('\n') {
-                // How the lines stand to each other shows only where all of them stand below.
+                // The relative indentation shows only if all lines are below the head.
                 Some((first, _)) if first.starts_with(char::is_whitespace) => {
                     with_block(format!("{}:", head(record, note)), text, "  ")
                 }
@@ -76,7 +76,8 @@ fn row_head(record: &Record, row: &SessionRow) -> String {
     format!("{} {}{space}{client}{}", record.id, row.ended.date(), row_mark(row))
 }
 
-/// Whose row it is where that is a subagent's, and how it came about when its agent did not save.
+/// Renders a row's marks: the parent session of a subagent, and how the row was made if its agent
+/// did not save.
 fn row_mark(row: &SessionRow) -> String {
     let of = row.session.parent().map(|parent| format!("subagent of {parent}"));
     let made = match (&row.captured, row.on_behalf) {
@@ -125,8 +126,8 @@ pub(super) fn earlier(row: &SessionRow) -> String {
     }
 }
 
-/// Renders a row's line in at most `chars_max` characters, with the number of earlier entries at
-/// the end. [`CUT`] comes before it if the line is clipped or the newest entry `has_more` lines.
+/// Renders a row's line in at most `chars_max` characters. The number of earlier entries comes at
+/// the end. It follows [`CUT`] if the line is clipped or the newest entry `has_more` lines.
 fn row_line(row: &SessionRow, line: &str, chars_max: usize, has_more: bool) -> String {
     let earlier = earlier(row);
     let chars_max = chars_max - earlier.chars().count();
@@ -136,7 +137,8 @@ fn row_line(row: &SessionRow, line: &str, chars_max: usize, has_more: bool) -> S
     clip(line, chars_max - CUT.chars().count()) + CUT + &earlier
 }
 
-/// The record with a note's whole content, also when its summary stands for it, and all of a topic that is in view.
+/// Renders the record with a note's whole content, even if the note is condensed, and everything of
+/// a topic that is in view.
 pub(crate) fn whole(record: &Record) -> String {
     let note = match &record.body {
         Body::Note(note) => note,
@@ -147,8 +149,8 @@ pub(crate) fn whole(record: &Record) -> String {
     with_block(head.trim_end().to_owned(), &note.content, "  ")
 }
 
-/// The record in full when it has at most `chars_max` characters, else with that part of its text that has most
-/// of the query's words.
+/// Renders the record in full if it has at most `chars_max` characters. Otherwise renders the part
+/// of its text with most of the query's words.
 pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> String {
     let full = full(record);
     if full.chars().count() <= chars_max {
@@ -204,7 +206,8 @@ pub(super) fn lesson_head(record: &Record, lesson: &Lesson) -> String {
     }
 }
 
-/// Everything of a note but its texts: `n12 build command (#rust, importance 8, pinned, expires 2026-12-01)`.
+/// Renders everything of a note but its texts: `n12 build command (#rust, importance 8, pinned,
+/// expires 2026-12-01)`.
 fn head(record: &Record, note: &Note) -> String {
     let mut marks: Vec<String> = record.tags.iter().map(|tag| format!("#{tag}")).collect();
     if note.importance != IMPORTANCE {
@@ -227,14 +230,14 @@ fn head(record: &Record, note: &Note) -> String {
     format!("{}{key}{marks}", record.id)
 }
 
-/// When a record expires: the day, and the minute too of what was to last a day or less.
+/// Renders a record's expiry: the day, and also the minute for a life of a day or less.
 pub fn end(record: &Record, expires: Timestamp) -> String {
     const DAY_MS: i64 = 24 * 60 * 60 * 1000;
     let lasts = expires.0.saturating_sub(record.updated.time.0);
     if lasts <= DAY_MS { expires.minute() } else { expires.date() }
 }
 
-/// The record in one short line; it ends with [`CUT`] when the full text says more.
+/// Renders the record on one short line. It ends with [`CUT`] if the full text says more.
 pub(crate) fn title(record: &Record) -> String {
     let full = full(record);
     let line = match &record.body {
@@ -262,7 +265,7 @@ pub(crate) fn title(record: &Record) -> String {
     clip(&one_line(&line), TITLE_CHARS_MAX - CUT.chars().count()) + CUT
 }
 
-/// A text without blank lines before it and blanks behind it.
+/// Trims blank lines at the start of a text and white space at its end.
 fn without_blank_ends(text: &str) -> &str {
     let text = text.trim_end();
     let blank = text.len() - text.trim_start().len();
@@ -270,13 +273,15 @@ fn without_blank_ends(text: &str) -> &str {
     text.get(first..).unwrap_or(text)
 }
 
-/// The record's line in ever fewer characters, at last its id alone: for an answer that has room for no more.
+/// Returns ever shorter forms of the record's line, the last being its id alone. They serve answers
+/// without room for more.
 pub(super) fn shorter(record: &Record) -> impl Iterator<Item = String> {
     let clipped = [60, 25].into_iter().map(|chars| clip(&title(record), chars));
     clipped.chain(std::iter::once_with(|| record.id.to_string()))
 }
 
-/// At most so many characters and tokens of a text: in some scripts a character is more than one token.
+/// Clips a text to this many characters and tokens. In some scripts a character is more than one
+/// token.
 pub(super) fn clip_within(text: &str, chars_max: usize, tokens_max: u32) -> String {
     let mut clipped = clip(text, chars_max);
     while tokens::count(&clipped) > tokens_max && clipped.chars().count() > 1 {
@@ -285,7 +290,7 @@ pub(super) fn clip_within(text: &str, chars_max: usize, tokens_max: u32) -> Stri
     clipped
 }
 
-/// A head and, on lines of their own behind `indent`, the lines of a text. Blank lines stay blank.
+/// Joins a head and the lines of a text, each on its own line and indented. Blank lines stay blank.
 pub(super) fn with_block(mut head: String, text: &str, indent: &str) -> String {
     for line in text.lines() {
         head.push('\n');

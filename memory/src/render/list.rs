@@ -1,4 +1,4 @@
-//! A page of records, newest first, a line each.
+//! A page of records, newest first, one line each.
 
 use std::cmp::Reverse;
 
@@ -14,29 +14,29 @@ use crate::record::{Record, Standing};
 use crate::refusal::Refusal;
 use crate::tokens;
 
-/// What to list.
+/// The arguments of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct ListView<'a> {
-    /// Who reads.
+    /// The reader; records that it may not see are left out.
     pub reader: &'a Reader,
-    /// These kinds alone; all when empty.
+    /// Only these kinds; all if empty.
     pub kinds: &'a [Kind],
-    /// With all of these tags.
+    /// Only records with all of these tags.
     pub tags: &'a [String],
-    /// Only records that sessions keep for themselves (`true`), or only shared ones (`false`).
+    /// Only private records (`true`), or only shared ones (`false`).
     pub own: Option<bool>,
-    /// Records of one page, at most [`LIST_RECORDS_MAX`].
+    /// The number of records on a page, at most [`LIST_RECORDS_MAX`].
     pub limit: usize,
-    /// Tokens of the answer.
+    /// The maximum number of tokens of the answer.
     pub tokens_max: Option<u32>,
     /// The cursor of an earlier page: the number of its last record, and after a `u` that of the
     /// last of the user's notes.
     pub cursor: Option<&'a str>,
-    /// Tells what has expired.
+    /// The current time, which decides what has expired.
     pub now: Timestamp,
 }
 
-/// A page, and what it shows.
+/// A page, and the records on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListText {
     /// The text, ending with a line break.
@@ -45,15 +45,15 @@ pub struct ListText {
     pub shown: Vec<RecordId>,
     /// The cursor of the next page.
     pub next: Option<String>,
-    /// Records that come after the page.
+    /// The number of records after the page.
     pub left_out: usize,
 }
 
-/// Characters and tokens kept for what is said before and after the lines.
+/// The characters and tokens reserved for the text before and after the lines.
 const FRAME_CHARS: usize = 500;
 const FRAME_TOKENS: u32 = 140;
 
-/// The end of a page: the numbers of its last record of a project and of its last note of the user.
+/// The end of a page: the numbers of the last project record and of the last note of the user.
 #[derive(Clone, Copy)]
 struct Position {
     project: u64,
@@ -63,8 +63,8 @@ struct Position {
 impl Position {
     const START: Self = Self { project: u64::MAX, personal: u64::MAX };
 
-    /// Parses `12`, or `12u3` where the user's notes are listed too. A missing number means that
-    /// its list has not begun.
+    /// Parses `12`, or `12u3` if the user's notes are listed too. A missing number means that its
+    /// list has not begun.
     fn parse(cursor: &str) -> Option<Self> {
         let number = |text: &str| if text.is_empty() { Some(u64::MAX) } else { text.parse().ok() };
         match cursor.split_once('u') {
@@ -93,10 +93,10 @@ impl Position {
     }
 }
 
-/// Lists what the reader sees and is not forgotten, the newest record first.
+/// Lists the records that the reader sees and that are not forgotten, newest first.
 ///
 /// # Errors
-/// When the cursor is none.
+/// Fails if the cursor is not valid.
 pub fn list<'a>(memory: impl Into<Memories<'a>>, view: &ListView<'_>) -> Result<ListText, Refusal> {
     let memory = memory.into();
     let mut position = match view.cursor.map(|cursor| (cursor, Position::parse(cursor.trim()))) {
@@ -161,7 +161,7 @@ pub fn list<'a>(memory: impl Into<Memories<'a>>, view: &ListView<'_>) -> Result<
 
 /// Returns the records of both memories, newest first. Each memory's records keep the order of
 /// their numbers, so that a cursor of two numbers marks where a page ends. Between two records of
-/// different memories the time of the first write decides.
+/// different memories, the time of the first write decides.
 fn matching<'a>(memory: Memories<'a>, view: &ListView<'_>) -> Vec<&'a Record> {
     let newest_first = |memory: &'a Memory| {
         let mut records: Vec<&'a Record> = memory
@@ -186,7 +186,7 @@ fn matching<'a>(memory: Memories<'a>, view: &ListView<'_>) -> Vec<&'a Record> {
     all
 }
 
-/// What a reader has to know before it relies on a record.
+/// Returns the marks that a reader must see before relying on a record.
 pub(crate) fn marks(record: &Record, now: Timestamp) -> &'static str {
     match (record.standing, is_expired(record, now)) {
         (Standing::Archived, false) => " [archived]",
@@ -195,12 +195,12 @@ pub(crate) fn marks(record: &Record, now: Timestamp) -> &'static str {
     }
 }
 
-/// What a reader has to know of a record's expiry before it relies on it.
+/// Returns the mark of an expired record, which a reader must see before relying on it.
 pub(crate) fn expired(record: &Record, now: Timestamp) -> &'static str {
     if is_expired(record, now) { EXPIRED } else { "" }
 }
 
-/// Of what has expired and is not in memory yet, too.
+/// The mark of an expired item, also of one that is not in memory yet.
 pub(super) const EXPIRED: &str = " [EXPIRED]";
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! A load: memory condensed to a budget. The part that changes least comes first, in stable order; notices and
-//! what others changed come last.
+//! A load: memory condensed to a budget. The part that changes least comes first, in stable order;
+//! notices and others' changes come last.
 //!
-//! Which records get room is decided by shares (`shares.rs`), and within a share by the task at hand and by what is worth
-//! keeping. Where a record stands does not depend on that, so that the same memory begins with the same bytes. Worth is
-//! taken as it was at the last write, not as it is now, for the same reason.
+//! Shares decide which records get room (`shares.rs`). Within a share, the task at hand and the
+//! records' worth decide. A record's position depends on neither, so the same memory begins with
+//! the same bytes. For the same reason, worth is measured at the time of the last write.
 
 mod order;
 mod tail;
@@ -32,49 +32,48 @@ use crate::refusal::Refusal;
 use crate::tokens;
 use crate::topic::{MAIN, Topic};
 
-/// What a load is to show, and to whom.
+/// The arguments of a load.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadView<'a> {
     /// The project's name.
     pub project: &'a str,
-    /// The kinds to show; session rows alone are all shown, else the newest few.
+    /// The kinds to show. Session rows are all shown if alone, else only the newest few.
     pub sections: &'a [Kind],
-    /// Characters the text may have, at least [`ANSWER_CHARS_MIN`]; `None` shows everything in full.
+    /// The character limit, at least [`ANSWER_CHARS_MIN`]; `None` shows everything in full.
     pub chars_max: Option<usize>,
-    /// Tokens the text may have; fewer than [`LOAD_TOKENS_MIN`] are refused.
+    /// The maximum number of tokens; fewer than [`LOAD_TOKENS_MIN`] are refused.
     pub tokens_max: Option<u32>,
-    /// What the reader is about to do: lessons, anchors and notes that are about it get room first.
+    /// The reader's task. Lessons, anchors and notes about it get room first.
     pub task: Option<&'a str>,
-    /// The topic that is shown in full: the one asked for, or the reader's own; the project's own thread when there
-    /// is none. Others are named.
+    /// The topic to show in full; `None` for the project's. Others are named.
     pub topic: Option<&'a str>,
-    /// Those of its active files that are gone.
+    /// Those of its active files that no longer exist.
     pub gone: &'a BTreeSet<String>,
-    /// Notes that have a summary are shown by it where their budget is nearly used up.
+    /// The budgets that are nearly used up; notes under them are shown by their summaries.
     pub tight: Tight,
-    /// Where an earlier page ended.
+    /// The end of an earlier page.
     pub cursor: Option<&'a str>,
-    /// Whose own notes are shown with the project's.
+    /// The reader, whose own notes are shown with the project's.
     pub reader: &'a Reader,
     /// The session that loads.
     pub session: &'a SessionId,
-    /// Notices that were shown before.
+    /// Notices that have been shown before.
     pub notices_seen: &'a BTreeSet<NoticeId>,
     /// Other sessions working here now.
     pub live: &'a [LiveSession],
-    /// Show what others changed since this revision.
+    /// The revision since which others' changes are shown.
     pub others_changed: Option<Revision>,
-    /// Tells what has expired, which is left out.
+    /// The current time; expired records are left out.
     pub now: Timestamp,
     /// The user's own notes, which a whole load shows.
     pub personal: Option<&'a Memory>,
-    /// Sessions that have ended and whose work is staged still.
+    /// Ended sessions whose work is still staged.
     pub just_ended: &'a [EndedSession],
-    /// Why nothing can be saved, if that is so. A load begins with it.
+    /// The reason why nothing can be saved, if so. The load begins with it.
     pub read_only: Option<&'a str>,
-    /// What the caller has to say at the end, within the same budget.
+    /// The caller's text for the end, within the same budget.
     pub last: &'a str,
-    /// Considers only a few records of each kind, and says so: there is no time for all.
+    /// Whether to consider only a few records of each kind, for lack of time; the load says so.
     pub part: bool,
 }
 
@@ -85,7 +84,7 @@ pub struct LiveSession {
     pub client: String,
 }
 
-/// A load, and what became of it.
+/// A load and its contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadText {
     /// The text, ending with a line break.
@@ -96,16 +95,16 @@ pub struct LoadText {
     pub next: Option<String>,
     /// The records that it shows, by kind and number.
     pub shown: Vec<RecordId>,
-    /// Those of them that it shows whole.
+    /// Those that it shows whole.
     pub whole: Vec<RecordId>,
-    /// Whether it leaves something out, or has it by title alone.
+    /// Whether anything is left out or shown by title only.
     pub truncated: bool,
 }
 
-/// Renders a load. The text never has more than `chars_max` characters, nor more than `tokens_max` tokens.
+/// Renders a load of at most `chars_max` characters and `tokens_max` tokens.
 ///
 /// # Errors
-/// When the cursor is none, or there are too few tokens for anything.
+/// Fails if the cursor is not valid, or there are too few tokens for anything.
 pub fn load(memory: &Memory, view: &LoadView<'_>) -> Result<LoadText, Refusal> {
     if let Some(few) = view.tokens_max.filter(|tokens| *tokens < LOAD_TOKENS_MIN) {
         let why = format!("is {few}, allowed: {LOAD_TOKENS_MIN} or more");
@@ -118,7 +117,7 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> Result<LoadText, Refusal> {
     fitted(memory, view, whole)
 }
 
-/// Renders a load that takes no more than `whole`, whatever the view allows.
+/// Renders a load that takes no more than `whole`, even if the view allows more.
 pub(super) fn fitted(
     memory: &Memory,
     view: &LoadView<'_>,
@@ -130,7 +129,7 @@ pub(super) fn fitted(
     let framed = whole.without(frame_room(memory, view)).without(Room::of(&personal.text));
     let mut last = String::new();
     if let Some(topic) = staged.as_ref().filter(|_| view.focus(memory).is_none()) {
-        // Nothing of it is saved, so no record has its place among the others.
+        // None of it is saved, so it has no place among the records.
         let text = topic::full(None, topic, view.gone, Detail::Loaded) + topic::STAGED + "\n";
         let text = format!("\n## Your topic\n{text}");
         if framed.percent(25).holds(Room::of(&text)) {
@@ -147,8 +146,8 @@ pub(super) fn fitted(
     last.push_str(&cut_to(view.last, framed.percent(50)));
     last.push_str(if view.part { PART } else { "" });
     let room_max = framed.without(Room::of(&last));
-    // Tokens of lines add up but for some where they meet. Taking that off at once keeps the numbers of records, which
-    // meet their lines differently, from deciding what fits.
+    // Lines' tokens add up except at the joints. Room for the joints is taken off at once, so that
+    // records' numbers, whose joints differ, do not decide what fits.
     let joints = Room { chars: 0, tokens: room_max.tokens.min(10_000) / 200 + 2 };
     let mut room = if view.cursor.is_some() { room_max } else { room_max.without(joints) };
     loop {
@@ -165,11 +164,12 @@ pub(super) fn fitted(
     }
 }
 
-/// Ends a load for which there was no time to consider all records.
+/// The end of a load that had no time to consider all records.
 const PART: &str =
     "This is only a part: there was no time for the whole memory. memory_load {} shows it.\n";
 
-/// The user's own notes: at most [`PERSONAL_TOKENS_MAX`] tokens, less in a small load, on the first page of a whole one.
+/// Renders the user's own notes, in at most [`PERSONAL_TOKENS_MAX`] tokens. Only the first page of
+/// a whole load has them, and a small load has less.
 fn personal_section(view: &LoadView<'_>, whole: Room) -> PersonalText {
     let is_whole = Kind::ALL.iter().all(|kind| view.sections.contains(kind));
     let Some(memory) = view.personal.filter(|_| is_whole && view.cursor.is_none()) else {
@@ -206,7 +206,7 @@ fn frame_room(memory: &Memory, view: &LoadView<'_>) -> Room {
     frame
 }
 
-/// The text, or as much of it as there is room for and how to see the rest.
+/// Cuts a text to the room there is, and says how to see the rest.
 fn cut_to(text: &str, room: Room) -> String {
     const REST: &str = "\nCut to fit. The rest: memory_status {}.\n";
     if room.holds(Room::of(text)) {
@@ -223,13 +223,13 @@ fn cut_to(text: &str, room: Room) -> String {
     }
 }
 
-/// Percent of the room that is kept for notices and changes, also when there are none: they must
-/// not change what is printed before them.
+/// The percentage of the room that is always kept for notices and changes, which must not change
+/// the text before them.
 const TAIL_PERCENT: usize = 5;
-/// The least that is kept: a line on who else is here, and one that counts notices.
+/// The minimum that is kept: one line on who else is here, and one that counts notices.
 const TAIL_ROOM: Room = Room { chars: 300, tokens: 60 };
 
-/// Renders a load whose entries and tail have so much room; what does not fit in `room_max` is never shown whole.
+/// Renders a load whose entries and tail fit in `room`. Entries above `room_max` are never whole.
 fn within(
     memory: &Memory,
     view: &LoadView<'_>,
@@ -248,7 +248,7 @@ fn within(
         entries = self::entries(memory, view, staged, Depth::Lines);
         page = first(&entries, room, others_room, room_max);
     }
-    // Only what is pinned goes before the tail.
+    // Only pinned records take precedence over the tail.
     let beside_pinned = room.without(page.pinned);
     let tail_room = if beside_pinned.holds(tail_room) { tail_room } else { beside_pinned };
     let tail = tail_within(memory, view, tail_room);
@@ -308,8 +308,8 @@ fn continued(
     })
 }
 
-/// Says whose memory it is and, where something was `cut`, how to have the rest: one record that was cut, and the cursor of
-/// the next page.
+/// Renders the project's name. If something was `cut`, it also says how to fetch one of the cut
+/// records and the next page.
 fn first_line(view: &LoadView<'_>, cut: Option<(RecordId, Option<Cursor>)>) -> String {
     let project = name(view.project);
     let warning = view.read_only.map_or_else(String::new, |why| {
@@ -327,19 +327,19 @@ fn first_line(view: &LoadView<'_>, cut: Option<(RecordId, Option<Cursor>)>) -> S
     )
 }
 
-/// A project's name, however it is spelt: some signs are four tokens each.
+/// Clips a project's name; some characters are four tokens each.
 fn name(project: &str) -> String {
     item::clip_within(&one_line(project), 60, 60)
 }
 
-/// The records of which a page shows anything.
+/// Returns the records of which a page shows anything.
 fn shown(entries: &[Entry<'_>], page: &Page) -> Vec<RecordId> {
     let shown = entries.iter().zip(&page.shown).filter(|(_, shown)| **shown != Shown::No);
     let ids: BTreeSet<RecordId> = shown.map(|(entry, _)| entry.record.id).collect();
     ids.into_iter().collect()
 }
 
-/// The records of which a page shows everything.
+/// Returns the records of which a page shows everything.
 fn whole(entries: &[Entry<'_>], page: &Page) -> Vec<RecordId> {
     let full = entries.iter().zip(&page.shown).filter(|(_, shown)| **shown == Shown::Full);
     let whole = full.map(|(entry, _)| entry).filter(|entry| entry.says_all());
@@ -347,7 +347,7 @@ fn whole(entries: &[Entry<'_>], page: &Page) -> Vec<RecordId> {
     ids.into_iter().collect()
 }
 
-/// Where a cursor stands in the order of priority.
+/// Returns a cursor's position in the order of priority.
 fn place_of(memory: &Memory, cursor: &str) -> Option<(Priority, Option<(RecordId, Priority)>)> {
     let cursor = Cursor::parse(cursor)?;
     let place = |id: RecordId| memory.record(id).map(|record| (id, priority(record)));
@@ -358,16 +358,16 @@ fn place_of(memory: &Memory, cursor: &str) -> Option<(Priority, Option<(RecordId
     Some((place(cursor.from)?.1, unnamed))
 }
 
-/// How much of each entry a page shows at most.
+/// The maximum extent to which a page shows its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Depth {
-    /// All of it.
+    /// Entries in full.
     Whole,
-    /// Lessons and sessions on one line, unless they alone are asked for.
+    /// Lessons and sessions on one line, unless only they are requested.
     Lines,
 }
 
-/// The active records of the sections asked for: what is pinned first, then with the most wanted of each kind first.
+/// Returns the active records of the requested sections: pinned ones first, then the most wanted.
 fn entries<'a>(
     memory: &'a Memory,
     view: &'a LoadView<'_>,
@@ -454,7 +454,7 @@ fn project_topic(memory: &Memory) -> Option<RecordId> {
     main.map(|record| record.id)
 }
 
-/// No file is checked of a topic that is not in view.
+/// No gone files: the files of a topic that is not in view are not checked.
 static NONE: BTreeSet<String> = BTreeSet::new();
 
 impl LoadView<'_> {
@@ -468,7 +468,7 @@ impl LoadView<'_> {
     }
 }
 
-/// The topic in view as it will be when the session saves, where that is not how it is stored.
+/// Returns the topic in view as a save would leave it, if that differs from the stored one.
 fn staged_topic(memory: &Memory, view: &LoadView<'_>) -> Option<Topic> {
     if view.cursor.is_some() || !view.sections.contains(&Kind::Topic) {
         return None;
@@ -479,12 +479,12 @@ fn staged_topic(memory: &Memory, view: &LoadView<'_>) -> Option<Topic> {
     (stored != Some(&topic)).then_some(topic)
 }
 
-/// Whether a section shows all of its kind.
+/// Whether a section shows all records of its kind.
 fn is_whole(kind: Kind, sections: &[Kind]) -> bool {
     !matches!(kind, Kind::Topic | Kind::SessionRow) || sections == [kind]
 }
 
-/// Heads what is pinned.
+/// The heading of pinned records.
 const PINNED: &str = "## Pinned";
 
 fn sections(
@@ -510,13 +510,14 @@ fn sections(
         if shown.is_empty() {
             continue;
         }
-        // Rows stay newest first; the others as they came, so that a new one leaves the text before it as it was.
+        // Rows stay newest first. Others follow their creation, so a new one keeps earlier text.
         match kind {
             Kind::Anchor => shown.sort_by(|(a, _), (b, _)| spot(a.record).cmp(&spot(b.record))),
             Kind::Blueprint | Kind::Lesson | Kind::Note => {
                 shown.sort_by_key(|(entry, _)| entry.record.id);
             }
-            // The reader's own first, then the project's, the others newest first.
+            // The reader's own topic comes first, then the project's, then the others, newest
+            // first.
             Kind::Topic => shown.sort_by_key(|(entry, _)| {
                 let is_other = entry.record.topic().is_some_and(|topic| topic.name != MAIN);
                 let (time, id) = (entry.record.updated.time, entry.record.id);
@@ -533,7 +534,7 @@ fn sections(
                     |(entry, _): &&(&Entry<'_>, Shown)| !entry.record.standing.is_active();
                 memory.totals().of(kind) + shown.iter().filter(archived).count() as u64 - pinned
             }
-            // Not all were considered, so the reader's own notes are not counted.
+            // Not all were considered, so the reader's private notes are not counted.
             _ if view.part => {
                 memory.totals().of(kind).saturating_sub(pinned).max(shown.len() as u64)
             }
@@ -552,7 +553,7 @@ fn print(text: &mut String, entries: &[(&Entry<'_>, Shown)]) {
     }
 }
 
-/// Anchors stand by file and line.
+/// Returns the sort key of an anchor: its file and line.
 fn spot(record: &Record) -> (&str, u32, RecordId) {
     match &record.body {
         Body::Anchor(anchor) => (&anchor.file, anchor.lines.first(), record.id),

@@ -1,5 +1,4 @@
-//! Forms in which an agent is shown a record unasked: its content, without the marks that matter
-//! only to editors.
+//! Renders records for agents that did not ask for them: the content, without marks for editors.
 //!
 //! Each form begins with the record's id, by which `memory_get` returns the rest. A text that says
 //! less than the record is marked with [`CUT`].
@@ -212,7 +211,8 @@ fn note_text(record: &Record, note: &Note, content: &str) -> String {
     }
 }
 
-/// Renders `s34 2026-11-22 claude-code:`, with how the row came about if its agent did not save.
+/// Renders `s34 2026-11-22 claude-code:`. If its agent did not save, it also says how the row was
+/// made.
 fn row_head(record: &Record, row: &SessionRow) -> String {
     let client = if row.folded > 0 { "" } else { &*record.created.client };
     let space = if client.is_empty() { "" } else { " " };
@@ -233,7 +233,7 @@ fn cut(text: &str, chars_max: usize) -> String {
     kept.trim_end_matches('…').trim_end().to_owned() + CUT
 }
 
-/// Adds a full stop to a text that does not end as a sentence does.
+/// Adds a full stop to a text that does not end like a sentence.
 fn sentence(text: &str) -> String {
     let ends = text.ends_with(['.', '!', '?', ':', ';', '。', '！', '？']);
     if ends { text.to_owned() } else { format!("{text}.") }

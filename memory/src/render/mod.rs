@@ -1,4 +1,5 @@
-//! What a reader gets to see, as text: terse, since tokens are the user's money, and fit for a person.
+//! Renders what readers see, as text. It is terse, since tokens are the user's money, and readable
+//! for people.
 //!
 //! The same memory gives the same bytes.
 
@@ -50,18 +51,18 @@ use crate::memory::Memory;
 use crate::record::{Body, Record};
 use crate::secrets::scrub;
 
-/// A record in one line; one that has expired by then says so.
+/// Renders a record on one line, with a mark if it has expired at `now`.
 pub fn title(record: &Record, now: Timestamp) -> String {
     item::title(record) + list::expired(record, now)
 }
 
-/// Bytes as the texts here have them: `312 B`, kilobytes of 1,024 with one digit, `3.2 KB`, or `256 MiB`.
+/// Renders a size in bytes: `312 B`, kilobytes of 1,024 with one decimal, `3.2 KB`, or `256 MiB`.
 pub fn bytes(bytes: u64) -> String {
     size::bytes(bytes)
 }
 
-/// The newest session rows, newest first. Of those that nobody wrote only the newest few, unless there are too few
-/// others.
+/// Returns the newest session rows, newest first. Rows made by rule are limited to the newest few,
+/// unless there are too few others.
 pub(crate) fn newest_rows(memory: &Memory, rows_max: usize) -> Vec<&Record> {
     let mut rows: Vec<&Record> = memory.active_of(Kind::SessionRow).map(|row| &**row).collect();
     rows.sort_by_key(|record| newest_row(record));
@@ -77,7 +78,7 @@ pub(crate) fn newest_rows(memory: &Memory, rows_max: usize) -> Vec<&Record> {
     rows
 }
 
-/// Where a session's row stands among others: behind pinned ones, the one that was written last first.
+/// Returns the sort key of a session's row: pinned rows first, then the most recently ended.
 fn newest_row(record: &Record) -> (bool, Reverse<i64>, Reverse<u64>) {
     let ended = match &record.body {
         Body::SessionRow(row) => row.ended.0,
@@ -91,7 +92,7 @@ pub fn purged_title(record: &Record) -> String {
     clip(&scrub(&item::title(record)).text, PURGE_TITLE_CHARS_MAX)
 }
 
-/// Writes at the end of a text.
+/// Appends to a text.
 fn append(text: &mut String, what: fmt::Arguments<'_>) {
     text.write_fmt(what).expect("a String takes all that is written to it");
 }

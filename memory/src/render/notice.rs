@@ -1,4 +1,4 @@
-//! Notices: what became of a session that did not save, said once.
+//! Notices: messages about sessions that did not save, each shown once.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,9 @@ use crate::memory::Memory;
 use crate::record::{Body, Record};
 use crate::staged::Counts;
 
-/// The newest unseen notices that fit, as text; the ids of those shown; how many wait. `print` gets the
-/// characters there are for one notice and gives nothing when not even its first line fits.
+/// Renders the newest unseen notices that fit. Returns the text, the ids of those shown, and the
+/// number that wait. `print` gets the characters left for one notice, and returns `None` if not
+/// even the notice's first line fits.
 pub(super) fn notices(
     memory: &Memory,
     seen: &BTreeSet<NoticeId>,
@@ -80,12 +81,13 @@ pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<St
     Some(head.clone() + &files(notice, NOTICE_FILES_MAX, chars - head.chars().count(), "- "))
 }
 
-/// The changed files of a crash, a line each, the last one counting those not named.
+/// Renders the files that a crash left changed, one line each. The last line counts those not
+/// named.
 pub(super) fn files(notice: &Notice, files_max: usize, mut chars: usize, bullet: &str) -> String {
     let NoticeCause::Crashed { files, more } = &notice.cause else { return String::new() };
     let mut text = String::new();
     let mut named = 0;
-    // Room for the line that counts the rest.
+    // Leaves room for the line that counts the rest.
     chars = chars.saturating_sub(bullet.chars().count() + 20);
     for file in files.iter().take(files_max) {
         let line = format!("{bullet}{}\n", clip(&one_line(file), 200));

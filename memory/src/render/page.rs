@@ -15,7 +15,7 @@ use crate::record::{Body, Record};
 use crate::tokens;
 use crate::topic::Topic;
 
-/// What is left of a page, or what a text takes of it.
+/// The room left on a page, or the room that a text takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Room {
     pub(super) chars: usize,
@@ -25,7 +25,7 @@ pub(super) struct Room {
 impl Room {
     pub(super) const NONE: Self = Self { chars: 0, tokens: 0 };
 
-    /// What a text takes, its line break with it.
+    /// Returns the room that a text takes, including its line break.
     pub(super) fn of(text: &str) -> Self {
         let tokens = usize::try_from(tokens::count(text)).unwrap_or(usize::MAX);
         Self { chars: text.chars().count() + 1, tokens: tokens + 1 }
@@ -72,7 +72,8 @@ impl Room {
     }
 }
 
-/// One record to be printed; its texts are made when they are asked for, since most of a large memory never is.
+/// A record to be printed. Its texts are rendered on demand, since most of a large memory is never
+/// shown.
 pub(super) struct Entry<'a> {
     pub(super) record: &'a Record,
     shape: Shape<'a>,
@@ -82,19 +83,19 @@ pub(super) struct Entry<'a> {
     shortened: OnceCell<String>,
 }
 
-/// How an entry is shown when it is shown in full.
+/// The form of an entry that is shown in full.
 #[derive(Clone, Copy)]
 pub(super) enum Shape<'a> {
-    /// As it is.
+    /// The whole record.
     Whole,
-    /// A summary stands for the content of a note that has one.
+    /// The record with a note's summary, if any, in place of its content.
     Condensed,
-    /// On one line: a lesson by what to do, a session by what came of it.
+    /// One line: a lesson's advice, or a session's result.
     Line,
-    /// By its title, even if there is more.
+    /// The title, even if there is more.
     Title,
-    /// The topic that the load is about. Files that are gone are marked. `staged` is the topic as
-    /// it will be when the reader saves, if that differs from the stored topic.
+    /// The topic that the load is about. Files that are gone are marked. `staged` is the topic as a
+    /// save would leave it, if that differs from the stored topic.
     Topic { gone: &'a BTreeSet<String>, staged: Option<&'a Topic> },
 }
 
@@ -106,7 +107,7 @@ struct Texts {
 }
 
 impl<'a> Entry<'a> {
-    /// `longest` is the longest id of the record's memory.
+    /// Creates an entry; `longest` is the longest id of the record's memory.
     pub(super) fn new(record: &'a Record, shape: Shape<'a>, longest: RecordId) -> Self {
         Self { record, shape, longest, texts: OnceCell::new(), shortened: OnceCell::new() }
     }
@@ -160,8 +161,8 @@ impl<'a> Entry<'a> {
         Size { full: texts.full_room, title: texts.title_room }
     }
 
-    /// Makes the title so short that it fits into what is left of a page; what it takes then. In some scripts a title has
-    /// more tokens than a small page, which would show nothing otherwise.
+    /// Shortens the title to fit the rest of a page, and returns the room it takes. In some
+    /// scripts, a title has more tokens than a small page, which would otherwise show nothing.
     fn shorten(&self, left: Room) -> Option<Room> {
         let title = item::shorter(self.record).find(|title| left.holds(Room::of(title)))?;
         Some(Room::of(self.shortened.get_or_init(|| title)))
@@ -174,18 +175,18 @@ impl<'a> Entry<'a> {
         self.shortened.get_or_init(cut);
     }
 
-    /// Whether it is the topic that a load is about.
+    /// Whether it is the topic that the load is about.
     pub(super) fn is_in_view(&self) -> bool {
         matches!(self.shape, Shape::Topic { .. })
     }
 
-    /// Whether no page with so much room has room for all of it.
+    /// Whether the full text exceeds a page with this room.
     pub(super) fn is_oversize(&self, room: Room) -> bool {
         !room.holds(self.texts().full_room)
     }
 
-    /// What the title takes of so much room; `None` where it does not fit, unless the page is `empty`, which shows a
-    /// shorter one.
+    /// Returns the room that the title takes, or `None` if it does not fit. An `empty` page shows a
+    /// shortened title.
     fn title_within(&self, room: Room, empty: bool) -> Option<Room> {
         let whole = self.texts().title_room;
         if room.holds(whole) {
@@ -194,7 +195,7 @@ impl<'a> Entry<'a> {
         empty.then(|| self.shorten(room)).flatten()
     }
 
-    /// Whether the full text, in this shape, is all that the record says.
+    /// Whether the full text, in this shape, says everything that the record says.
     pub(super) fn says_all(&self) -> bool {
         match self.shape {
             Shape::Whole | Shape::Topic { .. } => true,
@@ -213,20 +214,21 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// How much of an entry is printed.
+/// The part of an entry that is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// Nothing, on this page.
+    /// Nothing on this page.
     No,
     /// Its title, which says that there is more.
     Title,
-    /// Its beginning, as far as there is room.
+    /// Its beginning, up to the room there is.
     Part,
     /// All of it.
     Full,
 }
 
-/// Where the next page goes on: in full from `from`; what stands before `unnamed` has had its title.
+/// The start of the next page. Entries come in full from `from` on. Those before `unnamed` have
+/// already been shown by title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cursor {
     pub(super) from: RecordId,
@@ -250,22 +252,23 @@ impl Cursor {
     }
 }
 
-/// What a page shows of each entry, and where the next one goes on.
+/// The extent to which a page shows each entry, and the start of the next one.
 pub(super) struct Page {
     pub(super) shown: Vec<Shown>,
     pub(super) next: Option<Cursor>,
-    /// What pinned entries take of it.
+    /// The room that pinned entries take.
     pub(super) pinned: Room,
 }
 
-/// Where a record stands in the order in which later pages go on.
+/// The sort key of a record in the order of later pages.
 pub(super) type Priority = (u8, Reverse<i64>, u64, Reverse<u64>);
 
-/// Returns a record's place in the order of later pages: pinned records, topics and blueprints,
-/// each oldest first, then the other kinds newest first. Rows are few and say where the work
-/// stands, so they come before lessons, anchors and notes. They are ordered by when they began,
-/// because each save of a session moves its end. Nothing else that others write moves a record, so
-/// a cursor holds while memory changes.
+/// Returns a record's key in the order of later pages: pinned records, topics and blueprints, each
+/// oldest first, then the other kinds newest first.
+///
+/// Rows are few and say where the work stands, so they come before lessons, anchors and notes. They
+/// are ordered by when they began, because each save of a session moves its end. Nothing else that
+/// others write moves a record, so a cursor holds while memory changes.
 pub(super) fn priority(record: &Record) -> Priority {
     let number = record.id.number;
     if record.pinned {
@@ -324,7 +327,7 @@ pub(super) fn first(entries: &[Entry<'_>], room: Room, others_room: Room, room_m
     Page { shown, next, pinned: pinned_room }
 }
 
-/// Tokens that an entry takes at least, roughly.
+/// The approximate minimum number of tokens that an entry takes.
 const ENTRY_TOKENS: usize = 10;
 
 /// Divides a room between entries. Considers only as many entries of each share as could have room.
@@ -357,7 +360,8 @@ fn shared(entries: &[Entry<'_>], room: Room) -> Vec<Given> {
     given
 }
 
-/// Where the next page goes on: at the first entry, in the order of later pages, of which there is more to show.
+/// Returns the start of the next page: the first entry, in the order of later pages, with more to
+/// show.
 fn rest(entries: &[Entry<'_>], shown: &[Shown], room_max: Room) -> Option<Cursor> {
     let first = |is: &dyn Fn(&Entry<'_>, Shown) -> bool| {
         let of = entries.iter().zip(shown).filter(|(entry, shown)| is(entry, **shown));
@@ -374,8 +378,8 @@ fn rest(entries: &[Entry<'_>], shown: &[Shown], room_max: Room) -> Option<Cursor
     more.map(|from| Cursor { from, unnamed })
 }
 
-/// A later page, of entries in the order of [`priority`]: in full what stands at `from` and after it; what stands
-/// before `unnamed` was shown by its title already.
+/// Renders a later page, of entries in the order of [`priority`]. Entries from `from` on are shown
+/// in full. Those before `unnamed` have already been shown by title.
 pub(super) fn later(
     entries: &[Entry<'_>],
     from: Priority,
@@ -391,7 +395,8 @@ pub(super) fn later(
             continue;
         }
         let named = unnamed.is_none_or(|(_, unnamed)| at < unnamed);
-        // The one to go on at has more to show, though its title be all of it: that was shortened.
+        // The entry to continue at has more to show, even if its title is all of it: the title was
+        // shortened.
         if named && at != from && (entry.is_title() || entry.is_oversize(room_max)) {
             continue;
         }

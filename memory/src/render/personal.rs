@@ -15,7 +15,7 @@ use crate::note::Note;
 use crate::record::Record;
 use crate::tokens;
 
-/// The section, and what it shows.
+/// The section, and the notes that it shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PersonalText {
     /// The section, ending with a line break; empty if the user has no notes or none of them fits.
@@ -30,7 +30,7 @@ pub struct PersonalText {
 
 const HEADING: &str = "## The user's own notes, for every project\n";
 
-/// Notes of the section, before they are put together.
+/// The notes of the section, before they are joined into a text.
 pub(super) struct PersonalNotes {
     /// The notes that it shows, in its order.
     pub(super) shown: Vec<ShownNote>,

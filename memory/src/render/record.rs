@@ -1,4 +1,4 @@
-//! One record on its own, with where it came from; long ones in pages.
+//! A single record with its provenance. Long ones come in pages.
 
 use super::list::marks;
 use super::{append, item, title};
@@ -13,17 +13,18 @@ use crate::record::{Record, Standing};
 use crate::refusal::Refusal;
 use crate::tokens;
 
-/// Characters and tokens kept for the line that says how to go on.
+/// The characters and tokens reserved for the line that says how to continue.
 const FRAME_CHARS: usize = 200;
 const FRAME_TOKENS: u32 = 60;
-/// Tokens that a page has at least for the text.
+/// The minimum number of tokens on a page for the text.
 const PAGE_TOKENS_MIN: u32 = 30;
-/// Characters and tokens of what is said of another version, and tokens of a key in it, so that it fits into every answer.
+/// The characters and tokens of the remark on another version, and the tokens of a key in it. The
+/// remark fits into every answer.
 const CURRENCY_CHARS: usize = 120;
 const CURRENCY_TOKENS: u32 = 60;
 const CURRENCY_KEY_TOKENS: u32 = 30;
 
-/// A record in full: what a load prints, its text without the indentation, and a line on its version.
+/// Renders a record in full: the text of a load without its indentation, and a line on its version.
 pub fn record(record: &Record) -> String {
     let id = record.id;
     let mut lines = item::whole(record)
@@ -47,11 +48,12 @@ pub fn record(record: &Record) -> String {
     lines
 }
 
-/// A page of [`record`], of at most `chars_max` characters (at least [`ANSWER_CHARS_MIN`]) and `tokens_max` tokens, from the
-/// character that the cursor names; and the next page's cursor. The next page is of the same version, whatever becomes of the record.
+/// Renders a page of [`record`] from the character that the cursor names, and returns the next
+/// page's cursor. The page has at most `chars_max` characters (at least [`ANSWER_CHARS_MIN`]) and
+/// `tokens_max` tokens. The next page shows the same version, even if the record changes.
 ///
 /// # Errors
-/// When the cursor is none of this record.
+/// Fails if the cursor does not belong to this record.
 pub fn record_page(
     of: &Record,
     cursor: Option<&str>,
@@ -90,14 +92,14 @@ pub fn record_page(
     Ok((page, Some(next.to_string())))
 }
 
-/// The beginning of a text that has so many characters and tokens at most.
+/// Returns the beginning of a text, limited in characters and tokens.
 pub fn page_of(text: &str, chars_max: usize, tokens_max: Option<u32>) -> String {
     let page: String = text.chars().take(chars_max).collect();
     let Some(tokens_max) = tokens_max.filter(|max| tokens::count(&page) > *max) else {
         return page;
     };
     let beginning = |chars: usize| page.chars().take(chars).collect::<String>();
-    // The longest that fits, by halves: what is longer has as many tokens or more.
+    // Finds the longest that fits by bisection: a longer text never has fewer tokens.
     let (mut fits, mut too_long) = (0, page.chars().count());
     while fits + 1 < too_long {
         let middle = usize::midpoint(fits, too_long);
@@ -110,8 +112,9 @@ pub fn page_of(text: &str, chars_max: usize, tokens_max: Option<u32>) -> String 
     beginning(fits)
 }
 
-/// What there is to say of a version beside the newest one of the same record: what took its place, or that it is
-/// current, which is said when a version was `asked` for. A record that was forgotten has no current version.
+/// Renders the remark on the shown version: its record was forgotten, or a newer version replaced
+/// its content. If a version was `asked` for, the remark may also be that it is current. A
+/// forgotten record has no current version.
 pub fn currency(
     memory: &Memory,
     reader: &Reader,
@@ -146,7 +149,7 @@ pub fn currency(
     asked.then(|| "This version is current.\n".to_owned())
 }
 
-/// Takes off a page the beginning of a line that does not fit, unless that is most of the page.
+/// Removes an incomplete last line from a page, unless that is most of the page.
 pub fn end_with_a_line(page: &mut String) {
     if let Some((lines, _)) =
         page.rsplit_once('\n').filter(|(lines, _)| lines.len() >= page.len() / 2)

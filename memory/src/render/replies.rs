@@ -1,4 +1,4 @@
-//! What a write answers: what came of it, and what the caller may want to do about it.
+//! Replies to writes: the outcome, and what the caller may want to do about it.
 
 use super::append;
 use super::size::{self, NUDGE};
@@ -12,7 +12,7 @@ use crate::plan::{
 };
 use crate::staged::Counts;
 
-/// The reply to `memory_checkpoint`.
+/// Renders the reply to `memory_checkpoint`.
 pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
     let pending = if outcome.pending == Counts::default() {
         "a summary".to_owned()
@@ -25,7 +25,7 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
     text
 }
 
-/// The reply to `memory_save`.
+/// Renders the reply to `memory_save`.
 pub fn save(outcome: &SaveOutcome) -> String {
     let totals = outcome.totals;
     let with_added = |(kind, added): (Kind, u32)| match (totals.of(kind), added) {
@@ -77,7 +77,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
     text
 }
 
-/// The reply to `memory_note`: a line for each note, what failed after what was stored.
+/// Renders the reply to `memory_note`: one line per note, the failed ones last.
 pub fn notes(outcome: &NotesOutcome) -> String {
     let mut text = String::new();
     for note in &outcome.stored {
@@ -116,7 +116,7 @@ fn tokens(tokens: u32) -> String {
     if tokens == 1 { "1 token".to_owned() } else { format!("{tokens} tokens") }
 }
 
-/// The answer to `anchord add`.
+/// Renders the reply to `anchord add`.
 pub fn add(outcome: &AddOutcome) -> String {
     let AddOutcome { added, merged, contradicts } = outcome;
     let mut text = String::new();
@@ -140,20 +140,20 @@ pub fn add(outcome: &AddOutcome) -> String {
     text
 }
 
-/// The reply to `memory_update`.
+/// Renders the reply to `memory_update`.
 pub fn update(outcome: &UpdateOutcome) -> String {
     let UpdateOutcome { version, title, .. } = outcome;
     let verb = if outcome.unchanged { "Was so already" } else { "Updated" };
     format!("{verb}, version {}: {title}\n", version.0)
 }
 
-/// The reply to `memory_forget`.
+/// Renders the reply to `memory_forget`.
 pub fn forget(outcome: &ForgetOutcome) -> String {
     let verb = if outcome.already { "Was forgotten before" } else { "Forgotten, kept in history" };
     format!("{verb}: {}\n", outcome.title)
 }
 
-/// What an import comes to, for `anchord import`.
+/// Renders the outcome of an import, for `anchord import`.
 pub fn import(outcome: &ImportOutcome) -> String {
     if let Some(records) = outcome.before {
         return format!("Imported before: {records} records came of it; nothing changes.\n");
@@ -173,7 +173,7 @@ pub fn import(outcome: &ImportOutcome) -> String {
     text
 }
 
-/// One line for each blueprint that was left as it is, the way to supersede it once.
+/// Renders one line that names the blueprints left unchanged, and says once how to supersede them.
 fn kept(kept: &[KeptBlueprint]) -> String {
     if kept.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! What a search answers: hits in order, each as far as there is room, and what was left out.
+//! The reply to a search: hits in order, each as far as there is room, and the number left out.
 
 use super::cursor::PageCursor;
 use super::list::marks;
@@ -14,47 +14,47 @@ use crate::record::Record;
 use crate::search::{Bonus, Hit, Query};
 use crate::tokens;
 
-/// How hits are to be shown.
+/// The way in which hits are shown.
 #[derive(Clone, Copy)]
 pub struct SearchView<'a> {
-    /// What was asked, for the passages that are shown of long texts.
+    /// The query, which selects the passages shown of long texts.
     pub query: &'a str,
-    /// Where an earlier page ended; none for the first page.
+    /// The end of an earlier page; `None` for the first page.
     pub cursor: Option<PageCursor>,
-    /// Hits to show.
+    /// The number of hits to show.
     pub limit: usize,
-    /// Tokens of the answer.
+    /// The maximum number of tokens of the answer.
     pub tokens_max: Option<u32>,
-    /// Notes that have a summary are shown by it where their budget is nearly used up.
+    /// The budgets that are nearly used up; notes under them are shown by their summaries.
     pub tight: Tight,
-    /// Say of each hit why it was found; what retention has to say of a record.
+    /// The renderer of a record's retention; if given, each hit is explained with it.
     pub explain: Option<&'a dyn Fn(&Record) -> String>,
-    /// Tells what has expired.
+    /// The current time, which decides what has expired.
     pub now: Timestamp,
 }
 
-/// An answer, and what it gave.
+/// A reply, and the records in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchText {
     /// The text, ending with a line break.
     pub text: String,
     /// The records that it shows, best first.
     pub shown: Vec<RecordId>,
-    /// Records that have words of the query and come on no page so far.
+    /// The number of records with words of the query that no page has shown so far.
     pub left_out: usize,
     /// The cursor of the next page.
     pub next: Option<String>,
 }
 
-/// Characters and tokens kept for what is said after the hits.
+/// The characters and tokens reserved for the text after the hits.
 const FRAME_CHARS: usize = 600;
 const FRAME_TOKENS: u32 = 120;
 
-/// What is said of the query takes no more than this part of an answer's tokens.
+/// The part of an answer's tokens that remarks on the query may take, as a divisor.
 const REMARKS_SHARE: u32 = 4;
 
-/// Renders what was found. More hits than are shown are counted, the next ones named; hits that have none of the words are
-/// marked, and missed by nobody.
+/// Renders the hits of a search. Further hits are counted, and the next ones named. Hits without
+/// any of the words are marked, and do not count as left out.
 pub fn search<'a>(
     memory: impl Into<Memories<'a>>,
     found: &Recalled,
@@ -113,7 +113,7 @@ pub fn search<'a>(
     answer
 }
 
-/// What there is to say of the query before its hits.
+/// Renders the remarks on the query that come before its hits.
 fn remarks(
     memory: &Memories<'_>,
     found: &Recalled,
@@ -151,7 +151,7 @@ fn remarks(
     text
 }
 
-/// Characters of a title that fits into nearly every answer.
+/// The length in characters of a title that fits into nearly every answer.
 const HIT_CHARS_MIN: usize = 60;
 
 /// The remark for a query whose hard constraints were dropped.
@@ -160,8 +160,9 @@ const RELAXED: &str = "nothing fits the quotes or minus; searched plain words\n"
 const NOTHING: &str =
     "Nothing matches. Try fewer or other words, or memory_list to see what there is.";
 
-/// A hit in the forms it may have, the longest first, each with its line break. Made as they are asked for: the first
-/// one nearly always fits, and the last one always, so that each page shows something.
+/// Returns the forms of a hit, longest first, each with its line break. They are rendered on
+/// demand. The first one nearly always fits, and the last one always, so that each page shows
+/// something.
 fn forms(
     record: &Record,
     hit: &Hit,
@@ -184,7 +185,7 @@ fn forms(
     explained.chain(plain.map(move |text| format!("{text}{marks}\n")))
 }
 
-/// Says what a hit's score is made of: `  why: oauth 2.31 (tag), token 1.02; neighbours 0.40; ×
+/// Renders the parts of a hit's score: ` why: oauth 2.31 (tag), token 1.02; neighbours 0.40; ×
 /// 0.950 (…); named 1.20; = 4.74`.
 fn why(hit: &Hit, retention: &str) -> String {
     let mut parts: Vec<String> = Vec::new();

@@ -6,10 +6,11 @@
 //! tested:
 //!
 //! - Items of other shares, however many, never displace what a share shows in full within its own
-//!   weight. Room that a share leaves unused passes to the others, so text beyond its own weight
+//!   weight. Room that a share leaves unused passes to the others. So text beyond its own weight
 //!   yields when they grow.
-//! - Doubling the room keeps in full whatever was shown in full before: both rooms take a prefix of
-//!   the same order.
+//! - Doubling the room keeps in full everything that was shown in full before. Both rooms take a
+//!   prefix of the same order.
+//!
 //! - Only sizes and the order of want decide, never the order in which records were stored.
 
 use std::collections::VecDeque;
@@ -37,7 +38,8 @@ impl Share {
     const ALL: [Self; 6] =
         [Self::Settled, Self::Facts, Self::Lessons, Self::Topics, Self::Places, Self::Sessions];
 
-    /// Percent of the room that is its own while every other share wants more than it gets.
+    /// Returns the percentage of the room that belongs to it while every other share wants more
+    /// than it gets.
     fn percent(self) -> u64 {
         match self {
             Self::Settled => 43,
@@ -62,7 +64,7 @@ pub(super) struct Size {
 pub(super) struct Items<'a> {
     /// The share of each item; within a share, the most wanted comes first.
     pub(super) shares: &'a [Share],
-    /// Measures an item.
+    /// The function that measures an item.
     pub(super) size: &'a dyn Fn(usize) -> Size,
     /// The item whose title is shown before anything else gets room.
     pub(super) always: Option<usize>,
@@ -70,12 +72,12 @@ pub(super) struct Items<'a> {
     pub(super) more: bool,
 }
 
-/// Percent of the room for full texts where not all of them fit; titles get the rest.
+/// The percentage of the room for full texts if not all of them fit; titles get the rest.
 const FULL_PERCENT: usize = 85;
-/// Tokens that a part must have room for beyond those of the title.
+/// The tokens that a part must have room for beyond those of the title.
 const PART_TOKENS: usize = 40;
 
-/// How much of an item is shown.
+/// The part of an item that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Given {
     pub(super) shown: Shown,

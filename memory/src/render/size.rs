@@ -1,9 +1,10 @@
-//! How large memory is, in words.
+//! Renders the size of memory.
 
-/// What a load and a save say above the soft limit.
+/// The advice in a load and a save above the soft limit.
 pub(super) const NUDGE: &str = "Above 100 KB: memory_forget what no longer holds. Above 500 KB a save archives old anchors, sessions and lessons.\n";
 
-/// Kilobytes as below; less than one of them in bytes, `312 B`; from a mebibyte on in these, `1.5 MiB`, `256 MiB`.
+/// Renders a size: bytes below a kilobyte, `312 B`, then kilobytes, then mebibytes, `1.5 MiB`,
+/// `256 MiB`.
 pub(super) fn bytes(bytes: u64) -> String {
     const MIB: u64 = 1024 * 1024;
     match bytes {
@@ -17,7 +18,7 @@ pub(super) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// Kilobytes of 1,024 bytes with one digit, `3.2 KB`.
+/// Renders kilobytes of 1,024 bytes with one decimal, `3.2 KB`.
 pub(super) fn kilobytes(bytes: u64) -> String {
     let tenths = (bytes.saturating_mul(10) + 512) / 1024;
     format!("{}.{} KB", tenths / 10, tenths % 10)

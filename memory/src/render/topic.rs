@@ -1,4 +1,4 @@
-//! A topic: as a load shows it, in full, and one of a list.
+//! Renders a topic: in a load, in full, or in a list.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,22 +15,22 @@ use crate::plan::BindOutcome;
 use crate::record::{Record, Standing};
 use crate::topic::{HistoryLine, MAIN, Topic, TopicDecision, topic_key};
 
-/// Stands at the end of a topic that is shown with what the reader has staged.
+/// The remark at the end of a topic that is shown with the reader's staged work.
 pub(super) const STAGED: &str = "\n  (with what you staged; not saved yet)";
-/// Stands for the status of a topic that has none.
+/// The placeholder for a missing status.
 const NO_STATUS: &str = "(no status yet)";
 
-/// How much of a topic is shown.
+/// The extent to which a topic is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// What a load has room for.
+    /// The extent that a load has room for.
     Loaded,
-    /// All that is in view.
+    /// Everything in view.
     All,
 }
 
-/// A topic that is read on its own: everything in view, active files that are `gone` marked. `id` is that of its record,
-/// if it has one. At most 9,000 characters.
+/// Renders a topic that is read on its own: everything in view, with active files that are `gone`
+/// marked. `id` is its record's id, if it has one. The text has at most 9,000 characters.
 pub fn topic(id: Option<RecordId>, topic: &Topic, gone: &BTreeSet<String>) -> String {
     let text = full(id, topic, gone, Detail::All) + "\n";
     if text.chars().count() <= ANSWER_CHARS_MAX {
@@ -43,7 +43,7 @@ pub fn topic(id: Option<RecordId>, topic: &Topic, gone: &BTreeSet<String>) -> St
     clip(&text, ANSWER_CHARS_MAX - rest.chars().count()) + &rest
 }
 
-/// `t5 cache: warmed at start` and, indented, the rest of it.
+/// Renders `t5 cache: warmed at start` and, indented, the rest of the topic.
 pub(super) fn full(
     id: Option<RecordId>,
     topic: &Topic,
@@ -57,7 +57,7 @@ pub(super) fn full(
         Detail::Loaded => clip(text, TOPIC_LINE_CHARS_MAX),
         Detail::All => text.to_owned(),
     };
-    // What is open matters more than what is settled.
+    // Open questions matter more than settled ones.
     let pending: Vec<&TopicDecision> = topic.pending().collect();
     let open = last(&pending, TOPIC_DECISIONS_SHOWN_MAX);
     lines.extend(open.iter().map(|it| format!("  open: {}", line(&it.question))));
@@ -103,7 +103,8 @@ pub(super) fn full(
     text
 }
 
-/// The record in one line: its name and the first line of its status; without one, of what was last told of it.
+/// Renders the record on one line: its name and the first line of its status. Without a status, the
+/// last line of its history is shown.
 pub(super) fn head(record: &Record, topic: &Topic) -> String {
     let status = topic.status.trim().lines().next().map(one_line);
     let told = || topic.history.last().map(|line| one_line(&history_line(line)));
@@ -116,8 +117,8 @@ fn history_line(line: &HistoryLine) -> String {
     format!("{}{client}: {}", line.time.date(), line.text)
 }
 
-/// The history without what the status says already; what was told several times in a row stands once, as it was told
-/// last.
+/// Returns the history without lines that repeat the status. Of consecutive equal lines, only the
+/// last is kept.
 fn told(topic: &Topic) -> Vec<&HistoryLine> {
     let status = HistoryLine::new(&topic.status).text;
     let mut told: Vec<&HistoryLine> = Vec::with_capacity(topic.history.len());
@@ -134,21 +135,22 @@ fn last<T>(items: &[T], items_max: usize) -> &[T] {
     items.get(items.len().saturating_sub(items_max)..).unwrap_or_default()
 }
 
-/// A live session, by the key of its thread.
+/// A live session, with its conversation's key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BoundSession {
-    /// Its binding is looked up by this.
+    /// The key of its binding.
     pub key: String,
-    /// Its client's own name.
+    /// The client's own name.
     pub client: String,
-    /// It is the one that asks.
+    /// Whether it is the caller's session.
     pub own: bool,
 }
 
-/// The topics, the last written first and archived ones last, a line each: name, status, what is open, and the live sessions bound to it. A
-/// topic that live sessions are bound to without anything saved is named, too. At most 9,000 characters.
+/// Renders the topics, most recently written first and archived ones last, one line each. A line
+/// has the name, the status, open questions, and the live sessions bound to the topic. Topics that
+/// are bound but have nothing saved are named too. The text has at most 9,000 characters.
 pub fn topics(memory: &Memory, live: &[BoundSession]) -> String {
-    // A topic may be saved under another spelling than it was bound by.
+    // The saved topic may be spelled differently from the binding.
     let mut bound: BTreeMap<String, (&str, Vec<&BoundSession>)> = BTreeMap::new();
     for session in live {
         if let Some(name) = memory.bound(&session.key) {
@@ -158,7 +160,7 @@ pub fn topics(memory: &Memory, live: &[BoundSession]) -> String {
     }
     let mut known: Vec<(&Record, &Topic)> =
         memory.topics().map(|(record, topic)| (&**record, topic)).collect();
-    // What is archived stands behind.
+    // Archived topics come last.
     known.sort_by_key(|(record, _)| {
         (record.standing == Standing::Archived, Reverse((record.updated.time, record.id)))
     });
@@ -209,7 +211,7 @@ fn listed(record: &Record, topic: &Topic, here: &[&BoundSession]) -> String {
     line
 }
 
-/// `here now: claude-code (you), codex`.
+/// Renders `here now: claude-code (you), codex`.
 fn clients(sessions: &[&BoundSession]) -> String {
     let name = |session: &&BoundSession| {
         let client = if session.client.is_empty() { "an agent" } else { &session.client };
@@ -220,7 +222,7 @@ fn clients(sessions: &[&BoundSession]) -> String {
     format!("here now: {}", names.join(", "))
 }
 
-/// The reply to a binding.
+/// Renders the reply to a binding.
 pub fn bind(memory: &Memory, outcome: &BindOutcome) -> String {
     let BindOutcome { topic, before, .. } = outcome;
     match (topic, before) {
@@ -242,12 +244,12 @@ pub fn bind(memory: &Memory, outcome: &BindOutcome) -> String {
     }
 }
 
-/// As [`full`] shows it in a load where nothing is known of files.
+/// Renders the topic like [`full`] in a load, without knowledge of files.
 pub(super) fn loaded(record: &Record, topic: &Topic) -> String {
     full(Some(record.id), topic, &BTreeSet::new(), Detail::Loaded)
 }
 
-/// As [`full`] shows it on its own where nothing is known of files.
+/// Renders the topic like [`full`] on its own, without knowledge of files.
 pub(super) fn whole(record: &Record, topic: &Topic) -> String {
     full(Some(record.id), topic, &BTreeSet::new(), Detail::All)
 }

@@ -1,4 +1,4 @@
-//! The texts of `--tools zipmem`: the forms that users of that system know, over the same memory.
+//! Texts of `--tools zipmem`, in the forms that users of that system know, over the same memory.
 
 use std::collections::BTreeSet;
 
@@ -12,20 +12,20 @@ use crate::memory::Memory;
 use crate::plan::{CheckpointOutcome, SaveOutcome};
 use crate::record::{Body, Category, Record};
 
-/// What a load in this form shows.
+/// The arguments of a load in this form.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadView<'a> {
     /// The project's name.
     pub project: &'a str,
     /// The kinds to show.
     pub sections: &'a [Kind],
-    /// Notices that were shown before.
+    /// Notices that have been shown before.
     pub notices_seen: &'a BTreeSet<NoticeId>,
-    /// The day an empty memory says it was updated.
+    /// The day that an empty memory shows as its last update.
     pub now: Timestamp,
 }
 
-/// The reply to `zipmem_load_memory`. It is never cut, as in the original.
+/// Renders the reply to `zipmem_load_memory`. It is never cut, as in the original.
 pub fn load(memory: &Memory, view: &LoadView<'_>) -> LoadText {
     let (mut text, notices_shown, _) =
         notice::notices(memory, view.notices_seen, usize::MAX, |notice, _| Some(recovery(notice)));
@@ -81,7 +81,7 @@ fn section(memory: &Memory, kind: Kind) -> String {
             lines(&records)
         ),
         Kind::Lesson => format!("\n### Lessons Learned ({count})\n{}", lines(&records)),
-        // That system has neither.
+        // The original system has neither.
         Kind::Note | Kind::Topic => String::new(),
         Kind::SessionRow => {
             let newest = newest_rows(memory, ROWS_SHOWN_MAX);
@@ -119,7 +119,7 @@ fn lines(records: &[&Record]) -> String {
     records.iter().enumerate().map(|entry| line(entry) + "\n").collect()
 }
 
-/// The four or so letters that a category is shown by.
+/// Returns the short label of a category.
 fn tag(category: Category) -> &'static str {
     match category {
         Category::Architecture => "ARCH",
@@ -130,7 +130,8 @@ fn tag(category: Category) -> &'static str {
     }
 }
 
-/// The block that comes first after an abrupt end. An end without a save is no abrupt one: one line.
+/// Renders the block that comes first after an abrupt end. An end without a save is not abrupt and
+/// gets one line.
 fn recovery(notice: &Notice) -> String {
     let kept = notice.kept;
     let counts = format!(
@@ -156,7 +157,7 @@ fn recovery(notice: &Notice) -> String {
     }
 }
 
-/// The reply to `zipmem_checkpoint`.
+/// Renders the reply to `zipmem_checkpoint`.
 pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
     let pending = outcome.pending;
     format!(
@@ -165,7 +166,7 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
     )
 }
 
-/// The reply to `zipmem_save_and_compact`.
+/// Renders the reply to `zipmem_save_and_compact`.
 pub fn save(outcome: &SaveOutcome) -> String {
     let (totals, added) = (outcome.totals, outcome.added);
     let size = super::size::kilobytes(totals.text_bytes).replace(' ', "");

@@ -1,4 +1,4 @@
-//! What a load says after a hook has given it.
+//! The reply to a load after a hook has given the memory.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ fn noted(memory: &mut Memory, session: &str, on: i64, content: &str) -> RecordId
     apply(memory, plan).stored[0].id
 }
 
-/// Archives what is not pinned, as a write of the session that has no room for more.
+/// Archives everything that is not pinned, like a session's write that has no more room.
 fn compacted(memory: &mut Memory) {
     let (accesses, spare) = (&Accesses::default(), BTreeSet::new());
     let scoring = Scoring { accesses, half_life_factor: PROJECT_HALF_LIFE_FACTOR, now: day(9) };
@@ -62,7 +62,7 @@ fn what_compaction_sets_aside_hides_nothing_that_others_wrote() {
     let lines = told(&memory, since, "a");
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].starts_with("new s") && lines[1].starts_with("new b"), "{lines:?}");
-    // What was set aside is news to those who have not heard of it.
+    // An archived record is news to sessions that have not seen it yet.
     assert_eq!(told(&memory, Revision(0), "a").len(), CHANGES_SHOWN_MAX + 1);
 }
 

@@ -1,4 +1,4 @@
-//! What a compaction shows before and after.
+//! The texts before and after a compaction.
 
 use std::collections::BTreeSet;
 

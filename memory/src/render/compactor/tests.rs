@@ -56,7 +56,7 @@ fn recalled(memory: &Memory, tokens: u32, limit: usize) -> String {
     recall(&Usage::of(memory, &reader, budget(tokens)), &records, day(3))
 }
 
-/// An item that its session inherited may be past its end.
+/// An item that its session inherited may have expired.
 #[test]
 fn what_wants_a_summary_says_when_it_has_expired() {
     let mut memory = Memory::default();

@@ -1,4 +1,5 @@
-//! Context around a compaction: what the summary must keep, and what comes back after it.
+//! Context around a compaction: the content that the summary must keep, and the content that
+//! returns after it.
 
 use super::{Page, RenderedContext, framed, load_within, pinned};
 use crate::captured::Captured;
@@ -26,7 +27,7 @@ pub struct Conversation<'a> {
     pub reader: &'a Reader,
     /// The session.
     pub session: &'a SessionId,
-    /// Activity of the session that is noted and not staged yet.
+    /// The session's pending activity.
     pub noted: Option<&'a Captured>,
     /// The current time, which decides what has expired.
     pub now: Timestamp,
@@ -114,7 +115,7 @@ fn decisions(memory: &Memory) -> Vec<&Record> {
 struct Work<'a> {
     /// Its staged work, if there is any.
     staged: Option<&'a Staged>,
-    /// All activity that was noted of it.
+    /// All of its activity.
     noted: Captured,
     /// Its topic as it will be when the session saves.
     topic: Option<Topic>,
@@ -204,7 +205,7 @@ fn staged_topic(part: &TopicPart) -> Option<String> {
 }
 
 /// Returns the topic that a conversation is bound to. If no binding has the same key, one with the
-/// same conversation id counts: hooks and tools may name a client differently.
+/// same conversation id counts, because hooks and tools may name a client differently.
 fn bound<'a>(memory: &'a Memory, key: &str) -> Option<&'a str> {
     let own =
         |key: &str| key.split_once(':').map(|(_, id)| id.to_owned()).filter(|id| !id.is_empty());

@@ -1,5 +1,5 @@
-//! Context at a prompt: the few records that would change what a good engineer does next, and what
-//! other sessions changed.
+//! Context at a prompt: the few records that would change a good engineer's next step, and others'
+//! changes.
 
 use std::collections::BTreeSet;
 

@@ -8,8 +8,8 @@ use crate::memory::Memory;
 use crate::record::{Body, SessionRow};
 use crate::render::changes::written_by_others;
 
-/// Finds the revision at which a conversation was last seen: that of its newest session row. `key`
-/// is the client's name for the conversation.
+/// Returns the revision at which a conversation was last seen: that of its newest session row.
+/// `key` is the client's name for the conversation.
 pub fn last_seen(memory: &Memory, session: &SessionId, key: &str) -> Option<Revision> {
     let is_its_own = |row: &SessionRow| {
         let named = row.captured.as_ref().is_some_and(|captured| captured.key() == key);

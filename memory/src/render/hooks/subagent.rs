@@ -24,7 +24,7 @@ pub struct SubagentContext<'a> {
     pub now: Timestamp,
 }
 
-/// Renders the records that the task recalls, then what is pinned, the user's own notes, blueprints
+/// Renders the records that the task recalls, then pinned records, the user's own notes, blueprints
 /// and lessons.
 pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> RenderedContext {
     let mut page = Page::of(SUBAGENT_CHARS_MAX);

@@ -1,4 +1,5 @@
-//! What agents read unasked, and that it is never long, never new without cause, and known again.
+//! Texts that agents read unasked: they are short, change only with cause, and are recognised
+//! again.
 
 mod compaction;
 
@@ -152,7 +153,7 @@ fn memory() -> Memory {
     };
     let work = Staged { topics: vec![part], ..lessons([lesson("Lanes starve when full", "")]) };
     checkpoint(&mut memory, &origin("me", 3), work);
-    // The tools name this client otherwise than its hooks.
+    // The tools name this client differently from its hooks.
     let plan = plan_bind(&memory, "claude:5f1c", Some("queue")).unwrap();
     apply(&mut memory, plan);
     memory
@@ -432,7 +433,7 @@ fn what_others_do_meanwhile_leaves_the_beginning_as_it_is() {
     assert!(same >= tail, "{same} {tail}\n{crowded}");
 }
 
-/// A memory with all that can stand in it, and much of it.
+/// Returns a memory with every kind of record, and many of each.
 fn full(steps: &[crate::testing::Step], times: usize) -> Memory {
     let (mut memory, _) = take(steps);
     for at in 0..times {
@@ -510,7 +511,7 @@ proptest! {
         prop_assert!(chars(&restored.text) <= RESTORED_CHARS_MAX);
         prop_assert!(chars(&slice.text) <= SUBAGENT_CHARS_MAX);
         prop_assert!(chars(&resumed.text) <= PROMPT_CHARS_MAX);
-        // The same again, and all of it is known again.
+        // The same calls give the same texts, and every text is recognised.
         prop_assert_eq!(&started(&memory), &start);
         prop_assert_eq!(&prompted(&memory, Some(prompt), Some(since), &[]), &news);
         prop_assert_eq!(&back(&memory, Some(&noted)), &restored);

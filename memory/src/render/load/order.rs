@@ -38,7 +38,7 @@ fn worth(record: &Record, at: Timestamp) -> i64 {
     worth
 }
 
-/// Length in bytes above which a text comes after shorter ones, so that it does not keep all of
+/// The length in bytes above which a text comes after shorter ones, so that it does not keep all of
 /// them out.
 const LONG_BYTES: usize = 1_600;
 
@@ -61,7 +61,7 @@ pub(super) fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse
     (bytes > LONG_BYTES, record.is_captured(), minor, Reverse(worth))
 }
 
-/// Returns text that orders records whose other keys are equal, in whatever order they were stored.
+/// Returns text that orders records with otherwise equal keys, regardless of the order of storing.
 pub(super) fn words(record: &Record) -> String {
     match &record.body {
         Body::Blueprint(blueprint) => blueprint.title.clone(),

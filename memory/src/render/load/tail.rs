@@ -10,7 +10,7 @@ use crate::memory::Memory;
 use crate::render::page::Room;
 use crate::render::{append, changes_since, notice};
 
-/// Characters reserved for lines that say what they leave out.
+/// The characters reserved for lines that count omissions.
 const LEFT_OUT_CHARS: usize = 120;
 
 #[derive(Default)]

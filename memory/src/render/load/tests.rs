@@ -64,7 +64,7 @@ impl Default for Asked {
     }
 }
 
-/// What a session `me` is shown on the 60th.
+/// Calls `see` with the view of a session `me` on the 60th day.
 fn with_view<T>(asked: &Asked, see: impl FnOnce(&LoadView<'_>) -> T) -> T {
     let me = SessionId::new("me");
     see(&LoadView {
@@ -326,7 +326,7 @@ fn content_cannot_pass_for_the_frame() {
     assert!(!text.contains("\n## Lessons"), "{text}");
 }
 
-/// Long items, many of them, of all kinds.
+/// Generates a memory of many long items of all kinds.
 fn any_large() -> impl Strategy<Value = Memory> {
     let sizes = || prop::collection::vec(prop_oneof![0_usize..200, 500_usize..900], 0..20);
     let contents = prop::collection::vec(prop_oneof![1_usize..300, 2_000_usize..9_000], 0..12);
@@ -375,9 +375,9 @@ fn any_large() -> impl Strategy<Value = Memory> {
     })
 }
 
-/// More than any budget has room for, and tokens that are shorter than words.
+/// More text than any budget has room for, with tokens shorter than words.
 static LONG: LazyLock<String> = LazyLock::new(|| "2 lessons 🦀, wörter\n".repeat(900));
-/// As many tokens in a name as there can be.
+/// A name with as many tokens as possible.
 static ODD: LazyLock<String> = LazyLock::new(|| "🪝🫠".repeat(40));
 
 fn any_asked() -> impl Strategy<Value = Asked> {
@@ -432,7 +432,7 @@ impl std::fmt::Debug for Asked {
     }
 }
 
-/// What no later page has room for.
+/// Returns the room that no later page exceeds.
 fn room_max(memory: &Memory, asked: &Asked) -> Room {
     let tokens = asked.tokens_max.map_or(usize::MAX, |tokens| usize::try_from(tokens).unwrap());
     let whole = Room { chars: asked.chars_max.unwrap_or(usize::MAX), tokens };
@@ -443,12 +443,14 @@ fn room_max(memory: &Memory, asked: &Asked) -> Room {
     })
 }
 
-/// The texts that the pages show of each record: in full, and as a title when it fits no page.
+/// Returns the texts that the pages show of each record: in full, and as a title if it fits no
+/// page.
 fn texts(memory: &Memory, asked: &Asked) -> Vec<(bool, String, String, bool)> {
     with_view(asked, |view| {
         let entries = super::entries(memory, view, None, super::Depth::Whole);
         let text = |entry: &super::Entry<'_>, shown| format!("{}\n", entry.text(shown));
-        // A text that fits by its own tokens may not fit with those where it meets the line before.
+        // A text that fits by its own tokens may not fit with those at the joint to the line
+        // before.
         let room = room_max(memory, asked);
         let room = room.without(Room { chars: 0, tokens: room.tokens.min(10_000) / 200 + 2 });
         let all = entries.iter().map(|entry| {
@@ -484,7 +486,7 @@ proptest! {
             // A record that fits on no page is shown by its title or in part.
             let title = title.trim_end().trim_end_matches('…').trim_end();
             let expected = if oversize { title } else { full.as_str() };
-            // A lesson may be all on one line.
+            // A lesson may be entirely on one line.
             let line = full.trim_end().replacen("\n  ", ". ", 1);
             let all = [expected, &full, &line];
             let is_shown = all.into_iter().any(|text| shown.contains(text));

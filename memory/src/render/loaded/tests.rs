@@ -1,4 +1,4 @@
-//! Records as agents are given them.
+//! Records in the forms that agents get.
 
 use super::*;
 use crate::testing::{anchor, apply, blueprint, blueprints, lesson, note, origin, save};

@@ -1,5 +1,4 @@
-//! Tests of the user's notes in a load: their order, what is left out, and that they keep to their
-//! budget.
+//! Tests of the user's notes in a load: their order, the omissions, and their budget.
 
 use proptest::prelude::*;
 

@@ -40,7 +40,7 @@ fn a_record_shows_its_text_and_where_it_came_from() {
     ");
 }
 
-/// What compaction and repeats do to a note changes no text.
+/// Changes by compaction and repetition do not change the text.
 #[test]
 fn a_version_is_replaced_only_by_one_that_says_something_else() {
     let mut memory = Memory::default();
@@ -63,7 +63,7 @@ fn a_version_is_replaced_only_by_one_that_says_something_else() {
     assert!(said(&other, true).starts_with("NOT CURRENT: replaced on 2026-11-02 by version 2: "));
 }
 
-/// How its lines stand to each other is part of what a note says.
+/// The relative indentation of a note's lines is part of its content.
 #[test]
 fn a_note_keeps_the_indentation_of_its_first_line() {
     let shown = |content: &str| {
@@ -96,7 +96,7 @@ fn a_cursor_that_is_none_is_refused() {
     insta::assert_snapshot!(refusal.unwrap_err(), @"cursor is no cursor of b1: `9999`; leave it out");
 }
 
-/// A page that broke at the head would show nothing but the head.
+/// A page cut back to the last line break would show nothing but the head.
 #[test]
 fn one_long_line_fills_its_pages() {
     let memory = memory_with(&"word ".repeat(4_000));
@@ -114,7 +114,7 @@ fn one_long_line_fills_its_pages() {
     assert!(sizes[..2].iter().all(|chars| *chars > 8_000), "{sizes:?}");
 }
 
-/// Else the second page would be of another text, once the record has changed.
+/// Otherwise the second page would show another text once the record has changed.
 #[test]
 fn the_rest_of_a_version_is_of_that_version() {
     let memory = memory_with(&"line\n".repeat(2_000));

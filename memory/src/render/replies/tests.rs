@@ -1,4 +1,4 @@
-//! What writes answer.
+//! Replies to writes.
 
 use super::{checkpoint, forget, save};
 use crate::Reader;

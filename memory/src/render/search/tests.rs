@@ -1,4 +1,4 @@
-//! How hits are shown, cut and explained.
+//! The display, the cutting and the explanation of hits.
 
 use super::*;
 use crate::limits::ANSWER_TOKENS_MIN;
@@ -191,11 +191,11 @@ fn a_note_of_the_user_is_found_among_a_projects_and_marked() {
         let recalled = found(&project, query).with_personal(found(&personal, query));
         search(both, &recalled, &view(query))
     };
-    // It has more of the words than any record of the project.
+    // The user's note has more of the words than any record of the project.
     let answer = search("a larger pool");
     insta::assert_snapshot!(answer.text.lines().next().unwrap(), @"u1 (the user's): Never make a pool larger");
     assert_eq!(answer.shown.len(), 5, "{}", answer.text);
-    // As many words, and not the best that the project has.
+    // The user's note has as many words, but the project's best hit scores higher.
     let answer = search("pool");
     assert!(answer.shown.first().is_some_and(|id| !id.is_personal()), "{}", answer.text);
     assert!(answer.text.contains("u1 (the user's): Never make"), "{}", answer.text);

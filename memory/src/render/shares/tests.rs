@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Items of one share, by their tokens in full; titles take ten at most.
+/// Returns items of one share with these sizes in tokens; titles take ten at most.
 fn sizes(tokens: &[usize]) -> Vec<Size> {
     let room = |tokens: usize| Room { chars: tokens * 4, tokens };
     let size = |tokens: &usize| Size { full: room(*tokens), title: room((*tokens).min(10)) };
@@ -38,13 +38,13 @@ proptest! {
     ) {
         let mut crowded = of.clone();
         for ((_, tokens), (_, added)) in crowded.iter_mut().zip(&more) {
-            // Those that were there come first: added ones are wanted less.
+            // The original items come first, since added ones are wanted less.
             tokens.extend(added.iter().cycle().take(added.len() * 5));
         }
         let largest = crowded.iter().flat_map(|(_, tokens)| tokens).max().copied().unwrap_or(0);
         let for_full = room * FULL_PERCENT / 100;
         for (at, (share, tokens)) in of.iter().enumerate() {
-            // Others crowd in; this share alone stays as it is.
+            // The other shares grow, and only this one stays the same.
             let mut others = crowded.clone();
             others[at].1.clone_from(tokens);
             let given = &divided(&others, room)[at].1;

@@ -131,7 +131,7 @@ fn topics_are_listed_with_who_is_on_them() {
     - t1 main: reviewed (2026-11-01)
     - cache: nothing saved yet; here now: an agent
     ");
-    // What is bound first and saved then is spelt as it is saved.
+    // A topic that is bound first and saved later takes the spelling of the save.
     let plan = plan_bind(&memory, "k4", Some("CACHE")).unwrap();
     apply(&mut memory, plan);
     let cache = "cache: nothing saved yet; here now: an agent, unbound\n";

@@ -1,4 +1,4 @@
-//! Context around a compaction: what the summary keeps, and what comes back.
+//! Context around a compaction: the content that the summary keeps, and the content that returns.
 
 use super::*;
 
@@ -79,7 +79,7 @@ fn after_a_compaction_the_load_comes_back_with_what_was_under_way() {
     "#);
 }
 
-/// Each line of a record at the start is there again, or the beginning of a line that says more.
+/// Each record line of the start returns, or the beginning of a line that says more.
 #[test]
 fn after_a_compaction_all_of_a_full_start_comes_back() {
     let mut memory = Memory::default();
@@ -106,7 +106,7 @@ fn after_a_compaction_all_of_a_full_start_comes_back() {
     checkpoint(&mut memory, &origin("me", 3), staged);
     let back = with_session(Some(&noted()), |view| {
         with_load(&[], |load| {
-            // A conversation has a topic of its own from its compaction on.
+            // A conversation has a topic of its own from its first compaction on.
             restored(&memory, view, &LoadView { topic: Some("session-5f1c"), ..*load }).text
         })
     });

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::{Body, Record};
 
-/// One thing to store: its kind, and how long it is.
+/// A record to store: its kind and its length.
 type Thing = (Kind, usize);
 
 fn any_things(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Thing>> {
@@ -13,7 +13,8 @@ fn any_things(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Thing>
     prop::collection::vec((prop::sample::select(kinds), 3_usize..40), count)
 }
 
-/// Stores each in a save of its own, all at one time, so that only the order tells one memory from another.
+/// Stores each in a save of its own, all at the same time, so that memories differ only in their
+/// order.
 fn stored<'t>(things: impl Iterator<Item = (usize, &'t Thing)>) -> Memory {
     let mut memory = Memory::default();
     for (at, (kind, words)) in things {
@@ -78,7 +79,7 @@ proptest! {
                     record.kind() != kind && says(record).as_ref() == Some(text)
                 })).collect()
             };
-            // One may have had what was left over at the end, which is nobody's own.
+            // One record may have used room left over at the end, which belongs to no share.
             let (before, after) = (of_others(&crowded), of_others(&more));
             let lost = before.difference(&after).count();
             prop_assert!(lost <= 1, "{kind:?}: {before:?} and {after:?}");
@@ -91,7 +92,7 @@ proptest! {
         let asked = Asked { chars_max: None, tokens_max: Some(tokens), last: "", ..Asked::default() };
         let text = loaded(&memory, &asked).text;
         let used = crate::tokens::count(&text);
-        // Headings that could be longer, and notices that are not there, take the rest.
+        // The rest is reserved for longer headings and for notices.
         prop_assert!(used * 100 >= tokens * 90, "{used} of {tokens}: {text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Notices and what others changed, at the end of a load.
+//! Notices and others' changes, at the end of a load.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A load for which there is no time to consider all records.
+//! A load without the time to consider all records.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn a_part_has_the_newest_few_of_each_kind_and_what_is_pinned_and_says_so() {
     assert!(part.text.ends_with("memory_load {} shows it.\n"), "{}", part.text);
     assert!(!whole.text.contains("only a part"), "{}", whole.text);
     assert_eq!(whole.text.matches("] Title ").count(), limits::PART_RECORDS_MAX * 3);
-    // The long one is the newest; it is there by its title.
+    // The long one is the newest, and is shown by its title.
     assert_eq!(part.text.matches("] Title ").count(), limits::PART_RECORDS_MAX);
     assert!(part.text.contains("Title 000") && part.text.contains("Title 059"), "{}", part.text);
     assert!(part.text.contains("A long one") && !part.text.contains("x x"), "{}", part.text);

@@ -1,4 +1,4 @@
-//! What is pinned comes before everything else.
+//! Pinned records come before everything else.
 
 use super::*;
 

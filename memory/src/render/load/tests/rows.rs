@@ -1,4 +1,4 @@
-//! Rows of sessions on the pages of a load, while sessions go on saving.
+//! Session rows on the pages of a load while sessions keep saving.
 
 use super::*;
 

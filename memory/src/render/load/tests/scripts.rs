@@ -1,4 +1,4 @@
-//! Loads of few tokens over scripts of which a character is a token or more.
+//! Loads of few tokens over scripts in which a character is one or more tokens.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{RecordId, tokens};
 /// Amharic, emoji, Chinese, English.
 const SCRIPTS: [&str; 4] = ["ማስታወሻ መዝገብ ", "🟥🟦🟩🫠", "漢字と仮名の題名", "a line of words "];
 
-/// One-line and longer notes and lessons of so many characters, each in a script.
+/// Generates short and long notes and lessons, each in one script.
 fn any_scripts() -> impl Strategy<Value = Memory> {
     let size = prop_oneof![Just(4_usize), Just(130), Just(155), 1_usize..400, Just(3_000)];
     let item = (0..SCRIPTS.len(), size, any::<bool>(), 0_u8..9);

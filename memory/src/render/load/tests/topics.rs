@@ -1,4 +1,4 @@
-//! The topic that a load shows: the reader's own, as it was staged, archived or not.
+//! The topic that a load shows: the reader's own, with staged changes, archived or not.
 
 use super::*;
 
@@ -42,12 +42,12 @@ fn the_topic_of_the_reader_is_shown_and_others_are_named() {
     let all = loaded(&memory, &Asked { sections: vec![Kind::Topic], ..Asked::default() }).text;
     assert_eq!(all.matches("and more").count(), 6, "{all}");
 
-    // Without one of its own a reader is shown the project's.
+    // A reader without a topic of its own is shown the project's.
     save(&mut memory, &origin("one", 7), of("main", "in all\nand each", "b.rs"));
     let text = loaded(&memory, &Asked::default()).text;
     assert!(text.contains("main: in all\n  and each") && !text.contains("and more"), "{text}");
 
-    // Beside one of its own, which may have nothing in it yet, it is shown both.
+    // A reader with its own topic, which may still be empty, is shown both.
     for (topic, own) in
         [("thread 2", "t4 thread 2: step 2\n  and more\n  files: a.rs\n"), ("new", "")]
     {
@@ -56,7 +56,7 @@ fn the_topic_of_the_reader_is_shown_and_others_are_named() {
         assert!(text.contains(&both), "{text}");
     }
 
-    // It gets room before blueprints do.
+    // It gets room before blueprints.
     let long = vec![blueprint("Long", &"word ".repeat(400)); 1];
     save(&mut memory, &origin("one", 8), blueprints(long));
     let asked = Asked { topic, chars_max: Some(2_000), ..Asked::default() };
@@ -88,7 +88,7 @@ fn the_topic_is_shown_with_what_the_reader_has_staged_of_it() {
     let text = loaded(&memory, &Asked::default()).text;
     assert!(text.contains("t1 Cache: begun") && !text.contains("staged"), "another one: {text}");
 
-    // One of which nothing is saved yet.
+    // A topic with nothing saved yet.
     checkpoint(&mut memory, &origin("me", 4), of("main", "all of it"));
     let text = loaded(&memory, &Asked::default()).text;
     let own = "\n## Your topic\nmain: all of it\n  (with what you staged; not saved yet)\n";
