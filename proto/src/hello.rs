@@ -1,8 +1,9 @@
-//! Line 1 of a connection, the hello, line 2, the answer, and the rule by which two versions agree.
+//! The hello (line 1 of a connection), the answer (line 2), and the rule by which two versions
+//! agree.
 //!
-//! Frozen: a field may be added, none is ever renamed, removed or given another meaning, so that
-//! any two builds can at least tell each other why they cannot talk. Unknown fields are ignored,
-//! missing ones read as none. The bytes are pinned by tests.
+//! Both lines are frozen. A field may be added, but none is ever renamed, removed or given another
+//! meaning. So any two builds can at least tell each other why they cannot talk. Unknown fields are
+//! ignored, and missing ones read as absent. Tests pin the bytes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +13,7 @@ use uuid::Uuid;
 
 use crate::PROTOCOL;
 
-/// What the client wants the connection for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -22,7 +23,7 @@ pub enum Role {
     Hook,
     /// HTTP/1.1 with the admin interface.
     Http,
-    /// Asks a daemon that is too old for the client to drain and exit.
+    /// A request to a daemon that is too old for the client, to drain and exit.
     Replace,
 }
 
@@ -31,16 +32,16 @@ pub enum Role {
 pub struct Hello {
     /// The sender's protocol version, [`PROTOCOL`].
     pub anchord: u32,
-    /// What the connection is for.
+    /// The purpose of the connection.
     pub role: Role,
     /// The sender's build, for people and logs. Never compared.
     #[serde(default)]
     pub build: String,
-    /// A random id of the sending process; the lines it sends are numbered under it.
+    /// A random id of the sending process. Its lines are numbered under this id.
     pub instance: Uuid,
     /// The sender's process id in its own PID namespace.
     pub pid: u32,
-    /// When that process started, in the kernel's own unit ([`crate::host::process_start`]).
+    /// The start time of that process, in the kernel's own unit ([`crate::host::process_start`]).
     #[serde(default)]
     pub pid_start: Option<u64>,
     /// The boot of the sender's kernel ([`crate::host::boot_id`]).
@@ -49,52 +50,53 @@ pub struct Hello {
     /// The inode of the sender's PID namespace ([`crate::host::pid_namespace`]).
     #[serde(default)]
     pub pidns: Option<u64>,
-    /// The agent's process: the shim's parent, or what the agent told its hook.
+    /// The agent's process: the shim's parent, or the process that the agent named to its hook.
     #[serde(default)]
     pub agent_pid: Option<u32>,
-    /// The sender's working directory; none where it is gone or not UTF-8.
+    /// The sender's working directory; `None` if it is gone or not UTF-8.
     #[serde(default)]
     pub cwd: Option<String>,
-    /// The device of the working directory, to see whether both sides mean the same.
+    /// The device of the working directory, to check whether both sides mean the same one.
     #[serde(default)]
     pub cwd_dev: Option<u64>,
     /// The inode of the working directory.
     #[serde(default)]
     pub cwd_ino: Option<u64>,
-    /// What the user or, with `by_agent`, the agent named as the project: its id, or a directory, absolute and without
-    /// links where it exists.
+    /// The project, as the user or, with `by_agent`, the agent named it. It is an id, or a
+    /// directory: absolute, and without links if it exists.
     #[serde(default)]
     pub project: Option<String>,
-    /// The tool set asked for, as text: a daemon must be able to answer to a name it does not know.
+    /// The requested tool set, as text: a daemon must be able to answer a name it does not know.
     #[serde(default)]
     pub tools: Option<String>,
-    /// Which agent a hook serves, as its command line says.
+    /// The agent that a hook serves, from its command line.
     #[serde(default)]
     pub client: Option<String>,
-    /// The agent's own session id where the environment gives it.
+    /// The agent's own session id, if the environment has it.
     #[serde(default)]
     pub agent_session: Option<String>,
-    /// Present when this connection continues an earlier one.
+    /// Present if this connection continues an earlier one.
     #[serde(default)]
     pub resume: Option<Resume>,
-    /// The project is the directory `project` itself, not the one that is found from it.
+    /// Whether the project is the directory `project` itself, not the one found from it.
     #[serde(default)]
     pub exact: bool,
-    /// Tokens of what the session keeps for itself, as its command line says.
+    /// The token budget of the session's own notes, from its command line.
     #[serde(default)]
     pub budget: Option<u32>,
-    /// The agent, which says so wherever it is started, and not the user named `project`: a directory to look from, as
-    /// `cwd` is, that need not be a project.
+    /// Whether the agent named `project`, and not the user. The agent does so wherever it is
+    /// started. The directory is then a starting point for the search, like `cwd`, and need not be
+    /// a project.
     #[serde(default)]
     pub by_agent: bool,
 }
 
-/// What continues an earlier connection of the same shim.
+/// The state that continues an earlier connection of the same shim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resume {
-    /// The token of the last welcome, returned as it came.
+    /// The token of the last welcome, returned unchanged.
     pub token: String,
-    /// The MCP revision that the daemon's reply to `initialize` named; none if there was no reply.
+    /// The MCP revision in the daemon's reply to `initialize`; `None` if there was no reply.
     #[serde(default)]
     pub revision: Option<String>,
 }
@@ -105,11 +107,11 @@ pub struct Resume {
 pub enum Answer {
     /// The connection is open.
     Welcome(Welcome),
-    /// It is not; the daemon closes it.
+    /// The connection is refused; the daemon closes it.
     Refused(Refused),
 }
 
-/// The daemon talks to this client.
+/// The acceptance of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Welcome {
     /// The protocol version that both speak from here on.
@@ -117,53 +119,54 @@ pub struct Welcome {
     /// The daemon's build, for people and logs.
     #[serde(default)]
     pub build: String,
-    /// The session that this connection begins or continues; none for roles without one.
+    /// The session that this connection begins or continues; `None` for roles without one.
     #[serde(default)]
     pub session: Option<String>,
-    /// What the next hello of this shim returns; opaque, authenticated by the daemon.
+    /// The token that the next hello of this shim returns; opaque, authenticated by the daemon.
     #[serde(default)]
     pub resume: Option<String>,
 }
 
-/// The daemon does not talk to this client, and why.
+/// The refusal of a connection, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}; {action}")]
 pub struct Refused {
-    /// For the client's code.
+    /// The code, for the client's program.
     pub code: RefusalCode,
-    /// For people: what is wrong.
+    /// The reason, for people.
     #[serde(default)]
     pub message: String,
-    /// For people: what to do.
+    /// The remedy, for people.
     #[serde(default)]
     pub action: String,
 }
 
-/// Why a daemon refuses, named after what the client does next.
+/// The reason for a refusal, named after what the client does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalCode {
     /// The daemon is too new for this client: update the client.
     TooNew,
-    /// The daemon is too old for this client: ask it to make room ([`Role::Replace`]), start another.
+    /// The daemon is too old for this client: ask it to make room ([`Role::Replace`]), start
+    /// another.
     TooOld,
-    /// Too many connections: try again later.
+    /// There are too many connections: try again later.
     Busy,
     /// The daemon is leaving: wait until its lock is free, then start another.
     Draining,
     /// The daemon is not ready yet: try again.
     NotReady,
-    /// The hello cannot be read or asks for what does not exist: a mistake in the client.
+    /// The hello cannot be read or requests something unknown: a mistake in the client.
     BadHello,
     /// The client belongs to another user.
     NotYours,
-    /// A reason that this build does not know.
+    /// The reason is unknown to this build.
     #[serde(other)]
     Other,
 }
 
 impl Hello {
-    /// A hello that says nothing but who and what for; the caller fills in what it knows.
+    /// Creates a hello with only the sender and the role. The caller fills in what it knows.
     pub fn new(role: Role, instance: Uuid, pid: u32) -> Self {
         Self {
             anchord: PROTOCOL,
@@ -192,8 +195,8 @@ impl Hello {
     /// Reads line 1 as a daemon at version `ours` does. Returns the hello and the version that both
     /// speak from here on, or the refusal to send.
     ///
-    /// The version is judged before the rest, so that a hello of a far version is told so even if
-    /// it names roles that this build has never heard of.
+    /// The version is checked before the rest. A hello of a distant version gets that refusal even
+    /// if it names roles that this build does not know.
     pub fn read(line: &[u8], ours: u32) -> Result<(Self, u32), Refused> {
         let Peer { anchord: peer, role } = parse(line)?;
         let makes_room = role.as_deref() == Some("replace") && peer > ours;
@@ -210,7 +213,7 @@ impl Hello {
     }
 }
 
-/// The version that two peers speak: the lower one, if it is at most one below the higher.
+/// Returns the version that two peers speak: the lower one, if it is at most one below the higher.
 ///
 /// `peer` is the client's, `ours` the daemon's; [`PROTOCOL`] outside tests.
 pub fn agree(peer: u32, ours: u32) -> Result<u32, Refused> {
@@ -239,7 +242,7 @@ pub enum ToolSet {
     /// The tools that every session needs.
     #[default]
     Default,
-    /// All of them.
+    /// All tools.
     All,
     /// The tool names, parameters and meaning of zipmem.
     Zipmem,
@@ -251,7 +254,7 @@ impl ToolSet {
     /// All sets, in the order in which they are shown.
     pub const ALL: [Self; 4] = [Self::Default, Self::All, Self::Zipmem, Self::Compactor];
 
-    /// The name on the command line and in the hello.
+    /// Returns the name on the command line and in the hello.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -268,7 +271,7 @@ impl fmt::Display for ToolSet {
     }
 }
 
-/// A tool set was named that does not exist; the message lists those that do.
+/// The name of an unknown tool set. The message lists the known ones.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown tool set {0:?}, allowed: default, all, zipmem, compactor")]
 pub struct UnknownToolSet(pub String);
@@ -284,7 +287,7 @@ impl FromStr for ToolSet {
     }
 }
 
-/// What is read of a hello before its version is known to be one we understand.
+/// The fields of a hello that are read before its version is known to be supported.
 #[derive(Deserialize)]
 struct Peer {
     anchord: u32,
@@ -301,8 +304,8 @@ fn parse<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, Refused> {
     })
 }
 
-/// [`Answer`] as it is written. A struct, not serde's tagged form: that one would refuse an unknown
-/// field beside the known one.
+/// The written form of [`Answer`]. It is a struct rather than serde's tagged form, which would
+/// refuse an unknown field next to the known one.
 #[derive(Clone, Serialize, Deserialize)]
 struct AnswerLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,9 +1,9 @@
 //! The instance directory: the one place where a user's shims and daemon meet.
 //!
-//! It is found from HOME alone, because agents strip the environment that they give to what they
-//! start; anything taken from `XDG_*` would give one user two daemons. `ANCHORD_HOME` names another
-//! instance on purpose. It is checked before every use: a directory (no link to one), ours, not
-//! writable by anyone else.
+//! It is found from HOME alone, because agents strip the environment that they pass on. Anything
+//! taken from `XDG_*` would give one user two daemons. `ANCHORD_HOME` names another instance on
+//! purpose. It is checked before every use: it must be a real directory, not a link, and ours, and
+//! nobody else may write to it.
 
 use std::env;
 use std::ffi::OsString;
@@ -18,17 +18,17 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The version of `instance.json` that this build writes and the newest that it reads.
+/// The version of `instance.json` that this build writes, and the newest that it reads.
 pub const INSTANCE_FORMAT: u32 = 1;
 
-/// The directory of an instance. Only a path: nothing is touched until a method says so.
+/// The directory of an instance. Creating this value touches no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstanceDir {
     path: PathBuf,
     named: bool,
 }
 
-/// Why the instance directory cannot be used. Each says what to do.
+/// The reason why the instance directory cannot be used. Each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum InstanceError {
     /// Neither variable leads to a directory.
@@ -42,13 +42,13 @@ pub enum InstanceError {
         /// Its value.
         path: PathBuf,
     },
-    /// The directory is not there. A client takes it as "no daemon".
+    /// The directory does not exist. A client takes that as "no daemon".
     #[error("{0:?} does not exist: `anchord daemon` makes it")]
     Missing(PathBuf),
-    /// Something else has the place.
+    /// The path is a link, or not a directory.
     #[error("{0:?} is a link or no directory: remove it, or set ANCHORD_HOME to another path")]
     NotADirectory(PathBuf),
-    /// Another user's directory.
+    /// The directory belongs to another user.
     #[error(
         "{path:?} belongs to user {owner}, not to {us}: set ANCHORD_HOME to a path of your own"
     )]
@@ -57,10 +57,10 @@ pub enum InstanceError {
         path: PathBuf,
         /// Its owner.
         owner: u32,
-        /// Who we are.
+        /// This process's user.
         us: u32,
     },
-    /// Others could put a socket of theirs in the place of ours.
+    /// Others may write to the directory, and could replace our socket by theirs.
     #[error("{path:?} has mode {mode:03o}, others may write to it: run `chmod 700` on it")]
     Open {
         /// The directory.
@@ -68,7 +68,7 @@ pub enum InstanceError {
         /// Its permissions.
         mode: u32,
     },
-    /// Somebody listens there, and it is no daemon of ours: that one would hold the lock.
+    /// Another process listens on the socket. It is not our daemon, which would hold the lock.
     #[error(
         "another process listens on {path:?} without the daemon's lock, as a service manager does: \
          run `{start}`",
@@ -82,7 +82,7 @@ pub enum InstanceError {
         /// The socket.
         path: PathBuf,
     },
-    /// `instance.json` comes from a build after this one.
+    /// `instance.json` comes from a newer build.
     #[error(
         "{path:?} has format {format}, this build reads up to {INSTANCE_FORMAT}: update anchord"
     )]
@@ -92,34 +92,34 @@ pub enum InstanceError {
         /// Its format.
         format: u32,
     },
-    /// `instance.json` is not what it should be.
+    /// `instance.json` is invalid.
     #[error("{path:?} cannot be read: {reason}; restore it, or move the directory away")]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parser's error.
         reason: String,
     },
-    /// The system said no.
+    /// The system refused.
     #[error("cannot use {path:?}: {reason}")]
     Io {
         /// The directory or file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         reason: io::Error,
     },
 }
 
 impl InstanceDir {
     /// Finds this user's instance: `$ANCHORD_HOME`, else `.local/state/anchord` in the home
-    /// directory (`$HOME`, else what the user database says). An empty variable counts as unset.
+    /// directory (`$HOME`, else the entry in the user database). An empty variable counts as unset.
     pub fn locate() -> Result<Self, InstanceError> {
         Self::locate_from(env::var_os("ANCHORD_HOME"), env::home_dir())
     }
 
-    /// An instance at a path of one's choice, as `ANCHORD_HOME` names it.
+    /// Returns the instance at a chosen path, as with `ANCHORD_HOME`.
     pub fn named(path: impl AsRef<Path>) -> Self {
-        // Without its last slash: behind one, "do not follow a link" would not hold.
+        // Drops a trailing slash: with one, "do not follow a link" would have no effect.
         Self { path: path.as_ref().components().collect(), named: true }
     }
 
@@ -139,58 +139,61 @@ impl InstanceDir {
         Ok(Self { path, named: false })
     }
 
-    /// Whether the instance was named on purpose. Then data, configuration and logs lie beneath it.
+    /// Returns whether the instance was named on purpose. Then data, configuration and logs lie
+    /// beneath it.
     pub fn is_named(&self) -> bool {
         self.named
     }
 
-    /// The directory itself.
+    /// Returns the directory itself.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file whose lock is held by the instance's daemon for its whole life.
+    /// Returns the file whose lock the instance's daemon holds for its whole life.
     pub fn lock(&self) -> PathBuf {
         self.path.join("lock")
     }
 
-    /// The daemon's socket. For people and messages; to use it, see [`crate::socket`].
+    /// Returns the daemon's socket, for people and messages. To use it, see [`crate::socket`].
     pub fn sock(&self) -> PathBuf {
         self.path.join("sock")
     }
 
-    /// Where data, configuration and logs were put: [`InstanceFile`].
+    /// Returns the file that records where data, configuration and logs are: [`InstanceFile`].
     pub fn instance_json(&self) -> PathBuf {
         self.path.join("instance.json")
     }
 
-    /// Held by a shim while it starts a daemon and by that daemon until it is ready, so that of many that find none, one
-    /// starts it and the others wait. Only to save work: which daemon stays is decided by [`Self::lock`].
+    /// Returns the lock file of a start. A shim holds it while it starts a daemon, and that daemon
+    /// until it is ready. So one of many shims starts the daemon, and the others wait. This only
+    /// saves work: [`Self::lock`] decides which daemon stays.
     pub fn starting(&self) -> PathBuf {
         self.path.join("starting")
     }
 
-    /// Held by a shim that has a request which may have killed a daemon, from before it connects again until that
-    /// request was in flight alone, so that at a second death no other shim's request is beside it.
+    /// Returns the lock file of a resend. A shim takes it if one of its requests may have killed a
+    /// daemon. It holds it from before it reconnects until that request was in flight alone. So at
+    /// a second death, no other shim's request is in flight.
     pub fn resending(&self) -> PathBuf {
         self.path.join("resending")
     }
 
-    /// The secret with which the daemon signs resume tokens.
+    /// Returns the file of the secret with which the daemon signs resume tokens.
     pub fn key(&self) -> PathBuf {
         self.path.join("key")
     }
 
-    /// Makes the directory (and its parents, all 0700 as XDG asks) if it is not there, then checks it.
+    /// Creates the directory and its parents if needed, all 0700 as XDG asks. Then checks it.
     pub fn ensure(&self) -> Result<OwnedFd, InstanceError> {
         match make_directory(&self.path, Mode::RWXU) {
-            // Something has the place; the check says what.
+            // If something else has the path, the check says what.
             Err(Errno::EXIST) | Ok(()) => self.check(),
             Err(errno) => Err(self.io(errno.into())),
         }
     }
 
-    /// Checks the directory and returns it open, so that what is used is what was checked.
+    /// Checks the directory and returns it open, so that the checked directory is the one in use.
     pub fn check(&self) -> Result<OwnedFd, InstanceError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let dir =
@@ -217,11 +220,11 @@ impl InstanceDir {
     }
 }
 
-/// `instance.json`: what was decided when the instance was made and holds for its whole life,
-/// whatever the environment of a later start says.
+/// The content of `instance.json`: decisions made when the instance was created. They hold for its
+/// whole life, regardless of the environment of a later start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceFile {
-    /// [`INSTANCE_FORMAT`] of the build that wrote it.
+    /// The [`INSTANCE_FORMAT`] of the build that wrote it.
     pub format: u32,
     /// The instance's own id.
     pub id: Uuid,
@@ -231,12 +234,12 @@ pub struct InstanceFile {
     pub config: PathBuf,
     /// The directory of the logs.
     pub logs: PathBuf,
-    /// When the instance was made, RFC 3339 in UTC. For people.
+    /// The time of the instance's creation, RFC 3339 in UTC. For people.
     pub created: String,
 }
 
 impl InstanceFile {
-    /// Reads the file of an instance; `None` if it has none yet.
+    /// Reads the file of an instance. Returns `None` if it has none yet.
     pub fn read(dir: &InstanceDir) -> Result<Option<Self>, InstanceError> {
         let path = dir.instance_json();
         match fs::read(&path) {
@@ -246,12 +249,13 @@ impl InstanceFile {
         }
     }
 
-    /// The file's text, with its last newline. Writing it is the daemon's, under its lock.
+    /// Returns the file's text, with its final newline. Only the daemon writes it, under its lock.
     pub fn to_text(&self) -> Result<String, serde_json::Error> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// The format is judged first: a newer file may lack what this build wants.
+    /// Parses the file. The format is checked first: a newer file may lack fields that this build
+    /// needs.
     fn parse(bytes: &[u8], path: PathBuf) -> Result<Self, InstanceError> {
         #[derive(Deserialize)]
         struct Format {
@@ -272,22 +276,23 @@ impl InstanceFile {
     }
 }
 
-/// Makes a directory and those above it, unless it is there. std's own does the same, and is larger.
+/// Creates a directory and its parents, unless it exists. std's own function does the same, and is
+/// larger.
 ///
 /// # Errors
-/// What the system says; `EXIST` when something that is no directory has the place.
+/// Returns the system's error; `EXIST` if something that is not a directory has the path.
 pub fn make_directory(path: &Path, mode: Mode) -> Result<(), Errno> {
     let made = match rustix::fs::mkdir(path, mode) {
         Err(Errno::NOENT) => {
             let above = path.parent().filter(|above| !above.as_os_str().is_empty());
             make_directory(above.ok_or(Errno::NOENT)?, mode)?;
-            // Once: where nothing can be made, as in /proc, the same is said again.
+            // Only once: where nothing can be created, as in /proc, the error stays the same.
             rustix::fs::mkdir(path, mode)
         }
         made => made,
     };
     match made {
-        // Another one may have made it meanwhile.
+        // Another process may have created it meanwhile.
         Err(Errno::EXIST) if path.is_dir() => Ok(()),
         made => made,
     }

@@ -1,34 +1,36 @@
-//! What a daemon tells the one who started it: one line on its stdout, which it then closes.
+//! The report of a starting daemon to the process that started it: one line on its stdout, which it
+//! then closes.
 //!
-//! It is started as `anchord daemon --detach`, with stderr on `/dev/null`, in `/`, with an environment of
-//! [`PASSED_VARIABLES`] and what begins with [`PASSED_PREFIX`]. Its stdin is the file
-//! [`starting`](crate::instance::InstanceDir::starting) with its lock, which it closes with stdout: the lock is held for as
-//! long as the start lasts, whatever becomes of the starter, and ends with a daemon that dies.
+//! The daemon is started as `anchord daemon --detach`, with stderr on `/dev/null`, in `/`. Its
+//! environment is [`PASSED_VARIABLES`] and the variables that begin with [`PASSED_PREFIX`]. Its
+//! stdin is the file [`starting`](crate::instance::InstanceDir::starting) with its lock, which it
+//! closes with stdout. So the lock is held for as long as the start lasts, even if the starter
+//! dies, and is released if the daemon dies.
 
 use std::fmt;
 
-/// The arguments of the program that start a daemon.
+/// The program's arguments that start a daemon.
 pub const ARGUMENTS: [&str; 2] = ["daemon", "--detach"];
 
-/// The variables that a daemon is started with, where they are set.
+/// The variables that a daemon is started with, if they are set.
 pub const PASSED_VARIABLES: [&str; 5] = ["HOME", "USER", "PATH", "LANG", "TMPDIR"];
 
-/// Variables that begin like this are passed, too.
+/// The prefix of further variables that are passed.
 pub const PASSED_PREFIX: &str = "ANCHORD_";
 
-/// How a start ended.
+/// The outcome of a start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// The daemon accepts connections.
     Ready,
-    /// Another daemon has the lock and either accepts connections or will soon.
+    /// Another daemon has the lock, and accepts connections now or soon.
     Running,
-    /// There is no daemon, and why.
+    /// There is no daemon, for this reason.
     Failed(String),
 }
 
 impl Report {
-    /// Reads a line without its newline; `None` if it is no report.
+    /// Reads a line without its newline. Returns `None` if it is not a report.
     pub fn parse(line: &str) -> Option<Self> {
         match line {
             "ready" => Some(Self::Ready),
@@ -38,7 +40,7 @@ impl Report {
     }
 }
 
-/// The line, without its newline. Line breaks in a reason become spaces.
+/// Writes the line, without its newline. Line breaks in a reason become spaces.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,16 +6,16 @@ use std::str;
 /// A line from a shim under role `mcp`: `<number> <acknowledged> <json>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct McpLine<'a> {
-    /// Counts the shim's lines from 1. A line sent again keeps its number.
+    /// The number of the line among the shim's lines, from 1. A line sent again keeps its number.
     pub number: u64,
-    /// All lines up to this number have been answered or need no answer: replies kept for them can
-    /// be dropped.
+    /// The number up to which all lines have been answered or need no answer. Replies kept for them
+    /// can be dropped.
     pub acknowledged: u64,
     /// The JSON-RPC message, untouched.
     pub json: &'a str,
 }
 
-/// Why a line is not an `mcp` line.
+/// The reason why a line is not an `mcp` line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// The line is not text.
@@ -36,7 +36,7 @@ pub enum LineError {
 }
 
 impl<'a> McpLine<'a> {
-    /// Takes a line apart, its newline already removed. Whether the rest is JSON is not looked at.
+    /// Parses a line without its newline. Does not check whether the rest is JSON.
     pub fn parse(line: &'a [u8]) -> Result<Self, LineError> {
         let line = str::from_utf8(line).map_err(|_| LineError::NotText)?;
         let (number, rest) = line.split_once(' ').ok_or(LineError::NoNumber)?;
@@ -63,25 +63,25 @@ impl<'a> McpLine<'a> {
     }
 }
 
-/// `str::parse` without the plus sign that it allows.
+/// Parses a number like `str::parse`, without the plus sign that it allows.
 fn number_from(text: &str) -> Option<u64> {
     if text.starts_with('+') { None } else { text.parse().ok() }
 }
 
-/// What a reader of lines found.
+/// The result of reading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineRead {
-    /// A line, whole, without its newline.
+    /// A complete line, without its newline.
     Line,
-    /// A line longer than allowed, skipped through its newline; it had this many bytes. What is
-    /// kept is its beginning.
+    /// A line that is too long, skipped through its newline; it had this many bytes. Its beginning
+    /// is kept.
     TooLong(u64),
-    /// The input ended. What is kept is an unfinished line: what a dead peer wrote of its last, or
-    /// the last line of a client that writes no last newline; the caller knows which.
+    /// The end of the input. The kept text is an unfinished line. Either a dead peer left it, or
+    /// the client omits the final newline. The caller knows which.
     End,
 }
 
-/// Cuts what arrives in pieces into lines, in bounded memory whatever arrives.
+/// Splits arriving pieces into lines, in bounded memory for any input.
 #[derive(Debug)]
 pub struct LineSplitter {
     kept: Vec<u8>,
@@ -91,13 +91,14 @@ pub struct LineSplitter {
 }
 
 impl LineSplitter {
-    /// A splitter for lines of at most `bytes_max` bytes, newline not counted.
+    /// Creates a splitter for lines of at most `bytes_max` bytes, newline not counted.
     pub fn new(bytes_max: usize) -> Self {
         Self { kept: Vec::new(), length: 0, bytes_max, finished: false }
     }
 
     /// Takes bytes from the front of `input` through the first newline, or all of them. Returns
-    /// [`LineRead::Line`] or [`LineRead::TooLong`] at a newline, else `None`: more is needed.
+    /// [`LineRead::Line`] or [`LineRead::TooLong`] at a newline. Otherwise returns `None`: it needs
+    /// more input.
     pub fn take(&mut self, input: &mut &[u8]) -> Option<LineRead> {
         if self.finished {
             self.kept.clear();
@@ -115,17 +116,17 @@ impl LineSplitter {
         Some(if self.is_too_long() { LineRead::TooLong(self.length) } else { LineRead::Line })
     }
 
-    /// The line that [`Self::take`] found last, or the beginning of the one it is at.
+    /// Returns the line that [`Self::take`] found last, or the beginning of the current one.
     pub fn line(&self) -> &[u8] {
         &self.kept
     }
 
-    /// What has come of the line that is not finished; empty between lines.
+    /// Returns the received part of an unfinished line; empty between lines.
     pub fn unfinished(&self) -> &[u8] {
         if self.finished { &[] } else { &self.kept }
     }
 
-    /// Whether the line in hand is longer than allowed.
+    /// Returns whether the current line is too long.
     pub fn is_too_long(&self) -> bool {
         self.length > self.kept.len() as u64
     }

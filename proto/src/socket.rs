@@ -1,10 +1,10 @@
-//! The socket of an instance: binding it, connecting to it, and knowing who is at the other end.
+//! The socket of an instance: binding it, connecting to it, and identifying the peer.
 //!
-//! A socket address holds about a hundred bytes, a path may be longer. Both sides therefore hold
-//! the checked directory open and use the short name `sock` in it. On Linux that is the path
+//! A socket address holds about a hundred bytes, and a path may be longer. Both sides therefore
+//! hold the checked directory open and use the short name `sock` in it. On Linux that is the path
 //! `/proc/self/fd/<directory>/sock`, which is safe in any thread. Elsewhere, and without `/proc`,
-//! the full path is used where it fits; where it does not, the working directory is changed for the
-//! length of one system call. That is the process's, not the thread's: callers there bind and
+//! the full path is used if it fits. If it does not, the working directory is changed for the
+//! length of one system call. It belongs to the process, not to the thread. Callers there bind and
 //! connect before they start threads that use relative paths, or never use any. Ours never do.
 
 use std::env;
@@ -32,7 +32,7 @@ use crate::limits::{BACKOFF_MAX_MS, millis};
 /// The socket's name in the instance directory.
 const NAME: &str = "sock";
 
-/// Why there is no connection, named after what the client does next.
+/// The reason why there is no connection, named after what the client does next.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// Nobody listens: start a daemon.
@@ -41,10 +41,10 @@ pub enum ConnectError {
     /// The directory must not be used: tell the user.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// Somebody else listens: tell the user.
+    /// Another user's process listens: tell the user.
     #[error(transparent)]
     Peer(#[from] PeerError),
-    /// The system said no: try again.
+    /// The system refused: try again.
     #[error("cannot connect to the daemon: {0}")]
     Io(#[from] io::Error),
 }
@@ -52,10 +52,10 @@ pub enum ConnectError {
 /// The process at the other end is not, or not known to be, this user's.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerError {
-    /// It is another user's.
+    /// The process belongs to another user.
     #[error("the process at the other end of the socket belongs to user {0}")]
     NotOurs(u32),
-    /// The system does not say whose it is.
+    /// The system does not report its user.
     #[error("cannot tell who is at the other end of the socket: {0}")]
     Unknown(io::Error),
 }
@@ -63,12 +63,12 @@ pub enum PeerError {
 /// The process at the other end, known to be of the same user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Its process id, where the system tells and it lives in a PID namespace that we can see.
+    /// Its process id, if the system reports it and its PID namespace is visible to us.
     pub pid: Option<u32>,
 }
 
-/// Connects to the instance's daemon, waiting at most `deadline` for a full queue, and checks that
-/// it is this user's.
+/// Connects to the instance's daemon, and checks that it is this user's. Waits at most `deadline`
+/// for a full queue.
 pub fn connect(dir: &InstanceDir, deadline: Duration) -> Result<UnixStream, ConnectError> {
     let no_daemon = || ConnectError::NoDaemon(dir.path().to_owned());
     let entered = match dir.check() {
@@ -98,15 +98,15 @@ pub fn connect(dir: &InstanceDir, deadline: Duration) -> Result<UnixStream, Conn
     Ok(UnixStream::from(OwnedFd::from(stream)))
 }
 
-/// Binds the instance's socket, mode 0600. What a dead daemon left in its place is removed: only
-/// the holder of the instance's lock may call this. Who listens there all the same stays: a service
-/// manager does, which starts the daemon itself and would never hear of another socket.
+/// Binds the instance's socket, mode 0600, and removes a dead daemon's. Only the holder of the
+/// instance's lock may call this. A socket on which another process listens stays. That process is
+/// a service manager, which starts the daemon itself and would never learn of another socket.
 pub fn bind(dir: &InstanceDir) -> Result<UnixListener, InstanceError> {
     let entered = dir.check()?;
     match connect(dir, millis(BACKOFF_MAX_MS)) {
         Err(ConnectError::NoDaemon(_)) => {}
         Err(ConnectError::Instance(error)) => return Err(error),
-        // A full queue, too, is somebody's.
+        // A full queue also has a listener.
         Ok(_) | Err(ConnectError::Peer(_) | ConnectError::Io(_)) => {
             return Err(InstanceError::Taken { path: dir.sock() });
         }
@@ -133,7 +133,7 @@ fn bind_in(dir: &InstanceDir, entered: &OwnedFd) -> io::Result<UnixListener> {
     };
     let listener = match listen(Some(0o600)) {
         // Some systems cannot give a socket its mode before it has a name. The directory lets
-        // nobody else in, so that the moment between the two calls is harmless.
+        // nobody else in, so the moment between the two calls is harmless.
         Err(reason) if reason.kind() == io::ErrorKind::Unsupported => {
             let listener = listen(None)?;
             rustix::fs::chmodat(entered, NAME, Mode::RUSR | Mode::WUSR, AtFlags::empty())?;
@@ -144,11 +144,11 @@ fn bind_in(dir: &InstanceDir, entered: &OwnedFd) -> io::Result<UnixListener> {
     Ok(listener.into())
 }
 
-/// Judges what `peer_creds()` of an accepted or connected stream returned.
+/// Checks the result of `peer_creds()` of an accepted or connected stream.
 ///
-/// A peer in a PID namespace that we cannot see (a container with HOME mounted) has no process id,
-/// which interprocess reports as a reset connection. Such a peer passes: it came through a directory
-/// and a socket that only this user can use.
+/// A peer in a PID namespace that we cannot see (a container with HOME mounted) has no process id.
+/// The crate interprocess reports that as a reset connection. Such a peer is accepted: it came
+/// through a directory and a socket that only this user can use.
 pub fn check_peer(creds: io::Result<PeerCreds>) -> Result<Peer, PeerError> {
     let creds = match creds {
         Err(reason) if reason.kind() == io::ErrorKind::ConnectionReset => {
@@ -185,7 +185,7 @@ fn by_short_name<T>(
     inside(entered, || act(Path::new(OsStr::from_bytes(NAME.as_bytes()))))
 }
 
-/// Calls `act` with `dir` as the working directory and returns to the former one.
+/// Calls `act` with `dir` as the working directory, and then restores the former one.
 fn inside<T>(dir: impl AsFd, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The frozen bytes, and which versions talk.
+//! Tests of the frozen bytes, and of which versions agree.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn full() -> Hello {
     }
 }
 
-/// Changing these bytes breaks every build that is out there. Add a field; never change one.
+/// Changing these bytes breaks every released build. Add a field; never change one.
 #[test]
 fn the_bytes_of_a_hello_are_frozen() {
     let frozen = concat!(

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Changing these bytes breaks every hook that is out there. Add a field; never change one.
+/// Changing these bytes breaks every released hook. Add a field; never change one.
 #[test]
 fn the_bytes_of_a_reply_are_frozen() {
     let says = HookReply { stdout: Some("two\n\"lines\"".to_owned()) };

@@ -1,4 +1,4 @@
-//! Where an instance is, and which directories are refused.
+//! Tests of where an instance is, and of which directories are refused.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -74,7 +74,7 @@ fn another_users_directory_is_refused() {
     let foreign = InstanceDir::named("/");
     let error = foreign.check();
     if rustix::process::geteuid().is_root() {
-        // Root owns `/`; another owner is made instead.
+        // Root owns `/`, so the test creates another owner.
         let scratch = tempfile::tempdir().unwrap();
         std::os::unix::fs::chown(scratch.path(), Some(12_345), None).unwrap();
         let error = InstanceDir::named(scratch.path()).check();

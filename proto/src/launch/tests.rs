@@ -1,4 +1,4 @@
-//! A report is read as it was written.
+//! A report is read back as it was written.
 
 use super::*;
 

@@ -41,7 +41,7 @@ fn errors_are_named() {
     }
 }
 
-/// All that a reader finds in `text`, with what it kept of each line.
+/// Returns everything that a reader finds in `text`, with what it kept of each line.
 fn read_all(text: &[u8], bytes_max: usize, chunk: usize) -> Vec<(LineRead, String)> {
     let mut input = BufReader::with_capacity(chunk, text);
     let mut line = Vec::new();

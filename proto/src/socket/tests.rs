@@ -43,7 +43,7 @@ fn a_dead_daemons_socket_is_replaced_and_only_ours_to_use() {
     greet(&dir, &listener);
 }
 
-/// As systemd does: it listens, whether or not a daemon runs, and nobody may accept for a while.
+/// systemd listens whether or not a daemon runs, and for a while nobody may accept.
 #[test]
 fn a_living_socket_stays_and_the_error_says_how_to_start_its_daemon() {
     let (_scratch, dir) = instance();
@@ -117,7 +117,8 @@ fn a_peer_of_another_user_is_refused() {
     assert!(matches!(check_user(None, 1000), Err(PeerError::Unknown(_))));
 }
 
-/// Through the kernel, if this process may become another user: in one thread.
+/// Checks through the kernel, if this process may become another user. It does so in one thread
+/// only.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_kernel_says_that_a_peer_is_another_users() {
@@ -145,7 +146,7 @@ fn the_kernel_says_that_a_peer_is_another_users() {
     assert!(matches!(refused, Err(PeerError::NotOurs(65_534))), "{refused:?}");
 }
 
-/// The way without `/proc`, which Linux does not take by itself.
+/// Covers the path without `/proc`, which Linux never takes in practice.
 #[test]
 fn the_working_directory_comes_back() {
     let (_scratch, dir) = instance();
