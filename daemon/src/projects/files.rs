@@ -1,11 +1,12 @@
 //! Reads a project's files, beneath its root and nowhere else.
 //!
-//! Every name on a path is opened from the directory before it without following links; a link is read
-//! and walked by the same rules, so that nothing swapped in the meantime leads out. Only regular files
-//! are opened, none is waited for, none is read beyond [`PROJECT_FILE_BYTES_MAX`], and nothing under a
-//! `.git` is seen, whatever leads there. The same code runs on every system; there is no weaker path.
+//! Every path component is opened from its parent directory without following links. A link is read
+//! and walked by the same rules, so nothing swapped in meanwhile leads out of the project. Only
+//! regular files are opened. A read never waits, stops at [`PROJECT_FILE_BYTES_MAX`], and never
+//! enters a `.git`, even through a link. The same code runs on every system; there is no weaker
+//! path.
 //!
-//! Open one for each use: the root may be replaced, as worktrees are.
+//! Open a new [`ProjectFiles`] for each use: the root may be replaced, as worktrees are.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -23,32 +24,32 @@ mod changed;
 
 pub use changed::Changed;
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum FileRefusal {
-    /// The path or a link on it leaves the project.
+    /// The path, or a link on it, leaves the project.
     #[error("read `{0}`: it is outside the project")]
     Outside(String),
     /// The path leads into git's own files.
     #[error("read `{0}`: it is under `.git`")]
     UnderGit(String),
-    /// Nothing is there.
+    /// The path does not exist.
     #[error("read `{0}`: no such file")]
     Missing(String),
-    /// It is no regular file.
+    /// The path is not a regular file.
     #[error("read `{path}`: it is {what}, not a file")]
     NotAFile {
-        /// What was asked for.
+        /// The requested path.
         path: String,
-        /// What it is.
+        /// The kind of thing that is there.
         what: &'static str,
     },
-    /// It is too long.
+    /// The file is too long.
     #[error("read `{path}`: its {bytes} bytes are more than the {max} that are read")]
     TooLarge {
-        /// What was asked for.
+        /// The requested path.
         path: String,
-        /// Its size.
+        /// The file's size.
         bytes: u64,
         /// The limit.
         max: u64,
@@ -56,9 +57,9 @@ pub enum FileRefusal {
     /// The system refused.
     #[error("read `{path}`: {source}")]
     Io {
-        /// What was asked for.
+        /// The requested path.
         path: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -66,24 +67,24 @@ pub enum FileRefusal {
 /// Some lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The lines, without their ends; bytes that are no UTF-8 are replaced.
+    /// The lines without their line ends. Bytes that are not UTF-8 are replaced.
     pub lines: Vec<String>,
-    /// The number of the first of them, from 1.
+    /// The number of the first line, from 1.
     pub first: u32,
-    /// How many lines the file has.
+    /// The number of lines in the file.
     pub total: u32,
-    /// When the file was last changed.
+    /// The time of the file's last change.
     pub modified: Timestamp,
 }
 
 /// Whether a file exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// It does, or a directory of that name does.
+    /// A file or directory of that name exists.
     Present,
-    /// It does not.
+    /// Nothing of that name exists.
     Absent,
-    /// It cannot be told: permission is missing, or the path leads out of the project.
+    /// Unknown: permission is missing, or the path leads out of the project.
     Unknown,
 }
 
@@ -95,14 +96,15 @@ pub struct ProjectFiles {
 }
 
 impl ProjectFiles {
-    /// Opens a project's canonical root.
+    /// Opens a project's root, given as a canonical path.
     pub fn open(root: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(CWD, root, flags, Mode::empty())?;
         Ok(Self { root: fd, path: root.to_owned() })
     }
 
-    /// Reads the lines from `first` to `last`, both counted, from 1; as many of them as there are.
+    /// Reads the lines from `first` to `last`, inclusive and counted from 1. Returns fewer if the
+    /// file is shorter.
     pub fn read_lines(
         &self,
         relative: &Path,
@@ -119,7 +121,7 @@ impl ProjectFiles {
         Ok(Excerpt { lines, first, total, modified })
     }
 
-    /// Whether there is a file or directory of this name.
+    /// Returns whether there is a file or directory of this name.
     pub fn exists(&self, relative: &Path) -> Presence {
         match beneath::find(self, relative) {
             Ok(_) | Err(FileRefusal::NotAFile { .. }) => Presence::Present,
@@ -150,8 +152,9 @@ impl ProjectFiles {
     }
 }
 
-/// Opens a regular file and tells its size, or says what it is instead. Looks before it opens, since
-/// opening a device may do something; looks again after, since names change.
+/// Opens a regular file and returns it with its size, or says what it is instead. Checks the type
+/// before opening, since opening a device may have effects. Checks again afterwards, since names
+/// change.
 fn open_regular(
     dir: impl AsFd,
     name: &std::ffi::OsStr,
@@ -180,7 +183,7 @@ fn not_a_file(kind: FileType) -> Option<&'static str> {
     }
 }
 
-/// Whether a name is git's own, on file systems that ignore case too.
+/// Returns whether a name is git's own, also on file systems that ignore case.
 fn is_git(name: &std::ffi::OsStr) -> bool {
     name.eq_ignore_ascii_case(".git")
 }

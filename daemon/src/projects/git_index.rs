@@ -1,8 +1,8 @@
-//! Tells whether git tracks a file, from the index of a worktree, which lists every tracked name.
+//! Decides whether git tracks a file, from a worktree's index, which lists every tracked name.
 //!
-//! Reads versions 2 to 4, with SHA-1 or SHA-256 names, sparse directories and split indexes. It
-//! keeps nothing but one name at a time, and trusts no length in the file. What it does not
-//! understand is an error: a file of an unknown form may list the name. Format: git's
+//! Reads versions 2 to 4, with SHA-1 or SHA-256 names, sparse directories and split indexes. Keeps
+//! only one name in memory at a time, and trusts no length in the file. Anything unknown is an
+//! error, since a file of an unknown form may list the name. Format: git's
 //! `Documentation/gitformat-index`.
 
 use std::fs::File;
@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 use super::locate::GitPlace;
 use crate::limits::{GIT_CONFIG_BYTES_MAX, GIT_INDEX_BYTES_MAX, GIT_INDEX_NAME_BYTES_MAX};
 
-/// The index could not be read, so nothing is known about what git tracks.
+/// The index could not be read, so nothing is known about the tracked files.
 #[derive(Debug, thiserror::Error)]
 #[error("read git's index {}: {source}", path.display())]
 pub(super) struct Unread {
@@ -24,8 +24,8 @@ pub(super) struct Unread {
     source: io::Error,
 }
 
-/// Whether the repository's worktree tracks a file, by its path relative to the worktree's root.
-/// ASCII case is ignored, because file systems may.
+/// Returns whether the worktree tracks a file. `file` is relative to the worktree's root. ASCII
+/// case is ignored, because file systems may ignore it.
 pub(super) fn tracks(git: &GitPlace, file: &Path) -> Result<bool, Unread> {
     let index = git.git_dir.join("index");
     let fail = |path: &Path| {
@@ -72,16 +72,16 @@ fn hash_bytes(git: &GitPlace) -> io::Result<usize> {
 /// The findings in an index file.
 #[derive(Debug, Default)]
 struct Listed {
-    /// Whether the wanted name is listed, or a sparse directory that holds it.
+    /// Whether the index lists the wanted name, or a sparse directory that contains it.
     found: bool,
-    /// The file that lists the other names, by its object name.
+    /// The object name of the shared index file, which lists the other names.
     base: Option<String>,
 }
 
 fn list(path: &Path, wanted: &[u8], hash_bytes: usize) -> io::Result<Listed> {
     let mut index = match open(path, GIT_INDEX_BYTES_MAX) {
         Ok(index) => index,
-        // A repository in which nothing was ever added.
+        // Nothing was ever added to this repository.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Listed::default()),
         Err(error) => return Err(error),
     };
@@ -101,14 +101,14 @@ fn list(path: &Path, wanted: &[u8], hash_bytes: usize) -> io::Result<Listed> {
     Ok(Listed { found: false, base: base(&mut index, hash_bytes)? })
 }
 
-/// Whether an entry's name is the wanted one, or a sparse directory around it.
+/// Returns whether an entry is the wanted name, or a sparse directory around it.
 fn holds(name: &[u8], wanted: &[u8]) -> bool {
     name.eq_ignore_ascii_case(wanted)
         || (name.ends_with(b"/")
             && wanted.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
 }
 
-/// Reads the next entry and keeps its name; version 4 repeats the beginning of the name before.
+/// Reads the next entry's name into `name`. Version 4 shares a prefix with the previous name.
 fn read_name(
     index: &mut impl BufRead,
     version: u32,
@@ -137,14 +137,14 @@ fn read_name(
         return Err(invalid("a name does not end"));
     }
     if version < 4 {
-        // The NUL that ended the name is the first of the one to eight that pad the entry.
+        // The NUL that ended the name is the first of the one to eight bytes that pad the entry.
         bytes += name.len() - before;
         skip(index, 8 - bytes % 8 - 1)?;
     }
     Ok(())
 }
 
-/// Reads a number as git packs offsets: seven bits a byte, each further byte plus one.
+/// Reads a number as git packs offsets: seven bits per byte, adding one for each continuation byte.
 fn varint(index: &mut impl BufRead) -> io::Result<usize> {
     let mut value = 0_usize;
     loop {
@@ -164,8 +164,7 @@ fn varint(index: &mut impl BufRead) -> io::Result<usize> {
 /// Returns the base of a split index, from the extensions behind the entries.
 fn base(index: &mut impl BufRead, hash_bytes: usize) -> io::Result<Option<String>> {
     loop {
-        // The file ends in a hash; before it, each extension has a name of four letters and a
-        // length.
+        // The file ends in a hash. Before it, each extension has a four-letter name and a length.
         let rest = index.fill_buf()?;
         if rest.is_empty() {
             return Ok(None);
@@ -196,7 +195,7 @@ fn base(index: &mut impl BufRead, hash_bytes: usize) -> io::Result<Option<String
     }
 }
 
-/// Reads as many bytes as there is room for; `false` if the file ends first.
+/// Fills the buffer. Returns `false` if the file ends first.
 fn read_or_end(index: &mut impl BufRead, into: &mut [u8]) -> io::Result<bool> {
     match index.read_exact(into) {
         Ok(()) => Ok(true),
@@ -221,7 +220,7 @@ fn invalid(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
 }
 
-/// Opens a regular file that is shorter than the limit, and reads no further.
+/// Opens a regular file below the size limit, and reads no further than the limit.
 fn open(path: &Path, bytes_max: u64) -> io::Result<BufReader<io::Take<File>>> {
     let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
     let file = File::options().read(true).custom_flags(nonblocking).open(path)?;

@@ -1,12 +1,14 @@
-//! A project's id: read without touching the project, given to it at its first write.
+//! A project's id: read without touching the project, and assigned at the project's first write.
 //!
-//! The id is a UUID in a file: in git's common directory (`anchord/project-id`, for an initialised
-//! part `anchord/sub/<path>/project-id`), else in `.anchord/project-id`. A folder that becomes a
-//! repository later takes the id it had along. An id is a hint: the registry knows which directory
-//! carried it, and an id that is found in any other directory is a copy's, which gets its own. A
-//! copy changes nothing about the original, so an owner who comes back is never the copy. An id
-//! that git tracks came with a clone and does not count. Where no id can be written, the registry
-//! alone remembers the place.
+//! The id is a UUID in a file. In a git repository it is in git's common directory:
+//! `anchord/project-id`, or `anchord/sub/<path>/project-id` for an initialised part. Elsewhere it
+//! is in `.anchord/project-id`. A folder that becomes a repository later keeps its id.
+//!
+//! An id is a hint. The registry knows which directory carried it. An id found in any other
+//! directory belongs to a copy, which gets an id of its own. A copy changes nothing about the
+//! original, so the original is never mistaken for the copy when it returns. An id that git tracks
+//! came with a clone and does not count. Without a writable id file, only the registry remembers
+//! the place.
 
 use std::borrow::Cow;
 use std::io;
@@ -24,28 +26,28 @@ mod id_file;
 use id_file::{Kept, WriteError};
 pub(super) use id_file::{ignore_in, is_anothers};
 
-/// What a place is to the registry.
+/// The registry's view of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Written to before, and where it was.
+    /// The project was written to before, at this path.
     Known,
-    /// Never written to by this instance. It may carry an id that another one gave it.
+    /// This instance has never written to the project. The place may carry another instance's id.
     New,
-    /// Written to before, and the same directory was at another path.
+    /// The project was written to before, and the same directory was at another path.
     Moved {
-        /// Where it was.
+        /// The earlier path.
         from: PathBuf,
     },
-    /// Carries the id of a project that is another directory; it gets an id and a memory of its
-    /// own.
+    /// The place carries the id of a project in another directory. It gets an id and a memory of
+    /// its own.
     Copy {
-        /// The project whose id it carries.
+        /// The project whose id the place carries.
         of: ProjectId,
-        /// The directory where that was found last.
+        /// The directory where that project was last found.
         original: PathBuf,
     },
-    /// Another project was here, whose id is not here any more: a fresh clone, or a file that was
-    /// cleaned away.
+    /// Another project was here, and its id is gone: a fresh clone, or a file that was cleaned
+    /// away.
     Lost {
         /// The project that was here.
         of: ProjectId,
@@ -53,7 +55,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// What the user should be told, if anything.
+    /// Returns the text that the user should see, if any.
     pub fn notice(&self, root: &Path) -> Option<String> {
         match self {
             Self::Known | Self::New => None,
@@ -85,19 +87,19 @@ impl Status {
     }
 }
 
-/// Which project a place is, as far as can be told without writing.
+/// The project that a place belongs to, as far as reading alone can show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
-    /// Its id; none before the first write, and none for a copy that has not been written to.
+    /// The project's id. `None` before the first write, and for a copy not yet written to.
     pub id: Option<ProjectId>,
-    /// What the place is to the registry.
+    /// The registry's view of the place.
     pub status: Status,
-    /// An id file here that git tracks, so that it does not count.
+    /// An id file here that does not count, because git tracks it.
     pub tracked: Option<PathBuf>,
 }
 
 impl Resolution {
-    /// Words what the user should know about the place. `None` if there is nothing.
+    /// Words what the user should know about the place. Returns `None` if there is nothing to say.
     pub fn notice(&self, located: &Located, registry: &Registry) -> Option<String> {
         let root = &located.root;
         let mut lines: Vec<String> = self.status.notice(root).into_iter().collect();
@@ -143,37 +145,37 @@ impl Resolution {
     }
 }
 
-/// Returns a path as one word of a shell's command line. Whoever names a directory must not choose
-/// what the command does that its reader is told to run.
+/// Quotes a path as one word of a shell command line. The notice tells its reader to run that
+/// command, and a directory's name must not change what the command does.
 fn word(path: &Path) -> String {
     let path = path.to_string_lossy();
-    // Only a NUL cannot be quoted, which no path has.
+    // Only a NUL cannot be quoted, and no path contains one.
     shlex::try_quote(&path).map_or_else(|_| path.to_string(), Cow::into_owned)
 }
 
-/// Joins lines; `None` if there are none.
+/// Joins lines. Returns `None` if there are none.
 fn joined(lines: impl IntoIterator<Item = String>) -> Option<String> {
     let lines: Vec<String> = lines.into_iter().collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Whether a project carries its id itself.
+/// The place where a project's id is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stored {
-    /// It does, and the id survives moves.
+    /// The project carries its id, which survives moves.
     InProject,
-    /// It could not be written; the registry alone remembers the place.
+    /// The id could not be written; only the registry remembers the place.
     InRegistry {
-        /// Why it could not.
+        /// The reason for the failure.
         why: String,
     },
-    /// Repositories are, or may be, beneath it, so no marker was created. The registry alone
-    /// remembers the place.
+    /// Repositories are, or may be, beneath the project, so no marker was created. Only the
+    /// registry remembers the place.
     AboveRepositories {
-        /// The finding, or why there is none.
+        /// The repository that was found, or the reason why the search was inconclusive.
         what: String,
     },
-    /// The place was linked to another project and carries no id of its own.
+    /// The place is linked to another project and carries no id of its own.
     Linked,
 }
 
@@ -194,49 +196,50 @@ impl Stored {
 /// A project that can be written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Established {
-    /// Its id.
+    /// The project's id.
     pub id: ProjectId,
-    /// What the place was before.
+    /// The registry's view of the place before this.
     pub status: Status,
-    /// Whether it carries the id.
+    /// The place where the id is kept.
     pub stored: Stored,
-    /// What the registry has to learn before the first write is answered.
+    /// The change that the registry must record before the first write is answered.
     pub change: Option<RegistryChange>,
     /// A notice for the user.
     pub notice: Option<String>,
 }
 
-/// The project's directory cannot be looked at, so nothing can be said about it.
+/// The project's directory cannot be read, so its identity is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum EstablishError {
-    /// The directory or the id's file.
+    /// The directory or the id file is unreadable.
     #[error("look at the project's directory {}: {source}", path.display())]
     Unreadable {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// git's list of tracked files.
+    /// git's list of tracked files is unreadable.
     #[error(
         "tell whether git tracks {}: failed to {why}; if the file came from another machine, remove it",
         file.display()
     )]
     Untold {
-        /// The id's file.
+        /// The id file.
         file: PathBuf,
-        /// Why.
+        /// The reason for the failure.
         why: String,
     },
 }
 
-/// Tells which project this is and writes nothing.
+/// Identifies the project at a place and writes nothing.
 pub fn identify(located: &Located, registry: &Registry) -> Result<Resolution, EstablishError> {
     Here::look(located)?.resolve(registry)
 }
 
-/// Gives the project its id where it has none. Whoever else does so at the same moment, all get the one
-/// that was first. It looks at files, which takes time: who writes the registry then decides again who was first.
+/// Assigns an id to a project that has none. Concurrent callers all get the id that was written
+/// first. This reads files and takes time, so the writer of the registry checks again which id was
+/// first.
 pub fn establish(
     located: &Located,
     registry: &Registry,
@@ -268,7 +271,7 @@ pub fn establish(
     Ok(Established { id, status: resolution.status, stored, change, notice })
 }
 
-/// The change that makes the project at `located` use another one's memory from now on.
+/// Returns the change that makes the project at `located` use another project's memory from now on.
 pub fn link(located: &Located, id: ProjectId) -> Result<RegistryChange, EstablishError> {
     let fail = |source| EstablishError::Unreadable { path: located.root.clone(), source };
     Ok(RegistryChange::Linked { path: located.place().map_err(fail)?.id_dir(), id })
@@ -279,10 +282,10 @@ struct Here {
     uid: u32,
     root: PathBuf,
     place: Place,
-    /// The directory where the project would be without git: an id made before `git init` is there.
+    /// The place where the project would be without git. It holds an id made before `git init`.
     plain: Place,
     found: Kept,
-    /// An id file that is not counted as found, because git tracks it.
+    /// An id file that does not count, because git tracks it.
     tracked: Option<PathBuf>,
 }
 
@@ -330,7 +333,8 @@ impl Here {
                 return resolved(found, status);
             }
         }
-        // So it is, too, with a copy that could not be given its id, whatever its file says.
+        // The same holds for a copy that could not be given an id, regardless of the id in its
+        // file.
         if remembered.is_some() {
             return resolved(remembered, Status::Known);
         }
@@ -340,13 +344,13 @@ impl Here {
         let lost = registry.project_before([&self.place, &self.plain], &self.root);
         match lost.map(|lost| lost.id) {
             None => resolved(found, Status::New),
-            // Perhaps only the content of the file is wrong.
+            // Perhaps only the file's content is wrong.
             Some(of) if self.found == Kept::NoId => Err(self.without_id(of)),
             Some(of) => resolved(found, Status::Lost { of }),
         }
     }
 
-    /// Lets the project carry its id, where it can.
+    /// Stores the id in the project if possible.
     fn store(&self, wanted: ProjectId, registry: &Registry) -> (ProjectId, Stored) {
         let other = self.found.id().filter(|found| *found != wanted);
         // An id that came with a copy must go. One of another instance of anchord must not.
@@ -394,8 +398,8 @@ fn tracked(place: &Place, uid: u32) -> Result<Option<PathBuf>, EstablishError> {
     }
 }
 
-/// Whether a recorded directory is certainly not at its path any more. One directory may have two
-/// paths (a bind mount), and a disk that does not answer says nothing.
+/// Returns whether a recorded directory is certainly no longer at its path. One directory may have
+/// two paths (a bind mount), and a disk that does not answer proves nothing.
 fn is_gone(recorded: &Place) -> bool {
     match Place::of(recorded.path.clone(), recorded.git, None) {
         Ok(now) => (now.dev, now.ino) != (recorded.dev, recorded.ino),
@@ -406,7 +410,7 @@ fn is_gone(recorded: &Place) -> bool {
 }
 
 impl Place {
-    /// Looks at a directory.
+    /// Reads a directory's device and inode. Fails if the path is not a directory.
     pub(super) fn of(path: PathBuf, git: bool, part: Option<PathBuf>) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt;
         let meta = std::fs::symlink_metadata(&path)?;
@@ -416,7 +420,8 @@ impl Place {
         Ok(Self { dev: meta.dev(), ino: meta.ino(), path, git, part })
     }
 
-    /// The directory in which the id file is kept. Unique to a project, hence also a link's name.
+    /// Returns the directory that keeps the id file. It is unique to a project, so links are keyed
+    /// by it.
     pub(super) fn id_dir(&self) -> PathBuf {
         id_file::components(self).fold(self.path.clone(), |path, part| path.join(part))
     }

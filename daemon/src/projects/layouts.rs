@@ -1,4 +1,4 @@
-//! git's layouts, made by hand for tests: what git itself would leave on disk.
+//! Builds git's layouts by hand for tests, as git itself would leave them on disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ impl Scratch {
         root
     }
 
-    /// A worktree of `main`, as `git worktree add` records it.
+    /// Creates a worktree of `main`, as `git worktree add` records it.
     pub(super) fn worktree(&self, main: &Path, relative: &str) -> PathBuf {
         let root = self.dir(relative);
         let git_dir = main.join(".git/worktrees").join(root.file_name().unwrap());
@@ -49,7 +49,7 @@ impl Scratch {
         root
     }
 
-    /// A submodule of `main`, as git absorbs it.
+    /// Creates a submodule of `main`, as git absorbs it.
     pub(super) fn submodule(main: &Path, name: &str) -> PathBuf {
         let root = main.join(name);
         fs::create_dir_all(&root).unwrap();
@@ -58,7 +58,7 @@ impl Scratch {
         root
     }
 
-    /// Lists names as tracked, as git does in version 2.
+    /// Writes an index that tracks these names, in git's version 2.
     pub(super) fn index(&self, repository: &Path, names: &[&str]) {
         assert!(repository.starts_with(&self.path));
         let count = u8::try_from(names.len()).unwrap();
@@ -73,25 +73,25 @@ impl Scratch {
         fs::write(repository.join(".git/index"), bytes).unwrap();
     }
 
-    /// The project of a directory, with nothing special about any.
+    /// Locates the project of a directory, in these surroundings and not named explicitly.
     pub(super) fn locate(&self, start: &Path) -> Located {
         locate(start, false, &self.surroundings()).unwrap()
     }
 
-    /// A home that is the scratch directory itself.
+    /// Returns surroundings whose home is the scratch directory itself.
     pub(super) fn surroundings(&self) -> Surroundings {
         Surroundings { home: Some(self.path.clone()), tmp: None, ..Surroundings::here(None) }
     }
 }
 
-/// What makes a directory a git directory.
+/// Makes a directory a git directory.
 pub(super) fn git_directory(path: &Path) {
     fs::create_dir_all(path.join("objects")).unwrap();
     fs::create_dir_all(path.join("refs")).unwrap();
     fs::write(path.join("HEAD"), "ref: refs/heads/main\n").unwrap();
 }
 
-/// Copies a directory with all that is in it.
+/// Copies a directory with all its content.
 pub(super) fn copy_tree(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -105,7 +105,7 @@ pub(super) fn copy_tree(from: &Path, to: &Path) {
     }
 }
 
-/// Gives a name to another user, as only root can. Returns whether that was possible.
+/// Gives a file to another user, as only root can. Returns whether that was possible.
 pub(super) fn give_away(path: &Path) -> bool {
     let owner = rustix::fs::Uid::from_raw(STRANGER);
     let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
@@ -119,5 +119,5 @@ pub(super) fn give_away(path: &Path) -> bool {
     }
 }
 
-/// A user who is not the one that runs the tests.
+/// The id of a user other than the one that runs the tests.
 pub(super) const STRANGER: u32 = 4_242;

@@ -1,11 +1,11 @@
 //! Finds the project of a directory. In a git repository it is the repository, or the nearest part
-//! of it with `.anchord/`; outside git, the nearest ancestor with `.anchord/`, else the directory
-//! itself.
+//! of it with `.anchord/`. Outside git it is the nearest ancestor with `.anchord/`, else the
+//! directory itself.
 //!
 //! A git root ends the search: above it only a directory that the user made a workspace counts. A
-//! marker or a `.git` counts only if it belongs to our uid. HOME, `/`, the temporary directories
-//! and the instance directory are passed over on the way up, whatever they hold; named explicitly,
-//! they are projects like any other. A directory that cannot be looked at is an error: it may hold
+//! marker or a `.git` counts only if it belongs to our uid. The walk passes over HOME, `/`, the
+//! temporary directories and the instance directory, even if they are marked. Named explicitly,
+//! they are projects like any other. A directory that cannot be read is an error, since it may hold
 //! anything.
 
 use std::fs::{self, Metadata};
@@ -22,7 +22,7 @@ use git::Found;
 pub use git::GitPlace;
 pub(super) use git::{DOT_GIT, is_git_directory};
 
-/// Names the directory that marks a project, and holds its id where there is no git.
+/// The name of the directory that marks a project, and holds its id where there is no git.
 pub(super) const MARKER: &str = ".anchord";
 
 /// Facts about this machine and its user that the search depends on.
@@ -30,7 +30,7 @@ pub(super) const MARKER: &str = ".anchord";
 pub struct Surroundings {
     /// The user's home.
     pub home: Option<PathBuf>,
-    /// The temporary directory; `/tmp` and `/var/tmp` are known without it.
+    /// The temporary directory. `/tmp` and `/var/tmp` are known without it.
     pub tmp: Option<PathBuf>,
     /// anchord's own directory.
     pub instance_dir: Option<PathBuf>,
@@ -49,7 +49,7 @@ impl Surroundings {
         }
     }
 
-    /// Returns what a canonical directory is if the search never selects it.
+    /// Returns a description of a canonical directory if the search never selects it.
     pub fn excluded(&self, directory: &Path) -> Option<&'static str> {
         Excluded::new(self).why(directory)
     }
@@ -64,14 +64,14 @@ pub struct ForeignMark {
     pub uid: u32,
 }
 
-/// Where a project is. All paths are canonical.
+/// The location of a project. All paths are canonical.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// Files are read beneath this directory and nowhere else; in a worktree, the worktree's own.
+    /// The directory beneath which files are read; in a worktree, the worktree's own root.
     pub root: PathBuf,
-    /// What people call it: its directory's name, and the part's path behind it.
+    /// The project's display name: its directory's name, followed by the part's path.
     pub name: String,
-    /// The repository it is, or is a part of.
+    /// The repository that the project is, or is a part of.
     pub git: Option<GitPlace>,
     /// The initialised part of that repository, relative to its root.
     pub part: Option<PathBuf>,
@@ -94,19 +94,19 @@ pub struct PassedOver {
 }
 
 impl Located {
-    /// Returns the project that is this directory alone, of a user.
+    /// Returns the project that consists of this directory alone.
     pub(crate) fn plain(root: &Path, uid: u32) -> Self {
         let (root, name) = (root.to_owned(), name_of(root));
         Self { root, name, git: None, part: None, uid, passed: Box::default() }
     }
 
-    /// The directory that makes this project what it is, as it stands now.
+    /// Reads the directory that identifies this project, in its current state.
     pub fn place(&self) -> io::Result<Place> {
         let path = self.git.as_ref().map_or(&self.root, |git| &git.common_dir);
         Place::of(path.clone(), self.git.is_some(), self.part.clone())
     }
 
-    /// Where people find the project: of several worktrees, the main one.
+    /// Returns the root under which the user knows the project: the main one of several worktrees.
     pub fn main_root(&self) -> PathBuf {
         let Some(git) = &self.git else { return self.root.clone() };
         let repository = git.main_root();
@@ -117,18 +117,18 @@ impl Located {
     }
 }
 
-/// Why a directory has no project.
+/// The reason why a directory has no project.
 #[derive(Debug, thiserror::Error)]
 pub enum NotAProject {
-    /// The directory cannot be entered, or is none.
+    /// The directory cannot be entered, or is not a directory.
     #[error("use {} as a project: {source}", path.display())]
     Unreadable {
-        /// What was named.
+        /// The requested path.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The directory is one that the walk never takes.
+    /// The search never selects this directory.
     #[error(
         "find a project: {} is {what}, not a project; work in the project's directory, or name \
          it with `--project DIR` or ANCHORD_PROJECT",
@@ -137,13 +137,13 @@ pub enum NotAProject {
     Excluded {
         /// The directory.
         path: PathBuf,
-        /// What it is instead.
+        /// The kind of directory it is.
         what: &'static str,
     },
 }
 
-/// Finds the project of `start`. `explicit` says that the user named `start` as a project's directory,
-/// rather than being in it by chance.
+/// Finds the project of `start`. `explicit` says that the user named `start` as a project's
+/// directory, rather than merely working in it.
 pub fn locate(start: &Path, explicit: bool, facts: &Surroundings) -> Result<Located, NotAProject> {
     let start = directory(start)
         .map_err(|source| NotAProject::Unreadable { path: start.to_owned(), source })?;
@@ -168,13 +168,13 @@ pub fn locate(start: &Path, explicit: bool, facts: &Surroundings) -> Result<Loca
     Ok(Located { passed: Box::new(walk.passed), ..located })
 }
 
-/// A search upwards for what a user made.
+/// A search upwards for marks and repositories of one user.
 struct Walk {
     uid: u32,
     passed: PassedOver,
 }
 
-/// A directory that could not be looked at.
+/// A directory that could not be read, with the error.
 type Unseen = (PathBuf, io::Error);
 
 impl Walk {
@@ -182,7 +182,7 @@ impl Walk {
         Self { uid, passed: PassedOver::default() }
     }
 
-    /// Returns the project that marks or git's layout show, of directories from the innermost
+    /// Returns the project that marks or git's layout show. `directories` run from the innermost
     /// outwards.
     fn search(&mut self, directories: &[&Path]) -> Result<Option<Located>, Unseen> {
         let mut marked = None;
@@ -201,7 +201,7 @@ impl Walk {
         Ok(marked.map(|marked| Located::plain(marked, self.uid)))
     }
 
-    /// Returns the project of the nearest workspace, of directories above a git root.
+    /// Returns the project of the nearest workspace. `directories` are those above a git root.
     fn workspace(&mut self, directories: &[&Path]) -> Result<Option<Located>, Unseen> {
         for (nth, path) in directories.iter().enumerate() {
             let mark = workspace::read(path, self.uid);
@@ -220,7 +220,7 @@ impl Walk {
                     stale.get_or_insert_with(|| path.to_path_buf());
                 }
                 workspace::Mark::None => {
-                    // A stranger's marker up here changes nothing.
+                    // Another user's marker up here changes nothing.
                     if self.passed.marked.is_none() && Self::of(self.uid).is_marked(path)? {
                         self.passed.marked = Some(path.to_path_buf());
                     }
@@ -230,7 +230,7 @@ impl Walk {
         Ok(None)
     }
 
-    /// Whether a directory has a marker of ours.
+    /// Returns whether a directory has a marker of ours.
     fn is_marked(&mut self, directory: &Path) -> Result<bool, Unseen> {
         let path = directory.join(MARKER);
         let seen = metadata(&path).map_err(|source| (path.clone(), source))?;
@@ -270,7 +270,8 @@ impl Walk {
     }
 }
 
-/// The project that is this directory itself: its own where it is a repository's root, whatever is above it.
+/// Returns the project that is exactly this directory. A repository's root keeps that repository,
+/// and directories above do not matter.
 pub fn locate_exactly(directory: &Path, uid: u32) -> Result<Located, NotAProject> {
     let root = self::directory(directory)
         .map_err(|source| NotAProject::Unreadable { path: directory.to_owned(), source })?;
@@ -287,7 +288,7 @@ pub fn locate_exactly(directory: &Path, uid: u32) -> Result<Located, NotAProject
     Ok(Located { passed: Box::new(walk.passed), ..located })
 }
 
-/// Returns the repository of ours around a canonical directory, whatever project the directory is.
+/// Returns our repository around a canonical directory, regardless of the directory's own project.
 pub(super) fn repository_around(directory: &Path, uid: u32) -> io::Result<Option<GitPlace>> {
     for path in directory.ancestors() {
         if let Some(Found::Repository(git)) = git::at(path, uid)? {
@@ -297,7 +298,7 @@ pub(super) fn repository_around(directory: &Path, uid: u32) -> io::Result<Option
     Ok(None)
 }
 
-/// The project at `root`, which is the repository's root or beneath it.
+/// Returns the project at `root`, which is the repository's root or beneath it.
 fn in_git(git: GitPlace, root: &Path, uid: u32) -> Located {
     let part = root.strip_prefix(&git.root).ok().filter(|part| !part.as_os_str().is_empty());
     let repository = name_of(git.main_root());
@@ -317,18 +318,18 @@ fn name_of(root: &Path) -> String {
     root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The canonical path of a directory.
+/// Canonicalises a directory's path. Fails if the path is not a directory.
 fn directory(path: &Path) -> io::Result<PathBuf> {
     let path = fs::canonicalize(path)?;
     if fs::metadata(&path)?.is_dir() { Ok(path) } else { Err(io::ErrorKind::NotADirectory.into()) }
 }
 
-/// Looks at a name without following a link. An error says that it could not be looked at.
+/// Reads a path's metadata without following a link. Returns `None` if nothing of ours is there.
 fn metadata(path: &Path) -> io::Result<Option<Metadata>> {
     unless_absent(fs::symlink_metadata(path))
 }
 
-/// Turns an error which says that nothing of ours is there into `None`.
+/// Turns an error into `None` if it means that nothing of ours is there.
 fn unless_absent<T>(looked: io::Result<T>) -> io::Result<Option<T>> {
     use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
     match looked {
@@ -348,7 +349,7 @@ fn unless_absent<T>(looked: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// The directories that are passed over, with what each is.
+/// The directories that the walk passes over, each with its description.
 struct Excluded(Vec<(PathBuf, &'static str)>);
 
 impl Excluded {

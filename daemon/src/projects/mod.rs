@@ -1,9 +1,17 @@
-//! Projects: where one is, what its id is, which are known, and reading its files.
+//! Projects: where each is, its id, the registry of known ones, and access to its files.
 //!
-//! [`locate()`] finds the project of a directory, [`identify`] tells which one it is without touching it,
-//! [`establish`] gives it its id at the first write, [`Registry`] remembers, [`ProjectFiles`] reads.
-//! git is never run: its layout is read as files, and nothing in it is believed that would make the
-//! daemon write elsewhere.
+//! - [`locate()`] finds the project of a directory.
+//!
+//! - [`identify`] returns its identity without touching it.
+//!
+//! - [`establish`] assigns its id at the first write.
+//!
+//! - [`Registry`] remembers it.
+//!
+//! - [`ProjectFiles`] reads its files.
+//!
+//! git is never run: its layout is read as files, and nothing in it can make the daemon write
+//! elsewhere.
 
 mod files;
 mod git_index;
@@ -27,5 +35,6 @@ pub use registry::{
     EndedSession, Place, ProjectId, ProjectRecord, Registry, RegistryChange, SessionRecord,
 };
 
-/// What is said of a session whose files and processes cannot be seen from here; `anchord doctor` knows it by this.
+/// The description of a session whose files and processes cannot be seen from here. `anchord
+/// doctor` recognises the session by this text.
 pub const FOREIGN: &str = "runs in another container or on another machine";

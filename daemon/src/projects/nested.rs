@@ -1,7 +1,7 @@
-//! Looks for repositories beneath a directory, so that no marker is created above them.
+//! Searches for repositories beneath a directory, so that no marker is created above them.
 //!
-//! The look is bounded. One that ends early, or meets a directory that it cannot read, does not
-//! show that there is no repository.
+//! The search is bounded. A search that ends early, or meets an unreadable directory, does not
+//! prove that there is no repository.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -13,29 +13,29 @@ use super::locate::{DOT_GIT, is_git_directory};
 use crate::clock;
 use crate::limits::{NESTED_ENTRIES_MAX, NESTED_TIME_MAX};
 
-/// The result of looking for repositories beneath a directory.
+/// The result of a search for repositories beneath a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Nested {
     /// There is no repository.
     None,
-    /// There is one, and perhaps more.
+    /// There is at least one repository: this one.
     Found(PathBuf),
-    /// Not everything could be looked at.
+    /// The search was incomplete.
     Unknown(Unknown),
 }
 
-/// Why a look does not show what is beneath a directory.
+/// The reason why a search was incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// There are more entries than are looked at.
+    /// There are more entries than the limit.
     TooMany,
-    /// It took too long.
+    /// The search took too long.
     TooSlow,
     /// A directory cannot be read.
     Unreadable {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         why: String,
     },
 }
@@ -52,8 +52,8 @@ impl fmt::Display for Unknown {
     }
 }
 
-/// Looks for a repository beneath a directory, the nearest first. Links are not followed, and the
-/// directory's own `.git` does not count.
+/// Searches for a repository beneath a directory, the nearest first. Links are not followed, and
+/// the directory's own `.git` does not count.
 pub(super) fn look(directory: &Path) -> Nested {
     let started = clock::start();
     let mut entries = 0;
@@ -74,7 +74,7 @@ pub(super) fn look(directory: &Path) -> Nested {
         }
         let names = match fs::read_dir(&path) {
             Ok(names) => names,
-            // It is gone since it was listed.
+            // The directory disappeared after it was listed.
             Err(error) if is_below && error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return unreadable(error),
         };

@@ -1,9 +1,9 @@
-//! What the daemon itself remembers: projects and their places, links, and the sessions that have
-//! written. Kept in the daemon's own store, one journal entry for each change.
+//! The daemon's own memory: projects and their places, links, and the sessions that have written.
+//! It has a store of its own, with one journal entry for each change.
 //!
-//! A session stands here from its first write until it has ended, so the sessions that have not ended
-//! name the projects that may hold staged work. Those that ended stay in a ring of
-//! [`ENDED_SESSIONS_MAX`] slots: one more overwrites the oldest, row and all.
+//! A session is listed here from its first write until it ends. The sessions that have not ended
+//! therefore name the projects that may hold staged work. Ended sessions stay in a ring of
+//! [`ENDED_SESSIONS_MAX`] slots: one more overwrites the oldest, together with its row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,7 +20,7 @@ use crate::store::{Machine, Row};
 
 pub(super) mod path_text;
 
-/// A project's name for life, wherever it moves.
+/// A project's permanent id, wherever the project moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProjectId(pub Uuid);
@@ -30,7 +30,7 @@ impl ProjectId {
     /// is ignored.
     pub const PERSONAL: Self = Self(Uuid::max());
 
-    /// Whether this is the user's own memory, which is not a project.
+    /// Returns whether this is the user's own memory, which is not a project.
     pub fn is_personal(self) -> bool {
         self == Self::PERSONAL
     }
@@ -42,18 +42,18 @@ impl fmt::Display for ProjectId {
     }
 }
 
-/// The directory that makes a project what it is: git's common directory, which all worktrees
-/// share, or without git the project's own. An id that is found in another directory is a copy's,
-/// unless the directory was moved: then it has the same device and inode.
+/// The directory that identifies a project. In git it is the common directory, which all worktrees
+/// share; elsewhere it is the project's own. An id found in another directory is a copy's, unless
+/// the directory was moved and so has the same device and inode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// Canonical.
+    /// The canonical path.
     #[serde(with = "path_text")]
     pub path: PathBuf,
-    /// The device of `path`; 0 where it was not recorded.
+    /// The device of `path`; 0 if it was not recorded.
     #[serde(default)]
     pub dev: u64,
-    /// The inode of `path`; 0 where it was not recorded.
+    /// The inode of `path`; 0 if it was not recorded.
     #[serde(default)]
     pub ino: u64,
     /// Whether `path` is git's common directory.
@@ -64,18 +64,18 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether both have the same name.
+    /// Returns whether both have the same path and part.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.path == other.path && self.part == other.part
     }
 
-    /// Whether this is the recorded directory, where it was recorded. The device does not count:
-    /// file systems without one of their own get another at each start of the machine.
+    /// Returns whether this is the recorded directory, still at its recorded path. The device is
+    /// not compared: file systems without one of their own get another at each boot.
     pub(super) fn is_still(&self, recorded: &Self) -> bool {
         self.is(recorded) && [0, self.ino].contains(&recorded.ino)
     }
 
-    /// Whether this is the recorded directory, wherever it is now.
+    /// Returns whether this is the recorded directory, wherever it is now.
     pub(super) fn is_same_directory(&self, recorded: &Self) -> bool {
         self.part == recorded.part
             && self.ino != 0
@@ -86,52 +86,53 @@ impl Place {
 /// A project that has been written to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectRecord {
-    /// Its id.
+    /// The project's id.
     pub id: ProjectId,
-    /// What people call it: the name of its directory.
+    /// The display name: the name of the project's directory.
     pub name: String,
-    /// Where its files are; of several worktrees, the main one.
+    /// The directory of its files; the main one of several worktrees.
     #[serde(with = "path_text")]
     pub root: PathBuf,
-    /// Where its id is kept, or would be.
+    /// The place where its id is kept, or would be.
     pub place: Place,
-    /// Whether the id is kept there; else the place's path and inode are all there is to know it by.
+    /// Whether the id is kept there. Otherwise only the place's path and inode identify it.
     pub carries_id: bool,
-    /// When it was last found at a new place.
+    /// The time when it was last found at a new place.
     pub time: Timestamp,
-    /// Read from records of earlier builds, which kept [`RegistryChange::MemoryStored`] here.
+    /// Whether a memory is stored. Read only from records of earlier builds, which kept
+    /// [`RegistryChange::MemoryStored`] here.
     #[serde(default, skip_serializing)]
     pub stored: bool,
 }
 
-/// A session that has written, and the process it came from.
+/// A session that has written, and its process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRecord {
     /// The session.
     pub session: SessionId,
-    /// The project it writes to.
+    /// The project that it writes to.
     pub project: ProjectId,
     /// The agent, as it names itself.
     pub client: String,
-    /// The agent's own id of the conversation, where it has told one.
+    /// The agent's own id of the conversation, if it has sent one.
     pub agent_session: Option<String>,
     /// The shim's random id, under which its writes are numbered.
     pub instance: Arc<str>,
     /// The shim's process.
     pub pid: u32,
-    /// When that process started, in clock ticks since boot; with the pid it names one process.
+    /// The process's start time, in clock ticks since boot. With the pid it names one process.
     pub pid_start: Option<u64>,
-    /// The boot on which the pid means something.
+    /// The boot for which the pid is valid.
     pub boot: Option<String>,
-    /// The PID namespace in which it does.
+    /// The PID namespace in which the pid is valid.
     pub pidns: Option<u64>,
     /// The working directory.
     #[serde(with = "path_text")]
     pub cwd: PathBuf,
-    /// The session's first write.
+    /// The time of the session's first write.
     pub first_write: Timestamp,
-    /// Whether its project was found by a search that ends at a git root. Earlier builds went on
-    /// above.
+    /// Whether its project was found by a search that ends at a git root. Earlier builds continued
+    /// above it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_bound_by_git_root: bool,
 }
@@ -139,11 +140,11 @@ pub struct SessionRecord {
 /// A session that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedSession {
-    /// Counts the sessions that ended, from 1.
+    /// A counter of ended sessions, from 1.
     pub number: u64,
-    /// What was known of it.
+    /// The session's record.
     pub session: SessionRecord,
-    /// When it ended.
+    /// The time of its end.
     pub ended: Timestamp,
     /// Whether it saved its work itself.
     pub saved: bool,
@@ -155,44 +156,46 @@ pub struct EndedSession {
 pub enum RegistryChange {
     /// A project was written to for the first time, or was found at another place.
     ProjectSeen(ProjectRecord),
-    /// A project is no longer listed; its memory stays on disk and is found again by its id.
+    /// A project is no longer listed. Its memory stays on disk and is found again by its id.
     ProjectForgotten {
         /// The project.
         id: ProjectId,
     },
-    /// A project is no longer listed and its memory is gone from disk: write this after deleting it.
+    /// A project is no longer listed, and its memory is gone from disk. Write this after deleting
+    /// it.
     ProjectDeleted {
         /// The project.
         id: ProjectId,
     },
-    /// A memory is on disk: a project's, or the user's own. It is an error from now on if it is
+    /// A memory is on disk: a project's, or the user's own. From now on it is an error if it is
     /// missing.
     MemoryStored {
-        /// The memory.
+        /// The project, or the reserved id.
         id: ProjectId,
     },
-    /// A place uses another project's memory, because the user said so.
+    /// The user made a place use another project's memory.
     Linked {
         /// The directory in which the place would keep its id.
         #[serde(with = "path_text")]
         path: PathBuf,
-        /// Whose memory it uses; its own again with the nil id, which no project has.
+        /// The project whose memory it uses. The nil id, which no project has, restores its own
+        /// memory.
         id: ProjectId,
     },
-    /// A session made its first write, or goes on in another process.
+    /// A session made its first write, or continues in another process.
     SessionBound(SessionRecord),
-    /// A session is gone and none of its work is staged.
+    /// A session has ended, and none of its work is staged.
     SessionEnded {
         /// The session.
         session: SessionId,
-        /// When.
+        /// The time of its end.
         time: Timestamp,
         /// Whether it saved its work itself.
         saved: bool,
     },
 }
 
-/// Everything the daemon remembers about itself, at one journal entry. Cheap to clone.
+/// Everything that the daemon remembers about itself, at one journal entry. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Registry {
     seq: Seq,
@@ -205,22 +208,22 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Every project, by id.
+    /// Returns every project, by id.
     pub fn projects(&self) -> impl Iterator<Item = &Arc<ProjectRecord>> {
         self.projects.values()
     }
 
-    /// One project.
+    /// Returns one project.
     pub fn project(&self, id: ProjectId) -> Option<&Arc<ProjectRecord>> {
         self.projects.get(&id)
     }
 
-    /// Whether a project's memory, or the user's own, has been on disk.
+    /// Returns whether a project's memory, or the user's own, has been on disk.
     pub(crate) fn is_stored(&self, id: ProjectId) -> bool {
         self.stored.contains(&id)
     }
 
-    /// The project whose files are here; of several, the one found here last.
+    /// Returns the project whose files are here; the one found here last if there are several.
     pub fn project_at(&self, path: &Path) -> Option<&Arc<ProjectRecord>> {
         self.projects
             .values()
@@ -228,7 +231,7 @@ impl Registry {
             .max_by_key(|project| (project.time, project.id))
     }
 
-    /// The project without an id of its own whose place is this one.
+    /// Returns the project without an id of its own whose place is this one.
     pub(super) fn project_without_id(&self, place: &Place) -> Option<&Arc<ProjectRecord>> {
         self.projects
             .values()
@@ -237,8 +240,8 @@ impl Registry {
             .max_by_key(|project| (project.time, project.id))
     }
 
-    /// The project that was seen at one of these places or had its files here; of several, the one
-    /// that was found there last.
+    /// Returns the project whose place or files were here; the one found here last if there are
+    /// several.
     pub(super) fn project_before(
         &self,
         places: [&Place; 2],
@@ -250,35 +253,36 @@ impl Registry {
         self.projects.values().filter(was_here).max_by_key(|project| (project.time, project.id))
     }
 
-    /// The project to which the place that would keep its id here was linked; none once that is forgotten or deleted,
-    /// since what was written there would be listed nowhere.
+    /// Returns the project that a place is linked to, by the place's id directory. Returns `None`
+    /// once that project is forgotten or deleted, since writes there would be listed nowhere.
     pub fn link(&self, path: &Path) -> Option<ProjectId> {
         let id = self.links.get(&path_text::encode(path)).copied()?;
         self.projects.contains_key(&id).then_some(id)
     }
 
-    /// What takes every link to a project away, for when it is deleted: another may have its id again.
+    /// Returns the changes that remove every link to a project. Used when it is deleted, since
+    /// another project may get its id again.
     pub(crate) fn unlink(&self, id: ProjectId) -> Vec<RegistryChange> {
         let to = self.links().filter(|(_, to)| *to == id);
         to.map(|(path, _)| RegistryChange::Linked { path, id: ProjectId(Uuid::nil()) }).collect()
     }
 
-    /// All links: place and project.
+    /// Returns all links, as place and project.
     pub fn links(&self) -> impl Iterator<Item = (PathBuf, ProjectId)> {
         self.links.iter().map(|(path, id)| (path_text::decode(path), *id))
     }
 
-    /// Sessions that have not ended, by id.
+    /// Returns the sessions that have not ended, by id.
     pub fn sessions(&self) -> impl Iterator<Item = &Arc<SessionRecord>> {
         self.sessions.values()
     }
 
-    /// A session that has not ended.
+    /// Returns a session that has not ended.
     pub fn session(&self, id: &SessionId) -> Option<&Arc<SessionRecord>> {
         self.sessions.get(id)
     }
 
-    /// The sessions that have not ended and carry this id of the agent's; they are one conversation.
+    /// Returns the sessions that have not ended and carry this agent id. They are one conversation.
     pub fn sessions_by_agent<'a>(
         &'a self,
         agent_session: &'a str,
@@ -286,8 +290,8 @@ impl Registry {
         self.sessions.values().filter(move |s| s.agent_session.as_deref() == Some(agent_session))
     }
 
-    /// Whether sessions that earlier builds bound to the project of one directory worked in another
-    /// one.
+    /// Returns whether a session worked in `root` while an earlier build bound it to the project
+    /// `above`.
     pub(super) fn has_mixed(&self, above: &Path, root: &Path) -> bool {
         let Some(above) = self.project_at(above).map(|project| project.id) else { return false };
         let ended = self.ended.values().map(|ended| &ended.session);
@@ -298,7 +302,7 @@ impl Registry {
         })
     }
 
-    /// Sessions that ended, oldest first; the last [`ENDED_SESSIONS_MAX`].
+    /// Returns the ended sessions, oldest first; the last [`ENDED_SESSIONS_MAX`].
     pub fn ended(&self) -> Vec<&Arc<EndedSession>> {
         let mut ended: Vec<_> = self.ended.values().collect();
         ended.sort_by_key(|session| session.number);
@@ -364,7 +368,7 @@ impl Machine for Registry {
 
     const NAME: &'static str = "registry";
 
-    /// Never: a commit is a change of shared memory, and the registry holds none.
+    /// Returns `false`: a commit changes shared memory, and the registry holds none.
     fn is_commit(_: &[RegistryChange]) -> bool {
         false
     }
@@ -411,7 +415,7 @@ impl Machine for Registry {
                 }
             }
         }
-        // No more slots were written than sessions were said to end, and those are the newest.
+        // The ended sessions took at most this many slots, and those are the newest.
         let newest = self.ended_count.saturating_sub(endings) + 1..=self.ended_count;
         keys.extend(newest.map(|number| Key::Ended(slot(number))));
         keys.iter().map(|key| self.row(key)).collect()
@@ -469,7 +473,8 @@ impl Machine for Registry {
         Ok(registry)
     }
 
-    /// Its records are copies of what is in the projects: those that are left are kept.
+    /// Returns nothing: the records are copies of those in the projects, so the remaining ones are
+    /// kept.
     fn changes_to(&self, _: &Self) -> Vec<RegistryChange> {
         Vec::new()
     }

@@ -21,7 +21,7 @@ const FILE: &str = "workspace";
 /// The state of a directory's workspace mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Nothing that is ours.
+    /// There is no mark of ours.
     None,
     /// The user made this directory a workspace.
     Valid,
@@ -29,7 +29,7 @@ pub enum Mark {
     Stale,
 }
 
-/// Reads the mark of a directory. An error says that it could not be looked at.
+/// Reads the mark of a directory. Fails if the directory cannot be read.
 pub fn read(directory: &Path, uid: u32) -> io::Result<Mark> {
     let absent = |error| matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP);
     let marker = match open_marker(directory) {
@@ -56,9 +56,9 @@ pub fn read(directory: &Path, uid: u32) -> io::Result<Mark> {
     Ok(if made_for == Some(inode) { Mark::Valid } else { Mark::Stale })
 }
 
-/// Whether a marker that cannot be opened is ours.
+/// Returns whether a marker that cannot be opened is ours.
 fn is_ours(directory: &Path, uid: u32) -> bool {
-    // It is not if a directory above it keeps us out.
+    // It is not ours if a directory above it denies us access.
     is_anothers(CWD, &directory.join(MARKER), uid).is_ok_and(|is_anothers| !is_anothers)
 }
 
@@ -89,7 +89,7 @@ pub fn mark(directory: &Path, uid: u32) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Takes the mark of a directory away. Returns whether there was one.
+/// Removes a directory's mark. Returns whether there was one.
 pub fn unmark(directory: &Path) -> io::Result<bool> {
     let marker = match open_marker(directory) {
         Ok(marker) => marker,

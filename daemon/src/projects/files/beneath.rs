@@ -1,4 +1,4 @@
-//! Walks a path name by name beneath a root, links included.
+//! Walks a path component by component beneath a root, links included.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;

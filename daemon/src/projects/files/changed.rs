@@ -1,8 +1,9 @@
-//! Lists what changed in a project since some time, as git would see it, without running git.
+//! Lists the files changed in a project since some time, as git would see them, without running
+//! git.
 //!
-//! Walked by descriptor and without following links. Ignore files are read by the same rules as any
-//! file: git's own readers would wait for a pipe called `.gitignore`. Other projects in this one
-//! (a repository, an initialised part) are left out. Deleted files are not seen.
+//! The walk uses descriptors and follows no links. Ignore files are read by the same rules as any
+//! file: git's own readers would wait for a pipe called `.gitignore`. Other projects in this one (a
+//! repository, an initialised part) are left out. Deleted files are not seen.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -24,20 +25,22 @@ use crate::limits::{
 };
 use crate::projects::locate::MARKER;
 
-/// Files changed since some time. By default nothing was looked at.
+/// Files changed since some time. The default is an incomplete, empty listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changed {
-    /// Relative to the root, in order; at most [`CHANGED_FILES_MAX`]. Control characters are replaced.
+    /// The paths relative to the root, in order; at most [`CHANGED_FILES_MAX`]. Control characters
+    /// are replaced.
     pub files: Vec<String>,
-    /// How many more changed.
+    /// The number of changed files beyond those listed.
     pub more: u32,
-    /// Whether everything was looked at; if not, a limit was met and there may be others.
+    /// Whether the whole project was walked. Otherwise a limit was reached, and more files may have
+    /// changed.
     pub complete: bool,
 }
 
 impl ProjectFiles {
-    /// The files changed after `since`. `repository` is the root of the repository that the project is
-    /// a part of; its ignore files hold for the part too.
+    /// Returns the files changed after `since`. `repository` is the root of the repository that the
+    /// project is a part of. Its ignore files apply to the part too.
     pub fn changed_since(&self, since: Timestamp, repository: Option<&Path>) -> Changed {
         let mut walk = Walk {
             since,
@@ -64,7 +67,7 @@ impl ProjectFiles {
 
 struct Walk {
     since: Timestamp,
-    /// The outermost first; the innermost that says something decides.
+    /// Ordered from the outermost to the innermost; the innermost rule that matches decides.
     ignores: Vec<Gitignore>,
     files: Vec<PathBuf>,
     entries_left: u32,
@@ -115,7 +118,7 @@ impl Walk {
         }
     }
 
-    /// The names in a directory, in order, as many as may still be looked at.
+    /// Returns the sorted names in a directory, as many as the entry limit still allows.
     fn names(&mut self, dir: &OwnedFd) -> rustix::io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(dir)? {
@@ -141,7 +144,7 @@ impl Walk {
     }
 }
 
-/// The ignore files from the repository's root down to the directory above the part.
+/// Reads the ignore files from the repository's root down to the directory above the part.
 fn outer_ignores(repository: &Path, part: &Path) -> Vec<Gitignore> {
     let mut above: Vec<&Path> =
         part.ancestors().skip(1).take_while(|path| path.starts_with(repository)).collect();
@@ -150,8 +153,8 @@ fn outer_ignores(repository: &Path, part: &Path) -> Vec<Gitignore> {
     above.iter().filter_map(open).map(|files| ignore_file(&files.root, &files.path)).collect()
 }
 
-/// The rules of a directory's `.gitignore`; none where it is no regular file or too long. A line that
-/// is no pattern is passed over, as git does.
+/// Returns the rules of a directory's `.gitignore`; none if it is not a regular file or is too
+/// long. Skips a line that is not a valid pattern, as git does.
 fn ignore_file(dir: &OwnedFd, path: &Path) -> Gitignore {
     let Ok(Ok((file, bytes))) = open_regular(dir, OsStr::new(".gitignore")) else {
         return Gitignore::empty();
@@ -168,13 +171,14 @@ fn ignore_file(dir: &OwnedFd, path: &Path) -> Gitignore {
     rules.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-/// Milliseconds since the epoch.
+/// Returns the modification time in milliseconds since the epoch.
 fn modified(meta: &Stat) -> i64 {
     let nanos = i64::try_from(meta.st_mtime_nsec).unwrap_or(0);
     meta.st_mtime.saturating_mul(1_000).saturating_add(nanos / 1_000_000)
 }
 
-/// The text is read by a model among other text: a name must not begin a line of its own.
+/// Replaces control characters in a relative path. A model reads the list within other text, so no
+/// name may begin a line of its own.
 fn shown(path: &Path, root: &Path) -> String {
     let relative = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
     relative.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()

@@ -1,4 +1,4 @@
-//! The sandbox: what is read, and the traps that are not.
+//! Tests of the sandbox: which files are read, and which traps are refused.
 
 use std::fs;
 use std::os::unix::fs::symlink;

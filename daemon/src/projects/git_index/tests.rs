@@ -1,4 +1,4 @@
-//! The index as git itself writes it, in each of its forms; and what is not an index.
+//! Tests each form of the index as git itself writes it, and files that are not an index.
 
 use std::fs;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use super::super::layouts::Scratch;
 use super::*;
 
-/// Runs git without the user's configuration. `None` if there is no git, or it is too old for this.
+/// Runs git without the user's configuration. Returns `None` if git is missing or too old for this.
 fn git(scratch: &Scratch, dir: &Path, args: &[&str]) -> Option<()> {
     let output = Command::new("git")
         .args(["-c", "user.name=a", "-c", "user.email=a@b"])
@@ -30,7 +30,7 @@ fn tracked(scratch: &Scratch, root: &Path, file: &str) -> bool {
     tracks(&scratch.locate(root).git.unwrap(), Path::new(file)).unwrap()
 }
 
-/// A repository with many tracked names around the id's.
+/// Creates a repository with many tracked names around the id's.
 fn filled(scratch: &Scratch, name: &str, init: &[&str]) -> Option<PathBuf> {
     let root = scratch.dir(name);
     git(scratch, &root, &[&["init", "--quiet"], init].concat())?;
@@ -44,7 +44,7 @@ fn filled(scratch: &Scratch, name: &str, init: &[&str]) -> Option<PathBuf> {
     Some(root)
 }
 
-/// A form of the index: its name, how the repository is begun, and what git is told then.
+/// A form of the index: its name, the arguments of `git init`, and the git commands run afterwards.
 type Form = (&'static str, &'static [&'static str], &'static [&'static [&'static str]]);
 
 #[test]
@@ -75,7 +75,7 @@ fn each_form_of_the_index_tells_what_is_tracked() {
         assert!(tracked(&scratch, &root, ".Anchord/Project-ID"), "{form}: case is ignored");
         for other in [".anchord", ".anchord/project", "other/.anchord/project-id", "src"] {
             if form == "sparse" && other == ".anchord/project" {
-                continue; // Such an index names directories alone, here the one around it.
+                continue; // Such an index names only directories, here the one around the file.
             }
             assert!(!tracked(&scratch, &root, other), "{form}: {other}");
         }

@@ -1,10 +1,10 @@
-//! The file that holds a project's id. With `.anchord/.gitignore`, which keeps it out of commits,
-//! it is all that anchord writes into a project.
+//! The file that holds a project's id. anchord writes only this file and `.anchord/.gitignore`,
+//! which keeps it out of commits, into a project.
 //!
-//! Every directory on the way is opened from the one before without following links, so that a
-//! prepared repository cannot lead the write elsewhere. It is written only into a directory of
-//! ours, into git only where git's common directory really is one, and never above repositories
-//! where no marker is.
+//! Each directory on the way is opened from its parent without following links, so a prepared
+//! repository cannot lead the write elsewhere. The id is written only into a directory that we own,
+//! and into git only where git's common directory is a real one. Above repositories it is written
+//! only where a marker exists.
 
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
@@ -24,7 +24,7 @@ use crate::projects::registry::{Place, ProjectId};
 
 pub(super) const FILE: &str = "project-id";
 
-/// Why an id was not written.
+/// The reason why an id was not written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WriteError {
     #[error("the directory belongs to another user")]
@@ -49,7 +49,7 @@ impl From<Errno> for WriteError {
     }
 }
 
-/// The directories from a place to its id file.
+/// Returns the directory names from a place to its id file.
 pub(super) fn components(place: &Place) -> impl Iterator<Item = &OsStr> {
     let base = if place.git { "anchord" } else { MARKER };
     let sub = place.part.as_ref().map(|_| OsStr::new("sub"));
@@ -61,14 +61,14 @@ pub(super) fn components(place: &Place) -> impl Iterator<Item = &OsStr> {
     [OsStr::new(base)].into_iter().chain(sub).chain(part)
 }
 
-/// The content of an id file, or of the place where one would be.
+/// The content of an id file, or of the path where it would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// No file, or none that is ours to read: a link, a directory.
+    /// There is no file that we may read: it is absent, a link, a directory or another user's.
     Nothing,
-    /// A file without an id in it.
+    /// The file holds no id.
     NoId,
-    /// A project's id.
+    /// The file holds a project's id.
     Id(ProjectId),
 }
 
@@ -81,7 +81,7 @@ impl Kept {
     }
 }
 
-/// Reads what a user's file keeps at a place. An error says that it could not be looked at.
+/// Reads the id that a user's file keeps at a place. Fails if the place cannot be read.
 pub(super) fn read(place: &Place, uid: u32) -> io::Result<Kept> {
     let is_absent = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP);
     let mut dir = match open_place(&place.path) {
@@ -107,13 +107,14 @@ pub(super) fn read(place: &Place, uid: u32) -> io::Result<Kept> {
     }
 }
 
-/// Whether a file belongs to another user, who need not let us open it.
+/// Returns whether a file belongs to another user, who may not let us open it.
 pub(in crate::projects) fn is_anothers(dir: impl AsFd, path: &Path, uid: u32) -> io::Result<bool> {
     let seen = rustix::fs::statat(dir, path, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok(seen.st_uid != uid)
 }
 
-/// Keeps `wanted` at a place, unless an id other than `replaced` is there already: that one is returned.
+/// Stores `wanted` at a place and returns it. If the place already has an id other than `replaced`,
+/// returns that id instead.
 pub(super) fn write(
     place: &Place,
     wanted: ProjectId,
@@ -149,7 +150,7 @@ pub(super) fn write(
     ignore(place)?;
     let dir = File::from(dir);
     lock(&dir)?;
-    // Under the lock, look again: another daemon (another instance of the user's) may have been first.
+    // Read again under the lock: another of the user's instances may have been first.
     match read_in(&dir, uid)?.id() {
         Some(id) if Some(id) != replaced => return Ok(id),
         None if exists(&dir)? => return Err(WriteError::Damaged),
@@ -168,7 +169,7 @@ fn ignore(place: &Place) -> Result<(), WriteError> {
     Ok(ignore_in(&marker)?)
 }
 
-/// Writes a `.gitignore` that ignores everything into a marker, unless it has one.
+/// Creates a `.gitignore` that ignores everything in a marker, unless there is one.
 pub(in crate::projects) fn ignore_in(marker: &OwnedFd) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat(marker, ".gitignore", flags, Mode::from_raw_mode(0o644)) {
@@ -178,9 +179,10 @@ pub(in crate::projects) fn ignore_in(marker: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Writes the file beside its place, so that nobody reads half an id, and gives it its name: by a link,
-/// which never replaces the id of one who was faster where the file system has no locks; by renaming
-/// where a copy's old id has to go or there are no hard links.
+/// Writes the id to a temporary file, so that nobody reads half an id, and then gives it its name.
+///
+/// A hard link is the first choice: it never replaces the id of a faster writer on a file system
+/// without locks. A rename replaces a copy's old id, and serves where there are no hard links.
 fn put(dir: &File, id: ProjectId, replace: bool) -> Result<(), WriteError> {
     let temporary = format!("{FILE}.{}", Uuid::new_v4().simple());
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -200,7 +202,8 @@ fn put(dir: &File, id: ProjectId, replace: bool) -> Result<(), WriteError> {
         }
         dir.sync_all()
     })();
-    // Already gone if it was renamed; else a leftover is small and named after its purpose.
+    // Already gone if it was renamed. Otherwise the leftover is small, and its name says what it
+    // is.
     let _ = rustix::fs::unlinkat(dir, &temporary, AtFlags::empty());
     Ok(written?)
 }
@@ -232,7 +235,8 @@ fn exists(dir: &File) -> Result<bool, WriteError> {
     }
 }
 
-/// Waits a moment for another daemon that writes here; never for long, whoever holds the lock.
+/// Locks the directory against other daemons that write here. Waits at most
+/// [`PROJECT_ID_WAIT_MAX`].
 fn lock(dir: &File) -> Result<(), WriteError> {
     let started = clock::start();
     loop {
@@ -241,13 +245,13 @@ fn lock(dir: &File) -> Result<(), WriteError> {
                 std::thread::sleep(LOCK_POLL);
             }
             Err(TryLockError::WouldBlock) => return Err(WriteError::Busy),
-            // An error: a file system without locks, such as some network ones.
+            // An error means a file system without locks, such as some network ones.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
         }
     }
 }
 
-/// Opens a canonical directory.
+/// Opens a directory by its canonical path.
 fn open_place(path: &Path) -> Result<OwnedFd, Errno> {
     rustix::fs::openat(CWD, path, directory_flags(), Mode::empty())
 }

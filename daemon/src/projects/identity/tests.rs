@@ -1,4 +1,4 @@
-//! One project keeps one id, whatever happens to its directory.
+//! One project keeps one id, even if its directory is moved, copied or damaged.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -14,7 +14,7 @@ use crate::store::Machine;
 
 const NOW: Timestamp = Timestamp(1_000);
 
-/// A daemon that sees projects.
+/// A daemon, reduced to its registry.
 #[derive(Default)]
 struct Daemon(Registry);
 
@@ -53,7 +53,7 @@ fn tree(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// One that its owner lets nobody open. Only root can become another user.
+/// The owner's permissions keep everybody else out. Only root can give the marker to another user.
 #[cfg(target_os = "linux")]
 #[test]
 fn another_users_private_marker_is_passed_over() {
@@ -190,7 +190,7 @@ fn a_copy_gets_an_id_of_its_own_and_says_how_to_share() {
     }
 }
 
-/// Whoever knows an id can put it into a directory; the owner may be away for a while.
+/// Anyone who knows an id can put it into a directory while the original is away.
 #[test]
 fn an_id_elsewhere_is_a_copys_and_the_owner_who_comes_back_is_not() {
     let scratch = Scratch::new();
@@ -199,7 +199,7 @@ fn an_id_elsewhere_is_a_copys_and_the_owner_who_comes_back_is_not() {
         let id = daemon.write(&scratch.locate(&dir)).id;
         let (away, elsewhere) = (dir.with_extension("away"), dir.with_extension("elsewhere"));
         fs::rename(&dir, &away).unwrap();
-        // At another path, and at the path of the one that is away.
+        // At another path, and at the path of the absent original.
         for copy in [&elsewhere, &dir] {
             copy_tree(&away, copy);
             let located = scratch.locate(copy);
@@ -229,7 +229,8 @@ fn a_record_of_an_earlier_build_is_completed_where_it_was_seen() {
         let located = scratch.locate(&dir);
         let mut daemon = Daemon::default();
         let id = daemon.write(&located).id;
-        // A row without device and inode, as one may be left; a device changes between two starts.
+        // A row may lack the device and inode. A device also changes between two starts of the
+        // machine.
         let mut row = serde_json::to_value(daemon.0.project(id).unwrap()).unwrap();
         for (dev, ino) in [(false, false), (false, true)] {
             for (field, keep) in [("dev", dev), ("ino", ino)] {
@@ -360,7 +361,7 @@ fn where_the_id_cannot_be_written_the_registry_remembers() {
     let of = established.id;
     assert_eq!(daemon.read(&other), resolved(None, Status::Lost { of }));
 
-    // Once it can be written, it is, and the id is the same.
+    // Once the id can be written, it is written, and stays the same.
     fs::rename(scratch.path.join("stubborn"), scratch.path.join("away")).unwrap();
     fs::rename(scratch.path.join("kept"), &dir).unwrap();
     fs::remove_file(dir.join(".anchord")).unwrap();
@@ -381,7 +382,7 @@ fn a_copy_that_cannot_be_written_is_told_from_its_original_for_good() {
     let copy = scratch.path.join("copy");
     copy_tree(&dir, &copy);
     let located = scratch.locate(&copy);
-    // Somebody who never lets go keeps the copy from getting its id written.
+    // A process that never releases the lock keeps the copy's id from being written.
     let held = File::open(copy.join(".git/anchord")).unwrap();
     held.lock().unwrap();
     let own = daemon.write(&located);
@@ -395,7 +396,7 @@ fn a_copy_that_cannot_be_written_is_told_from_its_original_for_good() {
     assert_eq!((written.id, written.stored), (own.id, Stored::InProject));
 }
 
-/// Prepares a git directory; the second path is where it would like to lead.
+/// Prepares a git directory. The second path is the target that the trap tries to reach.
 type Trap = fn(&Path, &Path);
 
 #[test]
@@ -479,7 +480,7 @@ fn an_id_that_is_gone_is_told_and_one_that_was_emptied_is_an_error() {
         let file = located.place().unwrap().id_dir().join("project-id");
         let text = fs::read_to_string(&file).unwrap();
 
-        // As `git clean`, or a fresh clone at the same path.
+        // The result of `git clean`, or of a fresh clone at the same path.
         fs::remove_file(&file).unwrap();
         let gone = daemon.read(&located);
         assert_eq!(gone, resolved(None, Status::Lost { of: id }));
@@ -494,7 +495,7 @@ fn an_id_that_is_gone_is_told_and_one_that_was_emptied_is_an_error() {
         ] {
             assert!(error.contains(&format!("put {id} into it")), "{error}");
         }
-        // The way that is told works.
+        // The command that the notice names works.
         let linked = link(&located, id).unwrap();
         daemon.apply([linked]);
         assert_eq!(daemon.read(&located).id, Some(id));
@@ -522,11 +523,11 @@ fn no_marker_is_created_above_repositories_or_what_cannot_be_looked_through() {
         let notice = established.notice.unwrap();
         let command = format!("anchord init --workspace --project {}", dir.display());
         assert!(notice.contains(said) && notice.contains(&command), "{notice}");
-        // The registry remembers it, and it is told once.
+        // The registry remembers the project, and gives the notice once.
         let again = daemon.write(&located);
         assert_eq!((again.id, again.change, again.notice), (established.id, None, None));
 
-        // The command that is named lets the memory stay with the directory.
+        // The command that the notice names lets the memory stay with the directory.
         crate::projects::workspace::mark(dir, located.uid).unwrap();
         let marked = daemon.write(&located);
         assert_eq!((marked.id, marked.stored), (established.id, Stored::InProject));

@@ -1,16 +1,18 @@
-//! git's layout, read as files; git itself is never run, so nothing that a repository configures can
-//! happen.
+//! git's layout, read as files. git is never run, so nothing that a repository configures can
+//! execute.
 //!
-//! A `.git` that is no directory of the place itself is only a claim, and whoever unpacks an archive may
-//! have it made by a stranger. It holds when the other side says the same: a worktree's record, which lies
-//! where git keeps them, names this `.git`; of any other git directory, `core.worktree` names this place,
-//! or it says nothing and is a submodule's in a repository around us. What lies in the place itself (a bare
-//! repository with a `.git` beside it) needs no witness. A record that names nothing any more, as after a
-//! worktree was moved by hand, proves nothing until `git worktree repair`; and `git init
-//! --separate-git-dir` leaves no sign of where it was used until `core.worktree` is set.
+//! A `.git` that is not a directory in the place itself is only a claim, which an untrusted archive
+//! may contain. A claim holds when the other side agrees. A worktree's record must lie where git
+//! keeps such records, and must name this `.git`. For any other git directory, `core.worktree` must
+//! name this place. Without that setting, it must be a submodule's directory in a repository around
+//! us. A bare repository in the place itself, with a `.git` next to it, needs no witness.
 //!
-//! As git does without `safe.directory`, a `.git` that another user owns is not believed, nor one
-//! that leads to another user's git directory.
+//! A record that no longer names an existing path, as after a worktree was moved by hand, proves
+//! nothing until `git worktree repair`. Likewise, `git init --separate-git-dir` leaves no sign of
+//! where it was used until `core.worktree` is set.
+//!
+//! As git does without `safe.directory`, this ignores a `.git` that another user owns, and one that
+//! leads to another user's git directory.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -31,9 +33,9 @@ pub(in crate::projects) const DOT_GIT: &str = ".git";
 /// A git repository as seen from one of its worktrees. All paths are canonical.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitPlace {
-    /// What all worktrees share; the project's id is kept in it.
+    /// The directory that all worktrees share; it keeps the project's id.
     pub common_dir: PathBuf,
-    /// The worktree's root; of a bare repository, the repository itself.
+    /// The worktree's root; for a bare repository, the repository itself.
     pub root: PathBuf,
     /// The worktree's own git directory, which holds its index.
     pub git_dir: PathBuf,
@@ -42,7 +44,7 @@ pub struct GitPlace {
 }
 
 impl GitPlace {
-    /// The main worktree where git's layout tells it, else this one.
+    /// Returns the main worktree's root if git's layout shows it, else this one's.
     pub fn main_root(&self) -> &Path {
         match self.common_dir.parent() {
             Some(parent) if self.common_dir.file_name() == Some(OsStr::new(DOT_GIT)) => parent,
@@ -51,18 +53,19 @@ impl GitPlace {
     }
 }
 
-/// What a directory is to git.
+/// The role of a directory in git.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// A worktree's root, or a repository itself.
     Repository(GitPlace),
-    /// It names a repository that does not name it. It is no part of that one, nor of one around it.
+    /// A directory that names a repository which does not name it back. It belongs neither to that
+    /// repository nor to one around it.
     Claim,
-    /// It belongs to another user, or leads to what does.
+    /// A directory that belongs to another user, or leads to one that does.
     Foreign(ForeignMark),
 }
 
-/// Reads git's layout at this canonical directory. An error says that it could not be looked at.
+/// Reads git's layout at this canonical directory. Fails if it cannot be read.
 pub(super) fn at(directory: &Path, uid: u32) -> io::Result<Option<Found>> {
     if directory.iter().any(|name| name == DOT_GIT) {
         return Ok(None);
@@ -78,7 +81,7 @@ pub(super) fn at(directory: &Path, uid: u32) -> io::Result<Option<Found>> {
         let foreign = foreign(&[directory], uid)?;
         return Ok(Some(foreign.map_or(Found::Repository(place), Found::Foreign)));
     };
-    // Of a stranger's `.git` nothing is read.
+    // Nothing of another user's `.git` is read.
     if let Some(mark) = foreign(&[&dot_git], uid)? {
         return Ok(Some(Found::Foreign(mark)));
     }
@@ -113,7 +116,7 @@ pub(super) fn at(directory: &Path, uid: u32) -> io::Result<Option<Found>> {
     }))
 }
 
-/// Returns the first of these names that belongs to another user. Links are not followed.
+/// Returns the first of these paths that belongs to another user. Links are not followed.
 fn foreign(paths: &[&Path], uid: u32) -> io::Result<Option<ForeignMark>> {
     for path in paths {
         if let Some(meta) = metadata(path)?.filter(|meta| meta.uid() != uid) {
@@ -123,7 +126,7 @@ fn foreign(paths: &[&Path], uid: u32) -> io::Result<Option<ForeignMark>> {
     Ok(None)
 }
 
-/// Whether git would take this directory for a repository: `HEAD`, `objects` and `refs`.
+/// Returns whether git would accept this directory as a repository: `HEAD`, `objects` and `refs`.
 pub(in crate::projects) fn is_git_directory(path: &Path) -> io::Result<bool> {
     let head = metadata(&path.join("HEAD"))?;
     if !head.is_some_and(|meta| meta.is_file() || meta.is_symlink()) {
@@ -137,7 +140,7 @@ pub(in crate::projects) fn is_git_directory(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether this is the repository's own record of a worktree, and of the one with this `.git` file.
+/// Returns whether `git_dir` is the repository's own record of the worktree with this `.git` file.
 fn is_record(git_dir: &Path, common_dir: &Path, dot_git: &Path) -> io::Result<bool> {
     if git_dir.parent() != Some(&common_dir.join("worktrees")) {
         return Ok(false);
@@ -147,7 +150,8 @@ fn is_record(git_dir: &Path, common_dir: &Path, dot_git: &Path) -> io::Result<bo
     Ok(recorded.is_some_and(|recorded| recorded == dot_git))
 }
 
-/// Whether a git directory that is no worktree's record says that it is this directory's.
+/// Returns whether a git directory, which is not a worktree's record, names this directory as its
+/// own.
 fn belongs_to(git_dir: &Path, directory: &Path) -> io::Result<bool> {
     if git_dir.parent() == Some(directory) {
         return Ok(true);
@@ -170,7 +174,7 @@ fn belongs_to(git_dir: &Path, directory: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// The path in a file of one line, behind a prefix.
+/// Returns the path in a one-line file, after a prefix.
 fn pointer(path: &Path, prefix: &[u8]) -> io::Result<Option<PathBuf>> {
     let Some(bytes) = read(path, GIT_POINTER_BYTES_MAX)? else { return Ok(None) };
     let target = bytes.strip_prefix(prefix).map(<[u8]>::trim_ascii);
@@ -178,7 +182,7 @@ fn pointer(path: &Path, prefix: &[u8]) -> io::Result<Option<PathBuf>> {
     Ok(target.map(|target| PathBuf::from(OsStr::from_bytes(target))))
 }
 
-/// A file that is shorter than the limit. Not waited for, should it be no regular file.
+/// Reads a regular file below the size limit. Never waits for anything else.
 fn read(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
     let opened = File::options().read(true).custom_flags(nonblocking).open(path);

@@ -1,4 +1,4 @@
-//! Which directory is whose project.
+//! Tests of which project each directory belongs to.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -146,7 +146,7 @@ fn a_workspace_covers_the_repositories_beneath_it() {
     assert!(workspace::unmark(&workspace).unwrap());
     assert_eq!(scratch.locate(&app).root, app);
 
-    // Within a repository it is a part of that one.
+    // Within a repository, the workspace is a part of that repository.
     let outer = scratch.repository("outer");
     workspace::mark(&scratch.dir("outer/vendor"), uid).unwrap();
     let located = scratch.locate(&scratch.repository("outer/vendor/inner"));
@@ -223,7 +223,7 @@ fn a_strangers_marks_in_a_shared_parent_do_not_count() {
         assert!(!foreign.is_empty() && foreign.iter().all(|uid| *uid == STRANGER), "{mark}");
         assert_eq!(scratch.locate(&repository).root, repository, "{mark}");
     }
-    // A `.git` of ours that leads to a stranger's git directory.
+    // A `.git` of ours that leads to another user's git directory.
     let main = scratch.repository("main");
     let side = scratch.worktree(&main, "side");
     give_away(&main.join(".git"));
@@ -291,7 +291,7 @@ fn a_git_file_without_ground_is_not_believed() {
     assert!(scratch.locate(&tree).git.is_some());
 }
 
-/// What a stranger's archive may hold: a `.git` that is prepared down to the records git would write.
+/// An untrusted archive may contain a `.git` prepared down to the records that git would write.
 #[test]
 fn a_prepared_git_directory_gets_no_other_projects_memory() {
     let scratch = Scratch::new();
@@ -342,14 +342,14 @@ fn a_git_directory_that_names_another_place_or_none_is_not_believed() {
         symlink(git_dir, scratch.dir(&name).join(".git")).unwrap();
         expect_own_project(&scratch, &name);
     }
-    // The submodule says which directory is its own, so that no other one beside it is.
+    // The submodule names its own directory, so no other directory claims it.
     fs::write(module.join("config"), "[core]\n\tworktree = ../../../lib\n").unwrap();
     scratch.file("victim/evil/.git", "gitdir: ../.git/modules/lib\n");
     expect_own_project(&scratch, "victim/evil");
     assert_eq!(scratch.locate(&sub).git.unwrap().common_dir, module);
 }
 
-/// The directory is a project of its own, from beneath, too.
+/// Asserts that the directory is a project of its own, also when located from beneath it.
 fn expect_own_project(scratch: &Scratch, relative: &str) {
     let root = scratch.path.join(relative);
     let located = scratch.locate(&scratch.dir(&format!("{relative}/src")));
@@ -379,7 +379,7 @@ fn what_is_no_directory_is_no_project() {
     }
 }
 
-/// The layouts made by hand are what git makes: the same questions, asked of git's own.
+/// Checks the layouts made by hand against git's own.
 #[test]
 fn gits_own_layouts_are_read_as_git_reads_them() {
     let scratch = Scratch::new();
@@ -443,7 +443,7 @@ fn gits_own_layouts_are_read_as_git_reads_them() {
         expect_as_git(relative);
     }
 
-    // A submodule whose worktree is said in the other file.
+    // A submodule whose worktree setting is in the other file.
     git(&at("app/sub"), &["sparse-checkout", "set", "src"]);
     expect_as_git("app/sub");
     git(&at("bare.git"), &["worktree", "move", "../of-bare", "../elsewhere"]);
@@ -453,7 +453,7 @@ fn gits_own_layouts_are_read_as_git_reads_them() {
     git(&at("bare.git"), &["worktree", "repair", "../moved"]);
     expect_as_git("moved");
 
-    // git leaves no sign in a separate directory of where it belongs until it is told to.
+    // A separate git directory does not show where it belongs until `core.worktree` is set.
     git(&app, &["init", "-q", "--separate-git-dir", "../stored", "../apart"]);
     expect_own_project(&scratch, "apart");
     git(&at("apart"), &["config", "core.worktree", "../apart"]);
@@ -471,7 +471,7 @@ fn a_directory_that_is_meant_itself_is_its_own_project_wherever_it_lies() {
         (located.root.as_path(), &located.git, &located.part),
         (inside.as_path(), &None, &None)
     );
-    // Once its id is there, the search would take it for a part of the repository.
+    // Once its id is there, the search would treat it as a part of the repository.
     scratch.dir("app/.notes/.anchord");
     assert_eq!(locate_exactly(&inside, uid).unwrap(), located);
     assert_eq!(locate_exactly(&root, uid).unwrap(), scratch.locate(&root));

@@ -1,5 +1,5 @@
-//! Paths as text in JSON: as they are where they are UTF-8, else a NUL, which no path holds, and the
-//! bytes in hexadecimal. Both ways without loss.
+//! Lossless text for paths in JSON. A UTF-8 path is written as it is. Any other is written as a
+//! NUL, which no path contains, followed by its bytes in hexadecimal.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// The text of a path.
+/// Encodes a path as text.
 pub(in crate::projects) fn encode(path: &Path) -> String {
     if let Some(text) = path.to_str() {
         return text.to_owned();
@@ -20,7 +20,7 @@ pub(in crate::projects) fn encode(path: &Path) -> String {
     text
 }
 
-/// The path of a text made by [`encode`]; text that it never makes is taken as it is.
+/// Decodes a path from text made by [`encode`]. Returns any other text unchanged, as a path.
 pub(in crate::projects) fn decode(text: &str) -> PathBuf {
     let bytes = text.strip_prefix('\0').and_then(|hex| {
         hex.as_bytes()

@@ -1,4 +1,4 @@
-//! The registry as a machine: its rows say all of it, and no more is written than changed.
+//! The registry as a state machine: its rows hold all of it, and only changed rows are written.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -50,7 +50,7 @@ fn restored(registry: &Registry) -> Registry {
     Registry::restore(&mut registry.rows()).unwrap()
 }
 
-/// Earlier builds kept it in the project's record, in the journal and in the index.
+/// Earlier builds kept the mark in the project's record, in the journal and in the index.
 #[test]
 fn a_memory_that_an_earlier_build_stored_is_still_known() {
     let known = project(1, "/p");
@@ -171,7 +171,8 @@ fn change() -> impl Strategy<Value = RegistryChange> {
 }
 
 proptest! {
-    /// The rows describe the state; what an entry touched, laid over the rows before, gives the rows after.
+    /// The rows describe the state. The rows that an entry touched, applied to the earlier rows,
+    /// give the later ones.
     #[test]
     fn rows_say_everything_and_touched_rows_what_changed(
         entries in prop::collection::vec(prop::collection::vec(change(), 0..6), 0..8)

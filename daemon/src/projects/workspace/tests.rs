@@ -1,4 +1,4 @@
-//! Which directories are workspaces; what that means for a search is tested in `locate`.
+//! Tests of the workspace mark. Its effect on a search is tested in `locate`.
 
 use std::fs;
 

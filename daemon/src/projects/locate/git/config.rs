@@ -1,17 +1,18 @@
-//! The one setting that is read of a git configuration. Other files that it includes are not followed: what
-//! is looked for is what git itself wrote into this one.
+//! The one setting that is read from a git configuration. Included files are not followed, since
+//! git itself writes the setting into this one.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// `core.worktree`: as for git, names in any case, and the last one counts.
+/// Returns `core.worktree`. As in git, names ignore case, and the last one counts.
 pub(super) fn core_worktree(config: &[u8]) -> Option<PathBuf> {
     let mut in_core = false;
     let mut continued = false;
     let mut found = None;
     for line in config.split(|byte| *byte == b'\n') {
-        // A value that goes on in the next line is none of git's writing: what follows is not read.
+        // git never writes a value that continues on the next line, so the continuation is not
+        // read.
         let continues = line.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
         if std::mem::replace(&mut continued, continues) {
             continue;
@@ -32,7 +33,7 @@ pub(super) fn core_worktree(config: &[u8]) -> Option<PathBuf> {
     found.map(|path| PathBuf::from(OsStr::from_bytes(&path)))
 }
 
-/// A value without its quotes, escapes and comment.
+/// Returns a value without its quotes, escapes and comment.
 fn value(text: &[u8]) -> Option<Vec<u8>> {
     let mut value = Vec::new();
     let mut length = 0;
