@@ -1,5 +1,6 @@
-//! Which project a session works in: found at the first call that needs it, given an id at the first
-//! write. A session is in the registry before its first write, so that recovery finds its work.
+//! The project that a session works in: found at the first call that needs it, and given an id at
+//! the first write. A session is in the registry before its first write, so that recovery finds its
+//! work.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
@@ -25,20 +26,22 @@ use crate::projects::{
 };
 use crate::store::{Call, StoreError};
 
-/// Where a session works.
+/// The location of a session's work.
 #[derive(Debug)]
 pub(crate) enum Place {
-    /// On this machine, where its files can be read.
+    /// A project on this machine, whose files can be read.
     Here(Located),
-    /// In a container, on another machine, or not where it was: only the project's id is believed, no file is judged.
+    /// A project in a container, on another machine, or no longer at its path. Its id is trusted,
+    /// but none of its files are judged.
     Foreign(ProjectId),
-    /// In the user's own memory, which has no directory.
+    /// The user's own memory, which has no directory.
     Personal,
 }
 
 impl Place {
-    /// A project that is named by its id; none that is not known. What stands where it was seen last may be another one
-    /// by now, and what is remembered is there all the same. Looks at files.
+    /// Returns the place of a project named by its id, or `None` if the id is unknown. The
+    /// directory where it was last seen may hold another project by now; its memory is still
+    /// readable. Reads files.
     pub(crate) fn named(
         id: ProjectId,
         registry: &Registry,
@@ -57,7 +60,7 @@ impl Place {
         if id.is_personal() { Self::Personal } else { Self::Foreign(id) }
     }
 
-    /// What people call the project.
+    /// Returns the project's display name.
     pub(crate) fn name(&self, daemon: &Daemon) -> String {
         match self {
             Self::Here(located) => located.name.clone(),
@@ -69,7 +72,7 @@ impl Place {
         }
     }
 
-    /// The project's files, where they can be read.
+    /// Opens the project's files, if they can be read.
     pub(crate) fn files(&self) -> Option<ProjectFiles> {
         match self {
             Self::Here(located) => ProjectFiles::open(&located.root).ok(),
@@ -77,7 +80,7 @@ impl Place {
         }
     }
 
-    /// The root of the repository that the project is a part of.
+    /// Returns the root of the repository that the project is a part of.
     pub(crate) fn repository(&self) -> Option<&Path> {
         match self {
             Self::Here(located) => located.git.as_ref().map(|git| git.root.as_path()),
@@ -85,7 +88,7 @@ impl Place {
         }
     }
 
-    /// The root of the project's files, where they can be read.
+    /// Returns the root of the project's files, if they can be read.
     pub(crate) fn root(&self) -> Option<&Path> {
         match self {
             Self::Here(located) => Some(&located.root),
@@ -94,40 +97,40 @@ impl Place {
     }
 
     /// Returns a file's path relative to the project's root, as records name it. A path outside the
-    /// root is normalised only, and so is every path if the root is not known.
+    /// root, or any path if the root is unknown, is only normalised.
     pub(crate) fn relative(&self, file: &str) -> String {
         let root = self.root().map(Path::to_string_lossy).unwrap_or_default();
         relative(file, &root)
     }
 }
 
-/// The name of the user's own memory for people.
+/// The display name of the user's own memory.
 pub(crate) const PERSONAL_NAME: &str = "the user's own notes";
 
-/// Why a session has no project. The text says how to name one.
+/// The reason why a session has no project. The text says how to name one.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BindError {
-    /// The directory is none that can be a project.
+    /// The directory cannot be a project.
     #[error(transparent)]
     NotAProject(#[from] NotAProject),
-    /// The project cannot be looked at.
+    /// The project's directory cannot be read.
     #[error(transparent)]
     Unreadable(#[from] EstablishError),
     /// The project's disk does not answer.
     #[error(transparent)]
     Hangs(#[from] Hangs),
-    /// Another machine or container, and no project is named.
+    /// The agent runs on another machine or in a container, and names no known project.
     #[error(
         "this agent {FOREIGN} than anchord: name the project with `--project ID`; `anchord project list` shows the ids"
     )]
     Foreign,
-    /// An id was named that no project has.
+    /// No project has the given id.
     #[error("no project has the id {0}; `anchord project list` shows the projects there are")]
     Unknown(ProjectId),
     /// The store cannot be opened.
     #[error("failed to open the project's memory: {0}")]
     Store(#[from] StoreError),
-    /// The registry or the project did not take a write.
+    /// The registry or the project did not accept a write.
     #[error(transparent)]
     Write(#[from] WriteError),
 }
@@ -135,32 +138,32 @@ pub(crate) enum BindError {
 /// A session's write that is on disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Wrote {
-    /// What the caller is told.
+    /// The reply to the caller.
     pub(crate) reply: Arc<str>,
-    /// How long the journal took to take it in, with what follows.
+    /// The time that the journal took for the write and for the compaction after it.
     pub(crate) append: Option<Duration>,
-    /// What it took to stay within the budgets of notes.
+    /// The compactions that kept notes within their budgets.
     pub(crate) compacted: Vec<Compacted>,
 }
 
-/// What a call reads.
+/// The view that a call reads.
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) place: Arc<Place>,
-    /// `None` as long as nothing was ever written here.
+    /// `None` until the first write here.
     pub(crate) project: Option<Arc<OpenProject>>,
     pub(crate) memory: Arc<Memory>,
-    /// That this place is a copy or has moved, if so.
+    /// A remark for the user, such as that this place is a copy or has moved.
     pub(crate) remark: Option<String>,
 }
 
 impl View {
-    /// How often and when records were read.
+    /// Returns how often and when records were read.
     pub(crate) fn accesses(&self) -> Accesses {
         self.project.as_ref().map(|project| project.accesses()).unwrap_or_default()
     }
 
-    /// Those of these files that do not exist; none where the project's files cannot be seen.
+    /// Returns those of these files that do not exist; none if the project's files cannot be seen.
     pub(crate) async fn absent(&self, files: Vec<String>) -> BTreeSet<String> {
         if files.is_empty() {
             return BTreeSet::new();
@@ -175,7 +178,8 @@ impl View {
         looking.await.unwrap_or_default()
     }
 
-    /// Those of a topic's active files that do not exist; of the project's own thread when none is named.
+    /// Returns those of a topic's active files that do not exist. Without a name, uses the topic
+    /// `main`.
     pub(crate) async fn gone_files(&self, topic: Option<&str>) -> BTreeSet<String> {
         let record = self.memory.topic(topic.unwrap_or(MAIN));
         let topic = record.and_then(|record| record.topic());
@@ -184,7 +188,7 @@ impl View {
 }
 
 impl Session {
-    /// The memory that the session's calls read; nothing is created.
+    /// Returns the memory that the session's calls read. Creates nothing.
     pub(crate) async fn view(&self, daemon: &Daemon) -> Result<View, BindError> {
         let place = self.place(daemon).await?;
         let registry = daemon.registry.snapshot();
@@ -215,8 +219,8 @@ impl Session {
         Ok(View { place, project, memory, remark })
     }
 
-    /// Queues a write and waits until it is on disk, and then until what it took above its budget is below it.
-    /// `decide` is made anew for each try.
+    /// Queues a write, waits until it is on disk, and then compacts notes that exceed their budget.
+    /// `decide` is called anew for each try.
     pub(crate) async fn write(
         &self,
         daemon: &Daemon,
@@ -235,8 +239,8 @@ impl Session {
         Ok(Wrote { reply, append, compacted })
     }
 
-    /// Queues a write and waits until it is on disk, whatever becomes of a budget. The project is opened again if it
-    /// was closed between.
+    /// Queues a write and waits until it is on disk, without compacting. Opens the project again if
+    /// it was closed in between.
     pub(super) async fn write_alone(
         &self,
         daemon: &Daemon,
@@ -265,12 +269,12 @@ impl Session {
         Ok(written)
     }
 
-    /// Who writes, for records.
+    /// Returns the provenance of this session's records.
     pub(crate) fn provenance(&self, time: anchord_memory::Timestamp) -> Provenance {
         Provenance { session: self.id.clone(), client: self.client(), time }
     }
 
-    /// Where the session works; the same for its whole life.
+    /// Returns the location of the session's work, which is the same for its whole life.
     pub(crate) async fn place(&self, daemon: &Daemon) -> Result<Arc<Place>, BindError> {
         let known = self.place.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(place) = known {
@@ -281,12 +285,12 @@ impl Session {
         Ok(Arc::clone(place.get_or_insert(found)))
     }
 
-    /// The project, established and open, with this session in the registry.
+    /// Returns the project, established and open, with this session in the registry.
     async fn bound(&self, daemon: &Daemon) -> Result<Arc<OpenProject>, BindError> {
         let mut bound = self.binding.lock().await;
         let registry = daemon.registry.snapshot();
-        // Deleted meanwhile, it is made anew; its data alone would be found by nobody. Nor would what a session stages
-        // that has ended meanwhile, and is not in the registry any more.
+        // A project deleted meanwhile is established again, since nobody would find its data alone.
+        // The same holds for staged work of a session that has ended and left the registry.
         if *bound
             && let Some(id) = self.project_id()
             && registry.project(id).is_some()
@@ -301,9 +305,11 @@ impl Session {
         let id = match (place.as_ref(), bound_before) {
             // The session itself may be bound to a project.
             (Place::Personal, _) => ProjectId::PERSONAL,
-            // Whatever became of the place since: its numbered lines are in that project's journal.
+            // The binding holds even if the place has changed: the session's numbered lines are in
+            // that project's journal.
             (_, Some(id)) if registry.project(id).is_some() => id,
-            // Deleted since the session found it; from elsewhere it cannot be made anew.
+            // The project was deleted after the session found it, and cannot be recreated from
+            // elsewhere.
             (Place::Foreign(id), _) if registry.project(*id).is_none() => {
                 return Err(BindError::Unknown(*id));
             }
@@ -325,7 +331,7 @@ impl Session {
     }
 
     async fn register(&self, daemon: &Daemon, project: ProjectId) -> Result<(), BindError> {
-        // One that goes on with a project of an earlier build is not found anew.
+        // A session that continues with a project of an earlier build is not located again.
         let before = daemon.registry.snapshot().session(&self.id).cloned();
         let before = before.filter(|before| before.project == project);
         let is_bound_by_git_root = before.is_none_or(|before| before.is_bound_by_git_root);
@@ -344,7 +350,8 @@ impl Session {
             is_bound_by_git_root,
         };
         let decide: Decide<Registry> = Box::new(move |registry, _| {
-            // A conversation that was started again has another process: after a restart that one counts.
+            // A restarted conversation has another process. After a daemon restart that process
+            // counts.
             let known = registry.session(&record.session).is_some_and(|known| {
                 known.project == project
                     && (known.pid, known.pid_start) == (record.pid, record.pid_start)
@@ -361,8 +368,8 @@ impl Session {
         Ok(())
     }
 
-    /// The sessions of the same conversation in this project whose process is dead: this one goes on
-    /// in their place.
+    /// Returns this conversation's sessions in the project whose process is dead. This session
+    /// continues their work.
     pub(crate) fn predecessors(
         &self,
         registry: &Registry,
@@ -372,14 +379,15 @@ impl Session {
         registry
             .sessions_by_agent(agent_session)
             .filter(|record| record.session != self.id && record.project == project)
-            // A pid of another container says nothing here; that session has its day.
+            // A pid of another container proves nothing here. That session has a day to come back.
             .filter(|record| !is_foreign_process(record.pidns))
             .filter(|record| is_dead(record.pid, record.pid_start, record.boot.as_deref()))
             .cloned()
             .collect()
     }
 
-    /// The sessions of the same conversation in this project that have ended, of those the registry still knows.
+    /// Returns this conversation's ended sessions in the project, as far as the registry still
+    /// knows them.
     pub(crate) fn ended_before(
         &self,
         registry: &Registry,
@@ -394,12 +402,13 @@ impl Session {
     }
 }
 
-/// Whether pids of this namespace mean other processes here.
+/// Returns whether pids of this namespace mean other processes here.
 pub(crate) fn is_foreign_process(pidns: Option<u64>) -> bool {
     pidns.zip(host::pid_namespace()).is_some_and(|(theirs, ours)| theirs != ours)
 }
 
-/// Whether the process is certainly gone: not there, another one by now, or of an earlier boot.
+/// Returns whether a process is certainly gone: it does not exist, its pid was reused, or it is of
+/// an earlier boot.
 pub(super) fn is_dead(pid: u32, start: Option<u64>, boot: Option<&str>) -> bool {
     if let (Some(then), Some(now)) = (boot, host::boot_id())
         && then != now
@@ -409,7 +418,8 @@ pub(super) fn is_dead(pid: u32, start: Option<u64>, boot: Option<&str>) -> bool 
     host::process_alive(pid, start) == Some(false)
 }
 
-/// Whether the sender's processes are not the ones that this daemon sees: it is in a container, or on another machine.
+/// Returns whether the sender's processes are invisible to this daemon, because it runs in a
+/// container or on another machine.
 pub(crate) fn is_elsewhere(hello: &Hello) -> bool {
     let differs = |theirs: Option<&str>, ours: Option<String>| match (theirs, ours) {
         (Some(theirs), Some(ours)) => theirs != ours,
@@ -418,7 +428,7 @@ pub(crate) fn is_elsewhere(hello: &Hello) -> bool {
     differs(hello.boot.as_deref(), host::boot_id()) || is_foreign_process(hello.pidns)
 }
 
-/// Whether neither the sender's processes nor its files are the ones that this daemon sees.
+/// Returns whether this daemon sees neither the sender's processes nor its files.
 pub(super) fn is_foreign(hello: &Hello) -> bool {
     if is_elsewhere(hello) {
         return true;
@@ -431,7 +441,7 @@ pub(super) fn is_foreign(hello: &Hello) -> bool {
     }
 }
 
-/// Finds where a peer works, by what its hello says.
+/// Finds the location of a peer's work from its hello.
 pub(super) async fn place_of(daemon: &Daemon, hello: &Arc<Hello>) -> Result<Arc<Place>, BindError> {
     let (hello, registry) = (Arc::clone(hello), daemon.registry.snapshot());
     let surroundings = daemon.surroundings.clone();
@@ -445,7 +455,7 @@ fn find(
     registry: &Registry,
     surroundings: &Surroundings,
 ) -> Result<Place, BindError> {
-    // Where an agent was started is no more than a directory to look from.
+    // The directory in which an agent was started is only where the search begins.
     let named = hello.project.as_deref().filter(|_| !hello.by_agent);
     if let Some(id) =
         named.filter(|_| !hello.exact).and_then(|named| named.parse().ok().map(ProjectId))
@@ -467,13 +477,13 @@ fn find(
     Ok(Place::Here(locate(Path::new(start(hello)), named.is_some(), surroundings)?))
 }
 
-/// Where to look for a session's project.
+/// Returns the directory in which to search for a session's project.
 fn start(hello: &Hello) -> &str {
     hello.project.as_deref().or(hello.cwd.as_deref()).unwrap_or("/")
 }
 
-/// Gives a place its project id, and returns what the user should be told. The files are looked at
-/// by whoever asks, since a project's disk may hang; only then is the registry written.
+/// Assigns a project id to a place, and returns it with a notice for the user. The caller reads the
+/// files, since a project's disk may hang. Only then is the registry written.
 pub(crate) async fn establish_in_registry(
     daemon: &Daemon,
     located: Located,
@@ -493,7 +503,7 @@ pub(crate) async fn establish_in_registry(
         let decided = Arc::new(OnceLock::new());
         let decision = Arc::clone(&decided);
         let decide: Decide<Registry> = Box::new(move |registry, _| {
-            // Where the project cannot carry its id, another session may have been here first.
+            // If the project cannot carry its id, another session may have been here first.
             let first = match stored {
                 Stored::InRegistry { .. } | Stored::AboveRepositories { .. } => {
                     let mut projects = registry.projects();

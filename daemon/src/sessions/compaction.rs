@@ -1,8 +1,9 @@
-//! Keeping notes within their budgets: planned on a snapshot where it holds nobody up, committed as writes that leave
-//! alone what changed since.
+//! Keeps notes within their budgets. Each compaction is planned on a snapshot, so that it delays
+//! nobody. It is committed as writes that leave alone the records that have changed since.
 //!
-//! [`Session::write`] is the one place that asks for it, so whatever makes active notes more is followed by what brings
-//! them down; writes of the daemon's own, which are no session's, ask with [`keep_to_budget`].
+//! [`Session::write`] is the one place that triggers it, so every write that adds active notes is
+//! followed by compaction. The daemon's own writes, which belong to no session, trigger it with
+//! [`keep_to_budget`].
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,31 +25,31 @@ use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject};
 use crate::store::Call;
 
-/// What was done to bring a pool down to its budget.
+/// The compaction that brought a pool down to its budget.
 #[derive(Clone, Debug)]
 pub(crate) struct Compacted {
     pub(crate) budget: Budget,
-    /// What came of it; nothing where there was nothing left that could go.
+    /// The outcome; the default if there was nothing left to set aside.
     pub(crate) outcome: CompactionOutcome,
-    /// When pinned notes leave no room to come down to, and that is for the writer to know: its write is of this budget,
-    /// or has made it so.
+    /// Set if pinned notes leave too little room, and the writer should know. Either its write
+    /// belongs to this budget, or it caused the shortage.
     pub(crate) full: Option<FullOfPinned>,
     pub(super) append: Option<Duration>,
 }
 
-/// What a write touches, known once it is decided.
+/// The write set of a write, known once it is decided.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Touched(Arc<Mutex<Decision>>);
 
 #[derive(Debug, Default)]
 struct Decision {
-    /// The memory that it was made on.
+    /// The memory on which the decision was made.
     before: Memory,
     records: BTreeSet<RecordId>,
 }
 
 impl Touched {
-    /// The decision, which is noted here when it is made.
+    /// Wraps a decision so that its write set is recorded here.
     pub(crate) fn noted_by(&self, decide: Decide<Memory>) -> Decide<Memory> {
         let touched = self.clone();
         Box::new(move |memory, now| {
@@ -61,18 +62,18 @@ impl Touched {
     }
 }
 
-/// What compacting came to.
+/// The result of compacting.
 #[derive(Debug, Default)]
 pub(crate) struct Compaction {
-    /// What the caller is told.
+    /// The reply to the caller.
     pub(crate) reply: String,
     pub(crate) outcome: CompactionOutcome,
-    /// How long the journal took to take it in.
+    /// The time that the journal took.
     pub(crate) append: Option<Duration>,
 }
 
-/// Brings what a project shares down to its budget, after a write that is no session's. The write stands, whatever comes
-/// of this, and what it touched goes last.
+/// Brings a project's shared notes down to their budget, after a write that belongs to no session.
+/// A failure does not undo the write. The records in its write set are set aside last.
 pub(crate) async fn keep_to_budget(
     daemon: &Daemon,
     project: &Arc<OpenProject>,
@@ -83,8 +84,8 @@ pub(crate) async fn keep_to_budget(
 }
 
 impl Session {
-    /// Compacts what a write has taken above its budget. The write stands, whatever comes of this, and what it wrote
-    /// stays active, as far as there is room.
+    /// Compacts the pools that a write has taken above their budgets. A failure does not undo the
+    /// write. Its records stay active, as far as there is room.
     pub(super) async fn keep_to_budget(
         &self,
         daemon: &Daemon,
@@ -102,7 +103,7 @@ impl Session {
             if !is_exceeded() {
                 continue;
             }
-            // If several sessions exceed the shared budget at once, one brings it down for all.
+            // If several sessions exceed the shared budget at once, one of them compacts for all.
             let (mut turn, mut afresh) = (None, NearDuplicates::default());
             if shared {
                 turn = project.compaction_turn().await;
@@ -158,14 +159,15 @@ impl Session {
         Ok(Compacted { budget, outcome, full, append })
     }
 
-    /// Whether pinned notes take more of a budget than a compaction comes down to.
+    /// Returns whether pinned notes take more of a budget than a compaction comes down to.
     fn is_full_of_pinned(&self, daemon: &Daemon, memory: &Memory, pool: &Pool) -> bool {
         let budget = self.in_force(daemon, memory, pool).budget;
         pool.pinned(memory) > budget.share(budget.to)
     }
 
-    /// Does what a plan says, of that what still is as it was; `reply` words what came of it. Without a call it is
-    /// the daemon's own doing and can be done twice; so are all rounds of a plan but the last, which makes the reply.
+    /// Carries out a plan on those records that have not changed since; `reply` words the outcome.
+    /// Without a call, this is the daemon's own work and may run twice. The same holds for all
+    /// rounds of a plan but the last, which makes the reply.
     pub(crate) async fn compact(
         &self,
         daemon: &Daemon,
@@ -198,7 +200,8 @@ impl Session {
         Ok(done)
     }
 
-    /// Whether a note is one that its budget has room for: with nothing beside it, it would not be set aside again.
+    /// Returns whether a note's budget has room for it: even as the only note, it would not be set
+    /// aside again.
     pub(crate) fn has_room_for(&self, daemon: &Daemon, memory: &Memory, record: &Record) -> bool {
         let pool = match record.owner() {
             None => Pool::Project,
@@ -209,7 +212,7 @@ impl Session {
         record.pinned || !budget.auto_compact || tokens <= budget.share(budget.to)
     }
 
-    /// Which of the budgets that bound what the session reads are nearly used up.
+    /// Returns which of the budgets that bound the session's view are nearly used up.
     pub(crate) fn tight(&self, daemon: &Daemon, memory: &Memory) -> Tight {
         let tight =
             |pool: Pool| self.in_force(daemon, memory, &pool).budget.is_tight(pool.used(memory));
@@ -217,7 +220,7 @@ impl Session {
         Tight { project: tight(Pool::Project), own: tight(own) }
     }
 
-    /// The budget of a pool.
+    /// Returns the budget of a pool.
     pub(crate) fn in_force(&self, daemon: &Daemon, memory: &Memory, pool: &Pool) -> InForce {
         match pool {
             Pool::Project => budgets::project(memory, &daemon.config),
@@ -225,12 +228,13 @@ impl Session {
         }
     }
 
-    /// Whose budget the session's own notes have.
+    /// Returns the holder of the budget for the session's own notes.
     pub(crate) fn holder(&self) -> budgets::Holder {
         budgets::Holder { client: self.client().to_string(), flag: self.flags.load().budget }
     }
 
-    /// Whose own notes count together: with the compactor's tools a client goes on with what its ended sessions left.
+    /// Returns the reader whose own notes count together. With the compactor's tools, a client
+    /// continues with the notes of its ended sessions.
     fn own_reader(&self, daemon: &Daemon, memory: &Memory) -> Reader {
         if self.flags.load().tools != ToolSet::Compactor {
             return self.reader(daemon);
@@ -264,7 +268,7 @@ pub(crate) async fn plan(
     plan
 }
 
-/// How long two writes took in the journal.
+/// Adds the journal times of two writes.
 pub(super) fn sum(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one + other),

@@ -1,19 +1,22 @@
-//! The end of a session: one operation, whoever ends it, and whatever else goes on meanwhile.
+//! The end of a session: one operation for every cause, safe alongside other running work.
 //!
-//! Its steps, in this order: the session goes out of the table; what it staged goes out of the project, folded on its
-//! behalf or handed to another session; it goes out of the registry. What makes this right beside calls that are
-//! still under way, and beside the same session coming back:
+//! First, the session leaves the table. Next, its staged work leaves the project, folded on its
+//! behalf or handed to another session. Last, the session leaves the registry. Three rules keep
+//! this correct while calls are still running, and when the same session comes back:
 //!
-//! - Work that is acknowledged is never left behind. A write looks, *after* it is on disk, whether its session is in
-//!   the table ([`after_write`]). If it is, it will be ended later than this write, and an end that comes later sees
-//!   the write. If it is not, the write ends it once more. There is no third case: the table has one lock.
-//! - A session that came back (the same id, in the table again) is not ended by the end of what was before it:
-//!   neither is its work folded nor does its row go, since both are decided by the owners of the project and of the
-//!   registry, who look at the table first. It is in the table before it stages anything, and before it asks the
-//!   registry's owner for its row.
-//! - An end may be cut short at any await, or fail. Then there is a row in the registry, or staged work, of a session
-//!   that is in no table and that nobody is ending: the sweep ends those, in every project that is open
-//!   ([`left_over`]). A project that an earlier daemon left so is mended when it is opened next.
+//! - Acknowledged work is never left behind. A write checks, *after* it is on disk, whether its
+//!   session is in the table ([`after_write`]). If it is, a later end sees the write. If it is not,
+//!   the write ends the session once more. There is no third case: the table has one lock.
+//!
+//! - A session that came back (the same id, in the table again) is not ended by its earlier end.
+//!   The writers of the project and of the registry decide whether its work is folded and its row
+//!   removed. Both check the table first. A session is in the table before it stages anything, and
+//!   before it asks the registry's writer for its row.
+//!
+//! - An end may be cut short at any await, or fail. Then a row in the registry, or staged work,
+//!   remains of a session that is in no table and that nobody is ending. The sweep ends those
+//!   sessions in every open project ([`left_over`]). A project that an earlier daemon left in this
+//!   state is repaired when it is next opened.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,15 +34,16 @@ use crate::project::{Decide, Decided, OpenProject, WriteError};
 use crate::projects::{ProjectId, Registry, RegistryChange, SessionRecord};
 use crate::store::StoreError;
 
-/// A session that ends, and where its work is.
+/// A session that is ending, and the project that holds its work.
 #[derive(Clone, Debug)]
 pub(super) struct Leaving {
     pub(super) session: SessionId,
     pub(super) client: Arc<str>,
     pub(super) project: ProjectId,
-    /// Not all of the project's files could be looked at for what changed after its last checkpoint.
+    /// Whether some of the project's files could not be checked for changes after its last
+    /// checkpoint.
     pub(super) files_unseen: bool,
-    /// Another session goes on with its work.
+    /// Whether another session continues with its work.
     handed: bool,
 }
 
@@ -56,11 +60,12 @@ impl From<&SessionRecord> for Leaving {
     }
 }
 
-/// Ends a session that its agent says is over, or that another one has taken the place of, and its subagents': what
-/// they staged is folded now, and nobody waits for a grace.
+/// Ends a session and its subagents after its agent reported the end, or after another session
+/// replaced it. Their staged work is folded now, without a grace period.
 ///
 /// # Errors
-/// The first one; the others are logged. All are tried, and those that could not be ended are left to the sweep.
+/// Returns the first error and logs the others. All ends are tried, and the sweep retries those
+/// that failed.
 pub(crate) async fn keep_and_end(daemon: &Daemon, session: &Session) -> Result<(), BindError> {
     let mut outcome = Ok(());
     let subagents = daemon.sessions().subagents(&session.id);
@@ -84,7 +89,8 @@ pub(crate) async fn keep_and_end(daemon: &Daemon, session: &Session) -> Result<(
     outcome
 }
 
-/// Hands what a session staged to the one that turned out to be the same conversation, and ends it.
+/// Hands a session's staged work to the session that turned out to be the same conversation, and
+/// ends it.
 pub(crate) async fn hand_over(
     daemon: &Daemon,
     from: &Session,
@@ -100,7 +106,7 @@ pub(crate) async fn hand_over(
     Ok(())
 }
 
-/// Ends a session once its work was adopted. Where that failed, or this does, it is put back.
+/// Ends a session whose work was adopted. Puts it back if the adoption or the end failed.
 async fn finish_handed(
     daemon: &Daemon,
     ending: Ending<'_>,
@@ -118,7 +124,7 @@ async fn finish_handed(
 }
 
 impl Session {
-    /// Takes over what a dead predecessor of the same agent session left staged here.
+    /// Takes over the staged work that a dead predecessor of the same agent session left here.
     pub(super) async fn take_over(
         &self,
         daemon: &Daemon,
@@ -145,7 +151,8 @@ fn adopting(from: &SessionId, to: &Session) -> Decide<Memory> {
     })
 }
 
-/// A write of the session is on disk. Where the session has ended meanwhile, nobody else would look at what it staged.
+/// Handles a write that is on disk. If the session has ended meanwhile, ends it once more, since
+/// nobody else would see its staged work.
 pub(super) async fn after_write(daemon: &Daemon, session: &Session, project: ProjectId) {
     if daemon.sessions().holds(&session.id) {
         return;
@@ -161,12 +168,12 @@ pub(super) async fn after_write(daemon: &Daemon, session: &Session, project: Pro
         Ok(had_staged) => {
             tracing::info!(session = %session.id, had_staged, "a call outlived its session");
         }
-        // What it wrote stands; the sweep finds it.
+        // The write remains; the sweep finds it.
         Err(error) => tracing::warn!(session = %session.id, %error, "ending a session failed"),
     }
 }
 
-/// What ends that were cut short have left, and what earlier daemons did.
+/// Returns the sessions whose ends were cut short, in this daemon or an earlier one.
 pub(super) fn left_over(daemon: &Daemon) -> Vec<Leaving> {
     let registry = daemon.registry.snapshot();
     let mut found: BTreeMap<(ProjectId, SessionId), Leaving> = registry
@@ -190,8 +197,8 @@ pub(super) fn left_over(daemon: &Daemon) -> Vec<Leaving> {
     found.into_values().filter(over).collect()
 }
 
-/// The last steps: folds what the session has staged, and takes it out of the registry. Returns whether there was
-/// anything staged.
+/// Performs the last steps of an end: folds the staged work, and removes the session from the
+/// registry. Returns whether anything was staged.
 pub(super) async fn finish(
     daemon: &Daemon,
     leaving: &Leaving,
@@ -207,10 +214,10 @@ pub(super) async fn finish(
     Ok(had_staged)
 }
 
-/// What a session has staged, and the project in which it has.
+/// Returns a session's staged work, and the project that holds it.
 ///
 /// # Errors
-/// Also where the project takes no writes, before anybody walks through its files for nothing.
+/// Also fails if the project accepts no writes, before anybody walks its files in vain.
 pub(super) async fn staged_in(
     daemon: &Daemon,
     leaving: &Leaving,
@@ -228,7 +235,7 @@ pub(super) async fn staged_in(
     Ok(Some((project, staged)))
 }
 
-/// Folds what a session left staged, unless it has come back.
+/// Folds a session's staged work, unless the session has come back.
 async fn fold(
     daemon: &Daemon,
     project: &Arc<OpenProject>,
@@ -265,7 +272,7 @@ fn within_budget<'a>(
     })
 }
 
-/// Takes a session out of the registry's open ones, unless it has come back or works elsewhere by now.
+/// Removes a session from the registry's open ones, unless it has come back or now works elsewhere.
 async fn out_of_registry(
     daemon: &Daemon,
     leaving: &Leaving,

@@ -1,9 +1,9 @@
 //! Ended sessions whose staged work is not folded yet. The next load shows that work anyway.
 //!
 //! The grace period delays folding, not visibility. A session counts as ended if it is out of the
-//! table, if its end is under way, or if its socket is closed and its process is gone. A live
-//! session's staged work stays private. So does the work of a process that cannot be judged, unless
-//! the daemon saw its socket close.
+//! table or its end is under way. It also does if its socket is closed and its process is gone. A
+//! live session's staged work stays private. So does the work of a process that cannot be judged,
+//! unless the daemon saw its socket close.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::{clock, limits};
 /// Liveness of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// It ended this long ago. `None` if its end was not seen.
+    /// The session ended this long ago. `None` if its end was not seen.
     Over(Option<Duration>),
-    /// Its socket has just closed, and its process is still there.
+    /// The session's socket has just closed, and its process still exists.
     Exiting,
     Live,
 }

@@ -1,4 +1,4 @@
-//! What a session's load is made of, whoever asks for it: a tool or a hook.
+//! Collects the contents of a session's load, for a tool or a hook.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::daemon::Daemon;
 use crate::projects::ProjectId;
 use crate::{budgets, clock};
 
-/// All that is looked up for a load.
+/// Everything that a load looks up.
 #[derive(Debug)]
 pub(crate) struct Loading {
     project: String,
@@ -33,8 +33,8 @@ pub(crate) struct Loading {
 }
 
 impl Session {
-    /// Looks up what a load of this session shows beside records. The topic in full is the one that is named, else the
-    /// session's own.
+    /// Looks up everything that a load of this session shows besides records. Shows the named topic
+    /// in full, or else the session's own.
     pub(crate) async fn loading(
         &self,
         daemon: &Daemon,
@@ -69,7 +69,7 @@ impl Session {
         }
     }
 
-    /// Collects what a load shows beside records, as far as no disk is needed.
+    /// Collects what a load shows besides records, without reading a disk.
     pub(crate) fn loading_at_hand(&self, daemon: &Daemon, view: &View) -> Loading {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
         Loading {
@@ -97,7 +97,7 @@ impl Loading {
         &self.personal
     }
 
-    /// The load of a session's start: every section, in as many tokens as are configured.
+    /// Returns the load at a session's start: every section, within the configured token budget.
     pub(crate) fn view(&self) -> LoadView<'_> {
         LoadView {
             project: &self.project,

@@ -1,8 +1,9 @@
-//! Sessions: one agent conversation each, as far as it can be told.
+//! Sessions: one agent conversation each, as far as it can be identified.
 //!
 //! A connection has a default session, and one for each agent thread that its calls name. A session
-//! outlives its connection: it is gone only when the socket is closed, the grace is over, and its
-//! process no longer exists ([`sweep`]), or its agent says so. Only then is its staged work folded ([`end`]).
+//! outlives its connection. It is gone when its agent says so. Otherwise it is gone only when its
+//! socket is closed, the grace period is over, and its process no longer exists ([`sweep`]). Only
+//! then is its staged work folded ([`end`]).
 
 mod bind;
 mod compaction;
@@ -42,24 +43,25 @@ use crate::{clock, secrets};
 pub(crate) struct Connection {
     /// The default session.
     pub(crate) id: SessionId,
-    /// The shim's random id: its writes are numbered under it.
+    /// The shim's random id, under which its writes are numbered.
     pub(crate) instance: Arc<str>,
-    /// The tools it is offered.
+    /// The tools offered to the client.
     pub(crate) tool_set: ToolSet,
-    /// The digest of the tools its client has seen before, if it comes back.
+    /// The digest of the tools that its client has seen before, if it comes back.
     pub(crate) tools_seen: Option<String>,
     pub(crate) hello: Arc<Hello>,
-    /// The processes above the one that started the shim, nearest first: some clients start servers through wrappers.
+    /// The processes above the one that started the shim, nearest first. Some clients start servers
+    /// through wrappers.
     above: Vec<u32>,
     /// The place of its own directory, once a call has named a conversation.
     place: tokio::sync::OnceCell<Arc<Place>>,
-    /// Whether it was told that a conversation belongs to another project.
+    /// Whether it was warned that a conversation belongs to another project.
     refused_thread: AtomicBool,
     pub(crate) stop: CancellationToken,
     table: Arc<SessionTable>,
 }
 
-/// A connection for as long as its stream is open.
+/// An open connection; it disconnects when dropped.
 #[derive(Debug)]
 pub(crate) struct Open(pub(crate) Arc<Connection>);
 
@@ -70,13 +72,13 @@ impl Drop for Open {
 }
 
 impl Connection {
-    /// Whether a call of this thread would begin one session too many.
+    /// Returns whether a call of this thread would begin one session too many.
     pub(crate) fn is_full(&self, thread: &str) -> bool {
         self.table.is_full(self, &secrets::clean(thread))
     }
 
-    /// The session of a call: the thread's own if the call names one. `call` is the client's id of the call, by which
-    /// it may be known that one of the session's subagents makes it.
+    /// Returns the session of a call: the thread's own if the call names one. `call` is the
+    /// client's id of the call, which may show that one of the session's subagents makes it.
     pub(crate) fn session(
         &self,
         thread: Option<&Thread>,
@@ -88,8 +90,10 @@ impl Connection {
     }
 }
 
-/// Under which a session's topic is found again: the client and its own name for the conversation, else the session.
-/// Of the client's name only the first word counts, since the same client calls itself `gemini` in a hook and
+/// Returns the key of a session's topic: the client and its own name for the conversation, else the
+/// session's id.
+///
+/// Only the first word of the client's name counts, since the same client is `gemini` in a hook and
 /// `gemini-cli` here. A subagent works on its conversation's topic.
 pub(crate) fn session_key(session: &Session) -> String {
     let parent = session.id.parent();
@@ -104,13 +108,14 @@ pub(crate) fn session_key(session: &Session) -> String {
     key.chars().take(anchord_memory::limits::BINDING_KEY_CHARS_MAX).collect()
 }
 
-/// How some clients call the part of them that speaks MCP: `codex-mcp-client`, `openclaw-bundle-mcp`.
+/// Suffixes that some clients add to the name of their MCP part: `codex-mcp-client`,
+/// `openclaw-bundle-mcp`.
 const MCP_PARTS: [&str; 2] = ["-mcp-client", "-bundle-mcp"];
 
-/// What a shim was started with that counts for the sessions whose calls come by it.
+/// The shim's start options that apply to the sessions whose calls it forwards.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flags {
-    /// Tokens of what a session keeps for itself.
+    /// The token budget of the session's own notes.
     budget: Option<u32>,
     tools: ToolSet,
 }
@@ -122,8 +127,8 @@ impl Flags {
     }
 }
 
-/// The project that a session works in. When that is closed the session, which may go on for days, must not keep its
-/// memory.
+/// The project that a session works in. The reference is weak: a session may live for days and must
+/// not keep a closed project's memory.
 #[derive(Debug)]
 struct Working {
     id: ProjectId,
@@ -134,18 +139,19 @@ struct Working {
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) id: SessionId,
-    /// What the agent itself calls the conversation, if it says.
+    /// The agent's own name for the conversation, if it sends one.
     pub(crate) agent_session: Option<Arc<str>>,
-    /// What was said by whoever began it; hooks know nothing of the shim's flags.
+    /// The hello that began the session. Hooks know nothing of the shim's flags.
     pub(crate) hello: Arc<Hello>,
-    /// Those of the shim that its calls come by, as its table knows.
+    /// The flags of the shim that forwards its calls, set by the session table.
     flags: ArcSwap<Flags>,
     pub(crate) started: Timestamp,
     client: Mutex<Arc<str>>,
     place: Mutex<Option<Arc<Place>>>,
     working: ArcSwapOption<Working>,
     binding: tokio::sync::Mutex<bool>,
-    /// In no table and no registry: it stages nothing, so nothing of it is to be found again.
+    /// Whether the session is in no table and no registry. It stages nothing, so none of its work
+    /// needs recovery.
     visits: bool,
     /// A remark about the project's place, for the next answer.
     remark: Mutex<Option<String>>,
@@ -177,17 +183,18 @@ impl Session {
         }
     }
 
-    /// A session of one call that a command makes and no agent; with the call it is over.
+    /// Creates an ephemeral session for one call that a command makes, not an agent. It ends with
+    /// the call.
     pub(crate) fn visit(client: &str, place: Place) -> Self {
         Self::brief("cli", client, place)
     }
 
-    /// Whose what the daemon does to a project by itself is.
+    /// Creates the session under which the daemon writes on its own.
     pub(crate) fn of_daemon(project: &Arc<OpenProject>) -> Self {
         Self::brief("daemon", "anchord", Place::without_files(project.id)).within(project)
     }
 
-    /// A session that is over at once. In the journal its id begins with whose it was.
+    /// Creates a session that ends at once. In the journal its id begins with `whose`.
     fn brief(whose: &str, client: &str, place: Place) -> Self {
         let id = SessionId::new(format!("{whose}-{}", uuid::Uuid::now_v7()));
         let hello = Hello::new(Role::Http, uuid::Uuid::new_v4(), std::process::id());
@@ -206,31 +213,32 @@ impl Session {
         Self { place: Mutex::new(Some(Arc::new(Place::Personal))), visits: true, ..session }
     }
 
-    /// Whether it works in the user's own memory.
+    /// Returns whether the session works in the user's own memory.
     pub(crate) fn is_in_personal(&self) -> bool {
         let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         matches!(place.as_deref(), Some(Place::Personal))
     }
 
-    /// Whether it is one of those.
+    /// Returns whether the session is ephemeral.
     pub(crate) fn is_visit(&self) -> bool {
         self.visits
     }
 
-    /// The session, at work in a project that is open.
+    /// Returns the session, at work in an open project.
     pub(crate) fn within(self, project: &Arc<OpenProject>) -> Self {
         self.works_in(Some(project));
         self
     }
 
-    /// From now on the session works in this project; in none that has an id yet, with none.
+    /// Sets the project that the session works in from now on. `None` means a project that has no
+    /// id yet.
     fn works_in(&self, project: Option<&Arc<OpenProject>>) {
         let working =
             project.map(|open| Arc::new(Working { id: open.id, open: Arc::downgrade(open) }));
         self.working.store(working);
     }
 
-    /// This session, now that its shim has found this daemon and says again what it works in.
+    /// Returns this session with the hello of a shim that has reconnected.
     fn resumed(&self, hello: Arc<Hello>) -> Self {
         let session = Self::new(self.id.clone(), hello, self.agent_session.clone(), self.started);
         session.set_client(&self.client());
@@ -238,12 +246,12 @@ impl Session {
         session
     }
 
-    /// The session's calls come by the connection of this shim.
+    /// Sets the flags of the shim that forwards the session's calls.
     fn set_flags(&self, shim: &Hello) {
         self.flags.store(Arc::new(Flags::of(shim)));
     }
 
-    /// The client's own name, as people know it; empty until it said one.
+    /// Returns the client's display name. It is empty until the client sends one.
     pub(crate) fn client(&self) -> Arc<str> {
         Arc::clone(&self.client.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -267,43 +275,46 @@ impl Session {
         });
     }
 
-    /// Takes what an answer has to tell about the project's place.
+    /// Takes the remark about the project's place, for an answer.
     pub(crate) fn take_remark(&self) -> Option<String> {
         self.remark.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The project the session works in, once it is known.
+    /// Returns the project that the session works in, once it is known.
     pub(crate) fn project_id(&self) -> Option<ProjectId> {
         Some(self.working.load().as_ref()?.id)
     }
 
-    /// The project the session works in, while it is open.
+    /// Returns the project that the session works in, while it is open.
     pub(crate) fn project(&self) -> Option<Arc<OpenProject>> {
         self.working.load().as_ref()?.open.upgrade()
     }
 
-    /// The root of its project's files, once it is known.
+    /// Returns the root of its project's files, once it is known.
     pub(crate) fn known_root(&self) -> Option<String> {
         let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         Some(place.as_ref()?.root()?.to_string_lossy().into_owned())
     }
 
-    /// The revision at the session's last load; `None` before its first.
+    /// Returns the revision at the session's last load; `None` before its first.
     pub(crate) fn revision_seen(&self) -> Option<Revision> {
         seen(&self.revision_seen)
     }
 
-    /// A soft mark: lost with the daemon, at worst something is told twice. `None` when nothing was told after all.
+    /// Sets the revision seen. This is a soft mark: if it is lost with the daemon, at worst a
+    /// notice is repeated. `None` means that nothing was delivered after all.
     pub(crate) fn set_revision_seen(&self, revision: Option<Revision>) {
         self.revision_seen.store(mark(revision), Ordering::Relaxed);
     }
 
-    /// The revision of the memory that a hook has put into the model's context and that is still there.
+    /// Returns the revision of the memory that a hook put into the model's context and that is
+    /// still there.
     pub(crate) fn injected(&self) -> Option<Revision> {
         seen(&self.injected)
     }
 
-    /// A soft mark: lost with the daemon, at worst a load is given in full. `None` when the context was emptied.
+    /// Sets the injected revision. This is a soft mark: if it is lost with the daemon, at worst a
+    /// load is given in full. `None` means that the context was emptied.
     pub(crate) fn set_injected(&self, revision: Option<Revision>) {
         self.injected.store(mark(revision), Ordering::Relaxed);
     }

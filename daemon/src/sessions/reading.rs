@@ -1,4 +1,4 @@
-//! What a session sees of a project besides its records: its own staged work, who else is there.
+//! The parts of a session's view besides records: its own staged work and the other live sessions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,18 +15,19 @@ use crate::retrieval_log::Retrieval;
 /// Another session that is live in the same project.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveSession {
-    /// Under which its topic is found.
+    /// The key of its topic.
     pub(crate) key: String,
     pub(crate) client: Arc<str>,
     pub(crate) since: Timestamp,
 }
 
 impl Session {
-    /// Who reads.
+    /// Returns the reader that represents this session.
     pub(crate) fn reader(&self, daemon: &Daemon) -> Reader {
         let reader = Reader::session(self.id.clone());
         let Some(project) = self.project_id() else { return reader };
-        // What an earlier process of this conversation left; its first write takes that over, unless it has ended.
+        // Includes the work that an earlier process of this conversation left. The first write
+        // takes that work over, unless that session has ended.
         let registry = daemon.registry.snapshot();
         let earlier = self.predecessors(&registry, project);
         reader
@@ -35,14 +36,14 @@ impl Session {
             .inheriting(self.ended_before(&registry, project))
     }
 
-    /// Who looks after single records: a command's person all of them, since sessions that are over leave some that
-    /// nobody else gets at and that take room.
+    /// Returns the reader for the maintenance of single records. For a command it is the owner of
+    /// all records: ended sessions leave some that nobody else reaches and that take up room.
     pub(crate) fn keeper(&self, daemon: &Daemon) -> Reader {
         if self.visits { Reader::owner() } else { self.reader(daemon) }
     }
 
-    /// What this conversation has staged and not saved, in words; also what an earlier process of it
-    /// left, which the next write takes over.
+    /// Words what this conversation has staged and not saved. Includes the work of an earlier
+    /// process, which the next write takes over.
     pub(crate) fn staged(&self, daemon: &Daemon, view: &View) -> Option<String> {
         let project = view.project.as_ref()?;
         let registry = daemon.registry.snapshot();
@@ -60,7 +61,7 @@ impl Session {
         }
     }
 
-    /// Logs what was given to the session: `line` says what and how, all else is filled in.
+    /// Logs what was given to the session. `line` says what and how; this fills in the rest.
     pub(crate) fn log(&self, daemon: &Daemon, line: Retrieval, took: Duration, text: String) {
         let line = Retrieval {
             time: clock::now().0,
@@ -73,7 +74,8 @@ impl Session {
         daemon.projects.retrievals().write(directory, line, text);
     }
 
-    /// The other conversations that are live in this project, oldest first; one with subagents is one.
+    /// Returns the other conversations that are live in this project, oldest first. A conversation
+    /// counts once, with its subagents.
     pub(crate) fn others_live(&self, daemon: &Daemon, view: &View) -> Vec<LiveSession> {
         let Some(project) = &view.project else { return Vec::new() };
         let conversation = |session: &Self| session.id.parent().unwrap_or(session.id.clone());
@@ -97,14 +99,14 @@ impl Session {
         others
     }
 
-    /// What only this session has to know: its own staged work, where its project comes from, what can be
-    /// imported. Lines for the end of a load.
+    /// Returns the lines at a load's end that concern only this session: its staged work, its
+    /// project's place, and a memory that can be imported.
     pub(crate) async fn remarks(&self, daemon: &Daemon, view: &View) -> String {
         let mut remarks = String::new();
         if let Some(staged) = self.staged(daemon, view) {
             remarks = format!("Staged by you and not saved yet: {staged}; memory_save keeps it.\n");
         }
-        // What a hook's write found out no answer has told yet.
+        // A remark from a hook's write that no answer has carried yet.
         if let Some(remark) = view.remark.clone().or_else(|| self.take_remark()) {
             remarks.push_str(&remark);
             remarks.push('\n');

@@ -1,7 +1,8 @@
-//! Who is gone. Of those that are, the staged work is folded into memory on their behalf.
+//! Finds the sessions that are gone, and folds their staged work into memory on their behalf.
 //!
-//! Gone means: the socket is closed, the grace is over, and the process does not exist. A process that
-//! cannot be judged (another container) has a day. Nothing here touches a session that may come back.
+//! A session is gone when its socket is closed, the grace period is over, and its process does not
+//! exist. A process that cannot be judged (another container) has a day. Nothing here touches a
+//! session that may come back.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,18 +23,19 @@ use crate::limits;
 use crate::looks::{Hangs, look};
 use crate::projects::{Changed, ProjectId, SessionRecord, identify, locate};
 
-/// Puts the sessions back that were open when an earlier daemon ended; they may reconnect.
+/// Restores the sessions that were open when an earlier daemon ended; they may reconnect.
 pub(crate) fn recover(daemon: &Daemon) {
     for record in daemon.registry.snapshot().sessions() {
         daemon.sessions().restore(restored(record));
     }
 }
 
-/// Ends the sessions that are gone, and what is left of those that were not ended to the end. What fails is tried again
-/// later and later: nothing is lost while it is staged.
+/// Ends the sessions that are gone, and finishes ends that were cut short. Failures are retried at
+/// growing intervals: nothing is lost while it is staged.
 ///
-/// Those of one project are ended one after the other, and all projects at once: a disk that does not answer keeps the
-/// sweep for [`limits::JOB_TIME_MAX`], and no other project's sessions from their end.
+/// Sessions of one project are ended one after the other, and all projects at once. A disk that
+/// does not answer delays the sweep by up to [`limits::JOB_TIME_MAX`], but not the ends in other
+/// projects.
 pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
     let registry = daemon.registry.snapshot();
     let mut projects: BTreeMap<Option<ProjectId>, Vec<Due>> = BTreeMap::new();
@@ -64,12 +66,12 @@ async fn end_all(daemon: &Arc<Daemon>, all: Vec<Due>) {
     }
 }
 
-/// Ends a session of a disk that may not answer. What is cut short is done again.
+/// Bounds the time of an end, since the disk may not answer. An end that is cut short is repeated.
 async fn in_time<T>(ending: impl Future<Output = Result<T, BindError>>) -> Result<T, BindError> {
     tokio::time::timeout(limits::JOB_TIME_MAX, ending).await.unwrap_or(Err(BindError::Hangs(Hangs)))
 }
 
-/// What a sweep ends.
+/// An end that a sweep has to perform.
 enum Due {
     Gone(Standing),
     LeftOver(Leaving),
@@ -83,7 +85,8 @@ impl Due {
         }
     }
 
-    /// Whether anything was staged; nothing where there was nothing to end.
+    /// Performs the end. Returns whether anything was staged, or `None` if there was nothing to
+    /// end.
     async fn end(&self, daemon: &Arc<Daemon>) -> Result<Option<bool>, BindError> {
         match self {
             Self::Gone(standing) => end_gone(daemon, standing).await,
@@ -104,7 +107,8 @@ fn due(daemon: &Daemon) -> Vec<Due> {
     all.filter(|due| daemon.sessions().may_be_ended(due.session())).collect()
 }
 
-/// Whether a session that has been away for so long, if it is, will not come back.
+/// Returns whether a session that has been away for this long will not come back. `away` is `None`
+/// while it is connected.
 fn is_gone(hello: &Hello, away: Option<Duration>, grace: Duration) -> bool {
     let Some(away) = away.filter(|away| *away >= grace) else { return false };
     if is_foreign_process(hello.pidns) {
@@ -113,7 +117,7 @@ fn is_gone(hello: &Hello, away: Option<Duration>, grace: Duration) -> bool {
     is_dead(hello.pid, hello.pid_start, hello.boot.as_deref())
 }
 
-/// Ends a session that is gone, unless it is back or another has ended it meanwhile.
+/// Ends a session that is gone, unless it is back or another task has ended it meanwhile.
 async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<Option<bool>, BindError> {
     let session = &standing.session;
     let Some(ending) = daemon.sessions().end_if_away(&session.id) else { return Ok(None) };
@@ -130,7 +134,7 @@ async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<Option<bo
     kept.map(Some)
 }
 
-/// Folds what the session left staged and says why. Returns whether there was anything.
+/// Folds the session's staged work and states the cause. Returns whether there was any.
 async fn keep(
     daemon: &Arc<Daemon>,
     standing: &Standing,
@@ -140,7 +144,7 @@ async fn keep(
     let Some((_, staged)) = staged_in(daemon, &leaving).await? else {
         return finish(daemon, &leaving, NoticeCause::Ended).await;
     };
-    // What was noted by rule is kept without a notice, so nobody would read of files.
+    // Activity recorded by rule is kept without a notice, so nobody would read about files.
     let changed = if staged.has_work() {
         changed_files(daemon, &standing.session, record, staged.last).await
     } else {
@@ -159,8 +163,8 @@ async fn keep(
     finish(daemon, &leaving, cause).await
 }
 
-/// The files of the session's project that changed after its last checkpoint; none where they are not this machine's to
-/// see, or where its directory is another project by now.
+/// Returns the files of the session's project that changed after its last checkpoint. Returns
+/// `None` if this machine cannot see them, or if the directory is another project by now.
 async fn changed_files(
     daemon: &Daemon,
     session: &Session,

@@ -1,4 +1,4 @@
-//! The table of sessions: who is connected, who was, and which connection is whose.
+//! The session table: connected and disconnected sessions, and the connection of each.
 
 mod ending;
 mod join;
@@ -35,15 +35,16 @@ struct Inner {
     sessions: HashMap<SessionId, Row>,
     /// The connection of each shim, so that a new one of the same shim ends the old.
     connections: HashMap<Uuid, Arc<Connection>>,
-    /// By a connection's default session: the one that its calls belong to instead, as hooks told.
+    /// Maps a connection's default session to the session that its calls now belong to, as hooks
+    /// reported.
     current: HashMap<SessionId, SessionId>,
-    /// Calls that subagents are about to make, as hooks told.
+    /// Calls that subagents are about to make, as hooks reported.
     expected: VecDeque<Expected>,
     /// Sessions whose agents reported their end, one entry for each end that is about to begin.
     announced: Vec<SessionId>,
-    /// Sessions that are being ended, one for each end that is under way.
+    /// Sessions that are being ended, one entry for each end that is under way.
     ending: Vec<SessionId>,
-    /// Those that could not be ended.
+    /// Sessions that could not be ended.
     failed: HashMap<SessionId, Failed>,
 }
 
@@ -53,11 +54,11 @@ struct Row {
     last_call: Timestamp,
     /// `None` while its connection is open.
     disconnected: Option<Instant>,
-    /// The daemon started while this session was open, and it has not come back.
+    /// Whether the daemon started while this session was open, and it has not come back.
     orphan: bool,
-    /// The default session of the connection that its calls come by, where that is another one.
+    /// The default session of the connection that its calls come by, if that is another one.
     through: Option<SessionId>,
-    /// How sure it is that the events of hooks are this session's; none where there were none.
+    /// The confidence with which hook events belong to this session; `None` without such events.
     sure: Option<Sure>,
 }
 
@@ -84,13 +85,13 @@ impl Row {
         }
     }
 
-    /// Whether the calls of the connection with this default session may be of this one.
+    /// Returns whether the connection with this default session may carry calls of this session.
     fn is_served_by(&self, connection: &SessionId) -> bool {
         belongs(&self.session.id, connection) || self.through.as_ref() == Some(connection)
     }
 }
 
-/// A session and how it stands, for sweeping and for people.
+/// A session with its status, for sweeping and for display.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
     pub(crate) session: Arc<Session>,
@@ -102,7 +103,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// Whether the session had a connection to this daemon that has closed.
+    /// Returns whether the session had a connection to this daemon that has closed.
     pub(crate) fn closed_its_connection(&self) -> bool {
         let had_one = self.through.is_some() || !join::is_own(&self.session.id);
         self.disconnected.is_some() && !self.orphan && had_one
@@ -110,7 +111,7 @@ impl Standing {
 }
 
 impl SessionTable {
-    /// Opens a connection for session `id`; an older connection of the same shim ends.
+    /// Opens a connection for session `id`. An older connection of the same shim ends.
     pub(crate) fn connect(
         self: &Arc<Self>,
         id: SessionId,
@@ -153,7 +154,7 @@ impl SessionTable {
         connection
     }
 
-    /// The session of a call on this connection, made when it is the first.
+    /// Returns the session of a call on this connection, and creates it at the first call.
     pub(super) fn session(
         &self,
         connection: &Connection,
@@ -166,7 +167,8 @@ impl SessionTable {
         let named = name.or(connection.hello.agent_session.as_deref());
         let now = clock::now();
         let mut inner = self.lock();
-        // A call may outlive its connection; the session it begins then is away from the start.
+        // A call may outlive its connection. The session that it begins then is away from the
+        // start.
         let disconnected = (!inner.holds(&connection.id)).then(clock::start);
         let id = match (inner.told(connection, thread, named, client), name) {
             (Some(told), _) => told,
@@ -191,8 +193,8 @@ impl SessionTable {
         subagent.unwrap_or(session)
     }
 
-    /// Whether a call of this thread would begin a session although the connection has as many as
-    /// it may have.
+    /// Returns whether a call of this thread would begin a session although the connection has as
+    /// many as it may have.
     pub(super) fn is_full(&self, connection: &Connection, thread: &str) -> bool {
         let inner = self.lock();
         let is_known = |row: &Row| {
@@ -202,8 +204,8 @@ impl SessionTable {
         inner.is_full(&connection.id) && !inner.served(&connection.id).any(is_known)
     }
 
-    /// The session that a connection's calls belong to, as far as they have said; the one heard of last where they are of
-    /// several.
+    /// Returns the session that a connection's calls belong to, as far as is known. Of several,
+    /// returns the most recently active one.
     pub(crate) fn served_by(&self, connection: &Connection) -> Option<Arc<Session>> {
         let inner = self.lock();
         let current = inner.current.get(&connection.id).and_then(|id| inner.sessions.get(id));
@@ -214,7 +216,7 @@ impl SessionTable {
         Some(Arc::clone(&current.or_else(served)?.session))
     }
 
-    /// The connection is over. Its sessions go on for the grace.
+    /// Closes a connection. Its sessions continue for the grace period.
     pub(super) fn disconnected(&self, connection: &Arc<Connection>) {
         let mut inner = self.lock();
         let current = inner
@@ -235,35 +237,36 @@ impl SessionTable {
         }
     }
 
-    /// Puts back a session that was open when an earlier daemon ended.
+    /// Restores a session that was open when an earlier daemon ended.
     pub(crate) fn restore(&self, session: Session) {
         let started = session.started;
         let row = Row { orphan: true, ..Row::new(session, started, Some(clock::start())) };
         self.lock().sessions.entry(row.session.id.clone()).or_insert(row);
     }
 
-    /// Whether a connection of this session is open: what tests wait for.
+    /// Returns whether a connection of this session is open. Tests wait for this.
     #[cfg(test)]
     pub(crate) fn is_connected(&self, id: &SessionId) -> bool {
         self.lock().sessions.get(id).is_some_and(|row| row.disconnected.is_none())
     }
 
-    /// Every open connection.
+    /// Returns every open connection.
     pub(crate) fn shims(&self) -> Vec<Arc<Connection>> {
         self.lock().connections.values().map(Arc::clone).collect()
     }
 
-    /// Returns one session's standing.
+    /// Returns one session's status.
     pub(crate) fn standing(&self, id: &SessionId) -> Option<Standing> {
         self.lock().sessions.get(id).map(Row::standing)
     }
 
-    /// Every session.
+    /// Returns the status of every session.
     pub(crate) fn all(&self) -> Vec<Standing> {
         self.lock().sessions.values().map(Row::standing).collect()
     }
 
-    /// Those that go on, or may: connected, or of a process that is certainly there.
+    /// Returns the sessions that are, or may be, alive: connected, or of a process not known to be
+    /// dead.
     pub(crate) fn live(&self) -> BTreeSet<SessionId> {
         let lives = |standing: &Standing| {
             let hello = &standing.session.hello;
@@ -271,11 +274,11 @@ impl SessionTable {
                 || !(is_foreign_process(hello.pidns)
                     || is_dead(hello.pid, hello.pid_start, hello.boot.as_deref()))
         };
-        // Processes are looked at without the lock.
+        // Processes are checked without the lock.
         self.all().into_iter().filter(lives).map(|standing| standing.session.id.clone()).collect()
     }
 
-    /// Open connections of shims.
+    /// Returns the number of open connections.
     pub(crate) fn connections(&self) -> usize {
         self.lock().connections.len()
     }
@@ -286,12 +289,12 @@ impl SessionTable {
 }
 
 impl Inner {
-    /// Whether a connection with this default session is open.
+    /// Returns whether a connection with this default session is open.
     fn holds(&self, id: &SessionId) -> bool {
         self.connections.values().any(|connection| connection.id == *id)
     }
 
-    /// The sessions that the connection with this default session serves.
+    /// Returns the sessions that the connection with this default session serves.
     fn served<'a>(&'a self, connection: &'a SessionId) -> impl Iterator<Item = &'a Row> {
         self.sessions.values().filter(move |row| row.is_served_by(connection))
     }
@@ -300,7 +303,7 @@ impl Inner {
         self.served(connection).count() >= limits::CONNECTION_SESSIONS_MAX
     }
 
-    /// Takes a session out, and what led to it.
+    /// Removes a session, and all that refers to it.
     fn remove(&mut self, id: &SessionId) -> Option<Row> {
         self.current.retain(|_, current| current != id);
         self.expected.retain(|expected| !expected.is_of(id));
@@ -308,7 +311,7 @@ impl Inner {
     }
 }
 
-/// A thread's session is named after its connection's, so that it is found again after a restart.
+/// Names a thread's session after its connection's, so that it is found again after a restart.
 fn thread_id(connection: &SessionId, thread: &str) -> SessionId {
     let short: String = thread
         .chars()
@@ -318,7 +321,7 @@ fn thread_id(connection: &SessionId, thread: &str) -> SessionId {
     if short == thread {
         return SessionId::new(format!("{connection}/{short}"));
     }
-    // What was left out may be all that tells it from another.
+    // The omitted characters may be all that distinguishes it from another thread.
     let crc = crc32fast::hash(thread.as_bytes());
     SessionId::new(format!("{connection}/{short}-{crc:08x}"))
 }
@@ -330,7 +333,8 @@ fn belongs(session: &SessionId, connection: &SessionId) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The processes above the one that started a shim; none where they are not this daemon's to see.
+/// Returns the processes above the one that started a shim; none if they are not visible to this
+/// daemon.
 fn above(hello: &Hello) -> Vec<u32> {
     let own = hello.agent_pid.filter(|_| !is_foreign_process(hello.pidns));
     let parent =

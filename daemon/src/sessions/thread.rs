@@ -1,5 +1,5 @@
-//! Conversations that calls name in `_meta`. Any client can name any of them, so the session that
-//! hooks began for one is given to a call only if the connection's own directory leads to its
+//! Conversations that calls name in `_meta`. Any client can name any of them. A call therefore gets
+//! the session that hooks began for one only if the connection's own directory leads to its
 //! project.
 
 use std::path::PathBuf;
@@ -25,14 +25,14 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// Whether it belongs to another project, so that the call is the connection's own.
+    /// Returns whether it belongs to another project, so that the call is the connection's own.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.is_elsewhere
     }
 }
 
 impl Connection {
-    /// Returns the conversation of this name; whether the connection may use it is not checked.
+    /// Returns the conversation of this name. Does not check whether the connection may use it.
     pub(crate) fn thread(&self, name: &str) -> Thread {
         let name = secrets::clean(name).into_owned();
         let hooks = self.table.begun_by_hooks(self, &name).map(|session| session.id.clone());
@@ -69,7 +69,8 @@ impl Connection {
         Ok(thread)
     }
 
-    /// Whether this connection's own directory leads to the project that a session works in.
+    /// Returns whether this connection's own directory leads to the project that a session works
+    /// in.
     async fn works_with(&self, daemon: &Daemon, session: &Session) -> Result<bool, BindError> {
         let own = match self.place.get_or_try_init(|| place_of(daemon, &self.hello)).await {
             Ok(place) => Arc::clone(place),
@@ -84,7 +85,7 @@ impl Connection {
         if let Some(project) = bound.or_else(|| session.project_id()) {
             return Ok(self.project_of(daemon, &own).await? == Some(project));
         }
-        // It has written nothing yet, so its project may have no id.
+        // The session has written nothing yet, so its project may have no id.
         let theirs = session.place(daemon).await?;
         Ok(match (own.as_ref(), theirs.as_ref()) {
             (Place::Here(own), Place::Here(theirs)) => directory(own) == directory(theirs),
@@ -112,7 +113,7 @@ impl Connection {
     }
 }
 
-/// The directory that makes a project what it is.
+/// Returns the directory that identifies a project, with the initialised part.
 fn directory(located: &Located) -> (PathBuf, Option<PathBuf>) {
     let common = located.git.as_ref().map_or(&located.root, |git| &git.common_dir);
     (common.clone(), located.part.clone())

@@ -1,4 +1,4 @@
-//! Which project a session gets, and whose staged work.
+//! Tests of which project a session gets, and which staged work.
 
 use anchord_proto::hello::{Hello, Resume};
 use serde_json::json;
@@ -49,7 +49,7 @@ async fn a_foreign_agent_must_name_its_project_by_id() {
     assert!(shim.call("memory_checkpoint", lesson()).await.starts_with("Staged."));
     let anchors = json!({ "session_summary": "s", "anchors": [{ "file": "a", "lines": "1", "concept": "c" }] });
     shim.call("memory_save", anchors).await;
-    // Files that it means are not the ones that are seen from here.
+    // The files that it means are not those seen from here.
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "a1", "expand": true })).await, @"ERROR failed to expand: the project's files cannot be seen from here; read the file");
 }
 
@@ -200,7 +200,7 @@ async fn sessions_keep_no_project_in_memory_that_is_closed() {
         drop(project);
         world.daemon.projects.close_and(id, |_| ()).await;
     }
-    // The session goes on, and works in a project that is closed; a call that was answered may end a little later.
+    // The session continues, and its project is closed. An answered call may end a little later.
     poll(|| closed.iter().all(|project| project.strong_count() == 0).then_some(())).await;
     let session = world.daemon.sessions().all().pop().unwrap().session;
     assert!(session.project_id().is_some() && session.project().is_none());
@@ -223,13 +223,14 @@ async fn a_home_where_an_agent_was_started_is_no_project_and_one_that_the_user_n
     assert!(world.daemon.metrics().hooks().last_failure.is_none(), "nothing is wrong");
     assert!(world.daemon.projects.all().is_empty(), "nothing was made");
 
-    // In a project it is where the search begins, whatever the working directory is by now.
+    // In a project, the named directory is where the search begins, even if the working directory
+    // has changed.
     let demo = Hello { project: world.hello().cwd, by_agent: true, ..hello_from(&home) };
     assert!(says(&world, demo).await.starts_with("Staged."));
     assert!(says(&world, named).await.starts_with("Staged."));
 }
 
-/// The path of a container's project may be another one's here.
+/// A container's project path may belong to another project here.
 #[tokio::test]
 async fn a_foreign_agents_own_word_for_where_it_works_names_no_project() {
     let world = World::new().await;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::testing::{Shim, World, dead, poll};
 
-/// Notes of about a hundred tokens each.
+/// Makes notes of about a hundred tokens each.
 fn notes(name: &str, count: usize) -> Vec<Value> {
     let note = |n: usize| {
         let words: Vec<String> = (0..35).map(|word| format!("{name}{n}x{word}")).collect();
@@ -30,7 +30,8 @@ async fn gone(world: &World, shim: Shim) -> SessionId {
     id
 }
 
-/// The hooks of an agent are heard before the server that it started says anything; the calls are of the hooks' session.
+/// Sends an agent's hook event before its server says hello. The calls then belong to the hooks'
+/// session.
 async fn hooked(world: &World, talk: &str, hello: Hello) -> Shim {
     let event =
         json!({ "hook_event_name": "SessionStart", "session_id": talk, "source": "startup" });
@@ -94,7 +95,7 @@ async fn the_flag_of_a_server_counts_also_in_a_session_that_hooks_began() {
     let mut shim = hooked(&world, "a", Hello { budget: Some(1_000), ..world.hello() }).await;
     let status = shim.call("memory_status", json!({})).await;
     assert!(status.contains("1000 tokens (from --budget)"), "{status}");
-    // A hook's own write is by the same budget, also when the agent's process is another by now.
+    // A hook's own write keeps to the same budget, even if the agent's process has changed.
     let session = |world: &World| Arc::clone(&world.daemon.sessions().all()[0].session);
     let before = session(&world);
     let again = Hello { agent_pid: Some(i32::MAX.unsigned_abs()), ..world.hello() };

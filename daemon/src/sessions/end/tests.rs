@@ -1,4 +1,4 @@
-//! An end beside calls that are still under way, beside the same session's return, and one that is cut short.
+//! Ends during running calls, ends while the same session returns, and ends that are cut short.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ fn registered(world: &World, id: &SessionId) -> bool {
     world.daemon.registry.snapshot().session(id).is_some()
 }
 
-/// A session that has staged something.
+/// Creates a session that has staged something.
 async fn checkpointed(world: &World) -> (Shim, Arc<Session>) {
     let mut shim = world.shim().await;
     let staged = shim.call("memory_checkpoint", json!({ "summary": "half way" })).await;
@@ -44,7 +44,7 @@ fn kept<'a>(memory: &'a Memory) -> Vec<&'a str> {
     memory.records().filter_map(|record| lesson(&record.body)).collect()
 }
 
-/// A session of a project whose journal cannot be read, open in the registry.
+/// Creates a session of a project whose journal cannot be read, open in the registry.
 async fn in_a_broken_project(world: &World, id: &SessionId) -> PathBuf {
     let project = ProjectId(Uuid::from_u128(7));
     let known = world.daemon.registry.snapshot().sessions().next().cloned().unwrap();
@@ -64,7 +64,7 @@ async fn one_that_cannot_be_ended_stays_and_keeps_no_other_from_its_end() {
     let world = World::new().await;
     let (_shim, conversation) = checkpointed(&world).await;
     let id = conversation.id.clone();
-    // By id the broken one comes before the other; the table is in no order.
+    // By id, the broken one comes before the other. The table has no order.
     let (broken, other) = (id.subagent("a"), id.subagent("b"));
     for subagent in [&broken, &other] {
         let hello = Arc::clone(&conversation.hello);
@@ -121,7 +121,7 @@ async fn a_write_during_which_its_session_ends_is_folded() {
     let decide = || -> Decide<Memory> {
         let (session, table) = (Arc::clone(&session), Arc::clone(world.daemon.sessions()));
         Box::new(move |memory, now| {
-            // As if the end's own fold were before this in the queue.
+            // The end's own fold comes before this in the queue.
             drop(table.end(&session.id));
             let part = Staged { summary: Some("late".to_owned()), ..Staged::default() };
             let plan = plan_checkpoint(memory, &session.provenance(now), part).unwrap();
@@ -165,7 +165,8 @@ async fn work_of_which_the_registry_does_not_know_is_folded_when_its_project_is_
     let world = World::new().await;
     let (shim, session) = checkpointed(&world).await;
     let id = session.id.clone();
-    // What an earlier build left: the session has ended for the registry, and its work is there.
+    // The state that an earlier build left: the registry has the session as ended, and its work is
+    // there.
     let ended = id.clone();
     let decide: Decide<Registry> = Box::new(move |_, time| {
         let changes = vec![RegistryChange::SessionEnded { session: ended, time, saved: false }];

@@ -1,4 +1,4 @@
-//! Who is gone, and what becomes of what they staged.
+//! Tests of which sessions are gone, and of what becomes of their staged work.
 
 use anchord_memory::{Memory, Notice, SessionId};
 use serde_json::json;
@@ -69,7 +69,7 @@ fn memory(world: &World) -> Arc<Memory> {
 #[tokio::test]
 async fn live_staged_work_is_never_folded_and_a_gone_session_s_is() {
     let world = World::new().await;
-    // Its process counts as gone, but its connection is open: that is what counts.
+    // Its process counts as gone, but its open connection decides.
     let (live, live_id) = checkpointed(&world, dead(world.hello())).await;
     let (waiting, waiting_id) = checkpointed(&world, world.hello()).await;
     drop(waiting);

@@ -1,4 +1,5 @@
-//! Out of the table: the first step of a session's end, and what is known of an end that is under way or that failed.
+//! Removal from the table: the first step of a session's end. Also tracks ends that are under way
+//! or that failed.
 
 use std::time::Instant;
 
@@ -7,7 +8,8 @@ use anchord_memory::SessionId;
 use super::{Inner, Row, SessionTable, Standing};
 use crate::{clock, limits};
 
-/// The end of a session that is under way. Until it is dropped the sweep leaves the session's work to it.
+/// The end of a session that is under way. Until it is dropped, the sweep leaves the session's work
+/// to it.
 #[derive(Debug)]
 pub(crate) struct Ending<'a> {
     table: &'a SessionTable,
@@ -15,8 +17,8 @@ pub(crate) struct Ending<'a> {
     standing: Option<Standing>,
 }
 
-/// The announced end of a session. The session stays in the table until its end begins, so that
-/// what was noted of it can still be staged.
+/// The announced end of a session. The session stays in the table until its end begins, so that its
+/// pending activity can still be staged.
 #[derive(Debug)]
 pub(crate) struct AnnouncedEnd<'a> {
     table: &'a SessionTable,
@@ -37,7 +39,8 @@ pub(super) struct Failed {
 }
 
 impl Failed {
-    /// Whether it was so long ago that another try is due: each wait is twice the one before.
+    /// Returns whether another try is due. Each wait is twice the one before, up to
+    /// [`limits::END_RETRY_TIME_MAX`].
     fn is_due(&self) -> bool {
         let wait = limits::JOBS_EVERY.saturating_mul(1 << self.times.min(16));
         let wait = wait.min(limits::END_RETRY_TIME_MAX);
@@ -46,12 +49,12 @@ impl Failed {
 }
 
 impl Ending<'_> {
-    /// The session as it stood; none where it was in no table.
+    /// Returns the session's status at its removal; `None` if it was in no table.
     pub(crate) fn standing(&self) -> Option<&Standing> {
         self.standing.as_ref()
     }
 
-    /// The session could not be ended: it is put back as it stood.
+    /// Puts a session back with its earlier status, because it could not be ended.
     pub(crate) fn put_back(mut self) {
         let Some(standing) = self.standing.take() else { return };
         let row = Row {
@@ -86,8 +89,8 @@ impl SessionTable {
         AnnouncedEnd { table: self, id: id.clone() }
     }
 
-    /// Whether the end of a session, or of its parent if it is a subagent, is announced or under
-    /// way.
+    /// Returns whether the end of a session is announced or under way. A subagent's parent counts
+    /// too.
     pub(crate) fn is_ending(&self, id: &SessionId) -> bool {
         let parent = id.parent();
         let inner = self.lock();
@@ -95,12 +98,12 @@ impl SessionTable {
         ending.any(|ending| ending == id || Some(ending) == parent.as_ref())
     }
 
-    /// Takes a session out, connected or not.
+    /// Removes a session, connected or not.
     pub(crate) fn end(&self, id: &SessionId) -> Ending<'_> {
         self.begin_end(&mut self.lock(), id)
     }
 
-    /// Takes a session out, unless it is connected or has come back meanwhile.
+    /// Removes a session, unless it is connected or has come back meanwhile.
     pub(crate) fn end_if_away(&self, id: &SessionId) -> Option<Ending<'_>> {
         let mut inner = self.lock();
         if inner.sessions.get(id).is_some_and(|row| row.disconnected.is_none()) {
@@ -115,23 +118,23 @@ impl SessionTable {
         Ending { table: self, id: id.clone(), standing }
     }
 
-    /// Whether a session is in the table, so that its end is still to come.
+    /// Returns whether a session is in the table, so that its end is still to come.
     pub(crate) fn holds(&self, id: &SessionId) -> bool {
         self.lock().sessions.contains_key(id)
     }
 
-    /// Whether a session has ended, and nobody is ending it any more.
+    /// Returns whether a session has ended, and nobody is ending it any more.
     pub(crate) fn is_over(&self, id: &SessionId) -> bool {
         let inner = self.lock();
         !inner.sessions.contains_key(id) && !inner.ending.contains(id)
     }
 
-    /// Whether the sweep may try to end a session: it never failed, or some time ago.
+    /// Returns whether the sweep may try to end a session: it never failed, or the wait is over.
     pub(crate) fn may_be_ended(&self, id: &SessionId) -> bool {
         self.lock().failed.get(id).is_none_or(Failed::is_due)
     }
 
-    /// A session could not be ended.
+    /// Records that a session could not be ended.
     pub(crate) fn end_failed(&self, id: &SessionId) {
         let mut inner = self.lock();
         let failed = inner.failed.entry(id.clone()).or_default();
@@ -139,18 +142,18 @@ impl SessionTable {
         failed.last = Some(clock::start());
     }
 
-    /// A session was ended.
+    /// Forgets the failures of a session that has ended.
     pub(crate) fn ended(&self, id: &SessionId) {
         self.lock().failed.remove(id);
     }
 
-    /// How often a session could not be ended.
+    /// Returns how often a session could not be ended.
     #[cfg(test)]
     pub(crate) fn tries(&self, id: &SessionId) -> u32 {
         self.lock().failed.get(id).map_or(0, |failed| failed.times)
     }
 
-    /// As if all waits were over.
+    /// Ends all waits, for tests.
     #[cfg(test)]
     pub(crate) fn wait_no_longer(&self) {
         self.lock().failed.values_mut().for_each(|failed| failed.last = None);

@@ -1,9 +1,11 @@
-//! Whose an event is that a hook told: the session whose calls come by a connection, or one of the hook's own.
+//! Resolves a hook event to the session that it belongs to. That is the session whose calls come by
+//! a connection, or one of the hooks' own.
 //!
-//! A conversation of which hooks tell is a session of the hooks' own, unless calls named it first. Its connection is the
-//! one that names the agent's session id; else the one of the agent's process, which started both the shim and the hook;
-//! else there is none yet.
-//! After `/clear` the shim goes on with its old id: the connection's calls are then the new session's.
+//! A conversation reported by hooks is a session of the hooks' own, unless calls named it first.
+//! Its connection is the one that names the agent's session id. Otherwise it is the one of the
+//! agent's process, which started both the shim and the hook. Otherwise there is none yet. After
+//! `/clear` the shim continues with its old id, and the connection's calls belong to the new
+//! session.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,19 +20,19 @@ use super::{Inner, Row, SessionTable};
 use crate::projects::ProjectId;
 use crate::{clock, limits};
 
-/// How sure it is that an event is of a session.
+/// The confidence with which an event belongs to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sure {
-    /// No connection is known for it: what is there are events alone.
+    /// No connection is known for it, only events.
     Alone,
     /// The agent's process started both the hook and the connection's shim.
     ByProcess,
-    /// The agent's own session id.
+    /// The agent's own session id matches.
     ById,
 }
 
 impl Sure {
-    /// As `anchord status --json` has it.
+    /// Returns the name that `anchord status --json` shows.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Alone => "alone",
@@ -40,22 +42,23 @@ impl Sure {
     }
 }
 
-/// What is known of who told an event.
+/// The known facts about an event's source.
 #[derive(Clone, Debug)]
 pub(crate) struct Teller {
     /// The client, as its hooks name it.
     pub(crate) client: &'static str,
-    /// What the agent calls the conversation.
+    /// The agent's name for the conversation.
     pub(crate) agent_session: String,
-    /// What a session of the hook's own is named after: the same, less what goes on after a reset.
+    /// The base of the name of a session of the hook's own. It is the same, without the parts that
+    /// change at a reset.
     pub(crate) named: String,
-    /// The agent's process, or those that may be it, nearest first.
+    /// The agent's process, or its candidates, nearest first.
     pub(crate) processes: Vec<u32>,
-    /// What a session of the hook's own works with; its process is the agent's.
+    /// The hello for a session of the hook's own. Its process is the agent's.
     pub(crate) hello: Hello,
-    /// Whether the conversation goes on after this event.
+    /// Whether the conversation continues after this event.
     pub(crate) goes_on: bool,
-    /// Whether it takes the place of the one before it in the same process.
+    /// Whether it replaces the earlier conversation in the same process.
     pub(crate) clears: bool,
 }
 
@@ -64,21 +67,21 @@ pub(crate) struct Teller {
 pub(crate) struct Joined {
     pub(crate) session: Arc<Session>,
     pub(crate) sure: Sure,
-    /// Whose calls came by the connection until now.
+    /// The session whose calls came by the connection until now.
     pub(crate) replaced: Option<Replaced>,
 }
 
-/// A session in whose place another one goes on.
+/// A session that another one replaces.
 #[derive(Debug)]
 pub(crate) enum Replaced {
-    /// It was the same conversation, only not known by its name: its work goes over.
+    /// It was the same conversation, only not known by its name. Its work moves over.
     Same(Arc<Session>),
     /// It was another conversation, which is over.
     Cleared(Arc<Session>),
 }
 
 impl SessionTable {
-    /// The session of an event, made when it is the first.
+    /// Resolves an event to its session, and creates the session at its first event.
     pub(crate) fn join(&self, teller: &Teller) -> Joined {
         let dead = self.dead_of(&teller.agent_session);
         let now = clock::now();
@@ -106,7 +109,8 @@ impl SessionTable {
         Some(Arc::clone(&inner.sessions.get(&id)?.session))
     }
 
-    /// Sessions of this name that are away and whose process is gone. Processes are looked at without the lock.
+    /// Returns the sessions of this name that are away and whose process is gone. Processes are
+    /// checked without the lock.
     fn dead_of(&self, agent_session: &str) -> BTreeSet<SessionId> {
         let named = |session: &Session| session.agent_session.as_deref() == Some(agent_session);
         self.all()
@@ -133,8 +137,9 @@ impl Inner {
         self.go_on(&id, teller)
     }
 
-    /// The session that is known by the agent's name for it. One that is away and whose process is gone is not: the
-    /// agent was started again, and what it left is taken over. The hooks' own takes its new process instead.
+    /// Returns the session known by the agent's name for it. Skips one that is away and whose
+    /// process is gone: the agent was started again, and its work is taken over. A session of the
+    /// hooks' own takes its new process instead.
     fn known(&self, teller: &Teller, dead: &BTreeSet<SessionId>) -> Option<SessionId> {
         let mut known: Vec<&Row> = self
             .sessions
@@ -157,7 +162,8 @@ impl Inner {
         known.first().map(|row| row.session.id.clone())
     }
 
-    /// Goes on with a session that is in the table. One of the hooks' own is given the connection of its agent.
+    /// Continues with a session that is in the table. A session of the hooks' own gets its agent's
+    /// connection.
     fn go_on(&mut self, id: &SessionId, teller: &Teller) -> Joined {
         let row = self.sessions.get_mut(id).expect("the caller found it or put it in");
         if !is_own(id) {
@@ -169,7 +175,8 @@ impl Inner {
         }
         let known = &row.session.hello;
         let other = (known.pid, known.pid_start) != (teller.hello.pid, teller.hello.pid_start);
-        // Of one that an earlier daemon left, less is known than its hook says: the registry has no named project.
+        // An earlier daemon left less about the session than its hook now sends: the registry has
+        // no named project.
         if std::mem::take(&mut row.orphan) || other {
             row.session = Arc::new(row.session.resumed(Arc::new(teller.hello.clone())));
         }
@@ -191,7 +198,7 @@ impl Inner {
         Joined { session, sure, replaced }
     }
 
-    /// The connection that the agent's calls come by.
+    /// Returns the connection that the agent's calls come by.
     fn serving(&self, teller: &Teller, session: &Session) -> Option<(Arc<Connection>, Sure)> {
         let connections = || self.connections.values().filter(|one| works_in(&one.hello, session));
         let named = connections().find(|connection| {
@@ -200,7 +207,8 @@ impl Inner {
         if let Some(connection) = named {
             return Some((Arc::clone(connection), Sure::ById));
         }
-        // An agent with two connections has registered anchord twice; which is called is not known.
+        // An agent with two connections has registered anchord twice. It is unknown which one it
+        // calls.
         let only = |started: &dyn Fn(&Connection) -> bool| {
             let mut found = connections().filter(|connection| {
                 connection.hello.pidns == teller.hello.pidns && started(connection)
@@ -224,18 +232,19 @@ impl Inner {
         Some((Arc::clone(connection), Sure::ByProcess))
     }
 
-    /// Whether a connection is not certainly another client's: an agent that another one started has that one's
-    /// process above it.
+    /// Returns whether a connection may belong to this client. A nested agent has the outer agent's
+    /// process above it, so the process alone does not decide.
     fn may_be_of(&self, connection: &Connection, client: &str) -> bool {
         self.client_of(connection).is_none_or(|name| name.starts_with(client))
     }
 
-    /// Whether a connection has said that it is this client's.
+    /// Returns whether a connection is known to be this client's.
     fn is_of(&self, connection: &Connection, client: &str) -> bool {
         self.client_of(connection).is_some_and(|name| name.starts_with(client))
     }
 
-    /// Whose a connection is, once it is known: as the hooks call it that were joined to it, else as it calls itself.
+    /// Returns a connection's client, once it is known. The hooks' name for it comes first, then
+    /// its own.
     fn client_of(&self, connection: &Connection) -> Option<Arc<str>> {
         if let Some((hooks, _)) =
             self.current.get(&connection.id).and_then(|id| id.0.split_once(':'))
@@ -246,7 +255,7 @@ impl Inner {
         (!name.is_empty()).then_some(name)
     }
 
-    /// The hooks' own session of the conversation that a call names.
+    /// Returns the hooks' own session of the conversation that a call names.
     fn own_named(&self, connection: &Connection, named: &str) -> Option<SessionId> {
         let mut rows = self.sessions.values().filter(|row| is_own(&row.session.id));
         let row = rows.find(|row| {
@@ -256,9 +265,11 @@ impl Inner {
         row.map(|row| row.session.id.clone())
     }
 
-    /// The hooks' own session of the agent that started a connection which names none: of the process nearest above it
-    /// that has any, since an agent may be started by another one; of several conversations of that process, the one
-    /// that was heard of last. And whether no other connection may be that agent's.
+    /// Returns the hooks' own session of the agent that started a connection without a named
+    /// conversation. Also returns whether no other connection may belong to that agent.
+    ///
+    /// The session is that of the nearest process above the connection, since one agent may start
+    /// another. If that process has several conversations, the most recently active one counts.
     fn own_of_process(&self, connection: &Connection, client: &str) -> Option<(SessionId, bool)> {
         let hello = &connection.hello;
         let own = |row: &&Row| {
@@ -287,7 +298,7 @@ impl Inner {
         Some((row.session.id.clone(), !self.connections.values().any(|other| rivals(&other))))
     }
 
-    /// What becomes of the session whose calls came by a connection until another one took its place.
+    /// Decides the fate of the session whose calls came by a connection until another replaced it.
     fn replaced(&self, before: &SessionId, clears: bool) -> Option<Replaced> {
         let session = Arc::clone(&self.sessions.get(before)?.session);
         if session.agent_session.is_none() {
@@ -296,7 +307,7 @@ impl Inner {
         clears.then_some(Replaced::Cleared(session))
     }
 
-    /// The session that hooks have told of and that a call on a connection belongs to.
+    /// Returns the session that hooks reported and that a call on a connection belongs to.
     pub(super) fn told(
         &mut self,
         connection: &Connection,
@@ -304,7 +315,7 @@ impl Inner {
         named: Option<&str>,
         client: Option<&str>,
     ) -> Option<SessionId> {
-        // What is guessed by the process may be that very conversation.
+        // A session found by its process may be that very conversation.
         if thread.is_some_and(|thread| thread.is_elsewhere) {
             return None;
         }
@@ -316,7 +327,7 @@ impl Inner {
         }
         let (id, sure, certain) = if let Some(named) = named {
             let id = self.own_named(connection, named)?;
-            // Only that one was found to be in the connection's project.
+            // Only that session was found to be in the connection's project.
             if thread.is_some_and(|thread| thread.hooks.as_ref() != Some(&id)) {
                 return None;
             }
@@ -331,7 +342,8 @@ impl Inner {
             row.disconnected = None;
             row.sure = row.sure.max(Some(sure));
         }
-        // Which of an agent's connections serves which of its conversations is guessed anew with each call.
+        // The match between an agent's connections and its conversations is guessed again at each
+        // call.
         if thread.is_none() && certain {
             self.current.insert(connection.id.clone(), id.clone());
         }
@@ -339,8 +351,9 @@ impl Inner {
     }
 }
 
-/// Whether a connection works in the project of a session of the hooks' own. One that names its project may not. Before
-/// the session's project is known, only the same name is certainly the same.
+/// Returns whether a connection works in the project of a session of the hooks' own. A connection
+/// that names its project may work elsewhere. Until the session's project is known, only the same
+/// name proves a match.
 fn works_in(connection: &Hello, session: &Session) -> bool {
     let Some(named) = connection.project.as_deref() else { return true };
     let root = session.known_root();
@@ -355,17 +368,18 @@ fn works_in(connection: &Hello, session: &Session) -> bool {
     if let Ok(id) = named.parse().map(ProjectId) {
         return session.project_id() == Some(id);
     }
-    // Between where the hooks are and the root that was found above that there is no other project's.
+    // No other project lies between the hooks' directory and the root that was found above it.
     let beneath = |path: Option<&Path>| path.is_some_and(|path| path.starts_with(directory));
     beneath(start) && root.is_some_and(|root| directory.starts_with(root))
 }
 
-/// Whether hooks began the session: those of connections have no colon in their ids.
+/// Returns whether hooks began the session. Ids of connections contain no colon.
 pub(super) fn is_own(id: &SessionId) -> bool {
     id.0.contains(':')
 }
 
-/// The client and its name for the conversation: one that was ended and goes on is the same session, with one row.
+/// Builds the id from the client and its name for the conversation. A conversation that ended and
+/// continues is therefore the same session, with one row.
 fn own_id(teller: &Teller) -> SessionId {
     let named = teller.named.chars().filter(|c| c.is_ascii_alphanumeric() || "-:_.@".contains(*c));
     let named: String = named.take(limits::HOOK_SESSION_CHARS_MAX).collect();

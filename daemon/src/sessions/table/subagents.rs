@@ -1,5 +1,6 @@
-//! Whose a call is that a subagent makes: it comes by its conversation's connection, and a hook tells before it which of
-//! the conversation's subagents is about to make it. Soft: a call of which nothing was told is the conversation's own.
+//! Assigns a subagent's calls to it. They come by its conversation's connection, and a hook reports
+//! in advance which subagent is about to make one. This is best effort: an unreported call is the
+//! conversation's own.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,14 +22,14 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// Whether it is of this session or of a subagent of it.
+    /// Returns whether the call belongs to this session or to a subagent of it.
     pub(super) fn is_of(&self, session: &SessionId) -> bool {
         self.by == *session || self.by.parent().as_ref() == Some(session)
     }
 }
 
 impl SessionTable {
-    /// The call of this id on the session's connection will be the subagent's.
+    /// Records that a subagent will make the call of this id on the session's connection.
     pub(crate) fn expect_call(&self, session: &Session, agent: &str, call: &str) {
         let mut inner = self.lock();
         let expected = &mut inner.expected;
@@ -40,14 +41,14 @@ impl SessionTable {
         expected.push_back(Expected { call: call.to_owned(), by, told: clock::start() });
     }
 
-    /// The session of a subagent that has made a call.
+    /// Returns the session of a subagent that has made a call.
     pub(crate) fn subagent(&self, session: &Session, agent: &str) -> Option<Arc<Session>> {
         let inner = self.lock();
         let row = inner.sessions.get(&own_id(&session.id, agent))?;
         Some(Arc::clone(&row.session))
     }
 
-    /// The sessions of all subagents of a session.
+    /// Returns the sessions of all subagents of a session.
     pub(crate) fn subagents(&self, session: &SessionId) -> Vec<Arc<Session>> {
         let inner = self.lock();
         let rows = inner.sessions.values();
@@ -57,8 +58,9 @@ impl SessionTable {
 }
 
 impl Inner {
-    /// The session of the subagent that makes this call, made when it is the first; none where it
-    /// is the session's own, or where the connection has no room for another session.
+    /// Returns the session of the subagent that makes this call, and creates it at the first call.
+    /// Returns `None` if the call is the session's own, or if the connection has no room for
+    /// another session.
     pub(super) fn expected(
         &mut self,
         connection: &Connection,
@@ -66,7 +68,8 @@ impl Inner {
         call: &str,
         now: Timestamp,
     ) -> Option<Arc<Session>> {
-        // The newest: clients may count calls anew, and two conversations may count alike.
+        // The newest counts: clients may restart their numbering, and two conversations may use the
+        // same numbers.
         let expected = self.expected.iter().rev().find(|expected| {
             expected.call == call
                 && expected.by.parent().as_ref() == Some(&session.id)

@@ -1,4 +1,4 @@
-//! Who is connected, through reconnects, takeovers and calls that come late.
+//! Tests of connections, through reconnects, takeovers and late calls.
 
 use anchord_proto::hello::Role;
 

@@ -1,4 +1,4 @@
-//! Which private notes a client gets if it names a conversation.
+//! Tests of which private notes a client gets if it names a conversation.
 
 use anchord_proto::hello::ToolSet;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ async fn shim_in(world: &World, directory: &str) -> Shim {
 #[tokio::test]
 async fn a_conversation_of_another_project_gives_nothing_and_gets_nothing() {
     let world = World::new().await;
-    // Before anything is written, the project has no id, and its sessions have none.
+    // Before anything is written, the project has no id, and neither do its sessions know one.
     let started =
         json!({ "hook_event_name": "SessionStart", "session_id": "unbound", "source": "startup" });
     world.hook("codex", &started).await;
@@ -81,7 +81,7 @@ async fn a_conversation_of_the_same_project_is_one_whatever_path_leads_there() {
         let found = in_thread(&mut same, "talk", "memory_search", mine.clone()).await;
         assert!(found.contains(SECRET), "{directory}: {found}");
     }
-    // A client whose own directory is no project.
+    // A client whose own directory is not a project.
     let mut home = shim_in(&world, "home").await;
     let found = in_thread(&mut home, "talk", "memory_search", mine).await;
     assert!(found.contains("is your home directory"), "{found}");

@@ -1,4 +1,4 @@
-//! Whose an event is, and whose a call is after it.
+//! Tests of which session an event belongs to, and which session the later calls belong to.
 
 use anchord_proto::hello::{Role, ToolSet};
 use tokio_util::sync::CancellationToken;
@@ -26,7 +26,7 @@ fn connect(table: &Arc<SessionTable>, id: &str, hello: Hello) -> Arc<Connection>
     table.connect(SessionId::new(id), hello, ToolSet::Default, None, stop)
 }
 
-/// An event of this conversation, told by a hook of that process.
+/// An event of this conversation, from a hook of that process.
 fn told(agent_session: &str, process: u32) -> Teller {
     let hello = Hello::new(Role::Hook, Uuid::from_u128(99), std::process::id());
     Teller {
@@ -47,7 +47,7 @@ fn an_event_is_of_the_connection_that_names_its_conversation() {
     let joined = table.join(&told("a", 5));
     assert_eq!((joined.session.id.0.as_ref(), joined.sure), ("claude-code:a", Sure::ById));
     assert!(Arc::ptr_eq(&connection.session(None, Some("claude-code"), None), &joined.session));
-    // Its end is told after the shim has left.
+    // Its end is reported after the shim has left.
     table.disconnected(&connection);
     let end = Teller { goes_on: false, ..told("a", AGENT) };
     assert!(Arc::ptr_eq(&table.join(&end).session, &joined.session));
@@ -74,7 +74,7 @@ fn a_client_that_tells_its_servers_no_session_is_known_by_its_process() {
     assert_eq!(joined.sure, Sure::ByProcess);
     assert!(Arc::ptr_eq(&connection.session(None, None, None), &joined.session));
     assert_eq!(table.join(&told("b", AGENT + 1)).sure, Sure::Alone, "another process");
-    // Of two conversations in one process, the one that was heard of last.
+    // Of two conversations in one process, the one with the latest event.
     let other = table.join(&told("c", AGENT));
     assert!(Arc::ptr_eq(&connection.session(None, None, None), &other.session));
     assert!(other.replaced.is_none(), "the first one goes on");
@@ -144,7 +144,7 @@ fn an_agent_inside_another_one_is_not_that_one() {
     let table = Arc::new(SessionTable::default());
     let outer = connect(&table, "one", named(shim(1), "a"));
     outer.session(None, Some("claude-code"), None);
-    // The process of the outer one is above that of the inner one, which has no shim.
+    // The outer agent's process is above the inner one's, which has no shim.
     let inner = Teller { client: "gemini", processes: vec![500, AGENT], ..told("g", 500) };
     assert_eq!(table.join(&inner).sure, Sure::Alone);
 }
@@ -157,7 +157,7 @@ fn a_conversation_that_is_started_again_has_its_new_process() {
     again.hello.pid = 6;
     let second = table.join(&again).session;
     assert_eq!((&second.id, second.hello.pid), (&first.id, 6));
-    // A shim's session whose process is gone is taken over, not gone on with.
+    // A shim's session whose process is gone is taken over, not continued.
     let dead = Hello { pid: i32::MAX.unsigned_abs(), ..named(shim(2), "b") };
     let connection = connect(&table, "two", dead);
     let old = connection.session(None, None, None);
@@ -223,7 +223,7 @@ fn of_two_connections_of_an_agent_none_is_held_to_one_conversation() {
     let two = connect(&table, "two", shim(2));
     let call =
         |connection: &Connection| connection.session(None, Some("openclaw"), None).id.clone();
-    // Milliseconds tell what was heard of last.
+    // The latest event is recognised by milliseconds.
     let tick = || {
         let now = clock::now();
         while clock::now() == now {
@@ -236,7 +236,7 @@ fn of_two_connections_of_an_agent_none_is_held_to_one_conversation() {
     let second = table.join(&openclaw("b")).session.id.clone();
     assert_eq!((call(&one), call(&two)), (second.clone(), second), "heard of last");
     tick();
-    // What a subagent of it does is not heard of as a conversation.
+    // A subagent's work is not reported as a conversation.
     let again = table.join(&openclaw("a")).session;
     table.expect_call(&again, "explore", "t1");
     assert!(one.session(None, Some("openclaw"), Some("t1")).id.parent().is_some());
@@ -249,7 +249,7 @@ fn the_only_connection_of_an_agent_stays_with_its_conversation() {
     let openclaw = |name| Teller { client: "openclaw", ..told(name, AGENT) };
     let first = table.join(&openclaw("a")).session.id.clone();
     let connection = connect(&table, "one", shim(1));
-    // Another agent's, and one of this agent's in another project.
+    // A connection of another agent, and one of this agent in another project.
     connect(&table, "two", Hello { agent_pid: Some(AGENT + 1), ..shim(2) });
     connect(&table, "three", Hello { project: Some("/elsewhere".to_owned()), ..shim(3) });
     assert_eq!(connection.session(None, Some("openclaw"), None).id, first);
@@ -263,7 +263,7 @@ fn a_call_is_of_the_nearest_agent_above_it() {
     let openclaw = |name, process| Teller { client: "openclaw", ..told(name, process) };
     let inner = table.join(&openclaw("inner", std::process::id())).session.id.clone();
     let outer = table.join(&openclaw("outer", above)).session.id.clone();
-    // Both are above this one's shim; the outer one was heard of last.
+    // Both are above this one's shim. The outer one has the latest event.
     let of_inner = Hello { agent_pid: Some(std::process::id()), ..shim(1) };
     let connection = connect(&table, "one", of_inner);
     assert_eq!(connection.session(None, Some("openclaw"), None).id, inner);
@@ -291,7 +291,8 @@ fn a_connection_works_in_the_hooks_project_whatever_it_calls_that() {
     for named in ["/a", "/a/", "/a/src", "/a/src/deep"] {
         check(named, false, &below, true);
     }
-    // Beside it, above it, beneath it: that may be another project. A name that begins alike is one.
+    // Next to it, above it, beneath it: that may be another project. So may a name with the same
+    // prefix.
     for named in ["/b", "/", "/a/src/deep/er", "/a/other", "/a/sr"] {
         check(named, false, &below, false);
     }

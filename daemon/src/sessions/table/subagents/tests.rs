@@ -1,4 +1,4 @@
-//! A subagent's calls among those of its conversation.
+//! Tests of a subagent's calls among those of its conversation.
 
 use anchord_proto::hello::{Hello, Role, ToolSet};
 use tokio_util::sync::CancellationToken;
@@ -77,7 +77,7 @@ fn calls_of_two_conversations_that_count_alike_are_told_apart() {
     table.expect_call(&second, "plan", "t1");
     assert_eq!(one.session(None, None, Some("t1")).id.to_string(), "one//explore");
     assert_eq!(two.session(None, None, Some("t1")).id.to_string(), "two//plan");
-    // Counted anew in the same conversation.
+    // Numbered from the start again in the same conversation.
     table.expect_call(&first, "review", "t1");
     assert_eq!(one.session(None, None, Some("t1")).id.to_string(), "one//review");
 }
