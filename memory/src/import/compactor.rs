@@ -1,5 +1,6 @@
-//! The compactor's `state.json`: its items become notes of the project, so that whatever tools an agent has, it finds
-//! them. Read as leniently as zipmem's. When and how often an item was looked at there is not taken over.
+//! Imports the compactor's `state.json`. Its items become notes of the project, so an agent finds
+//! them with any set of tools. Reading is as lenient as for zipmem. The access times and counts are
+//! not imported.
 
 use serde_json::{Map, Value};
 
@@ -15,22 +16,23 @@ use crate::plan::Plan;
 use crate::provenance::Provenance;
 use crate::room::has_room;
 
-/// The name under which imports of the compactor's file are remembered, and the client its notes name.
+/// The source name under which imports of the compactor's file are remembered. It is also the
+/// client of their notes.
 pub const COMPACTOR: &str = "compactor";
 
-/// What the compactor's file holds, in anchord's terms.
+/// The content of the compactor's file, in anchord's terms.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Compactor {
-    /// In the order of the file.
+    /// The items, in the order of the file.
     pub items: Vec<Dated<NewNote>>,
-    /// What could not be used as it was, one line each.
+    /// One line for each item that could not be used as it was.
     pub notes: Vec<String>,
 }
 
 /// Reads the compactor's file.
 ///
 /// # Errors
-/// When it is no JSON object, or of a version not known.
+/// Fails if the text is not a JSON object, or if its version is unknown.
 pub fn parse_compactor(state: &str) -> Result<Compactor, ImportError> {
     let state = object("state.json", state)?;
     if let Some(version) = state.get("version").and_then(Value::as_u64).filter(|v| *v != 1) {
@@ -77,8 +79,8 @@ fn tags(fields: &Map<String, Value>) -> Vec<String> {
     }
 }
 
-/// Plans to take over the compactor's items. Notes keep the times of their originals; what is newer here stays.
-/// `digest` tells this source from every other.
+/// Plans an import of the compactor's items. Notes keep the times of their originals; newer content
+/// here stays. `digest` identifies the source.
 pub fn plan_import_compactor(
     memory: &Memory,
     source: &Compactor,
@@ -104,7 +106,7 @@ pub fn plan_import_compactor(
         let time = made.unwrap_or(origin.time);
         let origin = Provenance { client: COMPACTOR.into(), time, ..origin.clone() };
         let key = MergeKey::note(&Scope::Project, None, &item.content);
-        // What has no time of its own may be what came in before.
+        // An item without a time may have been imported before.
         let is_here = memory.keyed(&key).any(|record| {
             made.is_none_or(|made| record.updated.time >= made)
                 && record.note().is_some_and(|kept| kept.content == item.content)

@@ -1,5 +1,5 @@
-//! anchord's own export: what one project remembers, brought into another. Records come as they are written by agents,
-//! so the same rules of merging hold; conversations find their topics again by their bindings.
+//! Imports anchord's own export from one project into another. Records come in like agents' writes,
+//! so the same merge rules hold. Conversations find their topics again by their bindings.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,24 +29,24 @@ use crate::size::Size;
 use crate::staged::{Counts, Staged};
 use crate::topic::{Topic, TopicDecision, TopicPart, topic_key, topic_name};
 
-/// The name under which imports of exports are remembered.
+/// The source name under which imports of exports are remembered.
 pub const EXPORTED: &str = "anchord";
 
-/// What an export holds.
+/// The content of an export.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exported {
-    /// By kind and number.
+    /// The records, by kind and number.
     pub records: Vec<Record>,
     /// Topics by the keys of the conversations that are bound to them.
     pub bindings: BTreeMap<String, String>,
-    /// What could not be used as it was, one line each.
+    /// One line for each item that could not be used as it was.
     pub notes: Vec<String>,
 }
 
 /// Reads an export.
 ///
 /// # Errors
-/// When it is no JSON object, or of a version not known.
+/// Fails if the text is not a JSON object, or if its version is unknown.
 pub fn parse_export(document: &str) -> Result<Exported, ImportError> {
     let mut fields = object("the export", document)?;
     if let Some(version) = fields.get("format").and_then(Value::as_u64).filter(|v| *v != 1) {
@@ -73,7 +73,7 @@ pub fn parse_export(document: &str) -> Result<Exported, ImportError> {
 }
 
 impl Exported {
-    /// Leaves out the notes that belong to the user, which a project does not take in.
+    /// Leaves out the notes that belong to the user, which a project does not import.
     #[must_use]
     pub fn for_project(mut self) -> Self {
         let all = self.records.len();
@@ -86,7 +86,7 @@ impl Exported {
         self
     }
 
-    /// Leaves out everything but the notes that belong to the user: the user's own memory takes in
+    /// Leaves out everything but the notes that belong to the user: the user's own memory imports
     /// nothing else.
     #[must_use]
     pub fn for_user(mut self) -> Self {
@@ -104,8 +104,9 @@ impl Exported {
 
 const FOR_USER: &str = "left out; `anchord import --user` takes in those alone";
 
-/// Plans to take over an export. Records keep the times of their originals; what is newer here stays, and so does the
-/// topic of a conversation that has one here. `digest` tells this source from every other.
+/// Plans an import of an export. Records keep the times of their originals. Newer content here
+/// stays, and so does the topic of a conversation that has one here. `digest` identifies the
+/// source.
 pub fn plan_import_export(
     memory: &Memory,
     source: &Exported,
@@ -201,17 +202,17 @@ pub fn plan_import_export(
     Plan { changes, outcome }
 }
 
-/// What became of a record that was not refused.
+/// The result for a record that was not refused.
 pub(super) enum Put {
     Done,
     NewRow,
-    /// A note of this key is here, and newer.
+    /// A newer note with this key is here.
     Older,
-    /// A row that stands for several sessions; which ones it does not say.
+    /// The row covers several sessions and does not name them.
     Folded,
 }
 
-/// Puts a record in as a write of its own would, then brings over how it stands.
+/// Stores a record as a write would, then applies its state.
 pub(super) fn put(
     draft: &mut Draft<'_>,
     record: &Record,
@@ -222,7 +223,7 @@ pub(super) fn put(
     match &record.body {
         Body::Blueprint(blueprint) => part.blueprints.push(blueprint.clone()),
         Body::Anchor(anchor) => part.anchors.push(anchor.clone()),
-        // What merged before there was a limit to it may be larger.
+        // A lesson merged before the limit existed may be larger.
         Body::Lesson(lesson) => part.lessons.push(lesson.clone().within_limits()),
         Body::Note(note) => part.notes.push(new_note(record, note)),
         Body::Topic(topic) => part.topics.push(of_topic(draft.head(), topic, origin)),
@@ -233,9 +234,9 @@ pub(super) fn put(
     draft.head().tombstones().refuse(&part)?;
     let mut part = accept(part)?;
     let tags = accept_tags(&record.tags, "")?;
-    // A status of which the history has no line has one by now.
+    // The history now has a line for a status that lacked one.
     part.topics.iter_mut().for_each(|topic| topic.stamp(origin));
-    // A note may be older than what is here, which takes no room.
+    // A note may be older than the one here, in which case it takes no room.
     let items = Staged { notes: Vec::new(), ..part.clone() };
     check_items(draft.head(), &items, &items, origin)?;
     let mut put = Put::Done;
@@ -345,9 +346,9 @@ fn trail(
     row.earlier.iter().map(entry).collect()
 }
 
-/// Removes purged texts from an entry: those of `gone`, which are purged texts noted from the
-/// session, and a purged prompt or message that the entry quotes. A row's notes are the sum over
-/// all its runs, so they lack what some entries quote.
+/// Removes purged texts from an entry: those in `gone`, which come from the session's activity, and
+/// a purged prompt or message that the entry quotes. A row's activity is the sum over all its runs,
+/// so it lacks some of the quoted texts.
 fn without_purged(summary: String, gone: &[&str], is_gone: impl Fn(&str) -> bool) -> String {
     let own: Vec<String> =
         quoted(&summary).filter(|text| is_gone(text)).map(str::to_owned).collect();
@@ -357,7 +358,7 @@ fn without_purged(summary: String, gone: &[&str], is_gone: impl Fn(&str) -> bool
     gone.iter().fold(summary, |summary, text| summary.replace(text, GONE))
 }
 
-/// A session as its own project named it, however long it did.
+/// Returns a session's id as its own project named it, cut to the limit.
 fn bounded(session: &SessionId) -> SessionId {
     SessionId::new(clip(&session.0, BINDING_KEY_CHARS_MAX))
 }
@@ -378,8 +379,8 @@ fn new_note(record: &Record, note: &Note) -> NewNote {
     }
 }
 
-/// What a topic says that is not here. A status and an answer that are newer here stay; where the topic is newer here, files and
-/// questions are added as long as there is room.
+/// Returns the parts of a topic that are missing here. A newer status or answer here stays. If the
+/// topic is newer here, files and questions are added only as long as there is room.
 fn of_topic(head: &Memory, topic: &Topic, origin: &Provenance) -> TopicPart {
     let record = head.topic(&topic.name);
     let none = Topic::default();
@@ -399,7 +400,8 @@ fn of_topic(head: &Memory, topic: &Topic, origin: &Provenance) -> TopicPart {
     }
 }
 
-/// Whether a question is not asked here, not decided here, or was decided otherwise there and later.
+/// Returns whether a question is unknown here, undecided here, or was decided differently and later
+/// there.
 fn is_news(here: &Topic, new: &TopicDecision) -> bool {
     let key = topic_key(&new.question);
     match here.decisions.iter().find(|known| topic_key(&known.question) == key) {

@@ -1,8 +1,9 @@
-//! Sessions that were over before anchord knew of them, from what their clients keep on disk: a row each, made by rule.
+//! Imports sessions that ended before anchord knew them, from the transcripts that their clients
+//! keep. Each yields one row, recorded by rule.
 //!
-//! A conversation has one row for ever. Who it is, is its client's own key; so the same transcript again changes
-//! nothing, also after its row was forgotten, and one that hooks noted has its row already. A transcript that has grown
-//! since brings its row up to date.
+//! A conversation has one row forever, identified by its client's own key. So the same transcript
+//! again changes nothing, even after its row was forgotten. A conversation that hooks recorded has
+//! its row already. A transcript that has grown since updates its row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,27 +19,27 @@ use crate::staged::Counts;
 /// A session that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastSession {
-    /// Its client, `codex`.
+    /// The session's client, such as `codex`.
     pub client: String,
-    /// What was noted of it; its key says which conversation it was.
+    /// The recorded activity; its key identifies the conversation.
     pub captured: Captured,
 }
 
-/// What came of an import of past sessions.
+/// The outcome of an import of past sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PastOutcome {
-    /// New rows.
+    /// The number of new rows.
     pub added: u32,
-    /// Rows of sessions that went on since they were brought over, brought up to date.
+    /// The number of updated rows, of sessions that continued after an earlier import.
     pub updated: u32,
-    /// Sessions that have a row, or had one that was purged or forgotten.
+    /// The number of sessions that have a row, or had one that was purged or forgotten.
     pub known: u32,
-    /// Sessions in which nobody asked for anything and nothing was written.
+    /// The number of sessions without a prompt and without a written file.
     pub empty: u32,
 }
 
-/// Plans a row for each session that has none, oldest first, each with its own times; the row of one that went on
-/// since it was brought over says what it did by now. `now` bounds the times.
+/// Plans a row for each session that has none, oldest first and with its own times. Updates the row
+/// of a session that continued after an earlier import. `now` bounds the times.
 pub fn plan_import_sessions(
     memory: &Memory,
     sessions: &[PastSession],
@@ -67,7 +68,7 @@ pub fn plan_import_sessions(
     Plan { changes: draft.finish().changes, outcome }
 }
 
-/// Each conversation once, as it is where it is longest, by the time of its end.
+/// Returns each conversation once, in its longest form, ordered by its end.
 fn longest<'a>(sessions: &'a [PastSession], outcome: &mut PastOutcome) -> Vec<&'a PastSession> {
     let mut sessions: Vec<&PastSession> = sessions.iter().collect();
     sessions.sort_by_key(|past| (past.captured.times().1, past.captured.key()));
@@ -104,18 +105,19 @@ fn put_past(draft: &mut Draft<'_>, client: &str, captured: Captured, now: Timest
     put_row(draft, row, &origin);
 }
 
-/// Whether an active row was made here, not by hooks: it bears its conversation's key, and its writing the time of its
-/// session's end, whereas a session that hooks told of is kept later than it ends.
+/// Returns whether an active row was imported here, rather than written for hooks. Such a row has
+/// its conversation's key, and was written at the time of its session's end. A session reported by
+/// hooks is kept later than it ends.
 fn is_of_transcript(record: &Record, row: &SessionRow, captured: &Captured) -> bool {
     let own_key = captured.key() == &*row.session.0;
     record.standing.is_active() && own_key && record.updated.time == row.ended
 }
 
-/// The conversations that a memory knows, by whatever it knows them.
+/// The conversations that a memory knows, by each way of recognising them.
 struct Known<'a> {
     keys: BTreeSet<&'a str>,
-    /// What was noted in active rows that were made of transcripts, by the conversation. Those that hooks made are
-    /// theirs to change.
+    /// The activity in active rows that came from transcripts, by conversation. Rows that hooks
+    /// wrote are left to the hooks.
     imported: BTreeMap<&'a str, &'a Captured>,
     /// Rows that agents wrote, which name no conversation.
     written: Vec<(&'a Record, &'a SessionRow)>,
@@ -145,7 +147,7 @@ impl<'a> Known<'a> {
         known
     }
 
-    /// Whether a session that was brought over did more since then.
+    /// Returns whether an imported session did more since its import.
     fn went_on(&self, key: &str, own: &Captured) -> bool {
         let later = |before: &Captured| {
             own.times().1 > before.times().1 && own.clone().without_trace() != *before
@@ -153,8 +155,8 @@ impl<'a> Known<'a> {
         self.imported.get(key).is_some_and(|before| later(before))
     }
 
-    /// Whether there is a row of this session. An agent's own row does not name its conversation; where the agent kept
-    /// something itself, its client's row of the same time is its own.
+    /// Returns whether this session has a row. An agent's own row does not name its conversation.
+    /// If the agent saved something itself, a row of the same client and time counts as its own.
     fn has(&self, past: &PastSession) -> bool {
         let (first, last) = past.captured.times();
         let same_client = |client: &str| {

@@ -1,6 +1,6 @@
-//! Separates a memory in which several projects wrote: plans which records go to which of them,
-//! takes them in there, and sets them aside here. Nothing is deleted: a record that was taken in is
-//! forgotten here, which keeps it in history, and all of it can be taken back.
+//! Separates a memory in which several projects wrote. It plans which records go to which project,
+//! imports them there, and sets them aside here. Nothing is deleted: an imported record is
+//! forgotten here, which keeps it in history. The whole split can be undone.
 
 use std::collections::BTreeMap;
 
@@ -13,37 +13,37 @@ use crate::plan::Plan;
 use crate::provenance::Provenance;
 use crate::record::{Body, Record, Standing};
 
-/// How the session begins under which a split sets records aside.
+/// The prefix of the session id under which a split sets records aside.
 const SPLIT: &str = "split-";
 
 /// The project in which a session worked, as far as that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrittenIn {
-    /// In the memory's own project.
+    /// The memory's own project.
     Here,
-    /// In another project, by the caller's number for it.
+    /// Another project, by the caller's number for it.
     Other(usize),
-    /// Nothing tells.
+    /// An unknown project.
     Unknown,
 }
 
-/// Which records of a memory were written in other projects.
+/// The records of a memory that were written in other projects.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SplitPlan {
-    /// By the caller's number of the project. Files are named as they are there.
+    /// The records by the caller's number of the project. File names are relative to that project.
     pub parts: BTreeMap<usize, Vec<Record>>,
-    /// Records of which nothing tells where they were written.
+    /// The number of records whose project is unknown.
     pub unknown: u32,
-    /// Records that were begun in one project and last written in another.
+    /// The number of records that were begun in one project and last written in another.
     pub several: u32,
-    /// Records about files outside the project in which they were written.
+    /// The number of records about files outside the project in which they were written.
     pub outside: u32,
-    /// Notes that sessions kept for themselves.
+    /// The number of notes that sessions kept private.
     pub private: u32,
 }
 
-/// Plans which records go where. `folders` has, for each project by its number, its root relative
-/// to the root of this one, if it is beneath.
+/// Plans which records go to which project. `folders` has, for each project by its number, its root
+/// relative to the root of this one, if it is beneath.
 pub fn plan_split(
     memory: &Memory,
     folders: &[Option<String>],
@@ -100,24 +100,24 @@ fn moved(record: &Record, folder: &str) -> Option<Record> {
     Some(record)
 }
 
-/// Returns the session under which a split is made; a later one has a later name.
+/// Returns the session under which a split is made. A later split has a later name.
 pub fn split_session(name: &str) -> SessionId {
     SessionId::new(format!("{SPLIT}{name}"))
 }
 
-/// The part of a split that a memory takes in.
+/// The part of a split that a memory imported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TakenIn {
     /// Records that are here now, by their ids and versions there.
     pub records: Vec<(RecordId, Version)>,
-    /// Records that are not, because this memory says something else in their place or refuses
-    /// them.
+    /// The number of records left out, because this memory has different content in their place or
+    /// refuses them.
     pub left: u32,
 }
 
-/// Plans to take in records of another memory. Those that are already here as they are count as
-/// taken in. No record that is here changes, so that all of it can be taken back: what would merge
-/// is left.
+/// Plans an import of records of another memory. Records that are already here unchanged count as
+/// imported. No record here changes, so that the whole import can be undone: a record that would
+/// merge is left out.
 pub fn plan_take_in(
     memory: &Memory,
     records: &[Record],
@@ -160,8 +160,8 @@ fn is_equal(here: &Record, other: &Record) -> bool {
     is_same && here.standing != Standing::Forgotten
 }
 
-/// Plans to forget records that another memory took in, unless they were changed meanwhile. Says
-/// how many.
+/// Plans to forget records that another memory imported, unless they changed meanwhile. Returns
+/// their number.
 pub fn plan_set_aside(
     memory: &Memory,
     records: &[(RecordId, Version)],
@@ -178,14 +178,14 @@ pub fn plan_set_aside(
     Plan { changes: draft.finish().changes, outcome: aside }
 }
 
-/// Returns the last split that set records of a memory aside which still are.
+/// Returns the last split that set aside records which still are forgotten.
 pub fn last_split(memory: &Memory) -> Option<SessionId> {
     let aside = memory.records().filter(|record| record.standing == Standing::Forgotten);
     let splits = aside.map(|record| &record.updated.session);
     splits.filter(|session| session.0.starts_with(SPLIT)).max().cloned()
 }
 
-/// Plans to bring back what a split set aside. Says how many records.
+/// Plans to restore the records that a split set aside. Returns their number.
 pub fn plan_bring_back(memory: &Memory, split: &SessionId, origin: &Provenance) -> Plan<u32> {
     let aside = memory.records().filter(|record| {
         record.standing == Standing::Forgotten && record.updated.session == *split
@@ -193,8 +193,8 @@ pub fn plan_bring_back(memory: &Memory, split: &SessionId, origin: &Provenance) 
     stand(memory, aside.map(|record| record.id).collect(), Standing::Active, origin)
 }
 
-/// Plans to forget what a memory took in of a split and nobody has changed since. Says how many
-/// records.
+/// Plans to forget the records that a memory imported in a split and that nobody has changed since.
+/// Returns their number.
 pub fn plan_give_back(memory: &Memory, split: &SessionId, origin: &Provenance) -> Plan<u32> {
     let prefix = format!("{split}@");
     let revisions = memory.imports().filter_map(|((source, digest), _)| {

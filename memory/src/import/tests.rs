@@ -1,4 +1,4 @@
-//! zipmem's files as they are found, whole and damaged.
+//! zipmem's files, whole and damaged.
 
 use super::{Zipmem, parse, plan_import};
 use crate::testing::{anchor, anchors, apply, blueprint, blueprints, day, mutable, origin, save};
@@ -98,14 +98,14 @@ fn the_same_source_again_changes_nothing() {
     assert_eq!((again.outcome.before, again.changes.len()), (Some(records), 0));
     insta::assert_snapshot!(crate::render::import(&again.outcome), @"Imported before: 7 records came of it; nothing changes.");
 
-    // A source that differs by its bytes alone adds nothing.
+    // A source that differs only in its bytes adds nothing.
     let before: Vec<_> = memory.records().cloned().collect();
     let outcome = imported(&mut memory, &parse(STATE, None).unwrap(), "d2");
     assert_eq!((outcome.added, outcome.sessions), (Counts::default(), 0));
     assert_eq!(memory.records().cloned().collect::<Vec<_>>(), before);
 }
 
-/// It may be tried again, after what kept it out is gone.
+/// It may be tried again, once the obstacle is gone.
 #[test]
 fn a_source_of_which_nothing_is_taken_leaves_nothing() {
     let state = r#"{"version": 1, "blueprints": [{"title": "", "content": "x"}]}"#;
@@ -183,8 +183,8 @@ fn immutable_blueprints_here_are_kept() {
     assert_eq!(outcome.kept.len(), 1);
 }
 
-/// What is longer than a line may be is cut where that loses nothing, and named where it does; a text too large is
-/// left out.
+/// A text longer than a line is cut if nothing is lost by that, and named otherwise. A text that is
+/// too large is left out.
 #[test]
 fn items_beyond_the_limits_are_cut_or_left_out_and_named() {
     let long = "word ".repeat(300);

@@ -1,7 +1,8 @@
 //! zipmem's files: `state.json`, and `session.json` for work that was staged and not saved.
 //!
-//! Read leniently: unknown fields are ignored, missing ones have a default, an item that cannot be used is left
-//! out and noted. Only text that is no JSON object at all is an error.
+//! Reading is lenient. Unknown fields are ignored, missing ones have a default, and an unusable
+//! item is left out and named. The only errors are a text that is not a JSON object and an unknown
+//! version.
 
 use std::sync::Arc;
 
@@ -15,31 +16,31 @@ use crate::limits::{BINDING_KEY_CHARS_MAX, LESSON_FILES_MAX, LINE_CHARS_MAX};
 use crate::record::{Anchor, Blueprint, Category, Lesson};
 use crate::staged::{Counts, Staged};
 
-/// What zipmem's files hold, in anchord's terms.
+/// The content of zipmem's files, in anchord's terms.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Zipmem {
     /// The project's name there.
     pub project: Option<String>,
-    /// In the order of the file.
+    /// The blueprints, in the order of the file.
     pub blueprints: Vec<Dated<Blueprint>>,
-    /// Oldest first, since the newest concept wins.
+    /// The anchors, oldest first, since the newest concept wins.
     pub anchors: Vec<Dated<Anchor>>,
-    /// In the order of the file.
+    /// The lessons, in the order of the file.
     pub lessons: Vec<Dated<Lesson>>,
-    /// What sessions did, in the order of the file.
+    /// The sessions, in the order of the file.
     pub rows: Vec<SourceRow>,
-    /// What a session had staged and not saved.
+    /// The work that a session had staged and not saved.
     pub pending: Option<Pending>,
-    /// What could not be used as it was, one line each.
+    /// One line for each item that could not be used as it was.
     pub notes: Vec<String>,
 }
 
-/// An item and when it was written, where the source says so.
+/// An item with the time at which it was written, if the source has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dated<T> {
-    /// When.
+    /// The time of writing.
     pub time: Option<Timestamp>,
-    /// What.
+    /// The item.
     pub item: T,
 }
 
@@ -48,49 +49,49 @@ pub struct Dated<T> {
 pub struct SourceRow {
     /// Its id there.
     pub session: SessionId,
-    /// Its begin.
+    /// The time at which it began.
     pub started: Option<Timestamp>,
-    /// Its end.
+    /// The time at which it ended.
     pub ended: Option<Timestamp>,
-    /// What it did.
+    /// The summary of its work.
     pub summary: String,
-    /// What it added.
+    /// The numbers of records that it added.
     pub added: Counts,
 }
 
-/// Staged work of a session that did not save.
+/// The staged work of a session that did not save.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pending {
     /// Its id there.
     pub session: SessionId,
-    /// Its begin.
+    /// The time at which it began.
     pub started: Option<Timestamp>,
-    /// Its last checkpoint.
+    /// The time of its last checkpoint.
     pub updated: Option<Timestamp>,
-    /// The source says that it was cut off.
+    /// Whether the source marks it as interrupted.
     pub interrupted: bool,
-    /// What it staged.
+    /// The staged work.
     pub staged: Staged,
 }
 
-/// The source cannot be read. What is said fits after "failed to".
+/// The source cannot be read. The text fits after "failed to".
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// It is no JSON.
+    /// The text is not JSON.
     #[error("read {file}: it is no JSON")]
     Json {
-        /// `state.json` or `session.json`.
+        /// The file: `state.json` or `session.json`.
         file: &'static str,
-        /// What the parser says.
+        /// The parser's error.
         source: serde_json::Error,
     },
-    /// It is JSON of another shape.
+    /// The text is JSON of another shape.
     #[error("read {file}: it is no JSON object")]
     Shape {
-        /// `state.json` or `session.json`.
+        /// The file: `state.json` or `session.json`.
         file: &'static str,
     },
-    /// It is newer than what is known of it.
+    /// The version is unknown.
     #[error("read it: it has version {0}, and version 1 is understood")]
     Version(u64),
 }
@@ -98,7 +99,7 @@ pub enum ImportError {
 /// Reads zipmem's two files.
 ///
 /// # Errors
-/// When a file is no JSON object, or the state is of a version not known.
+/// Fails if a file is not a JSON object, or if the state's version is unknown.
 pub fn parse(state: &str, session: Option<&str>) -> Result<Zipmem, ImportError> {
     let state = object("state.json", state)?;
     if let Some(version) = state.get("version").and_then(Value::as_u64).filter(|v| *v != 1) {
@@ -124,7 +125,7 @@ pub fn parse(state: &str, session: Option<&str>) -> Result<Zipmem, ImportError> 
 }
 
 pub(super) fn object(file: &'static str, text: &str) -> Result<Map<String, Value>, ImportError> {
-    // Editors on some systems put a mark there.
+    // Some editors put a byte order mark there.
     let text = text.trim_start_matches('\u{feff}');
     match serde_json::from_str(text) {
         Ok(Value::Object(fields)) => Ok(fields),
@@ -216,7 +217,7 @@ impl Reader {
         rows.into_iter().map(|row| row.item).collect()
     }
 
-    /// A closed session has saved what it staged.
+    /// Reads the staged work. A closed session has saved its own.
     fn pending(&mut self, session: &Map<String, Value>) -> Option<Pending> {
         let status = text(session, "status").unwrap_or_default();
         let pending = session.get("pending").and_then(Value::as_object)?;
@@ -249,7 +250,7 @@ impl Reader {
         })
     }
 
-    /// The usable items of a list; what is not usable is noted with its place.
+    /// Returns the usable items of a list. Names each unusable one by its place.
     fn items<T>(
         &mut self,
         from: &Map<String, Value>,
@@ -275,7 +276,7 @@ impl Reader {
     }
 }
 
-/// A line that is not longer than one may be here.
+/// Clips a line to the limit, and notes that it was cut.
 fn within(line: String, field: &str, notes: &mut Vec<String>) -> String {
     let kept = clip(&line, LINE_CHARS_MAX);
     if kept != line {
@@ -288,18 +289,18 @@ fn items<T>(dated: Vec<Dated<T>>) -> Vec<T> {
     dated.into_iter().map(|dated| dated.item).collect()
 }
 
-/// A text that is there and not blank, verbatim.
+/// Returns a text verbatim, if it is present and not blank.
 pub(super) fn text(fields: &Map<String, Value>, name: &str) -> Option<String> {
     let text = fields.get(name).and_then(Value::as_str)?;
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
-/// A text that is there and not blank, on one line.
+/// Returns a text on one line, if it is present and not blank.
 fn line(fields: &Map<String, Value>, name: &str) -> Option<String> {
     text(fields, name).map(|text| one_line(&text))
 }
 
-/// A time as text (RFC 3339) or as milliseconds.
+/// Reads a time, given as text (RFC 3339) or in milliseconds.
 pub(super) fn time(fields: &Map<String, Value>, name: &str) -> Option<Timestamp> {
     match fields.get(name)? {
         Value::Number(number) => number.as_i64().map(Timestamp),

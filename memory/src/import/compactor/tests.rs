@@ -1,4 +1,4 @@
-//! The compactor's file as it is found, whole and damaged, and the way back.
+//! The compactor's file, whole and damaged, and the way back.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ fn the_same_file_again_changes_nothing_and_what_is_newer_here_stays() {
     assert!(!items(&memory)[0].pinned);
 }
 
-/// A later file of the same compactor, in which one item more stands.
+/// A later file of the same compactor, with one more item.
 #[test]
 fn of_a_later_file_only_what_is_new_comes_in() {
     let mut memory = Memory::default();

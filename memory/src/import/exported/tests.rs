@@ -1,4 +1,4 @@
-//! A project's export in a fresh one, and in one that has something.
+//! A project's export in a fresh project, and in one that has content.
 
 mod fixes;
 mod purged;
@@ -32,7 +32,7 @@ fn import(memory: &mut Memory, document: &str) -> ImportOutcome {
     apply(memory, plan)
 }
 
-/// Writes records as they come out of a change.
+/// Writes records as a change leaves them.
 fn changed_by(memory: &mut Memory, change: impl Fn(&mut Record)) {
     let put = |record: &std::sync::Arc<Record>| {
         let mut record = Record::clone(record);
@@ -112,7 +112,7 @@ fn what_is_newer_here_stays() {
     assert_eq!(notes.iter().map(|note| note.content.as_str()).collect::<Vec<_>>(), ["make all"]);
 }
 
-/// A later export of a source that was taken in before.
+/// A later export of a source that was imported before.
 #[test]
 fn of_what_is_here_already_nothing_is_written_and_what_is_archived_stays_so() {
     let mut source = some_memory();
@@ -154,7 +154,7 @@ fn of_what_is_here_already_nothing_is_written_and_what_is_archived_stays_so() {
     assert_eq!(written, ["Name the limit"]);
 }
 
-/// How often a note was told is told by the source; what came from there is not counted again.
+/// The source gives the number of repeats. Repeats that came from it are not counted again.
 #[test]
 fn a_note_that_comes_again_with_more_to_say_was_told_no_oftener_than_there() {
     let mut source = Memory::default();
@@ -174,7 +174,7 @@ fn a_note_that_comes_again_with_more_to_say_was_told_no_oftener_than_there() {
     assert_eq!((record.note().unwrap().repeats, &record.tags[0][..]), (2, "build"));
 }
 
-/// What a topic had then is here, or was decided anew.
+/// The earlier content of the topic is here, or was decided anew.
 #[test]
 fn an_earlier_export_takes_a_topic_nowhere_back() {
     let mut memory = Memory::default();
@@ -200,7 +200,7 @@ fn an_earlier_export_takes_a_topic_nowhere_back() {
     let plan = planned(&memory, &earlier, "earlier");
     assert!(plan.changes.is_empty(), "{:?}", plan.changes);
 
-    // What was decided there since comes here.
+    // Later decisions there arrive here.
     let mut other = Memory::default();
     import(&mut other, &earlier);
     let plan = planned(&other, &export(&memory), "later");
@@ -259,7 +259,7 @@ fn a_row_that_stands_for_several_sessions_is_left_out_and_counted() {
     assert!(outcome.notes.iter().any(|note| note == said), "{:?}", outcome.notes);
 }
 
-/// The history keeps its last lines alone, so the status may stand in none of them.
+/// The history keeps only its last lines, so the status may be missing from it.
 #[test]
 fn the_line_of_a_status_that_is_in_no_history_has_the_time_of_its_writing() {
     let mut document: Value = serde_json::from_str(&export(&some_memory())).unwrap();
@@ -285,7 +285,7 @@ fn changed(change: impl Fn(&str, &mut Value)) -> String {
     document.to_string()
 }
 
-/// Tags are checked as those of a write, of every kind of record.
+/// Tags of every kind of record are checked like those of a write.
 #[test]
 fn tags_come_in_as_a_write_has_them() {
     let tagged = |tags: Value| {
@@ -309,7 +309,7 @@ fn tags_come_in_as_a_write_has_them() {
     }
 }
 
-/// What was noted by rule is bounded there, and anything here.
+/// Recorded activity is bounded there, but an export may hold anything.
 #[test]
 fn what_was_noted_of_a_session_comes_in_within_its_limits() {
     let long = "word ".repeat(1_000);
@@ -336,7 +336,7 @@ fn what_was_noted_of_a_session_comes_in_within_its_limits() {
     assert!(kept.texts().all(|text| text.chars().count() <= 1_000) && kept.key().len() <= 202);
     assert_eq!(serde_json::to_value(kept).unwrap()["passed"].as_array().unwrap().len(), 500);
     assert_eq!(row.ended, day(2), "not after it was written");
-    // Once it has the form in which it is kept it stays.
+    // In its stored form it stays unchanged.
     let mut again = Memory::default();
     import(&mut again, &export(&memory));
     let bodies = |memory: &Memory| memory.records().map(|it| it.body.clone()).collect::<Vec<_>>();
@@ -434,7 +434,7 @@ fn a_note_repeated_as_often_as_can_be_counted_is_repeated_again() {
     assert_eq!(told, u32::MAX);
 }
 
-/// Each telling is within the limits, and all of them together are not.
+/// Each version of the lesson is within the limits, and all of them together are not.
 #[test]
 fn what_merged_out_of_several_tellings_comes_in_whole() {
     let telling = |n: usize| Lesson {
@@ -468,7 +468,7 @@ fn what_merged_out_of_several_tellings_comes_in_whole() {
     assert_eq!((outcome.added.lessons, outcome.sessions, outcome.notes), (2, 2, vec![]));
     let bodies = |memory: &Memory| memory.records().map(|it| it.body.clone()).collect::<Vec<_>>();
     assert_eq!(bodies(&memory), bodies(&source));
-    // What merged before there were limits to it.
+    // A lesson that merged before there were limits.
     let mut document: Value = serde_json::from_str(&export(&source)).unwrap();
     for record in document["records"].as_array_mut().unwrap() {
         if let Some(lesson) = record["body"].get_mut("lesson") {
@@ -482,7 +482,7 @@ fn what_merged_out_of_several_tellings_comes_in_whole() {
     assert_eq!((outcome.added.lessons, outcome.sessions, outcome.notes), (2, 2, vec![]));
 }
 
-/// What a record may have besides its body's own text.
+/// The parts of a record besides its body's own text.
 #[derive(Clone, Debug)]
 struct Marks {
     tags: Vec<&'static str>,
@@ -509,7 +509,7 @@ fn any_marks() -> impl Strategy<Value = Marks> {
     )
 }
 
-/// A record as it is wherever it is: ids, and the numbers of rows, are each project's own.
+/// Returns a record without what differs between projects: ids, and the numbers of rows.
 fn told(record: &Record) -> Value {
     let mut body = serde_json::to_value(&record.body).unwrap();
     if let Some(row) = body.get_mut("session_row") {

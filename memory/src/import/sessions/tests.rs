@@ -1,4 +1,4 @@
-//! One row for each conversation, however often it is brought over.
+//! One row for each conversation, however often it is imported.
 
 use super::*;
 use crate::lifecycle::{Event, ToolRun};

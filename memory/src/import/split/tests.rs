@@ -1,4 +1,4 @@
-//! A split sends each record to its project, loses nothing, and can be taken back.
+//! A split sends each record to its project, loses nothing, and can be undone.
 
 use super::*;
 use crate::testing::{anchor, apply, blueprint, lesson, note, origin, save};
@@ -21,7 +21,7 @@ fn both(memory: &mut Memory, session: &str, day: i64, name: &str) {
     save(memory, &origin(session, day), part);
 }
 
-/// A memory that `api`, `web` and the folder around them wrote into.
+/// Creates a memory that `api`, `web` and the folder around them wrote into.
 fn merged() -> Memory {
     let mut memory = Memory::default();
     both(&mut memory, "in-api", 1, "api");
@@ -101,7 +101,7 @@ fn a_split_loses_nothing_is_made_again_without_doubles_and_is_taken_back() {
         ..origin("", 5)
     });
     let records = &plan.parts[&0];
-    // The project says otherwise under one title, and has a lesson that would merge; both stay.
+    // The project has different content under one title, and a lesson that would merge; both stay.
     let mut api = Memory::default();
     let own = Staged {
         blueprints: vec![blueprint("api is typed", "not at all")],

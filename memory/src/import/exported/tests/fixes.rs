@@ -1,4 +1,4 @@
-//! Lessons made by rule stay marked as such when they are imported.
+//! Lessons recorded by rule stay marked as such when they are imported.
 
 use super::*;
 use crate::testing::captured_lesson;
@@ -25,7 +25,7 @@ fn a_lesson_made_by_rule_comes_over_as_one() {
     };
     assert_eq!(lesson_of(&here), lesson_of(&there), "its times do not add up");
 
-    // The newer one says what to do. The failure is the same, whatever its numbers.
+    // The newer lesson says what to do. The failure is the same, despite its different numbers.
     let newer = captured_lesson("make migrate", &error.replace("17", "18"), day(9));
     let newer = Lesson { summary: "newer".to_owned(), ..newer };
     save(&mut here, &origin("two", 9), lessons([newer]));

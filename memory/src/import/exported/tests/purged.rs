@@ -1,4 +1,4 @@
-//! Purged texts stay out of every entry of a row that was made by rule.
+//! Purged texts stay out of every entry of a row that was recorded by rule.
 
 use super::*;
 use crate::lifecycle::{Event, ToolRun};
@@ -39,7 +39,7 @@ fn row_of(runs: &[Run]) -> Memory {
     memory
 }
 
-/// A memory in which a note with this content was purged.
+/// Creates a memory in which a note with this content was purged.
 fn purged(content: &str) -> Memory {
     let mut memory = Memory::default();
     let notes = vec![note(content)];
@@ -91,7 +91,7 @@ fn an_entry_that_counts_staged_work_loses_a_purged_message() {
     ");
 }
 
-/// The row's notes keep the first prompt and the last message of all runs.
+/// The row's activity keeps the first prompt and the last message of all runs.
 #[test]
 fn each_of_two_entries_loses_what_was_purged() {
     let first = || Run { prompts: &[SECRET], said: "Done with it.", stages: false };
